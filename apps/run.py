@@ -1,0 +1,57 @@
+"""``posepipe run``: people's joints in a recording."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "find people's 3D joints in depth frames and write them as JSON lines"
+EXAMPLES = (
+    "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
+    "posepipe run pack.npz --out results.jsonl --video results.mp4",
+    "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="folder of 16-bit PNGs, TUM folder, NPZ pack or recording")
+    parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results.jsonl"), metavar="FILE", help="default: results.jsonl"
+    )
+    parser.add_argument("--camera", type=Path, metavar="FILE", help="camera.json that overrides the source's own")
+    parser.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1")
+    parser.add_argument("--video", type=Path, metavar="FILE.mp4", help="also write an annotated video")
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated picture a frame")
+
+
+def run(args: argparse.Namespace) -> None:
+    from apps.progress import progress_bar
+    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.models import model_identity, model_path
+    from posepipe.pipeline import Pipeline
+    from posepipe.sinks import CountingSink, ManySinks
+    from posepipe.sinks.json_lines import JsonLinesSink
+    from posepipe.sinks.pictures import PictureSink, VideoSink
+    from posepipe.sources import open_source
+
+    path = model_path(args.model)
+    forest = DepthForest.load(path)
+    source = open_source(args.source, args.camera)
+    sinks: list = [
+        JsonLinesSink(
+            args.out,
+            forest.body.joints,
+            source=str(args.source),
+            model=model_identity(path),
+            start_time_ns=source.start_time_ns,
+        )
+    ]
+    if args.video:
+        sinks.append(VideoSink(args.video, forest.body))
+    if args.pictures:
+        sinks.append(PictureSink(args.pictures, forest.body))
+    with progress_bar(source.frame_count, "run", "frames") as bar:
+        counter = CountingSink(bar.update)
+        Pipeline.from_forest(forest, tracking=not args.no_tracking).run(source, ManySinks([*sinks, counter]))
+    print(f"{counter.frames} frames, {counter.with_people} with somebody in view -> {args.out}")

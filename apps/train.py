@@ -1,0 +1,77 @@
+"""``posepipe train``: grow a forest on labelled datasets and learn its joint parameters."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+HELP = "train a forest on labelled datasets"
+EXAMPLES = (
+    "posepipe train data/train --out my_model.npz",
+    "posepipe train data/train --out my_model.npz --trees 1 --depth 15 --candidates 200",
+    "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET", help="folders written by posepipe synth")
+    parser.add_argument("--out", type=Path, required=True, metavar="MODEL.npz", help="model file to write")
+    parser.add_argument(
+        "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
+    )
+    parser.add_argument("--joint-frames", type=int, default=600, metavar="N", help="most of those (default: 600)")
+    parser.add_argument("--trees", type=int, default=3, metavar="T", help="default: 3, each on its own frames")
+    parser.add_argument("--depth", type=int, default=19, metavar="D", help="most levels (default: 19)")
+    parser.add_argument("--pixels", type=int, default=300, metavar="N", help="training pixels a person (default: 300)")
+    parser.add_argument("--candidates", type=int, default=300, metavar="N", help="features a level (default: 300)")
+    parser.add_argument("--min-gain", type=float, default=0.005, metavar="BITS", help="stop below (default: 0.005)")
+    parser.add_argument("--min-samples", type=int, default=40, metavar="N", help="stop below (default: 40)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoints of a run that was broken off")
+
+
+def run(args: argparse.Namespace) -> None:
+    from apps.progress import progress_bar
+    from posepipe.dataset import open_datasets
+    from posepipe.joint_fitting import fit_joint_parameters
+    from posepipe.learn.checkpoints import Checkpoints
+    from posepipe.learn.depth_forest import ForestParameters, train_forest
+    from posepipe.learn.growing import GrowthRules
+
+    parameters = ForestParameters(
+        trees=args.trees,
+        pixels_per_person=args.pixels,
+        growth=GrowthRules(
+            max_depth=args.depth,
+            candidates=args.candidates,
+            min_gain=args.min_gain,
+            min_samples=args.min_samples,
+        ),
+        seed=args.seed,
+    )
+    data = open_datasets(args.datasets)
+    if args.joints:
+        frames, joint_frames = data, open_datasets([args.joints])
+    else:
+        tenth = max(1, len(data) // 10)
+        frames, joint_frames = data[: len(data) - tenth], data[len(data) - tenth :]
+    joint_frames = joint_frames[: args.joint_frames]
+    checkpoints = Checkpoints(args.out.with_suffix(".training"), parameters, frames.identity, resume=args.resume)
+    forest = train_forest(frames, parameters, frames.body, _report, checkpoints)
+    with progress_bar(len(joint_frames), "joint parameters", "frames") as bar:
+        forest.joint_parameters = fit_joint_parameters(forest, joint_frames, bar.update)
+    forest.header |= {"name": args.out.stem, "recipes": frames.recipes}
+    forest.save(args.out)
+    checkpoints.remove()
+    print(f"{args.trees} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")
+
+
+def _report(progress) -> None:
+    """One line a level: what a person who waits wants to know."""
+    print(
+        f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes  {progress.leaves:7d} leaves"
+        f"  {progress.open_samples / progress.samples:6.1%} of {progress.samples} samples open"
+        f"  gain {progress.mean_gain:.3f} bits  {progress.seconds:6.1f} s",
+        flush=True,
+    )

@@ -1,0 +1,160 @@
+"""What a body is made of: painted surface parts, joints inside, and how they belong together.
+
+Nothing in the library knows a human. A `BodyDefinition` travels inside every dataset and every
+model, so that a hand, a dog or a robot arm is trained by the same commands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class BodyDefinition:
+    """Names, mirror pairs, the parts of each joint and the skeleton of one kind of body.
+
+    Label images are uint8: 0 = nobody, ``k`` = ``parts[k - 1]``. Left is the body's own left.
+
+    Raises
+    ------
+    ValueError
+        When a joint, parent or part is named that the definition does not have.
+    """
+
+    name: str
+    parts: tuple[str, ...]
+    joints: tuple[str, ...]
+    joint_parts: dict[str, tuple[str, ...]]  #: joint -> the parts whose surface surrounds it; may be empty
+    parents: dict[str, str | None] = field(default_factory=dict)  #: joint -> joint nearer the root
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.parts) <= 255:
+            raise ValueError(f"body {self.name!r}: between 1 and 255 parts fit a uint8 label, got {len(self.parts)}")
+        for joint, parts in self.joint_parts.items():
+            self._known(joint, self.joints, "joint")
+            for part in parts:
+                self._known(part, self.parts, "part")
+        for joint, parent in self.parents.items():
+            self._known(joint, self.joints, "joint")
+            if parent is not None:
+                self._known(parent, self.joints, "joint")
+
+    def _known(self, name: str, names: tuple[str, ...], kind: str) -> None:
+        if name not in names:
+            raise ValueError(f"body {self.name!r} has no {kind} {name!r}; it has {', '.join(names)}")
+
+    @property
+    def n_classes(self) -> int:
+        """Classes of a forest: the parts and class 0, "not a person"."""
+        return len(self.parts) + 1
+
+    def part_code(self, part: str) -> int:
+        """Label code of a part, 1 and up."""
+        self._known(part, self.parts, "part")
+        return self.parts.index(part) + 1
+
+    def joint_index(self, joint: str) -> int:
+        """Row of a joint in every (J, 3) array."""
+        self._known(joint, self.joints, "joint")
+        return self.joints.index(joint)
+
+    def joint_classes(self) -> np.ndarray:
+        """Which classes belong to which joint: bool (J, C)."""
+        table = np.zeros((len(self.joints), self.n_classes), bool)
+        for joint, parts in self.joint_parts.items():
+            table[self.joint_index(joint), [self.part_code(p) for p in parts]] = True
+        return table
+
+    def mirrored_joints(self) -> np.ndarray:
+        """For each joint the index of its mirror image: int (J,)."""
+        return np.array([self.joints.index(mirror_name(j)) for j in self.joints])
+
+    def mirrored_classes(self) -> np.ndarray:
+        """For each class (0 included) the class of its mirror image: int (C,)."""
+        return np.array([0] + [self.parts.index(mirror_name(p)) + 1 for p in self.parts])
+
+    def bones(self) -> list[tuple[int, int]]:
+        """(joint, parent) index pairs, for drawing and for bone lengths."""
+        return [
+            (self.joint_index(joint), self.joint_index(parent))
+            for joint, parent in self.parents.items()
+            if parent is not None
+        ]
+
+    def to_dict(self) -> dict:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict) -> BodyDefinition:
+        """The inverse of `to_dict`. Raises ValueError or KeyError for data that is no body."""
+        return cls(
+            name=data["name"],
+            parts=tuple(data["parts"]),
+            joints=tuple(data["joints"]),
+            joint_parts={j: tuple(p) for j, p in data["joint_parts"].items()},
+            parents=dict(data["parents"]),
+        )
+
+
+def mirror_name(name: str) -> str:
+    """The name of the same thing on the other side: left_hand <-> right_hand, neck <-> neck."""
+    if name.startswith("left_"):
+        return "right_" + name.removeprefix("left_")
+    if name.startswith("right_"):
+        return "left_" + name.removeprefix("right_")
+    return name
+
+
+def _both_sides(*names: str) -> tuple[str, ...]:
+    return tuple(f"{side}_{name}" for name in names for side in ("left", "right"))
+
+
+HUMAN = BodyDefinition(
+    name="human",
+    parts=(
+        *_both_sides("upper_head", "lower_head"),
+        "neck",
+        *_both_sides("shoulder", "upper_arm", "lower_arm", "elbow", "wrist", "hand"),
+        *_both_sides("upper_torso", "lower_torso"),
+        *_both_sides("upper_leg", "lower_leg", "knee", "ankle", "foot"),
+    ),
+    joints=(
+        "head",
+        "neck",
+        "torso",
+        "pelvis",
+        *_both_sides("shoulder", "elbow", "wrist", "hand", "hip", "knee", "ankle", "foot"),
+    ),
+    joint_parts={
+        "head": _both_sides("upper_head", "lower_head"),
+        "neck": ("neck",),
+        **{
+            joint: (joint,)
+            for joint in _both_sides("shoulder", "elbow", "wrist", "hand", "knee", "ankle", "foot")
+        },
+    },
+    parents={
+        "head": "neck",
+        "neck": "torso",
+        "torso": "pelvis",
+        "pelvis": None,
+        **{
+            f"{side}_{joint}": f"{side}_{parent}" if parent not in ("neck", "pelvis") else parent
+            for side in ("left", "right")
+            for joint, parent in {
+                "shoulder": "neck",
+                "elbow": "shoulder",
+                "wrist": "elbow",
+                "hand": "wrist",
+                "hip": "pelvis",
+                "knee": "hip",
+                "ankle": "knee",
+                "foot": "ankle",
+            }.items()
+        },
+    },
+)
+"""31 parts and 20 joints of a person; the order is a contract (docs/formats.md)."""

@@ -1,0 +1,55 @@
+"""Person pixels become weighted points: one weight for every landmark that they may belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.parts import PartProbabilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Density:
+    """Points of a person's surface and how likely each belongs to each landmark."""
+
+    points_m: np.ndarray  #: float32 (N, 3), camera axes, metres
+    probabilities: np.ndarray  #: float32 (N, L), of the landmarks
+    area_m2: np.ndarray  #: float32 (N,), surface that a pixel stands for, seen face on
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float32 (N, L), square metres: probability x area."""
+        return self.probabilities * self.area_m2[:, None]
+
+
+def weigh_points(
+    depth_m: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, landmark_classes: np.ndarray
+) -> Density:
+    """Deproject the classified pixels and weigh them.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres
+    intrinsics : Intrinsics
+    parts : PartProbabilities
+    landmark_classes : bool (L, C), the classes of each landmark
+
+    Returns
+    -------
+    Density. A pixel's area is d^2 stride^2 / (fx fy), so that neither distance nor resolution changes the weight of
+    a limb.
+
+    References
+    ----------
+    Shotton et al., CVPR 2011, eq. 8, in square metres.
+    """
+    rows, cols = parts.pixels[:, 0], parts.pixels[:, 1]
+    depth = depth_m[rows, cols]
+    area = depth**2 * np.float32(parts.stride**2 / (intrinsics.fx * intrinsics.fy))
+    return Density(
+        points_m=intrinsics.deproject_pixels(rows.astype(np.float32), cols.astype(np.float32), depth),
+        probabilities=np.ascontiguousarray(parts.values @ landmark_classes.T.astype(np.float32)),
+        area_m2=area,
+    )

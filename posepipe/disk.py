@@ -1,0 +1,42 @@
+"""What goes wrong with files, in one line, and how to replace a file so that no reader meets half of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from posepipe.errors import FormatError, PosepipeError
+
+
+@contextmanager
+def disk_errors(path: str | Path) -> Iterator[None]:
+    """Turn an OSError (disk full, no permission, no such folder) into a PosepipeError that names ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise PosepipeError(f"{path}: {error.strerror or error}") from error
+
+
+def replace_file(path: str | Path, content: bytes) -> None:
+    """Write ``content`` beside ``path`` and rename it: a killed writer leaves the old file, never a half one."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    with disk_errors(path):
+        partial.write_bytes(content)
+        os.replace(partial, path)
+
+
+def read_json_object(path: str | Path) -> dict:
+    """Read a JSON file whose outermost value is an object; raises FormatError for anything else."""
+    with disk_errors(path):
+        content = Path(path).read_bytes()
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"is not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise FormatError(path, f"wanted a JSON object {{...}}, got {type(value).__name__}")
+    return value

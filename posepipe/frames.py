@@ -1,0 +1,72 @@
+"""A depth frame, and a depth frame with the truth painted on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+
+MIN_DEPTH_M = 0.1
+"""Nearer readings are noise: no depth camera measures them."""
+MAX_DEPTH_M = 9.5
+"""Further readings are dropped, so that every reading stays clear of BACKGROUND_M (10 m)."""
+
+
+def clean_depth(depth: np.ndarray) -> np.ndarray:
+    """Check a depth image at the public edge and make it float32 metres with 0 = no reading.
+
+    Parameters
+    ----------
+    depth : (H, W); floating point is metres, uint16 is millimetres
+
+    Returns
+    -------
+    float32 (H, W), metres; NaN, infinities and what lies outside [MIN_DEPTH_M, MAX_DEPTH_M] become 0
+
+    Raises
+    ------
+    ValueError
+        For another number of axes or another dtype.
+    """
+    depth = np.asarray(depth)
+    if depth.ndim != 2 or depth.size == 0:
+        raise ValueError(f"a depth image has two axes (rows, columns) and at least one pixel, got shape {depth.shape}")
+    if depth.dtype == np.uint16:
+        depth_m = depth.astype(np.float32) * np.float32(0.001)
+    elif depth.dtype.kind == "f":
+        depth_m = depth.astype(np.float32)
+    else:
+        raise ValueError(f"depth must be floating point metres or uint16 millimetres, got {depth.dtype}")
+    with np.errstate(invalid="ignore"):
+        usable = (depth_m >= MIN_DEPTH_M) & (depth_m <= MAX_DEPTH_M)
+    return np.where(usable, depth_m, np.float32(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthFrame:
+    """One image of a depth camera.
+
+    `depth_m` is cleaned on the way in (see `clean_depth`), so that every later stage may trust it.
+    Raises ValueError for depth that is no image.
+    """
+
+    depth_m: np.ndarray  #: float32 (H, W), metres; 0 = no reading
+    intrinsics: Intrinsics
+    timestamp_s: float = 0.0  #: seconds since the first frame of the source
+    index: int = 0  #: position in the source, unchanged by frames that were skipped or dropped
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth_m", clean_depth(self.depth_m))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledFrame:
+    """A depth frame with its truth: what a renderer knows and a camera does not."""
+
+    depth: DepthFrame
+    parts: np.ndarray  #: uint8 (H, W), label code of the body part, 0 = nobody
+    people: np.ndarray  #: uint8 (H, W), id of the person, 0 = nobody
+    joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
+    visible: np.ndarray  #: bool (P, J), whether the joint's surface is seen (docs/formats.md)

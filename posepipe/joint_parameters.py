@@ -1,0 +1,56 @@
+"""What the joint stages learn from a validation set and a model file carries beside its forest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+
+
+def landmark_names(body: BodyDefinition) -> tuple[str, ...]:
+    """Surface regions whose modes are sought: joints that own parts, then the parts that no joint owns."""
+    owned = {part for parts in body.joint_parts.values() for part in parts}
+    joints = tuple(joint for joint in body.joints if body.joint_parts.get(joint))
+    return joints + tuple(part for part in body.parts if part not in owned)
+
+
+def landmark_classes(body: BodyDefinition) -> np.ndarray:
+    """Which classes make up each landmark: bool (L, C)."""
+    table = np.zeros((len(landmark_names(body)), body.n_classes), bool)
+    for row, name in enumerate(landmark_names(body)):
+        for part in body.joint_parts.get(name) or (name,):
+            table[row, body.part_code(part)] = True
+    return table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointParameters:
+    """Parameters of mean shift per landmark, and of the linear model that places the joints.
+
+    The linear model is a Gaussian of landmarks and joints together, one for each camera axis: a joint
+    is its expectation given the landmarks that were found, so that any subset of them will do.
+    """
+
+    bandwidth_m: np.ndarray  #: float32 (L,), Gaussian sigma
+    min_probability: np.ndarray  #: float32 (L,), pixels below it neither start nor feed a mode
+    push_back_m: np.ndarray  #: float32 (L,), along the camera's ray, from the surface into the body
+    #: float32 (L, 2): offset and slope of the log-odds, against ln(mass in m^2), that a mode lies right
+    confidence: np.ndarray
+    mean_m: np.ndarray  #: float32 (3, L + J), mean position relative to the landmarks' centre
+    covariance_m2: np.ndarray  #: float32 (3, L + J, L + J)
+
+    @classmethod
+    def default(cls, body: BodyDefinition) -> JointParameters:
+        """Untrained values: the means that Shotton et al. (2011) report; a broad, uncorrelated Gaussian."""
+        n_landmarks, n_joints = len(landmark_names(body)), len(body.joints)
+        total = n_landmarks + n_joints
+        return cls(
+            bandwidth_m=np.full(n_landmarks, 0.065, np.float32),
+            min_probability=np.full(n_landmarks, 0.14, np.float32),
+            push_back_m=np.full(n_landmarks, 0.039, np.float32),
+            confidence=np.tile(np.array([7, 1], np.float32), (n_landmarks, 1)),
+            mean_m=np.zeros((3, total), np.float32),
+            covariance_m2=np.tile(np.eye(total, dtype=np.float32) * 0.1, (3, 1, 1)),
+        )

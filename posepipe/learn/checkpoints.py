@@ -1,0 +1,100 @@
+"""Training that survives a kill: the growth after every level, and every finished tree, on disk.
+
+A level depends on the seed and its number alone, so a run that goes on from a checkpoint grows the
+same tree, bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from posepipe.disk import disk_errors, replace_file
+from posepipe.errors import PosepipeError
+from posepipe.learn.growing import Growth
+
+if TYPE_CHECKING:
+    from posepipe.learn.depth_forest import ForestParameters
+
+_LEVEL_LISTS = ("feature", "threshold", "first_child", "features", "leaf_counts")
+
+
+class Checkpoints:
+    """A folder with the newest state of every tree of one training run.
+
+    Parameters
+    ----------
+    folder : made if needed
+    parameters : ForestParameters
+    data : names the training data; a run is gone on with only on the same data and parameters
+    resume : False starts anew and removes what an earlier run left
+
+    Raises
+    ------
+    PosepipeError
+        When asked to resume a run of other parameters or data.
+    """
+
+    def __init__(self, folder: Path, parameters: ForestParameters, data: str, resume: bool) -> None:
+        self.folder = folder
+        key = json.dumps({"parameters": asdict(parameters), "data": data}, sort_keys=True)
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        run = folder / "run.json"
+        if not resume:
+            self.remove()
+        elif run.is_file() and json.loads(run.read_text())["digest"] != digest:
+            raise PosepipeError(
+                f"{folder} holds a run with other parameters or data; use those, or leave out --resume to start anew"
+            )
+        with disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        replace_file(run, json.dumps({"digest": digest, "run": json.loads(key)}, indent=1).encode())
+
+    def save(self, tree: int, growth: Growth) -> None:
+        """Keep the state after a level, in one step."""
+        arrays = {"order": growth.order, "starts": growth.starts, "ends": growth.ends}
+        for name in _LEVEL_LISTS:
+            levels = getattr(growth, name)
+            arrays[name] = np.concatenate(levels)
+            arrays[name + "_sizes"] = np.array([len(level) for level in levels], np.int64)
+        path = self._path(tree)
+        partial = path.with_name(path.name + ".partial")
+        with disk_errors(path):
+            with open(partial, "wb") as file:
+                np.savez(file, **arrays)
+            os.replace(partial, path)
+
+    def load(self, tree: int) -> Growth | None:
+        """The state of a tree, None when there is none or the file is damaged."""
+        path = self._path(tree)
+        if not path.is_file():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                levels = {
+                    name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS
+                }
+                return Growth(
+                    order=data["order"],
+                    level=len(levels["feature"]),
+                    starts=data["starts"],
+                    ends=data["ends"],
+                    **levels,
+                )
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
+            return None  # the tree is grown again from its root
+
+    def remove(self) -> None:
+        """Delete the folder; its work is done."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, tree: int) -> Path:
+        return self.folder / f"tree-{tree}.npz"

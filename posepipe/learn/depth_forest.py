@@ -1,0 +1,198 @@
+"""The depth forest: a `PartClassifier` of randomised trees on depth differences, and its training."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.frames import LabelledFrame
+from posepipe.joint_parameters import JointParameters
+from posepipe.learn import forest_file
+from posepipe.learn.checkpoints import Checkpoints
+from posepipe.learn.classify import PackedForest, classify, pack_forest
+from posepipe.learn.depth_features import bordered_depth
+from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.pixel_sampling import sample_pixels
+from posepipe.learn.responses import DepthResponses, OffsetRange
+from posepipe.learn.tree import Tree
+from posepipe.parts import PartProbabilities, pixels_of
+
+
+@dataclass(frozen=True, slots=True)
+class ForestParameters:
+    """How a forest is trained; the defaults are those of the shipped model."""
+
+    trees: int = 3
+    pixels_per_person: int = 300
+    growth: GrowthRules = field(default_factory=GrowthRules)
+    offsets: OffsetRange = field(default_factory=OffsetRange)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.trees < 1 or self.pixels_per_person < 1:
+            raise ValueError(
+                "a forest needs at least 1 tree and 1 pixel a person,"
+                f" got {self.trees} trees and {self.pixels_per_person} pixels"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingProgress:
+    """Where training stands after a level of a tree, for reports."""
+
+    tree: int
+    level: int
+    nodes: int  #: of the tree so far
+    leaves: int
+    open_samples: int  #: samples that still go on to the next level
+    samples: int
+    mean_gain: float  #: bits, over the splits of this level
+    seconds: float  #: that this level took
+
+
+class DepthForest:
+    """Randomised decision trees on depth differences; labels pixels with body parts.
+
+    Raises
+    ------
+    ValueError
+        When trees, feature tables and body do not fit together.
+    """
+
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        offsets: Sequence[np.ndarray],
+        body: BodyDefinition,
+        joint_parameters: JointParameters | None = None,
+        header: dict[str, Any] | None = None,
+    ) -> None:
+        if not trees or len(trees) != len(offsets):
+            raise ValueError(f"a forest needs one feature table a tree, got {len(trees)} trees, {len(offsets)} tables")
+        for tree, table in zip(trees, offsets, strict=True):
+            if table.ndim != 3 or table.shape[1:] != (2, 2) or not np.isfinite(table).all():
+                raise ValueError(f"offsets must be finite, float32 (F, 2, 2), got shape {table.shape}")
+            tree.check(len(table))
+            if tree.leaf_probabilities.shape[1] != body.n_classes:
+                raise ValueError(
+                    f"leaves hold {tree.leaf_probabilities.shape[1]} classes,"
+                    f" the body {body.name!r} has {body.n_classes}"
+                )
+        self.trees = tuple(trees)
+        self.offsets = tuple(offsets)
+        self.body = body
+        self.joint_parameters = joint_parameters or JointParameters.default(body)
+        self.header = header or {}
+        self._packed: PackedForest = pack_forest(self.trees, self.offsets)
+
+    def predict(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+    ) -> PartProbabilities:
+        """Classify the pixels of one person.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres, 0 = no reading
+        mask : bool (H, W), the person
+        intrinsics : Intrinsics
+        stride : int, only every ``stride``-th row and column is classified
+
+        Returns
+        -------
+        PartProbabilities, at pixels with a reading only
+        """
+        if depth_m.shape != mask.shape:
+            raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
+        pixels = pixels_of(mask & (depth_m > 0), stride)
+        image = bordered_depth(depth_m, mask)
+        values = classify(image, pixels, intrinsics.fx, intrinsics.fy, self._packed)
+        return PartProbabilities(pixels=pixels, values=values, stride=stride)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file; see docs/formats.md."""
+        forest_file.write_forest(
+            path, self.trees, self.offsets, self.body, self.joint_parameters, self.header
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> DepthForest:
+        """Read a model file. Raises FormatError when it is not one or does not hold together."""
+        return forest_file.read_forest(path, cls)
+
+
+def train_forest(
+    dataset: Sequence[LabelledFrame],
+    parameters: ForestParameters,
+    body: BodyDefinition,
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    checkpoints: Checkpoints | None = None,
+) -> DepthForest:
+    """Train a forest, each tree on its own frames: tree t of T sees frames t, t + T, t + 2T ...
+
+    Parameters
+    ----------
+    dataset : labelled frames; a `Dataset` reads them as they are asked for
+    parameters : ForestParameters
+    body : BodyDefinition, of the labels
+    on_level : called after every level
+    checkpoints : keeps every level on disk, and is where a run that was broken off goes on
+
+    Returns
+    -------
+    DepthForest with untrained joint parameters
+
+    Raises
+    ------
+    ValueError
+        When there are fewer frames than trees, or nobody in them.
+    """
+    if len(dataset) < parameters.trees:
+        raise ValueError(f"every tree needs frames of its own: {parameters.trees} trees, {len(dataset)} frames")
+    grown = [train_tree(dataset, parameters, body, tree, on_level, checkpoints) for tree in range(parameters.trees)]
+    header = {"training": asdict(parameters), "training_frames": len(dataset)}
+    return DepthForest([t for t, _ in grown], [o for _, o in grown], body, header=header)
+
+
+def train_tree(
+    dataset: Sequence[LabelledFrame],
+    parameters: ForestParameters,
+    body: BodyDefinition,
+    tree: int,
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    checkpoints: Checkpoints | None = None,
+) -> tuple[Tree, np.ndarray]:
+    """Grow tree number ``tree`` of a forest. Returns it and its feature table, float32 (F, 2, 2) metres."""
+    growth = checkpoints.load(tree) if checkpoints else None
+    if growth is not None and growth.finished:
+        return finish(growth)
+    frames = ((i, dataset[i]) for i in range(tree, len(dataset), parameters.trees))
+    samples = sample_pixels(frames, parameters.pixels_per_person, (parameters.seed, tree))
+    responses = DepthResponses(samples, parameters.offsets)
+    growth = growth or start_growth(len(responses))
+    while not growth.finished:
+        started = time.monotonic()
+        gain = grow_level(
+            growth, responses, samples.label, body.n_classes, parameters.growth, (parameters.seed, tree, 1)
+        )
+        if checkpoints:
+            checkpoints.save(tree, growth)
+        on_level(
+            TrainingProgress(
+                tree=tree,
+                level=growth.level - 1,
+                nodes=growth.n_nodes,
+                leaves=growth.n_leaves,
+                open_samples=len(growth.order),
+                samples=len(responses),
+                mean_gain=gain,
+                seconds=time.monotonic() - started,
+            )
+        )
+    return finish(growth)

@@ -1,0 +1,120 @@
+"""Kernel: weighted 3D points to the modes of their density, by Gaussian mean shift.
+
+Every landmark is one task: it gathers the pixels that may be its own, climbs from a handful of them,
+and keeps the distinct summits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+MAX_MODES = 4
+"""Summits kept for each landmark, the heaviest first."""
+MAX_STARTS = 24
+"""Climbs for each landmark, from pixels spread evenly over its region."""
+MAX_STEPS = 40
+STILL_M = 0.0005
+"""A climb ends when a step is shorter."""
+
+
+@njit(cache=True, inline="always")
+def _shift(points, weights, count, x, y, z, bandwidth):
+    """Weighted mean round (x, y, z) under a Gaussian kernel, and the mass that the kernel holds."""
+    inverse = np.float32(-0.5) / (bandwidth * bandwidth)
+    reach = np.float32(9) * bandwidth * bandwidth
+    mass = np.float32(0)
+    mx = my = mz = np.float32(0)
+    for i in range(count):
+        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+        squared = dx * dx + dy * dy + dz * dz
+        if squared < reach:  # beyond 3 sigma a pixel weighs less than 1.2 %
+            w = weights[i] * np.exp(squared * inverse)
+            mass += w
+            mx += w * points[i, 0]
+            my += w * points[i, 1]
+            mz += w * points[i, 2]
+    return mx, my, mz, mass
+
+
+@njit(cache=True)
+def _climb(points, weights, count, start, bandwidth):
+    x, y, z = points[start, 0], points[start, 1], points[start, 2]
+    mass = np.float32(0)
+    for _ in range(MAX_STEPS):
+        mx, my, mz, mass = _shift(points, weights, count, x, y, z, bandwidth)
+        mx, my, mz = mx / mass, my / mass, mz / mass
+        step = (mx - x) ** 2 + (my - y) ** 2 + (mz - z) ** 2
+        x, y, z = mx, my, mz
+        if step < STILL_M * STILL_M:
+            break
+    return x, y, z, mass
+
+
+@njit(cache=True)
+def _insert_mode(modes, masses, x, y, z, mass, merge_m):
+    """Keep a summit unless it is one already known; modes stay sorted by mass."""
+    for m in range(MAX_MODES):
+        if masses[m] > 0:
+            gap = (modes[m, 0] - x) ** 2 + (modes[m, 1] - y) ** 2 + (modes[m, 2] - z) ** 2
+            if gap < merge_m * merge_m:
+                return
+    for m in range(MAX_MODES):
+        if mass > masses[m]:
+            for n in range(MAX_MODES - 1, m, -1):
+                modes[n] = modes[n - 1]
+                masses[n] = masses[n - 1]
+            modes[m, 0], modes[m, 1], modes[m, 2] = x, y, z
+            masses[m] = mass
+            return
+
+
+@njit(cache=True, parallel=True)
+def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, masses):
+    for landmark in prange(probabilities.shape[1]):  # a landmark owns its rows of modes and masses
+        near = np.empty((len(points), 3), np.float32)
+        weights = np.empty(len(points), np.float32)
+        count = 0
+        for i in range(len(points)):
+            if probabilities[i, landmark] > min_probability[landmark]:
+                near[count] = points[i]
+                weights[count] = probabilities[i, landmark] * area[i]
+                count += 1
+        starts = min(count, MAX_STARTS)
+        for s in range(starts):
+            start = (2 * s + 1) * count // (2 * starts)
+            x, y, z, mass = _climb(near, weights, count, start, bandwidth[landmark])
+            _insert_mode(modes[landmark], masses[landmark], x, y, z, mass, bandwidth[landmark] / 2)
+
+
+def find_modes(
+    points_m: np.ndarray,
+    probabilities: np.ndarray,
+    area_m2: np.ndarray,
+    bandwidth_m: np.ndarray,
+    min_probability: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Modes of each landmark's density, heaviest first.
+
+    Parameters
+    ----------
+    points_m : float32 (N, 3), metres
+    probabilities : float32 (N, L)
+    area_m2 : float32 (N,), square metres; a point weighs probability x area
+    bandwidth_m : float32 (L,), sigma of the Gaussian
+    min_probability : float32 (L,); points at or below it take no part
+
+    Returns
+    -------
+    modes : float32 (L, MAX_MODES, 3), metres
+    masses : float32 (L, MAX_MODES), square metres under the kernel at the mode; 0 = no mode
+
+    References
+    ----------
+    Comaniciu and Meer, PAMI 2002; Shotton et al., CVPR 2011, section 4. Naive twin: tests/reference/mean_shift.py
+    """
+    n_landmarks = probabilities.shape[1]
+    modes = np.zeros((n_landmarks, MAX_MODES, 3), np.float32)
+    masses = np.zeros((n_landmarks, MAX_MODES), np.float32)
+    _find_modes(points_m, probabilities, area_m2, bandwidth_m, min_probability, modes, masses)
+    return modes, masses

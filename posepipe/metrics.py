@@ -1,0 +1,203 @@
+"""How good parts and joints are: part accuracy, joint average precision, shares within 10 and 15 cm, flips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.results import RIGHT_M, JointProposal
+
+NEAR_M = 0.15
+TWISTED_M = 0.1
+"""A pair is swapped when exchanging left and right brings it this much nearer to the truth, on average."""
+
+
+@dataclass(slots=True, eq=False)
+class PartScores:
+    """Confusion of parts over person pixels. Class 0 is left out of the accuracy."""
+
+    body: BodyDefinition
+    confusion: np.ndarray = field(init=False)  #: int64 (C, C), true class, predicted class
+
+    def __post_init__(self) -> None:
+        self.confusion = np.zeros((self.body.n_classes,) * 2, np.int64)
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        """Count pixels: two uint8 arrays of one shape; where the truth is 0 they are passed over."""
+        person = truth > 0
+        pairs = truth[person].astype(np.int64) * self.body.n_classes + predicted[person]
+        self.confusion += np.bincount(pairs, minlength=self.confusion.size).reshape(self.confusion.shape)
+
+    def recall(self) -> dict[str, float]:
+        """Share of each part's true pixels that were labelled so; parts never seen are absent."""
+        truth = self.confusion.sum(axis=1)
+        return {
+            part: float(self.confusion[code, code] / truth[code])
+            for code, part in enumerate(self.body.parts, start=1)
+            if truth[code]
+        }
+
+    def mean_accuracy(self) -> float:
+        """Mean of the parts' recalls, so that small parts weigh as much as large ones; NaN without pixels."""
+        recall = self.recall()
+        return float(np.mean(list(recall.values()))) if recall else float("nan")
+
+
+@dataclass(slots=True)
+class _JointTally:
+    visible: int = 0
+    hidden: int = 0
+    errors_visible: list[float] = field(default_factory=list)  #: metres; infinity = missing
+    errors_hidden: list[float] = field(default_factory=list)
+    proposals: list[tuple[float, bool]] = field(default_factory=list)  #: (confidence, right)
+
+
+@dataclass(slots=True, eq=False)
+class JointScores:
+    """Errors, proposals and flips of the joints over many people."""
+
+    body: BodyDefinition
+    _tally: dict[str, _JointTally] = field(init=False)
+    people: int = 0
+    twisted: int = 0  #: people whose left and right are exchanged
+    turned: int = 0  #: people taken to face the wrong way
+
+    def __post_init__(self) -> None:
+        self._tally = {joint: _JointTally() for joint in self.body.joints}
+
+    def add(
+        self,
+        joints_m: np.ndarray,
+        visible: np.ndarray,
+        pose: dict[str, JointProposal],
+        proposals: Sequence[JointProposal] = (),
+    ) -> None:
+        """Score one person.
+
+        Parameters
+        ----------
+        joints_m : float (J, 3), true joints, metres, camera axes
+        visible : bool (J,)
+        pose : the joints found; a joint that is missing counts as an error
+        proposals : every proposal made; those far from the pose's joint count beside it
+        """
+        self.people += 1
+        found = np.full(joints_m.shape, np.nan)
+        for row, joint in enumerate(self.body.joints):
+            tally = self._tally[joint]
+            if joint in pose:
+                found[row] = pose[joint].xyz_m
+            error = float(np.nan_to_num(np.linalg.norm(found[row] - joints_m[row]), nan=np.inf))
+            if visible[row]:
+                tally.visible += 1
+                tally.errors_visible.append(error)
+            else:
+                tally.hidden += 1
+                tally.errors_hidden.append(error)
+            self._add_proposals(tally, joints_m[row], bool(visible[row]), pose.get(joint), [
+                p for p in proposals if p.joint == joint
+            ])
+        self.twisted += _is_twisted(found, joints_m, self.body)
+        self.turned += _is_turned(found, joints_m, self.body)
+
+    def _add_proposals(self, tally, truth, visible, chosen, others) -> None:
+        """The first right proposal is a true positive, all others false; near a hidden joint none counts."""
+        ranked = [] if chosen is None else [chosen]
+        ranked += [
+            p for p in others if chosen is None or np.linalg.norm(np.subtract(p.xyz_m, chosen.xyz_m)) >= RIGHT_M
+        ]
+        hit = False
+        for proposal in sorted(ranked, key=lambda p: -p.confidence):
+            near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < RIGHT_M)
+            if near and not visible:
+                continue
+            tally.proposals.append((proposal.confidence, near and not hit))
+            hit = hit or near
+
+    def table(self) -> dict[str, dict[str, float]]:
+        """Figures of every joint: ap, within_10cm and within_15cm (visible, all), hidden_within_15cm, median_m."""
+        return {joint: _figures(tally) for joint, tally in self._tally.items()}
+
+    def means(self) -> dict[str, float]:
+        """Mean of every column over the joints that have it; `ap` becomes `map`; and the flip rates."""
+        table = self.table()
+        columns = next(iter(table.values())).keys() if table else ()
+        means = {c: _nanmean([row[c] for row in table.values()]) for c in columns}
+        if "ap" in means:
+            means["map"] = means.pop("ap")
+        people = max(self.people, 1)
+        return {**means, "left_right_flips": self.twisted / people, "front_back_flips": self.turned / people}
+
+
+def _nanmean(values: list[float]) -> float:
+    known = [v for v in values if np.isfinite(v)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _figures(tally: _JointTally) -> dict[str, float]:
+    visible, hidden = np.array(tally.errors_visible), np.array(tally.errors_hidden)
+    both = np.concatenate([visible, hidden])
+
+    def within(errors: np.ndarray, radius: float) -> float:
+        return float((errors < radius).mean()) if len(errors) else float("nan")
+
+    return {
+        "ap": average_precision(tally.proposals, tally.visible),
+        "within_10cm": within(visible, RIGHT_M),
+        "within_15cm": within(visible, NEAR_M),
+        "all_within_10cm": within(both, RIGHT_M),
+        "all_within_15cm": within(both, NEAR_M),
+        "hidden_within_15cm": within(hidden, NEAR_M),
+        "median_m": float(np.median(visible[np.isfinite(visible)])) if np.isfinite(visible).any() else float("nan"),
+    }
+
+
+def average_precision(proposals: Sequence[tuple[float, bool]], n_true: int) -> float:
+    """Area under precision over recall, proposals ranked by confidence.
+
+    Parameters
+    ----------
+    proposals : (confidence, right) pairs
+    n_true : how many there were to find; NaN is returned for 0
+
+    References
+    ----------
+    Everingham et al., IJCV 2010: precision at a recall is the best precision at that recall or more.
+    """
+    if n_true == 0:
+        return float("nan")
+    if not proposals:
+        return 0.0
+    confidence, right = (np.array(column) for column in zip(*proposals, strict=True))
+    right = right[np.argsort(-confidence, kind="stable")]
+    hits = np.cumsum(right)
+    precision = hits / np.arange(1, len(right) + 1)
+    best_from_here = np.maximum.accumulate(precision[::-1])[::-1]
+    return float(best_from_here[right].sum() / n_true)
+
+
+def _is_twisted(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
+    mirror = body.mirrored_joints()
+    paired = mirror != np.arange(len(mirror))
+    straight = np.linalg.norm(found - truth, axis=1)[paired]
+    crossed = np.linalg.norm(found - truth[mirror], axis=1)[paired]
+    known = np.isfinite(straight)
+    return bool(known.any() and (straight[known] - crossed[known]).mean() > TWISTED_M)
+
+
+def _is_turned(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
+    """Whether the line from right to left shoulder, or from right to left hip, points the wrong way."""
+    across = [_across(places, body) for places in (found, truth)]
+    return bool(np.isfinite(across).all() and float(across[0] @ across[1]) < 0)
+
+
+def _across(places: np.ndarray, body: BodyDefinition) -> np.ndarray:
+    """Mean of left minus right over all mirror pairs, level (x and z): (2,); NaN where nothing is paired."""
+    mirror = body.mirrored_joints()
+    left = np.array([j for j, name in enumerate(body.joints) if name.startswith("left_")], int)
+    gap = (places[left] - places[mirror[left]])[:, [0, 2]]
+    gap = gap[np.isfinite(gap).all(axis=1)]
+    return gap.mean(axis=0) if len(gap) else np.full(2, np.nan)

@@ -1,0 +1,49 @@
+"""What the pipeline asks of a classifier of body parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartProbabilities:
+    """Probabilities of the parts at some pixels of a person."""
+
+    pixels: np.ndarray  #: int32 (N, 2), row and column, in image order
+    values: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
+    stride: int  #: one pixel in stride x stride was classified
+
+    def label_image(self, height: int, width: int) -> np.ndarray:
+        """Likeliest part of every classified pixel: uint8 (H, W), 0 elsewhere; strides are filled up."""
+        image = np.zeros((height, width), np.uint8)
+        if len(self.pixels):
+            labels = self.values.argmax(axis=1).astype(np.uint8)
+            for row in range(self.stride):
+                for col in range(self.stride):
+                    rows = np.minimum(self.pixels[:, 0] + row, height - 1)
+                    cols = np.minimum(self.pixels[:, 1] + col, width - 1)
+                    image[rows, cols] = labels
+        return image
+
+
+class PartClassifier(Protocol):
+    """Labels a person's pixels with body parts."""
+
+    @property
+    def body(self) -> BodyDefinition: ...
+
+    def predict(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+    ) -> PartProbabilities:
+        """Classify every ``stride``-th row and column of the mask (bool (H, W)) of one person."""
+
+
+def pixels_of(mask: np.ndarray, stride: int = 1) -> np.ndarray:
+    """Pixels of a mask on the grid of every ``stride``-th row and column: int32 (N, 2)."""
+    return (np.argwhere(mask[::stride, ::stride]) * stride).astype(np.int32)

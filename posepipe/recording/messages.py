@@ -1,0 +1,167 @@
+"""The ROS 2 messages of a recording: depth and label images, camera info and true joints, as CDR bytes.
+
+rosbags supplies the definitions and the serialiser; it is imported on first use because the command
+line starts without it in a third of the time.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+
+DEPTH_TOPIC = "/depth/image"
+CAMERA_INFO_TOPIC = "/depth/camera_info"
+PARTS_TOPIC = "/truth/parts"
+PEOPLE_TOPIC = "/truth/people"
+JOINTS_TOPIC = "/truth/joints"
+
+IMAGE = "sensor_msgs/msg/Image"
+CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
+JOINTS = "posepipe_msgs/msg/Joints"
+
+JOINTS_DEFINITION = """\
+# True joints of everybody in one depth frame. Camera axes: x right, y down, z forward, metres.
+std_msgs/Header header
+# names of the J joints; their order is that of the columns below
+string[] joint_names
+# ids of the P people, 1 and up, as painted in /truth/people
+uint8[] person_ids
+# P x J x 3, row-major: x y z of each joint of the first person, then of the next; NaN where unknown
+float32[] xyz_m
+# P x J, row-major: whether the camera sees the surface around the joint
+bool[] visible
+"""
+
+DEPTH_ENCODINGS = {"16UC1": np.uint16, "mono16": np.uint16, "32FC1": np.float32}
+"""ROS image encodings of depth (REP 118): integers are millimetres, floats metres."""
+
+WHOLE_MM_TOLERANCE_M = 1e-5
+"""Nearer to a whole millimetre than this is rounding of float32, not a finer sensor."""
+
+_PIXEL_TYPES = {**DEPTH_ENCODINGS, "mono8": np.uint8, "8UC1": np.uint8}
+
+
+@cache
+def typestore() -> Any:
+    """The message types of ROS 2 Humble and our own; building it takes 0.15 s."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    store.register(get_types_from_msg(JOINTS_DEFINITION, JOINTS))
+    return store
+
+
+def schema_text(message_type: str) -> str:
+    """Definition of a message and of all it contains: what an MCAP schema of encoding ``ros2msg`` holds."""
+    text, _ = typestore().generate_msgdef(message_type, ros_version=2)
+    if message_type != JOINTS:
+        return text
+    _, separator, contained = text.partition("=" * 80)  # rosbags drops comments; ours document the file
+    return JOINTS_DEFINITION + separator + contained
+
+
+def _header(stamp_ns: int, frame_id: str) -> Any:
+    types = typestore().types
+    seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
+    return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame_id)
+
+
+def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
+    """The smallest lossless image of a cleaned depth frame, and its ROS encoding.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres, 0 = no reading, at most MAX_DEPTH_M
+
+    Returns
+    -------
+    uint16 millimetres and ``16UC1``, or float32 metres (NaN = no reading, REP 118) and ``32FC1``
+    """
+    depth_mm = np.rint(depth_m * np.float32(1000)).astype(np.uint16)
+    if np.abs(depth_mm * np.float32(0.001) - depth_m).max() <= WHOLE_MM_TOLERANCE_M:
+        return depth_mm, "16UC1"
+    return np.where(depth_m > 0, depth_m, np.float32(np.nan)), "32FC1"
+
+
+def encode_image(pixels: np.ndarray, encoding: str, stamp_ns: int, frame_id: str) -> memoryview:
+    """Serialise an image (H, W) as sensor_msgs/Image."""
+    height, width = pixels.shape
+    data = np.ascontiguousarray(pixels).view(np.uint8).reshape(-1)
+    row_bytes = width * pixels.itemsize
+    message = typestore().types[IMAGE](_header(stamp_ns, frame_id), height, width, encoding, 0, row_bytes, data)
+    return typestore().serialize_cdr(message, IMAGE, little_endian=True)
+
+
+def decode_image(data: bytes) -> tuple[np.ndarray, str]:
+    """Pixels (H, W) in native byte order, writable, and the encoding. Raises ValueError for another kind of image."""
+    message = typestore().deserialize_cdr(data, IMAGE)
+    if message.encoding not in _PIXEL_TYPES:
+        raise ValueError(f"image encoding {message.encoding!r}; readable: {', '.join(_PIXEL_TYPES)}")
+    dtype = np.dtype(_PIXEL_TYPES[message.encoding])
+    height, width, row_bytes = message.height, message.width, message.step
+    if row_bytes < width * dtype.itemsize or message.data.size < height * row_bytes:
+        raise ValueError(f"image of {width}x{height} {message.encoding} with {message.data.size} bytes")
+    rows = message.data[: height * row_bytes].reshape(height, row_bytes)[:, : width * dtype.itemsize]
+    pixels = np.ascontiguousarray(rows).view(dtype.newbyteorder(">" if message.is_bigendian else "<"))
+    return pixels.astype(dtype), message.encoding
+
+
+def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns: int, frame_id: str) -> memoryview:
+    """Serialise a pinhole camera without distortion as sensor_msgs/CameraInfo."""
+    types = typestore().types
+    fx, fy, cx, cy = intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy
+    message = types[CAMERA_INFO](
+        header=_header(stamp_ns, frame_id),
+        height=height,
+        width=width,
+        distortion_model="plumb_bob",
+        d=np.zeros(5),
+        k=np.array([fx, 0, cx, 0, fy, cy, 0, 0, 1]),
+        r=np.eye(3).reshape(-1),
+        p=np.array([fx, 0, cx, 0, 0, fy, cy, 0, 0, 0, 1, 0]),
+        binning_x=0,
+        binning_y=0,
+        roi=types["sensor_msgs/msg/RegionOfInterest"](0, 0, 0, 0, False),
+    )
+    return typestore().serialize_cdr(message, CAMERA_INFO, little_endian=True)
+
+
+def decode_camera_info(data: bytes) -> tuple[Intrinsics, tuple[int, int]]:
+    """Intrinsics and (height, width). Raises ValueError for a lens whose distortion would be ignored."""
+    message = typestore().deserialize_cdr(data, CAMERA_INFO)
+    if np.any(message.d != 0):
+        raise ValueError(
+            f"camera_info says the lens is distorted ({message.distortion_model}, {message.d.tolist()}); "
+            "record the rectified depth topic"
+        )
+    fx, _, cx, _, fy, cy = message.k[:6].tolist()
+    return Intrinsics(fx, fy, cx, cy), (message.height, message.width)
+
+
+def encode_joints(
+    joint_names: tuple[str, ...], joints_m: np.ndarray, visible: np.ndarray, stamp_ns: int, frame_id: str
+) -> memoryview:
+    """Serialise true joints (P, J, 3), metres, and visibility (P, J) as posepipe_msgs/Joints."""
+    message = typestore().types[JOINTS](
+        header=_header(stamp_ns, frame_id),
+        joint_names=list(joint_names),
+        person_ids=np.arange(1, len(joints_m) + 1, dtype=np.uint8),
+        xyz_m=np.ascontiguousarray(joints_m, np.float32).reshape(-1),
+        visible=np.ascontiguousarray(visible, bool).reshape(-1),
+    )
+    return typestore().serialize_cdr(message, JOINTS, little_endian=True)
+
+
+def decode_joints(data: bytes) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Joint names, joints_m float32 (P, J, 3) and visible bool (P, J). Raises ValueError where sizes disagree."""
+    message = typestore().deserialize_cdr(data, JOINTS)
+    people, joints = len(message.person_ids), len(message.joint_names)
+    if message.person_ids.tolist() != list(range(1, people + 1)):
+        raise ValueError(f"joints message: wanted person ids 1, 2, ..., got {message.person_ids.tolist()}")
+    xyz_m = message.xyz_m.reshape(people, joints, 3).copy()
+    visible = message.visible.reshape(people, joints).astype(bool)
+    return tuple(message.joint_names), xyz_m, visible

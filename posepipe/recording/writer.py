@@ -1,0 +1,174 @@
+"""Write depth frames, with or without truth, to an MCAP recording."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from mcap.writer import CompressionType, Writer
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.disk import disk_errors
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.recording import messages as ros
+
+BODY_ATTACHMENT = "body.json"
+HEADER_METADATA = "posepipe"
+USER_METADATA = "source"
+FORMAT_VERSION = "1"
+FRAME_ID = "depth_camera"
+
+_NEVER_BY_SIZE = 1 << 62  # we close each chunk ourselves, at the end of its frame
+_TOPICS = {ros.CAMERA_INFO_TOPIC: ros.CAMERA_INFO}
+_TRUTH_TOPICS = {ros.PARTS_TOPIC: ros.IMAGE, ros.PEOPLE_TOPIC: ros.IMAGE, ros.JOINTS_TOPIC: ros.JOINTS}
+_DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
+
+
+class RecordingWriter:
+    """One camera's frames in one MCAP file; a context manager.
+
+    Every frame becomes a chunk of its own and is flushed, so that a killed writer loses one frame.
+    The same frames make the same bytes: no clock is read.
+
+    Parameters
+    ----------
+    path : the file to write; an older one is replaced
+    intrinsics, height, width : of every frame
+    body : makes the recording a labelled one, of LabelledFrame
+    metadata : free text about where the frames come from, such as sensor and seed
+    start_time_ns : sensor time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+
+    Raises
+    ------
+    PosepipeError
+        When the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        intrinsics: Intrinsics,
+        height: int,
+        width: int,
+        body: BodyDefinition | None = None,
+        metadata: dict[str, str] | None = None,
+        start_time_ns: int = 0,
+    ) -> None:
+        if start_time_ns < 0:
+            raise ValueError(f"start_time_ns must not be negative, got {start_time_ns}")
+        self.path = Path(path)
+        self.intrinsics = intrinsics
+        self.body = body
+        self.frame_count = 0  #: frames written so far
+        self._shape = (height, width)
+        self._start_time_ns = start_time_ns
+        with disk_errors(self.path):
+            self._file = self.path.open("wb")
+            self._mcap = Writer(self._file, chunk_size=_NEVER_BY_SIZE, compression=CompressionType.ZSTD)
+            self._mcap.start(profile="ros2", library="posepipe")
+            self._write_head(metadata or {})
+        self._channels = self._register_channels()
+
+    def _write_head(self, metadata: dict[str, str]) -> None:
+        # before the first frame, where a cut cannot reach them
+        header = {"version": FORMAT_VERSION, "start_time_ns": str(self._start_time_ns)}
+        self._mcap.add_metadata(HEADER_METADATA, header)
+        if metadata:
+            self._mcap.add_metadata(USER_METADATA, metadata)
+        if self.body is not None:
+            content = json.dumps(self.body.to_dict()).encode()
+            self._mcap.add_attachment(0, self._start_time_ns, BODY_ATTACHMENT, "application/json", content)
+
+    def _register_channels(self) -> dict[str, int]:
+        topics = {**_TOPICS, **(_TRUTH_TOPICS if self.body is not None else {}), **_DEPTH_TOPIC}
+        schemas = {
+            kind: self._mcap.register_schema(kind, "ros2msg", ros.schema_text(kind).encode())
+            for kind in dict.fromkeys(topics.values())
+        }
+        return {
+            topic: self._mcap.register_channel(topic, "cdr", schemas[kind], {"offered_qos_profiles": ""})
+            for topic, kind in topics.items()
+        }
+
+    def write(self, frame: DepthFrame | LabelledFrame) -> None:
+        """Append one frame and flush it.
+
+        Depth goes as whole millimetres where it is such, else as float32 metres; nothing is rounded
+        by more than 0.01 mm. Raises ValueError for a frame that does not belong in this recording.
+        """
+        depth, truth = (frame.depth, frame) if isinstance(frame, LabelledFrame) else (frame, None)
+        self._check(depth, truth)
+        stamp_ns = self._start_time_ns + round(depth.timestamp_s * 1e9)
+        if stamp_ns < 0:
+            raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
+        height, width = self._shape
+        with disk_errors(self.path):
+            info = ros.encode_camera_info(self.intrinsics, height, width, stamp_ns, FRAME_ID)
+            self._add(ros.CAMERA_INFO_TOPIC, stamp_ns, info)
+            if truth is not None:
+                self._add_truth(truth, stamp_ns)
+            pixels, encoding = ros.depth_pixels(depth.depth_m)
+            self._add(ros.DEPTH_TOPIC, stamp_ns, ros.encode_image(pixels, encoding, stamp_ns, FRAME_ID))
+            self._mcap.flush()
+        self.frame_count += 1
+
+    def _add_truth(self, truth: LabelledFrame, stamp_ns: int) -> None:
+        assert self.body is not None
+        joints = ros.encode_joints(self.body.joints, truth.joints_m, truth.visible, stamp_ns, FRAME_ID)
+        self._add(ros.PARTS_TOPIC, stamp_ns, ros.encode_image(truth.parts, "mono8", stamp_ns, FRAME_ID))
+        self._add(ros.PEOPLE_TOPIC, stamp_ns, ros.encode_image(truth.people, "mono8", stamp_ns, FRAME_ID))
+        self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
+
+    def _add(self, topic: str, stamp_ns: int, data: memoryview) -> None:
+        # time and sequence together name the frame: two frames of one time stay apart
+        self._mcap.add_message(self._channels[topic], stamp_ns, bytes(data), stamp_ns, sequence=self.frame_count)
+
+    def _check(self, depth: DepthFrame, truth: LabelledFrame | None) -> None:
+        if (self.body is None) != (truth is None):
+            raise ValueError(
+                f"{self.path}: wanted "
+                + (
+                    "a DepthFrame: no body was given"
+                    if self.body is None
+                    else "a LabelledFrame: the recording has a body"
+                )
+            )
+        if depth.intrinsics != self.intrinsics or depth.depth_m.shape != self._shape:
+            raise ValueError(
+                f"{self.path}: frame {depth.index} has {depth.intrinsics} and shape {depth.depth_m.shape}; "
+                f"this recording has {self.intrinsics} and {self._shape}: start another for another camera"
+            )
+        if truth is not None:
+            self._check_truth(truth)
+
+    def _check_truth(self, truth: LabelledFrame) -> None:
+        assert self.body is not None
+        for name, image in (("parts", truth.parts), ("people", truth.people)):
+            if image.dtype != np.uint8 or image.shape != self._shape:
+                raise ValueError(f"{name}: wanted uint8 {self._shape}, got {image.dtype} {image.shape}")
+        people, joints = len(truth.joints_m), len(self.body.joints)
+        if truth.joints_m.shape != (people, joints, 3) or truth.visible.shape != (people, joints):
+            raise ValueError(
+                f"joints_m and visible: wanted (P, {joints}, 3) and (P, {joints}) for body {self.body.name!r}, "
+                f"got {truth.joints_m.shape} and {truth.visible.shape}"
+            )
+        if people > 255 or (truth.people.size and truth.people.max() > people):
+            raise ValueError(f"people: ids up to {truth.people.max()} but joints of {people} people (at most 255)")
+
+    def close(self) -> None:
+        """Write the index and close; a recording that was not closed can still be read."""
+        if self._file.closed:
+            return
+        with disk_errors(self.path), self._file:
+            self._mcap.finish()
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

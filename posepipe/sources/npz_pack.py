@@ -1,0 +1,157 @@
+"""An NPZ pack: depth of one camera in one compressed NumPy file, with truth where there is some.
+
+``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``fps``,
+``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3) and ``joint_names`` (J,).
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.disk import disk_errors
+from posepipe.errors import FormatError
+from posepipe.frames import DepthFrame
+from posepipe.sources.camera_file import read_camera_file
+from posepipe.sources.depth_png import depth_in_grey_levels
+
+DEFAULT_FPS = 30.0
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, struct.error, MemoryError)
+_UNREADABLE_ZIP = (NotImplementedError, RuntimeError)  # zipfile's words for odd compression and for encryption
+
+
+class NpzPack:
+    """Frames and truth of one NPZ pack; a `FrameSource`.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no NPZ, lacks an array or holds one of the wrong type or shape.
+    """
+
+    start_time_ns = 0
+
+    def __init__(self, path: str | Path, camera: str | Path | None = None) -> None:
+        self.path = Path(path)
+        self.name = str(path)
+        arrays = _load(self.path)
+        self._depth_mm = _depth_mm(self.path, arrays)
+        self._timestamps_s = _timestamps(self.path, arrays, len(self._depth_mm))
+        own = _intrinsics(self.path, arrays)
+        self.intrinsics: Intrinsics = own if camera is None else read_camera_file(camera).intrinsics
+        self.frame_count: int | None = len(self._depth_mm)
+        self.parts = _labels(self.path, arrays, "parts", self._depth_mm.shape)  #: uint8 (N, H, W) or None
+        self.people = _labels(self.path, arrays, "people", self._depth_mm.shape)  #: uint8 (N, H, W) or None
+        self.joints_m, self.joint_names = _joints(self.path, arrays, len(self._depth_mm))
+
+    def __iter__(self) -> Iterator[DepthFrame]:
+        for index, depth_mm in enumerate(self._depth_mm):
+            yield DepthFrame(depth_mm, self.intrinsics, float(self._timestamps_s[index]), index)
+
+    def __enter__(self) -> NpzPack:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The file was closed when it was read."""
+
+
+def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame]) -> None:
+    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres.
+
+    Raises ValueError for no frames, or frames of several cameras or sizes.
+    """
+    frames = list(frames)
+    if not frames or len({(frame.intrinsics, frame.depth_m.shape) for frame in frames}) != 1:
+        raise ValueError(f"{path}: an NPZ pack holds frames of one camera and one size, at least one")
+    own = frames[0].intrinsics
+    with disk_errors(path), Path(path).open("wb") as stream:  # a name would get ".npz" appended
+        np.savez_compressed(
+            stream,
+            depth_mm=np.stack([depth_in_grey_levels(frame, 0.001) for frame in frames]),
+            K=np.array([own.fx, own.fy, own.cx, own.cy]),
+            timestamp_s=np.array([frame.timestamp_s for frame in frames]),
+        )
+
+
+def _load(path: Path) -> dict[str, np.ndarray]:
+    wanted = {"depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names"}
+    with disk_errors(path):
+        try:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
+                if not isinstance(pack, np.lib.npyio.NpzFile):
+                    raise FormatError(path, "wanted an NPZ pack, got a single array")
+                return {key: pack[key] for key in pack.files if key in wanted}
+        except (*_DAMAGE, *_UNREADABLE_ZIP) as error:
+            raise FormatError(path, f"no readable NPZ pack ({error or type(error).__name__})") from error
+
+
+def _need(path: Path, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
+    if key not in arrays:
+        raise FormatError(path, f"array {key!r} is missing; an NPZ pack holds at least depth_mm and K")
+    if not isinstance(arrays[key], np.ndarray):
+        raise FormatError(path, f"{key!r} is no NumPy array")
+    return arrays[key]
+
+
+def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    depth_mm = _need(path, arrays, "depth_mm")
+    if depth_mm.dtype != np.uint16:
+        raise FormatError(path, f"depth_mm: wanted uint16 millimetres, got {depth_mm.dtype}; convert before saving")
+    if depth_mm.ndim != 3 or depth_mm.size == 0:
+        raise FormatError(path, f"depth_mm: wanted shape (N, H, W) with at least one frame, got {depth_mm.shape}")
+    return depth_mm
+
+
+def _intrinsics(path: Path, arrays: dict[str, np.ndarray]) -> Intrinsics:
+    values = _need(path, arrays, "K")
+    if values.shape != (4,) or values.dtype.kind not in "fiu":
+        raise FormatError(path, f"K: wanted four numbers fx, fy, cx, cy, got {values.dtype} {values.shape}")
+    try:
+        return Intrinsics(*map(float, values))
+    except ValueError as error:
+        raise FormatError(path, f"K: {error}") from error
+
+
+def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.ndarray:
+    if "timestamp_s" not in arrays:
+        fps = _need(path, arrays, "fps") if "fps" in arrays else np.float64(DEFAULT_FPS)
+        if fps.shape != () or fps.dtype.kind not in "fiu" or not 0 < float(fps) < np.inf:
+            raise FormatError(path, f"fps: wanted one positive number, got {fps.dtype} {fps.shape}")
+        return np.arange(frames) / float(fps)
+    times = _need(path, arrays, "timestamp_s")
+    if times.shape != (frames,) or times.dtype.kind not in "fiu" or not np.isfinite(times).all():
+        raise FormatError(path, f"timestamp_s: wanted {frames} finite seconds, got {times.dtype} {times.shape}")
+    return times.astype(np.float64) - float(times[0])
+
+
+def _labels(path: Path, arrays: dict[str, np.ndarray], key: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    if key not in arrays:
+        return None
+    labels = _need(path, arrays, key)
+    if labels.dtype != np.uint8 or labels.shape != shape:
+        raise FormatError(path, f"{key}: wanted uint8 {shape}, got {labels.dtype} {labels.shape}")
+    return labels
+
+
+def _joints(path: Path, arrays: dict[str, np.ndarray], frames: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    if "joints_m" not in arrays:
+        return None, ()
+    joints_m = _need(path, arrays, "joints_m")
+    if joints_m.dtype.kind != "f" or joints_m.ndim < 3 or joints_m.shape[-1] != 3 or len(joints_m) != frames:
+        raise FormatError(path, f"joints_m: wanted float ({frames}, ..., J, 3), got {joints_m.dtype} {joints_m.shape}")
+    if "joint_names" not in arrays:
+        return joints_m, ()
+    names = _need(path, arrays, "joint_names")
+    if names.shape != joints_m.shape[-2:-1] or names.dtype.kind != "U":
+        raise FormatError(path, f"joint_names: wanted {joints_m.shape[-2]} names, got {names.dtype} {names.shape}")
+    return joints_m, tuple(map(str, names))

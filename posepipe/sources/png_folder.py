@@ -1,0 +1,138 @@
+"""A folder of 16-bit grey PNGs in name order, with ``camera.json``: what almost any program can write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from posepipe.camera import Intrinsics
+from posepipe.disk import disk_errors
+from posepipe.errors import FormatError, SourceError
+from posepipe.frames import DepthFrame
+from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
+from posepipe.sources.depth_png import depth_in_grey_levels, depth_in_metres, read_depth_png, write_depth_png
+
+
+def natural_order(path: Path) -> list[tuple[int, str]]:
+    """Sort key: frame2 before frame10, as people count."""
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", path.name)]
+
+
+def list_pngs(folder: Path) -> list[Path]:
+    """PNG files of a folder in natural order; hidden files are not frames."""
+    with disk_errors(folder):
+        files = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and not p.name.startswith(".")]
+    return sorted(files, key=natural_order)
+
+
+class PngFolder:
+    """Frames of a PNG folder, read one at a time; a `FrameSource`.
+
+    Parameters
+    ----------
+    camera : a calibration to take instead of the folder's own ``camera.json``
+
+    Raises
+    ------
+    FormatError
+        For a calibration that is missing or wrong; while iterating, for an image that is no depth image.
+    SourceError
+        For a folder without a PNG.
+    """
+
+    start_time_ns = 0
+
+    def __init__(self, folder: str | Path, camera: str | Path | None = None) -> None:
+        self.folder = Path(folder)
+        self.name = str(folder)
+        self._files = list_pngs(self.folder)
+        if not self._files:
+            raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
+        self._camera = read_camera_file(camera or self.folder / CAMERA_FILE_NAME)
+        self.intrinsics: Intrinsics = self._camera.intrinsics
+        self.frame_count: int | None = len(self._files)
+
+    def __iter__(self) -> Iterator[DepthFrame]:
+        for index, path in enumerate(self._files):
+            grey = read_depth_png(path)
+            wanted = (self._camera.height, self._camera.width)
+            if grey.shape != wanted:
+                raise FormatError(
+                    path, f"{grey.shape[1]}x{grey.shape[0]} pixels, but {CAMERA_FILE_NAME} says {wanted[1]}x{wanted[0]}"
+                )
+            depth = depth_in_metres(grey, self._camera.depth_unit_m)
+            yield DepthFrame(depth, self.intrinsics, index / self._camera.fps, index)
+
+    def __enter__(self) -> PngFolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Every file is closed as soon as it is read."""
+
+
+class PngFolderWriter:
+    """Write frames as a PNG folder; a context manager.
+
+    Depth is rounded to ``depth_unit_m``; of the times only ``fps`` is kept.
+
+    Raises
+    ------
+    PosepipeError
+        When the folder cannot be written, or already holds PNGs that would mix with these.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        intrinsics: Intrinsics,
+        height: int,
+        width: int,
+        fps: float = 30.0,
+        depth_unit_m: float = 0.001,
+    ) -> None:
+        self.folder = Path(folder)
+        self.frame_count = 0
+        self._camera = CameraFile(width, height, intrinsics, depth_unit_m, fps)
+        with disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if list_pngs(self.folder):
+            raise SourceError(self.folder, "already holds PNGs; give a new folder")
+        write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
+
+    def write(self, frame: DepthFrame) -> None:
+        """Append one frame. Raises ValueError for a frame of another camera."""
+        wanted = (self._camera.height, self._camera.width)
+        if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
+            raise ValueError(
+                f"{self.folder}: wanted frames {wanted} of {self._camera.intrinsics}, "
+                f"got {frame.depth_m.shape} of {frame.intrinsics}"
+            )
+        path = self.folder / f"{self.frame_count:06d}.png"
+        write_depth_png(path, depth_in_grey_levels(frame, self._camera.depth_unit_m))
+        self.frame_count += 1
+
+    def __enter__(self) -> PngFolderWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Every file is closed as soon as it is written."""
+
+
+def write_png_folder(folder: str | Path, frames: Iterable[DepthFrame], fps: float = 30.0) -> int:
+    """Write frames of one camera as a PNG folder in millimetres; returns how many."""
+    frames = iter(frames)
+    first = next(frames, None)
+    if first is None:
+        raise ValueError(f"{folder}: no frames to write")
+    height, width = first.depth_m.shape
+    with PngFolderWriter(folder, first.intrinsics, height, width, fps) as writer:
+        writer.write(first)
+        for frame in frames:
+            writer.write(frame)
+        return writer.frame_count

@@ -1,0 +1,244 @@
+"""The training-data flow on one page: pose -> body -> clothes -> camera -> render -> noise -> labelled frame.
+
+A frame depends on (recipe, index) alone. A dataset is written in recordings of RECORDING_FRAMES
+frames each, every one complete or absent, so that any number of workers makes the same bytes and a
+killed run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from posepipe.body import HUMAN
+from posepipe import __version__
+from posepipe.dataset import MANIFEST_NAME, Dataset, RecordingEntry, recording_name, write_manifest
+from posepipe.disk import disk_errors
+from posepipe.errors import PosepipeError
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.recording import RecordingWriter
+from synth.body_asset import load_body_asset
+from synth.body_mesh import paint_parts, rest_body, sample_shape
+from synth.clips import PoseBank
+from synth.clothing import dress, garment_weights, sample_outfit, vertex_normals
+from synth.pose_drawing import draw_pose
+from synth.rasterizer import paint, render_depth
+from synth.recipe import Recipe
+from synth.scenes import draw_view
+from synth.sensors import add_sensor_noise, sensor_preset
+from synth.skinning import PosedBody, pose_body
+from synth.visibility import visible_joints
+
+RECORDING_FRAMES = 250
+MIN_PERSON_PIXELS = 200
+"""A view that shows less of the person is drawn again: nothing is to be learned from it."""
+
+
+class PersonRenderer:
+    """Renders the frames of one recipe, any frame at any time."""
+
+    def __init__(self, recipe: Recipe, bank: PoseBank) -> None:
+        self.recipe = recipe
+        self._poses = bank if recipe.poses == "all" else bank.split(recipe.poses)
+        if len(self._poses.rotations) == 0:
+            raise PosepipeError(f"the pose bank has no {recipe.poses} clips; give more clips or poses = \"all\"")
+        self._asset = load_body_asset()
+        self._labels = paint_parts(self._asset)
+        self._garments = garment_weights(self._asset)
+        self.sensor = sensor_preset(recipe.sensor)
+
+    def render(self, index: int) -> LabelledFrame:
+        """Render frame ``index``: one cut-out person, labelled."""
+        rng = np.random.default_rng([self.recipe.seed, index])
+        posed = self._draw_body(rng)
+        while True:
+            frame = self._render_view(posed, index, rng)
+            if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
+                return frame
+
+    def _draw_body(self, rng: np.random.Generator) -> PosedBody:
+        rest = rest_body(self._asset, sample_shape(self._asset, rng))
+        if self.recipe.clothes:
+            normals = vertex_normals(rest.vertices_m, self._asset.triangles)
+            rest = replace(rest, vertices_m=dress(rest.vertices_m, normals, self._garments, sample_outfit(rng), rng))
+        return pose_body(self._asset, rest, draw_pose(self._poses, self.recipe, self._asset, rest, rng))
+
+    def _render_view(self, posed: PosedBody, index: int, rng: np.random.Generator) -> LabelledFrame:
+        sensor = self.sensor
+        pelvis = posed.joints_m[HUMAN.joint_index("pelvis")]
+        floor = posed.vertices_m[:, 1].min()
+        view = draw_view(self.recipe, pelvis, floor, sensor.intrinsics, sensor.width, rng)
+        clean_m, triangles = render_depth(
+            view.camera_points(posed.vertices_m), self._asset.triangles, sensor.intrinsics, sensor.height, sensor.width
+        )
+        parts = paint(triangles, self._labels)
+        depth_m = add_sensor_noise(clean_m, sensor, rng) if self.recipe.noise else clean_m
+        spread_labels(parts, depth_m)
+        depth_m[parts == 0] = 0
+        joints = view.camera_points(posed.joints_m)
+        visible = visible_joints(depth_m, parts, joints, sensor.intrinsics, HUMAN)
+        timestamp = index / 30
+        return LabelledFrame(
+            depth=DepthFrame(depth_m, sensor.intrinsics, timestamp, index),
+            parts=parts,
+            people=(parts > 0).astype(np.uint8),
+            joints_m=joints[None],
+            visible=visible[None],
+        )
+
+
+@njit(cache=True)
+def spread_labels(parts, depth_m):
+    """Give readings that noise moved past the silhouette the label of a neighbour; unlabel what lost its reading.
+
+    Parameters
+    ----------
+    parts : uint8 (H, W), changed in place
+    depth_m : float32 (H, W), 0 = no reading
+    """
+    height, width = parts.shape
+    before = parts.copy()
+    for r in range(height):
+        for c in range(width):
+            if depth_m[r, c] == 0:
+                parts[r, c] = 0
+            elif before[r, c] == 0:
+                for dr in range(-2, 3):
+                    for dc in range(-2, 3):
+                        rr, cc = r + dr, c + dc
+                        if 0 <= rr < height and 0 <= cc < width and before[rr, cc] != 0:
+                            parts[r, c] = before[rr, cc]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One recording to render."""
+
+    path: Path
+    first: int
+    count: int
+
+
+def generate(
+    folder: str | Path,
+    recipe: Recipe,
+    bank: PoseBank,
+    workers: int | None = None,
+    on_frames: Callable[[int], None] = lambda count: None,
+) -> None:
+    """Render a dataset into a folder; recordings that are already there are kept.
+
+    Parameters
+    ----------
+    folder : made if needed
+    recipe : Recipe
+    bank : PoseBank, from which the recipe's poses are drawn
+    workers : processes; None = one a core
+    on_frames : told how many more frames are on disk, for a progress bar
+
+    Raises
+    ------
+    PosepipeError
+        When the folder holds a dataset of another recipe or of other poses.
+    """
+    folder = Path(folder)
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    made_from = {**recipe.to_dict(), "pose_bank": bank.digest()}
+    _refuse_other_recipe(folder, made_from)
+    done: dict[str, RecordingEntry] = {}
+    jobs = []
+    for number, first in enumerate(range(0, recipe.frames, RECORDING_FRAMES)):
+        job = _Job(folder / recording_name(number), first, min(RECORDING_FRAMES, recipe.frames - first))
+        if job.path.exists():
+            done[job.path.name] = RecordingEntry.describe(job.path)
+            on_frames(job.count)
+        else:
+            jobs.append(job)
+
+    def record_progress() -> None:
+        entries = [done[name] for name in sorted(done)]
+        write_manifest(folder, HUMAN, made_from, entries, source_revision=__version__)
+
+    record_progress()
+    for entry in _render_all(jobs, recipe, bank, workers or os.cpu_count() or 1, on_frames):
+        done[entry.file] = entry
+        record_progress()
+
+
+def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
+    """A folder grows only by the recipe that it was begun with; more frames of the same are welcome."""
+    if not (folder / MANIFEST_NAME).exists():
+        return
+    begun_with = Dataset.open(folder).recipe
+    wanted = json.loads(json.dumps(made_from))
+    changed = [key for key in wanted | begun_with if key != "frames" and wanted.get(key) != begun_with.get(key)]
+    if changed:
+        raise PosepipeError(
+            f"{folder} was begun with another recipe (differs in {', '.join(changed)}); give another folder"
+        )
+    if begun_with["frames"] % RECORDING_FRAMES and begun_with["frames"] < wanted["frames"]:
+        raise PosepipeError(
+            f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder"
+        )
+
+
+def _render_all(
+    jobs: Sequence[_Job], recipe: Recipe, bank: PoseBank, workers: int, on_frames: Callable[[int], None]
+) -> Iterator[RecordingEntry]:
+    """Render recordings in worker processes; yields each as it is finished."""
+    if workers == 1 or len(jobs) <= 1:
+        renderer = PersonRenderer(recipe, bank) if jobs else None
+        for job in jobs:
+            assert renderer is not None
+            yield _render_recording(renderer, job, on_frames)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
+    counter = context.Value("q", 0)
+    pool = context.Pool(min(workers, len(jobs)), _start_worker, (recipe, bank, counter))
+    with pool:
+        pending = [pool.apply_async(_work, (job,)) for job in jobs]
+        reported = 0
+        while pending:
+            pending[0].wait(0.2)
+            on_frames(counter.value - reported)
+            reported = counter.value
+            for result in [r for r in pending if r.ready()]:
+                pending.remove(result)
+                yield result.get()
+        on_frames(counter.value - reported)
+
+
+def _start_worker(recipe: Recipe, bank: PoseBank, counter: Synchronized) -> None:
+    global _renderer, _counter  # a worker process holds one renderer for all its recordings
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    _renderer, _counter = PersonRenderer(recipe, bank), counter
+
+
+def _work(job: _Job) -> RecordingEntry:
+    def count(frames: int) -> None:
+        with _counter.get_lock():
+            _counter.value += frames
+
+    return _render_recording(_renderer, job, count)
+
+
+def _render_recording(renderer: PersonRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
+    sensor = renderer.sensor
+    partial = job.path.with_name(job.path.name + ".partial")
+    with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:
+        for index in range(job.first, job.first + job.count):
+            writer.write(renderer.render(index))
+            on_frames(1)
+    with disk_errors(job.path):
+        os.replace(partial, job.path)
+    return RecordingEntry.describe(job.path)

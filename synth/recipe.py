@@ -1,0 +1,93 @@
+"""A recipe: everything that decides what a dataset shows, in a few lines of TOML.
+
+A frame depends on the recipe and its index alone; the recipe travels in the dataset's manifest.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from posepipe.errors import FormatError, PosepipeError
+
+RECIPES_DIR = Path(__file__).parent / "recipes"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What to render. Ranges are (least, most) and drawn evenly; angles in degrees.
+
+    Raises
+    ------
+    ValueError
+        For a number of frames below 1, a share outside [0, 1], or a range that falls.
+    """
+
+    frames: int = 1000
+    seed: int = 0
+    sensor: str = "kinect-v1-320"
+    poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
+    distance_m: tuple[float, float] = (1.0, 4.0)  #: along the floor, camera to pelvis
+    camera_height_m: tuple[float, float] = (0.4, 2.2)
+    roll_deg: tuple[float, float] = (-5.0, 5.0)
+    aim_height_m: tuple[float, float] = (0.6, 1.3)  #: the camera is pitched to look at this height of the person
+    aside: tuple[float, float] = (-0.35, 0.35)  #: where the person stands, in image widths from the centre
+    facing_share: float = 0.0  #: people who roughly face the camera; the others turn over the full circle
+    facing_spread_deg: float = 35.0  #: standard deviation of their yaw
+    mirror_share: float = 0.5
+    recombine_share: float = 0.2  #: arms of another pose
+    relax_share: float = 0.3  #: poses drawn part of the way towards standing at ease
+    jitter_deg: float = 4.0  #: standard deviation of the joint noise
+    clothes: bool = True
+    noise: bool = True
+
+    def __post_init__(self) -> None:
+        if self.frames < 1:
+            raise ValueError(f"recipe: frames must be at least 1, got {self.frames}")
+        if self.poses not in ("train", "validation", "all"):
+            raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name.endswith("_share") and not 0 <= value <= 1:
+                raise ValueError(f"recipe: {field.name} must lie between 0 and 1, got {value}")
+            if isinstance(value, tuple | list):
+                least, most = value
+                if not least <= most:
+                    raise ValueError(f"recipe: {field.name} must be (least, most), got {value}")
+                object.__setattr__(self, field.name, (float(least), float(most)))
+
+    def to_dict(self) -> dict:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict) -> Recipe:
+        """The inverse of `to_dict`. Raises ValueError for names that are no field."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(data) - known):
+            raise ValueError(f"recipe: no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+        return cls(**data)
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Names of the recipes that come with posepipe."""
+    return tuple(sorted(path.stem for path in RECIPES_DIR.glob("*.toml")))
+
+
+def read_recipe(recipe: str | Path) -> Recipe:
+    """Read a recipe by its name, or from a TOML file.
+
+    Raises
+    ------
+    PosepipeError
+        When it is neither, or the file does not make a recipe.
+    """
+    named = RECIPES_DIR / f"{recipe}.toml"
+    path = named if str(recipe) in recipe_names() else Path(recipe)
+    if not path.is_file():
+        raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
+    try:
+        return Recipe.from_dict(tomllib.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise FormatError(path, str(error)) from None

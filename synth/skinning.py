@@ -1,0 +1,191 @@
+"""A rest body and bone rotations -> the posed skin and the joints inside it.
+
+Twenty bones are posed; fingers and toes go with the hand and the foot they belong to, as one rigid
+piece, so their weights are added to it once and the kernel never hears of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numba import njit
+
+from posepipe.body import HUMAN
+from synth.body_asset import BodyAsset
+from synth.body_mesh import RestBody
+
+_SIDED = ("clavicle", "upperarm", "lowerarm", "hand"), ("thigh", "calf", "foot")
+POSED_BONES = (
+    *("pelvis", "spine_01", "spine_02", "spine_03", "neck_01", "head"),
+    *(f"{bone}_{side}" for limb in _SIDED for side in "lr" for bone in limb),
+)
+"""The bones of every pose, in the order of its rotations; a parent is always before its children."""
+
+SKULL_CENTRE = 0.4  #: of the way from the base of the skull, the head of the head bone, to the crown, its tail
+
+JOINT_PLACES: dict[str, tuple[str, str, str, float]] = {
+    "head": ("head", "head", "head tail", SKULL_CENTRE),
+    "neck": ("neck_01", "neck_01", "neck_01", 0),
+    "torso": ("spine_02", "spine_02", "spine_02", 0),
+    "pelvis": ("pelvis", "thigh_l", "thigh_r", 0.5),
+} | {
+    f"{side}_{joint}": (f"{bone}_{side[0]}", f"{start}_{side[0]}", f"{end}_{side[0]}", share)
+    for side in ("left", "right")
+    for joint, (bone, start, end, share) in {
+        "shoulder": ("upperarm", "upperarm", "upperarm", 0),
+        "elbow": ("lowerarm", "lowerarm", "lowerarm", 0),
+        "wrist": ("hand", "hand", "hand", 0),
+        "hand": ("hand", "hand", "middle_01", 0.5),  # the middle of the palm: halfway from wrist to knuckle
+        "hip": ("thigh", "thigh", "thigh", 0),
+        "knee": ("calf", "calf", "calf", 0),
+        "ankle": ("foot", "foot", "foot", 0),
+        "foot": ("foot", "ball", "ball", 0),
+    }.items()
+}
+"""Joint -> the posed bone that carries it, two bones between whose heads it lies at rest, and how far along."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosedBody:
+    """One person in a pose, in body axes; the head of the pelvis bone stays where it was at rest."""
+
+    vertices_m: np.ndarray  #: float32 (V, 3)
+    joints_m: np.ndarray  #: float32 (20, 3), in the order of HUMAN.joints
+
+
+@dataclass(frozen=True, eq=False)
+class _Rig:
+    """The asset's skeleton and weights, reduced to the posed bones."""
+
+    bones: np.ndarray  #: (20,), rows of the posed bones in the asset
+    parents: np.ndarray  #: (20,), posed parents, -1 = none
+    weight_bones: np.ndarray  #: int32 (V, 4), posed bones
+    weights: np.ndarray  #: float32 (V, 4), heaviest first; zeros at the end
+    joint_bones: np.ndarray  #: (20,), posed bone that carries each joint
+    joint_ends: np.ndarray  #: (20, 2), rows in bone heads followed by bone tails; the joint lies between them
+    joint_shares: np.ndarray  #: (20, 1), how far along
+
+
+@lru_cache(maxsize=4)
+def _rig(asset: BodyAsset) -> _Rig:
+    bones = np.array([asset.bone(name) for name in POSED_BONES])
+    carriers = np.zeros(len(asset.bone_names), np.int64)  # what has no posed ancestor (the root) goes with the pelvis
+    for bone, parent in enumerate(asset.bone_parents):
+        name = asset.bone_names[bone]
+        carriers[bone] = POSED_BONES.index(name) if name in POSED_BONES else carriers[max(parent, 0)]
+    parents = [carriers[asset.bone_parents[bone]] if i > 0 else -1 for i, bone in enumerate(bones)]
+    totals = np.zeros((asset.n_vertices, len(bones)))
+    np.add.at(totals, (np.arange(asset.n_vertices)[:, None], carriers[asset.weight_bones]), asset.weights)
+    strongest = np.argsort(-totals, axis=1, kind="stable")[:, : asset.weights.shape[1]]
+    weights = np.take_along_axis(totals, strongest, axis=1)
+    places = [JOINT_PLACES[joint] for joint in HUMAN.joints]
+    return _Rig(
+        bones=bones,
+        parents=np.array(parents),
+        weight_bones=strongest.astype(np.int32),
+        weights=weights.astype(np.float32),
+        joint_bones=np.array([POSED_BONES.index(bone) for bone, *_ in places]),
+        joint_ends=np.array([[_bone_end(asset, a), _bone_end(asset, b)] for _, a, b, _ in places]),
+        joint_shares=np.array([[share] for *_, share in places]),
+    )
+
+
+def _bone_end(asset: BodyAsset, name: str) -> int:
+    """Row of a bone's head, or of its tail for "... tail", among all heads followed by all tails."""
+    is_tail = name.endswith(" tail")
+    return asset.bone(name.removesuffix(" tail")) + is_tail * len(asset.bone_names)
+
+
+@njit(cache=True)
+def _skin(vertices_m, weight_bones, weights, transforms, out):
+    """Fill ``out`` with each vertex moved by the weighted sum of its bones' transforms.
+
+    Parameters
+    ----------
+    vertices_m : float32 (V, 3), metres
+    weight_bones : int32 (V, 4)
+    weights : float32 (V, 4), heaviest first; the first 0 ends a row
+    transforms : float32 (B, 12), a rotation's three rows, each followed by its translation, metres
+    out : float32 (V, 3), metres, written in place
+
+    References
+    ----------
+    Linear blend skinning, Magnenat-Thalmann et al. 1988. Naive twin: tests/reference/skinning.py
+    """
+    for v in range(vertices_m.shape[0]):
+        x, y, z = vertices_m[v, 0], vertices_m[v, 1], vertices_m[v, 2]
+        moved_x = moved_y = moved_z = np.float32(0)
+        for k in range(weights.shape[1]):
+            w = weights[v, k]
+            if w == 0:  # most of the skin hangs on one or two bones
+                break
+            m = transforms[weight_bones[v, k]]
+            moved_x += w * (m[0] * x + m[1] * y + m[2] * z + m[3])
+            moved_y += w * (m[4] * x + m[5] * y + m[6] * z + m[7])
+            moved_z += w * (m[8] * x + m[9] * y + m[10] * z + m[11])
+        out[v, 0] = moved_x
+        out[v, 1] = moved_y
+        out[v, 2] = moved_z
+
+
+def pose_body(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> PosedBody:
+    """Pose a rest body.
+
+    Parameters
+    ----------
+    asset : BodyAsset
+    rest : RestBody, made from the same asset
+    rotations : float (20, 4), quaternions xyzw in the order of POSED_BONES; each is the bone's *global*
+        rotation from the rest pose, in body axes. Lengths may be a little off 1 (poses are kept as float16).
+
+    Raises
+    ------
+    ValueError
+        When ``rotations`` has another shape, or holds a quaternion that is zero or not finite.
+    """
+    rotations = np.asarray(rotations, np.float64)
+    if rotations.shape != (len(POSED_BONES), 4):
+        raise ValueError(f"rotations: wanted shape {(len(POSED_BONES), 4)} (x, y, z, w), got {rotations.shape}")
+    norms = np.linalg.norm(rotations, axis=1, keepdims=True)
+    if not (np.isfinite(norms).all() and (norms > 0.5).all()):
+        raise ValueError("rotations: wanted unit quaternions, got one of length below 0.5 or not finite")
+    rig = _rig(asset)
+    matrices = rotation_matrices(rotations / norms)
+    translations_m = _translations(rig, rest, matrices)
+    transforms = np.concatenate([matrices, translations_m[:, :, None]], axis=2).reshape(-1, 12).astype(np.float32)
+    vertices_m = np.empty_like(rest.vertices_m)
+    _skin(rest.vertices_m, rig.weight_bones, rig.weights, transforms, vertices_m)
+    return PosedBody(vertices_m, _joints(rig, rest, matrices, translations_m))
+
+
+def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
+    """Unit quaternions xyzw, float (..., 4), as matrices (..., 3, 3) that turn column vectors."""
+    x, y, z, w = np.moveaxis(quaternions, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _translations(rig: _Rig, rest: RestBody, matrices: np.ndarray) -> np.ndarray:
+    """Where each bone's transform moves the origin, so that its head stays on its parent: (20, 3), metres."""
+    heads_m = rest.bone_heads_m[rig.bones].astype(np.float64)
+    turned_m = np.einsum("bij,bj->bi", matrices, heads_m)
+    translations_m = heads_m - turned_m
+    for bone, parent in enumerate(rig.parents):
+        if parent >= 0:
+            posed_head_m = matrices[parent] @ heads_m[bone] + translations_m[parent]
+            translations_m[bone] = posed_head_m - turned_m[bone]
+    return translations_m
+
+
+def _joints(rig: _Rig, rest: RestBody, matrices: np.ndarray, translations_m: np.ndarray) -> np.ndarray:
+    ends_m = np.concatenate([rest.bone_heads_m, rest.bone_tails_m])
+    first_m, second_m = np.moveaxis(ends_m[rig.joint_ends], 1, 0)
+    at_rest_m = first_m + rig.joint_shares * (second_m - first_m)
+    bones = rig.joint_bones
+    return (np.einsum("jab,jb->ja", matrices[bones], at_rest_m) + translations_m[bones]).astype(np.float32)
