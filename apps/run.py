@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_identity, model_path
     from posepipe.pipeline import Pipeline
-    from posepipe.sinks import CountingSink, ManySinks
     from posepipe.sinks.json_lines import JsonLinesSink
+    from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sinks.pictures import PictureSink, VideoSink
     from posepipe.sources import open_source
 

@@ -1,9 +1,10 @@
-"""Proposals become a pose: the likeliest place of every landmark, and all joints inferred from them.
+"""Proposals become a pose: the likeliest place of every landmark, and the other joints inferred from them.
 
-The joints are placed by a Gaussian over landmarks and joints together, learned from rendered people:
-each joint is its expectation given the landmarks at hand. So a hip, which owns no part, follows from
-torso and legs, and a hidden wrist from the elbow and the hand. Where the whole person stands is
-unknown to the Gaussian: a flat prior on translation lets any subset of landmarks place him.
+A Gaussian over landmarks and joints together, learned from rendered people, gives each joint's
+expectation given the landmarks at hand. So a hip, which owns no part, follows from torso and legs,
+and a hidden wrist from the elbow. Where the whole person stands is unknown to the Gaussian: a flat
+prior on translation lets any subset of landmarks place him. A joint that was itself seen keeps its
+own place, unless that is the less certain of the two.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def infer_joints(
         seen_seen = covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + 1e-6)
         joint_seen = covariance[n_landmarks:, seen]
         gain = np.linalg.solve(seen_seen, joint_seen.T).T
-        joints[:, axis] = mean[n_landmarks:] + centre[axis] + gain @ (landmarks_m[seen, axis] - centre[axis] - mean[seen])
+        surprise = landmarks_m[seen, axis] - centre[axis] - mean[seen]
+        joints[:, axis] = centre[axis] + mean[n_landmarks:] + gain @ surprise
         variance += np.maximum(np.diag(covariance)[n_landmarks:] - (gain * joint_seen).sum(axis=1), 0)
     return joints, np.sqrt(variance / 3)
 
@@ -88,14 +90,16 @@ class PoseAssembler:
         found = confidence > 0
         if found.sum() < self.min_landmarks:
             return None
-        joints, sigma = infer_joints(place, found, landmark_noise(confidence), self.parameters)
-        return Pose(
-            {
-                name: JointProposal(name, tuple(float(v) for v in joints[row]), float(c))
-                for row, (name, c) in enumerate(zip(self.body.joints, share_within(sigma), strict=True))
-                if c >= self.min_confidence
-            }
-        )
+        inferred, sigma = infer_joints(place, found, landmark_noise(confidence), self.parameters)
+        joints = {}
+        for row, (name, certainty) in enumerate(zip(self.body.joints, share_within(sigma), strict=True)):
+            xyz_m = inferred[row]
+            if name in names and confidence[names[name]] >= certainty:
+                xyz_m, certainty = place[names[name]], confidence[names[name]]
+            if certainty >= self.min_confidence:
+                x, y, z = (float(v) for v in xyz_m)
+                joints[name] = JointProposal(name, (x, y, z), float(certainty))
+        return Pose(joints)
 
 
 def landmark_noise(confidence: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
+from typing import overload
 
 import numpy as np
 
@@ -79,6 +80,11 @@ def write_manifest(
         ],
     }
     replace_file(Path(folder) / MANIFEST_NAME, json.dumps(manifest, indent=1).encode() + b"\n")
+
+
+def recording_name(number: int) -> str:
+    """File name of the ``number``-th recording of a dataset."""
+    return f"frames-{number:05d}.mcap"
 
 
 class Dataset:
@@ -195,6 +201,61 @@ class Dataset:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class FrameSequence(Sequence[LabelledFrame]):
+    """Frames of one or more datasets of one body, in order; slices are views that read nothing.
+
+    Raises ValueError when the bodies differ.
+    """
+
+    def __init__(self, datasets: Sequence[Dataset], rows: range | None = None) -> None:
+        if any(dataset.body != datasets[0].body for dataset in datasets):
+            names = ", ".join(f"{d.folder}: {d.body.name}" for d in datasets)
+            raise ValueError(f"datasets used together must have one body, got {names}")
+        self._datasets = datasets
+        self._starts = np.array([0, *accumulate(len(d) for d in datasets)])
+        self._rows = range(int(self._starts[-1])) if rows is None else rows
+
+    @property
+    def body(self) -> BodyDefinition:
+        return self._datasets[0].body
+
+    @property
+    def recipes(self) -> list[dict]:
+        """Recipe of every dataset."""
+        return [dataset.recipe for dataset in self._datasets]
+
+    @property
+    def identity(self) -> str:
+        """Names the content: a hash of the recordings' hashes and of the rows in use."""
+        content = hashlib.sha256(repr(self._rows).encode())
+        for dataset in self._datasets:
+            for entry in dataset.recordings:
+                content.update(f"{entry.file} {entry.frames} {entry.sha256}\n".encode())
+        return content.hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> LabelledFrame: ...
+    @overload
+    def __getitem__(self, index: slice) -> FrameSequence: ...
+    def __getitem__(self, index: int | slice) -> LabelledFrame | FrameSequence:
+        if isinstance(index, slice):
+            return FrameSequence(self._datasets, self._rows[index])
+        row = self._rows[index]
+        dataset = int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self._datasets[dataset][row - int(self._starts[dataset])]
+
+
+def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
+    """Open datasets as one sequence of frames. Raises FormatError, or ValueError when bodies differ."""
+    frames = FrameSequence([Dataset.open(path) for path in paths])
+    if len(frames) == 0:
+        raise FormatError(paths[0], "the dataset has no frames yet; let `posepipe synth` finish")
+    return frames
 
 
 def _manifest_fields(manifest: dict) -> tuple[BodyDefinition, dict, tuple[RecordingEntry, ...], str]:

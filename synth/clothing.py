@@ -6,6 +6,7 @@ elbow, hair widens the head. Labels and joints stay where they were.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,15 +50,19 @@ def vertex_normals(vertices, triangles):
     """Area-weighted unit normals: float32 (V, 3) of vertices (V, 3), triangles int32 (T, 3)."""
     normals = np.zeros_like(vertices)
     for t in range(len(triangles)):
-        a, b, c = vertices[triangles[t, 0]], vertices[triangles[t, 1]], vertices[triangles[t, 2]]
-        e, f = b - a, c - a
-        normal = np.array([e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]], e.dtype)
-        for k in range(3):
-            normals[triangles[t, k]] += normal
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ex, ey, ez = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
+        fx, fy, fz = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1], vertices[c, 2] - vertices[a, 2]
+        nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+        for v in (a, b, c):
+            normals[v, 0] += nx
+            normals[v, 1] += ny
+            normals[v, 2] += nz
     for v in range(len(normals)):
-        length = np.sqrt((normals[v] ** 2).sum())
+        length = math.sqrt(normals[v, 0] ** 2 + normals[v, 1] ** 2 + normals[v, 2] ** 2)
         if length > 0:
-            normals[v] /= length
+            for k in range(3):
+                normals[v, k] /= length
     return normals
 
 

@@ -16,31 +16,78 @@ from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
+import numba
 import numpy as np
 from numba import njit
+from threadpoolctl import threadpool_limits
 
-from posepipe.body import HUMAN
 from posepipe import __version__
+from posepipe.body import HUMAN
 from posepipe.dataset import MANIFEST_NAME, Dataset, RecordingEntry, recording_name, write_manifest
 from posepipe.disk import disk_errors
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
 from synth.body_asset import load_body_asset
-from synth.body_mesh import paint_parts, rest_body, sample_shape
+from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
 from synth.clips import PoseBank
 from synth.clothing import dress, garment_weights, sample_outfit, vertex_normals
 from synth.pose_drawing import draw_pose
 from synth.rasterizer import paint, render_depth
 from synth.recipe import Recipe
-from synth.scenes import draw_view
+from synth.scenes import View, draw_view
 from synth.sensors import add_sensor_noise, sensor_preset
 from synth.skinning import PosedBody, pose_body
 from synth.visibility import visible_joints
 
 RECORDING_FRAMES = 250
+FPS = 30
 MIN_PERSON_PIXELS = 200
 """A view that shows less of the person is drawn again: nothing is to be learned from it."""
+
+
+class Stage:
+    """One sensor, and everything about the body that does not change from frame to frame."""
+
+    def __init__(self, sensor: str, noise: bool = True) -> None:
+        self.sensor = sensor_preset(sensor)
+        self.asset = load_body_asset()
+        self._noise = noise
+        self._labels = paint_parts(self.asset)
+        self._garments = garment_weights(self.asset)
+
+    def dressed_body(self, rng: np.random.Generator, clothes: bool) -> RestBody:
+        """Draw somebody, in clothes or without, in the rest pose."""
+        rest = rest_body(self.asset, sample_shape(self.asset, rng))
+        if not clothes:
+            return rest
+        normals = vertex_normals(rest.vertices_m, self.asset.triangles)
+        return replace(rest, vertices_m=dress(rest.vertices_m, normals, self._garments, sample_outfit(rng), rng))
+
+    def posed(self, rest: RestBody, rotations: np.ndarray) -> PosedBody:
+        """Move a body into a pose."""
+        return pose_body(self.asset, rest, rotations)
+
+    def shot(self, posed: PosedBody, view: View, index: int, rng: np.random.Generator) -> LabelledFrame:
+        """What the sensor makes of one cut-out person in one view, labelled."""
+        sensor = self.sensor
+        clean_m, triangles = render_depth(
+            view.camera_points(posed.vertices_m), self.asset.triangles, sensor.intrinsics, sensor.height, sensor.width
+        )
+        parts = paint(triangles, self._labels)
+        depth_m = add_sensor_noise(clean_m, sensor, rng) if self._noise else clean_m
+        depth_m = np.round(depth_m, 3)  # what the recording keeps: whole millimetres
+        spread_labels(parts, depth_m)
+        depth_m[parts == 0] = 0
+        joints = view.camera_points(posed.joints_m)
+        visible = visible_joints(depth_m, parts, joints, sensor.intrinsics, HUMAN)
+        return LabelledFrame(
+            depth=DepthFrame(depth_m, sensor.intrinsics, index / FPS, index),
+            parts=parts,
+            people=(parts > 0).astype(np.uint8),
+            joints_m=joints[None],
+            visible=visible[None],
+        )
 
 
 class PersonRenderer:
@@ -48,52 +95,23 @@ class PersonRenderer:
 
     def __init__(self, recipe: Recipe, bank: PoseBank) -> None:
         self.recipe = recipe
+        self.stage = Stage(recipe.sensor, recipe.noise)
         self._poses = bank if recipe.poses == "all" else bank.split(recipe.poses)
         if len(self._poses.rotations) == 0:
-            raise PosepipeError(f"the pose bank has no {recipe.poses} clips; give more clips or poses = \"all\"")
-        self._asset = load_body_asset()
-        self._labels = paint_parts(self._asset)
-        self._garments = garment_weights(self._asset)
-        self.sensor = sensor_preset(recipe.sensor)
+            raise PosepipeError(f'the pose bank has no {recipe.poses} clips; give more clips or poses = "all"')
 
     def render(self, index: int) -> LabelledFrame:
         """Render frame ``index``: one cut-out person, labelled."""
         rng = np.random.default_rng([self.recipe.seed, index])
-        posed = self._draw_body(rng)
+        stage, sensor = self.stage, self.stage.sensor
+        rest = stage.dressed_body(rng, self.recipe.clothes)
+        posed = stage.posed(rest, draw_pose(self._poses, self.recipe, stage.asset, rest, rng))
+        pelvis, floor = posed.joints_m[HUMAN.joint_index("pelvis")], float(posed.vertices_m[:, 1].min())
         while True:
-            frame = self._render_view(posed, index, rng)
+            view = draw_view(self.recipe, pelvis, floor, sensor.intrinsics, sensor.width, rng)
+            frame = stage.shot(posed, view, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
-
-    def _draw_body(self, rng: np.random.Generator) -> PosedBody:
-        rest = rest_body(self._asset, sample_shape(self._asset, rng))
-        if self.recipe.clothes:
-            normals = vertex_normals(rest.vertices_m, self._asset.triangles)
-            rest = replace(rest, vertices_m=dress(rest.vertices_m, normals, self._garments, sample_outfit(rng), rng))
-        return pose_body(self._asset, rest, draw_pose(self._poses, self.recipe, self._asset, rest, rng))
-
-    def _render_view(self, posed: PosedBody, index: int, rng: np.random.Generator) -> LabelledFrame:
-        sensor = self.sensor
-        pelvis = posed.joints_m[HUMAN.joint_index("pelvis")]
-        floor = posed.vertices_m[:, 1].min()
-        view = draw_view(self.recipe, pelvis, floor, sensor.intrinsics, sensor.width, rng)
-        clean_m, triangles = render_depth(
-            view.camera_points(posed.vertices_m), self._asset.triangles, sensor.intrinsics, sensor.height, sensor.width
-        )
-        parts = paint(triangles, self._labels)
-        depth_m = add_sensor_noise(clean_m, sensor, rng) if self.recipe.noise else clean_m
-        spread_labels(parts, depth_m)
-        depth_m[parts == 0] = 0
-        joints = view.camera_points(posed.joints_m)
-        visible = visible_joints(depth_m, parts, joints, sensor.intrinsics, HUMAN)
-        timestamp = index / 30
-        return LabelledFrame(
-            depth=DepthFrame(depth_m, sensor.intrinsics, timestamp, index),
-            parts=parts,
-            people=(parts > 0).astype(np.uint8),
-            joints_m=joints[None],
-            visible=visible[None],
-        )
 
 
 @njit(cache=True)
@@ -221,6 +239,8 @@ def _render_all(
 def _start_worker(recipe: Recipe, bank: PoseBank, counter: Synchronized) -> None:
     global _renderer, _counter  # a worker process holds one renderer for all its recordings
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threadpool_limits(1)  # the other cores have workers of their own
+    numba.set_num_threads(1)
     _renderer, _counter = PersonRenderer(recipe, bank), counter
 
 
@@ -233,7 +253,7 @@ def _work(job: _Job) -> RecordingEntry:
 
 
 def _render_recording(renderer: PersonRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
-    sensor = renderer.sensor
+    sensor = renderer.stage.sensor
     partial = job.path.with_name(job.path.name + ".partial")
     with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:
         for index in range(job.first, job.first + job.count):

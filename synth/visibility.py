@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
@@ -38,12 +39,22 @@ def visible_joints(
     """
     rows, cols = np.nonzero((parts > 0) & (depth_m > 0))
     points = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
-    labels = parts[rows, cols]
     classes = body.joint_classes()
-    out = np.zeros(len(joints_m), bool)
-    for row, joint in enumerate(joints_m):
-        owns = classes[row].any()
-        near = points[classes[row][labels]] if owns else points
-        surface = joint * (1 - (SURFACE_M if owns else DEEP_SURFACE_M) / max(float(np.linalg.norm(joint)), 1e-6))
-        out[row] = (((near - surface) ** 2).sum(axis=1) < RADIUS_M**2).sum() >= MIN_PIXELS
-    return out
+    owns = classes.any(axis=1)
+    depth = np.where(owns, SURFACE_M, DEEP_SURFACE_M)
+    distance = np.maximum(np.linalg.norm(joints_m, axis=1), 1e-6)
+    surface = (joints_m * (1 - depth / distance)[:, None]).astype(np.float32)
+    counts = _count_near(points, parts[rows, cols], surface, classes | ~owns[:, None], np.float32(RADIUS_M))
+    return counts >= MIN_PIXELS
+
+
+@njit(cache=True)
+def _count_near(points, labels, surface, classes, radius):
+    counts = np.zeros(len(surface), np.int32)
+    for i in range(len(points)):
+        for j in range(len(surface)):
+            if classes[j, labels[i]]:
+                dx, dy, dz = points[i, 0] - surface[j, 0], points[i, 1] - surface[j, 1], points[i, 2] - surface[j, 2]
+                if dx * dx + dy * dy + dz * dz < radius * radius:
+                    counts[j] += 1
+    return counts

@@ -60,38 +60,43 @@ def _classify(image, pixels, fx, fy, records, children, roots, leaf_probabilitie
     for block in prange(n_blocks):  # a block owns its rows of out
         first = block * BLOCK
         count = min(BLOCK, len(pixels) - first)
+        row = np.empty(BLOCK, np.int32)
+        col = np.empty(BLOCK, np.int32)
         row_scale = np.empty(BLOCK, np.float32)
         col_scale = np.empty(BLOCK, np.float32)
         node = np.empty(BLOCK, np.int32)
         walking = np.empty(BLOCK, np.int32)
         for i in range(count):
-            depth_m = np.float32(flat[(pixels[first + i, 0] + 1) * width + pixels[first + i, 1] + 1]) * np.float32(0.001)
-            row_scale[i] = fy / depth_m
-            col_scale[i] = fx / depth_m
+            row[i], col[i] = pixels[first + i, 0] + 1, pixels[first + i, 1] + 1
+            depth_m = np.float32(flat[row[i] * width + col[i]]) * np.float32(0.001)
+            row_scale[i], col_scale[i] = fy / depth_m, fx / depth_m
         for t in range(len(roots)):
             for i in range(count):
-                node[i] = roots[t]
-                walking[i] = i
+                node[i], walking[i] = roots[t], i
             left = count
             while left > 0:
                 still = 0
                 for w in range(left):
                     i = walking[w]
-                    child = children[node[i], _CHILD]
-                    if child < 0:
-                        for c in range(out.shape[1]):
-                            out[first + i, c] += share * leaf_probabilities[-1 - child, c]
+                    n = node[i]
+                    child = children[n, _CHILD]
+                    if child < 0:  # a leaf: the pixel is at its end
+                        node[i] = -1 - child
                         continue
-                    row = pixels[first + i, 0] + 1
-                    col = pixels[first + i, 1] + 1
-                    r = records[node[i]]
-                    u = probe_index(row, col, r[0], r[1], row_scale[i], col_scale[i], height, width)
-                    v = probe_index(row, col, r[2], r[3], row_scale[i], col_scale[i], height, width)
+                    u = probe_index(
+                        row[i], col[i], records[n, 0], records[n, 1], row_scale[i], col_scale[i], height, width
+                    )
+                    v = probe_index(
+                        row[i], col[i], records[n, 2], records[n, 3], row_scale[i], col_scale[i], height, width
+                    )
                     response_mm = np.float32(np.int32(flat[u]) - np.int32(flat[v]))
-                    node[i] = child + (1 if response_mm > r[4] else 0)
+                    node[i] = child + np.int32(response_mm > records[n, 4])
                     walking[still] = i
                     still += 1
                 left = still
+            for i in range(count):
+                for c in range(out.shape[1]):
+                    out[first + i, c] += share * leaf_probabilities[node[i], c]
 
 
 def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:

@@ -65,6 +65,14 @@ def write_forest(
     os.replace(partial, path)
 
 
+def is_forest_file(path: str | Path) -> bool:
+    """Whether a file is a zip with a model's header in it; whether it holds together, reading it tells."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return {"header.npy", "feature_0.npy"} <= set(archive.namelist())
+
+
 def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
     """Leaf posteriors as uint8 (L, C), proportional, the largest 255: an error of at most 0.2 %."""
     return np.rint(probabilities / probabilities.max(axis=1, keepdims=True) * 255).astype(np.uint8)

@@ -55,7 +55,7 @@ class OffsetRange:
         length = np.exp(rng.uniform(np.log(self.shortest_m), np.log(self.longest_m), (count, 2)))
         angle = rng.uniform(0, 2 * np.pi, (count, 2))
         offsets = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[..., None]
-        offsets[rng.random(count) < self.share_on_pixel, 1] = 0
+        offsets[: round(count * self.share_on_pixel), 1] = 0  # together, so that the kernel's branch is foreseen
         return offsets.astype(np.float32)
 
     def thresholds_mm(self) -> np.ndarray:
@@ -101,57 +101,53 @@ class DepthResponses:
         return self._range.draw_offsets(rng, count)
 
     def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
-        s = self._samples
-        _fill_bins(
-            s.images, s.image_start, s.image_shape, s.image, s.pixel, s.scale, samples, features, self._bin_of, out
-        )
+        _fill_bins(*self._arrays(), samples, features.reshape(-1, 4), self._bin_of, out)
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         return (self._thresholds_mm[threshold_bin] / 1000).astype(np.float32)
 
     def go_right(self, samples: np.ndarray, features: np.ndarray, threshold_bins: np.ndarray) -> np.ndarray:
-        s = self._samples
         out = np.empty(len(samples), np.bool_)
-        _go_right(
-            s.images,
-            s.image_start,
-            s.image_shape,
-            s.image,
-            s.pixel,
-            s.scale,
-            samples,
-            features,
-            threshold_bins,
-            self._bin_of,
-            out,
-        )
+        _go_right(*self._arrays(), samples, features.reshape(-1, 4), threshold_bins, self._bin_of, out)
         return out
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        s = self._samples
+        return s.images, s.image_start, s.image_shape, s.image, s.pixel, s.scale
 
 
 @njit(cache=True, inline="always")
-def _response_bin(images, start, shape, pixel, scale, offsets, bin_of):
-    row, col = np.int32(pixel[0]), np.int32(pixel[1])
-    height, width = shape[0], shape[1]
-    u = probe_index(row, col, offsets[0, 0], offsets[0, 1], scale[0], scale[1], height, width)
-    v = probe_index(row, col, offsets[1, 0], offsets[1, 1], scale[0], scale[1], height, width)
-    response_mm = np.int32(images[start + u]) - np.int32(images[start + v])
-    limit = len(bin_of) // 2
-    return bin_of[min(max(response_mm, -limit), limit) + limit]
+def _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f):
+    """Response of feature ``f``: offsets float32 (F, 4), u row, u column, v row, v column."""
+    u = probe_index(row, col, offsets[f, 0], offsets[f, 1], row_scale, col_scale, height, width)
+    if offsets[f, 2] == 0 and offsets[f, 3] == 0:  # half of the candidates: no second probe to work out
+        v = np.uint32(row * width + col)
+    else:
+        v = probe_index(row, col, offsets[f, 2], offsets[f, 3], row_scale, col_scale, height, width)
+    return np.int32(images[start + u]) - np.int32(images[start + v])
 
 
 @njit(cache=True, parallel=True)
 def _fill_bins(images, image_start, image_shape, image, pixel, scale, samples, offsets, bin_of, out):
+    limit = np.int32(len(bin_of) // 2)
     for n in prange(len(samples)):  # one sample a task: its image stays in cache for all features
         s = samples[n]
         i = image[s]
+        start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
+        row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+        row_scale, col_scale = scale[s, 0], scale[s, 1]
         for f in range(len(offsets)):
-            out[n, f] = _response_bin(images, image_start[i], image_shape[i], pixel[s], scale[s], offsets[f], bin_of)
+            response = _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f)
+            out[n, f] = bin_of[np.uint32(min(max(response, -limit), limit) + limit)]
 
 
 @njit(cache=True, parallel=True)
 def _go_right(images, image_start, image_shape, image, pixel, scale, samples, offsets, threshold_bins, bin_of, out):
+    limit = np.int32(len(bin_of) // 2)
     for n in prange(len(samples)):
         s = samples[n]
         i = image[s]
-        response_bin = _response_bin(images, image_start[i], image_shape[i], pixel[s], scale[s], offsets[n], bin_of)
-        out[n] = response_bin > threshold_bins[n]
+        start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
+        row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+        response = _response_mm(images, start, row, col, height, width, scale[s, 0], scale[s, 1], offsets, n)
+        out[n] = bin_of[np.uint32(min(max(response, -limit), limit) + limit)] > threshold_bins[n]

@@ -79,7 +79,7 @@ def _take_record(stream: IO[bytes], layout: Layout, path: Path) -> bool:
         return False
     try:
         _note(opcode, length, offset, stream, layout)
-    except (McapError, ValueError, struct.error) as error:
+    except (McapError, ValueError, struct.error, OverflowError, MemoryError) as error:
         raise FormatError(path, f"damaged MCAP record ({error or type(error).__name__})", offset) from error
     if opcode == Opcode.MESSAGE:
         raise FormatError(path, "messages outside chunks cannot be read; rewrite the file in chunks", offset)

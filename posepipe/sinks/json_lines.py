@@ -129,6 +129,12 @@ class Results:
     frames: tuple[ResultRow, ...]
     missing: str = ""  #: what was dropped from a cut file, in words; empty for a whole one
 
+    @property
+    def header(self) -> dict:
+        """All but the frames, as plain data."""
+        names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source")
+        return {name: getattr(self, name) for name in names}
+
 
 def read_results(path: str | Path) -> Results:
     """Read a results file; a last line that was cut is dropped and told of in `Results.missing`.

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -24,8 +25,11 @@ from posepipe.sources.depth_png import depth_in_grey_levels
 
 DEFAULT_FPS = 30.0
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, struct.error, MemoryError)
-_UNREADABLE_ZIP = (NotImplementedError, RuntimeError)  # zipfile's words for odd compression and for encryption
+# all that zipfile, zlib and NumPy's header parser say of damage, found by damaging files
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
+    *(ValueError, KeyError, EOFError, OSError, MemoryError, SyntaxError, tokenize.TokenError),
+)
 
 
 class NpzPack:
@@ -86,12 +90,14 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame]) -> None:
 def _load(path: Path) -> dict[str, np.ndarray]:
     wanted = {"depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names"}
     with disk_errors(path):
+        stream = path.open("rb")
+    with stream:
         try:
-            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
-                if not isinstance(pack, np.lib.npyio.NpzFile):
-                    raise FormatError(path, "wanted an NPZ pack, got a single array")
-                return {key: pack[key] for key in pack.files if key in wanted}
-        except (*_DAMAGE, *_UNREADABLE_ZIP) as error:
+            pack = np.load(stream, allow_pickle=False)
+            if isinstance(pack, np.ndarray):
+                raise FormatError(path, "wanted an NPZ pack, got a single array")
+            return {key: pack[key] for key in pack.files if key in wanted}
+        except _DAMAGE as error:
             raise FormatError(path, f"no readable NPZ pack ({error or type(error).__name__})") from error
 
 

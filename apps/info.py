@@ -1,0 +1,84 @@
+"""``posepipe info``: what a model, dataset, recording or results file holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+HELP = "say what a model, dataset, recording, source or results file holds"
+EXAMPLES = ("posepipe info person", "posepipe info data/validation", "posepipe info results.jsonl")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a file, a folder, or the name of a shipped model")
+
+
+def run(args: argparse.Namespace) -> None:
+    from posepipe.dataset import MANIFEST_NAME
+    from posepipe.learn.forest_file import is_forest_file
+    from posepipe.models import model_names, model_path
+
+    path = Path(args.path)
+    if args.path in model_names() or (path.is_file() and is_forest_file(path)):
+        print(_model(model_path(args.path)))
+    elif (path / MANIFEST_NAME).is_file():
+        print(_dataset(path))
+    elif path.is_file() and path.suffix == ".jsonl":
+        print(_results(path))
+    else:
+        print(_source(args.path))
+
+
+def _model(path: Path) -> str:
+    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.models import model_identity
+
+    forest = DepthForest.load(path)
+    lines = [
+        f"model {model_identity(path)}, {path.stat().st_size / 1e6:.1f} MB",
+        f"body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints",
+    ]
+    for k, tree in enumerate(forest.trees, start=1):
+        lines.append(f"tree {k}: {tree.n_nodes} nodes, {tree.n_leaves} leaves, {tree.depth()} levels")
+    history = {k: v for k, v in forest.header.items() if k not in ("body", "format", "version", "trees")}
+    return "\n".join([*lines, json.dumps(history, indent=1)])
+
+
+def _dataset(path: Path) -> str:
+    from posepipe.dataset import Dataset
+
+    with Dataset.open(path) as dataset:
+        lines = [
+            f"dataset of {len(dataset)} labelled frames in {len(dataset.recordings)} recordings,"
+            f" body {dataset.body.name}",
+            f"made by posepipe {dataset.source_revision}",
+            json.dumps(dataset.recipe, indent=1),
+        ]
+    return "\n".join(lines)
+
+
+def _results(path: Path) -> str:
+    from posepipe.sinks.json_lines import read_results
+
+    results = read_results(path)
+    people = sum(bool(frame.people) for frame in results.frames)
+    header = json.dumps(results.header, indent=1)
+    return f"results of {len(results.frames)} frames, {people} with somebody in view\n{header}"
+
+
+def _source(name: str) -> str:
+    from posepipe.sources import open_source
+
+    with open_source(name) as source:
+        count = "unknown" if source.frame_count is None else source.frame_count
+        first = next(iter(source), None)
+        lines = [f"{count} depth frames, {source.intrinsics}"]
+        if first is not None:
+            height, width = first.depth_m.shape
+            seen = first.depth_m[first.depth_m > 0]
+            share = seen.size / first.depth_m.size
+            lines.append(f"{width} x {height} pixels; {share:.0%} of the first frame have a reading")
+            if seen.size:
+                lines.append(f"from {seen.min():.2f} to {seen.max():.2f} m")
+    return "\n".join(lines)

@@ -1,0 +1,74 @@
+"""Renders the recording of `posepipe demo`: one person walks past a Kinect v1, with the truth.
+
+    python -m synth.build_demo apps/data/walk.mcap
+
+The clip is held out of training, and so is the body.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.body import HUMAN
+from posepipe.frames import LabelledFrame
+from posepipe.recording import RecordingWriter
+from synth.clips import Motion, embedded_motion
+from synth.generate import Stage
+from synth.scenes import View, look
+
+MOTION = "walk"
+FRAMES = 60
+SEED = 60217
+SENSOR = "kinect-v1-320"
+YAW_DEG = 35.0
+"""Towards the camera and past it."""
+START_M = 3.4
+CAMERA_HEIGHT_M = 1.3
+
+
+def render_motion(motion: Motion, stage: Stage, seed: int) -> Iterator[LabelledFrame]:
+    """Frames of one dressed person who moves before a camera that stands still."""
+    rng = np.random.default_rng(seed)
+    rest = stage.dressed_body(rng, clothes=True)
+    view: View | None = None
+    for index in range(min(FRAMES, len(motion.rotations))):
+        posed = stage.posed(rest, motion.rotations[index])
+        posed = replace(
+            posed, vertices_m=posed.vertices_m + motion.root_m[index], joints_m=posed.joints_m + motion.root_m[index]
+        )
+        if view is None:
+            view = look(
+                yaw_rad=np.radians(YAW_DEG),
+                pelvis_m=posed.joints_m[HUMAN.joint_index("pelvis")],
+                floor_y_m=float(posed.vertices_m[:, 1].min()),
+                distance_m=START_M,
+                camera_height_m=CAMERA_HEIGHT_M,
+                aim_height_m=0.95,
+                roll_rad=0.0,
+                aside=-0.15,
+                intrinsics=stage.sensor.intrinsics,
+                width=stage.sensor.width,
+            )
+        yield stage.shot(posed, view, index, rng)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Render the recording of posepipe demo.")
+    parser.add_argument("out", type=Path)
+    out = parser.parse_args().out
+    stage = Stage(SENSOR)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    sensor = stage.sensor
+    with RecordingWriter(out, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:
+        for frame in render_motion(embedded_motion(MOTION), stage, SEED):
+            writer.write(frame)
+    print(f"{writer.frame_count} frames, {out.stat().st_size / 1e6:.2f} MB -> {out}")
+
+
+if __name__ == "__main__":
+    main()

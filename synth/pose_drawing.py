@@ -1,0 +1,65 @@
+"""Draws the pose of one rendered person: a captured pose, varied until it is one that nobody struck before."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from synth.body_asset import BodyAsset
+from synth.body_mesh import RestBody
+from synth.clips import PoseBank
+from synth.pose_sampling import jitter, limbs_intersect, mirror_poses, recombine
+from synth.quaternions import slerp
+from synth.recipe import Recipe
+from synth.skinning import POSED_BONES, pose_body
+
+ATTEMPTS = 8
+"""Variations tried before a captured pose is taken as it is: that one a body has held."""
+HANGING = {"l": (0.16, -1.0, 0.03), "r": (-0.16, -1.0, 0.03)}
+"""Direction of a relaxed arm: down, a little out and forward."""
+
+
+def draw_pose(
+    bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw a pose for one body.
+
+    Mirrored, given the arms of another, relaxed towards standing and jittered as the recipe says;
+    drawn again while limbs pass through the body.
+
+    Returns
+    -------
+    float32 (20, 4), global rotation of each bone, quaternions xyzw
+    """
+    standing = standing_pose(asset)
+    captured = _captured(bank, recipe, rng)
+    for _ in range(ATTEMPTS):
+        pose = captured
+        if rng.random() < recipe.recombine_share:
+            pose = recombine(captured, _captured(bank, recipe, rng))
+        if rng.random() < recipe.relax_share:
+            pose = slerp(pose, standing, rng.random()).astype(np.float32)
+        if recipe.jitter_deg > 0:
+            pose = jitter(pose, np.radians(recipe.jitter_deg), rng)
+        if not limbs_intersect(pose_body(asset, rest, pose).joints_m):
+            return pose
+    return captured
+
+
+def _captured(bank: PoseBank, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:
+    pose = bank.rotations[rng.integers(len(bank.rotations))]
+    return mirror_poses(pose) if rng.random() < recipe.mirror_share else pose
+
+
+@lru_cache(maxsize=4)
+def standing_pose(asset: BodyAsset) -> np.ndarray:
+    """Standing at ease with hanging arms: float32 (20, 4). The rest pose holds its arms out."""
+    pose = np.tile(np.array([0, 0, 0, 1], np.float32), (len(POSED_BONES), 1))
+    for side, hanging in HANGING.items():
+        shoulder, hand = (asset.mean_m[asset.n_vertices + asset.bone(f"{b}_{side}")] for b in ("upperarm", "hand"))
+        turn, _ = Rotation.align_vectors([hanging], [hand - shoulder])
+        for bone in ("upperarm", "lowerarm", "hand"):
+            pose[POSED_BONES.index(f"{bone}_{side}")] = turn.as_quat()
+    return pose

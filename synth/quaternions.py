@@ -1,0 +1,44 @@
+"""Quaternions xyzw as plain arrays (..., 4): a pose is 20 of them, far too few to pay for rotation objects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Rotation b, then a: (..., 4)."""
+    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    return np.stack(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ],
+        axis=-1,
+    )
+
+
+def inverse(q: np.ndarray) -> np.ndarray:
+    """The rotation back, of unit quaternions: (..., 4)."""
+    return q * np.array([-1, -1, -1, 1], q.dtype)
+
+
+def from_rotation_vector(vector_rad: np.ndarray) -> np.ndarray:
+    """Rotation by |v| about v: (..., 3), radians, to (..., 4)."""
+    angle = np.linalg.norm(vector_rad, axis=-1, keepdims=True)
+    return np.concatenate([vector_rad * (0.5 * np.sinc(angle / (2 * np.pi))), np.cos(angle / 2)], axis=-1)
+
+
+def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
+    """The rotation ``share`` of the way from a to b on the shortest arc (Shoemake 1985): (..., 4)."""
+    cosine = (a * b).sum(axis=-1, keepdims=True)
+    b = np.where(cosine < 0, -b, b)
+    angle = np.arccos(np.clip(np.abs(cosine), 0, 1))
+    near = angle < 1e-4  # the sine vanishes; a straight line is as good
+    sine = np.where(near, 1, np.sin(angle))
+    first = np.where(near, 1 - share, np.sin((1 - share) * angle) / sine)
+    second = np.where(near, share, np.sin(share * angle) / sine)
+    mixed = first * a + second * b
+    return mixed / np.linalg.norm(mixed, axis=-1, keepdims=True)

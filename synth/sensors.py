@@ -1,0 +1,50 @@
+"""A perfect depth image through the eyes of a real camera: presets and noise, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
+from synth.stereo import add_stereo_noise
+from synth.structured_light import add_structured_light_noise
+from synth.time_of_flight import add_time_of_flight_noise
+
+__all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
+
+_FAMILY_NOISE = {
+    "ideal": lambda depth_m, preset, rng: depth_m,
+    "structured_light": add_structured_light_noise,
+    "time_of_flight": add_time_of_flight_noise,
+    "stereo": add_stereo_noise,
+}
+
+
+def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
+    """Turn what a perfect camera sees into what the preset's camera reports.
+
+    The result depends on the depth, the preset and the generator's state, on nothing else. Labels stay those of
+    the perfect image; where they disagree with the readings, by a pixel at silhouettes, so do a real camera's.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres, 0 = nothing; of the preset's size
+    preset : SensorPreset
+    rng : numpy.random.Generator, advanced
+
+    Returns
+    -------
+    float32 (H, W), metres, 0 = no reading; a new array
+
+    Raises
+    ------
+    ValueError
+        When ``depth_m`` is no float32 image of the preset's size.
+    """
+    wanted = (preset.height, preset.width)
+    if depth_m.dtype != np.float32 or depth_m.shape != wanted:
+        raise ValueError(
+            f"sensor {preset.name!r} wants float32 metres of shape {wanted}, got {depth_m.dtype} {depth_m.shape}"
+        )
+    readings_m = _FAMILY_NOISE[preset.family](np.ascontiguousarray(depth_m), preset, rng)
+    within = (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
+    return np.where(within, readings_m, np.float32(0))

@@ -1,0 +1,363 @@
+"""Every fast piece of numerical code beside its naive twin, with seeded inputs: tests and benchmarks walk this table.
+
+``make_inputs`` returns one namespace with all that either side asks for, so that what is prepared
+once in use (a packed forest, a bordered image) is no part of the time a benchmark measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from posepipe.assembly import TRANSLATION_VARIANCE_M2, infer_joints
+from posepipe.camera import Intrinsics
+from posepipe.density import weigh_points
+from posepipe.joint_parameters import JointParameters
+from posepipe.learn.classify import classify, pack_forest
+from posepipe.learn.depth_features import bordered_depth, depth_differences
+from posepipe.learn.histogram import best_splits
+from posepipe.learn.impurity import entropy, information_gain
+from posepipe.learn.responses import DepthResponses, OffsetRange
+from posepipe.mean_shift import MAX_MODES, find_modes
+from posepipe.metrics import average_precision
+from posepipe.parts import PartProbabilities
+from posepipe.proposals import calibrated, push_back
+from tests import random_inputs
+from tests.reference import assembly as naive_assembly
+from tests.reference import classify as naive_classify
+from tests.reference import density as naive_density
+from tests.reference import depth_features as naive_depth_features
+from tests.reference import histogram as naive_histogram
+from tests.reference import impurity as naive_impurity
+from tests.reference import mean_shift as naive_mean_shift
+from tests.reference import metrics as naive_metrics
+from tests.reference import proposals as naive_proposals
+from tests.reference import responses as naive_responses
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A fast function, the slow one that says what it must return, and how near they must come."""
+
+    name: str
+    fast: Callable[[Any], Any]  #: namespace of inputs -> array, number, or tuple of them
+    naive: Callable[[Any], Any]
+    make_inputs: Callable[[np.random.Generator, int], Any]  #: (rng, size) -> namespace; size as in use: rows of output
+    size: int  #: at which the naive twin takes a fraction of a second
+    tolerance: float | tuple[float, ...] = 0.0  #: largest absolute difference, one for each output or for all
+    may_differ: float = 0.0  #: share of the rows of output that may differ by more
+    reason: str = "exact"  #: why not exact
+
+
+def _bordered_depth(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
+    return SimpleNamespace(depth_m=depth_m, mask=mask)
+
+
+def _depth_differences(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, 120, 160)
+    return SimpleNamespace(
+        depth_m=depth_m,
+        mask=mask,
+        pixels=random_inputs.readable_pixels(rng, depth_m, mask, size),
+        offsets=random_inputs.offset_pairs(rng, 20),
+        intrinsics=Intrinsics(140.0, 150.0, 79.5, 59.5),
+    )
+
+
+def _classify(rng, size):
+    inputs = _depth_differences(rng, size)
+    inputs.image = bordered_depth(inputs.depth_m, inputs.mask)
+    inputs.trees = [random_inputs.tree(rng, 8, 20, 5) for _ in range(3)]
+    inputs.tables = [random_inputs.offset_pairs(rng, 20) for _ in range(3)]
+    inputs.packed = pack_forest(inputs.trees, inputs.tables)
+    return inputs
+
+
+def _best_splits(rng, size):
+    """Nodes of 1 to 400 samples, one of them pure, one constant in every feature."""
+    ends = np.unique(np.concatenate([[1, 3, 40, 80, size], rng.integers(80, size, size // 200)]))
+    starts = np.concatenate([[0], ends]).astype(np.int64)
+    labels = rng.integers(6, size=size).astype(np.uint8)
+    bins = np.clip(rng.normal(8 + labels[:, None], 4, (size, 19)), 0, 15).astype(np.uint8)
+    labels[3:40] = 7
+    bins[40:80] = 5
+    return SimpleNamespace(bins=bins, labels=labels, starts=starts, n_bins=16)
+
+
+def _told(splits):
+    """Splits without the feature and bin of nodes that no split parts, of which nothing is said."""
+    gain, feature, threshold_bin = splits
+    parted = gain > -np.inf
+    return gain, np.where(parted, feature, -1), np.where(parted, threshold_bin, -1)
+
+
+def _counts(rng, size):
+    children = rng.integers(0, 50, (size, 3, 6))
+    children[0] = 0
+    children[1, 1:] = 0
+    return SimpleNamespace(parent=children.sum(1), children=children)
+
+
+def _responses(rng, size):
+    samples = random_inputs.pixel_samples(rng, 6, max(50, size // 2))
+    offset_range = OffsetRange()
+    chosen = rng.integers(len(samples.label), size=size).astype(np.int32)
+    return SimpleNamespace(
+        samples=samples,
+        responses=DepthResponses(samples, offset_range),
+        thresholds_mm=offset_range.thresholds_mm(),
+        chosen=chosen,
+        offsets=random_inputs.offset_pairs(rng, 20),
+        own_offsets=random_inputs.offset_pairs(rng, size),
+        threshold_bins=rng.integers(offset_range.n_thresholds, size=size).astype(np.int32),
+    )
+
+
+def _fill_bins(inputs):
+    out = np.empty((len(inputs.chosen), len(inputs.offsets)), np.uint8)
+    inputs.responses.fill_bins(inputs.chosen, inputs.offsets, out)
+    return out
+
+
+def _weigh_points(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, 120, 160)
+    pixels = random_inputs.readable_pixels(rng, depth_m, mask, size)
+    values = rng.dirichlet(np.ones(6), size).astype(np.float32)
+    return SimpleNamespace(
+        depth_m=depth_m,
+        intrinsics=Intrinsics(140.0, 150.0, 79.5, 59.5),
+        parts=PartProbabilities(pixels, values, stride=2),
+        landmark_classes=np.array([[0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]], bool),
+    )
+
+
+def _weighed(inputs):
+    density = weigh_points(inputs.depth_m, inputs.intrinsics, inputs.parts, inputs.landmark_classes)
+    return density.points_m, density.weights
+
+
+def _find_modes(rng, size):
+    """Three blobs a landmark, far apart and narrower than the kernel, of clearly different mass."""
+    points, owner, mass = [], [], []
+    for landmark in range(3):
+        centres = np.array([[0, 0, 2], [0.9, 0, 2.2], [0, -0.9, 2.4]]) + rng.uniform(-0.1, 0.1, (3, 3))
+        for centre, heavy in zip(centres, (1.0, 0.7, 0.4), strict=True):
+            points.append(random_inputs.blobs(rng, centre[None], size // 9, 0.02))
+            owner += [landmark] * (size // 9)
+            mass += [heavy] * (size // 9)
+    order = rng.permutation(len(owner))
+    points, owner, mass = np.concatenate(points)[order], np.array(owner)[order], np.array(mass)[order]
+    probabilities = np.full((len(points), 3), 0.05, np.float32)
+    probabilities[np.arange(len(points)), owner] = mass
+    return SimpleNamespace(
+        points_m=points,
+        probabilities=probabilities,
+        area_m2=rng.uniform(2e-5, 4e-5, len(points)).astype(np.float32),
+        bandwidth_m=np.array([0.05, 0.065, 0.09], np.float32),
+        min_probability=np.full(3, 0.1, np.float32),
+    )
+
+
+def _surface_points(rng, size):
+    return SimpleNamespace(
+        modes=rng.uniform([-1, -1, 1], [1, 1, 4], (size, 4, 3)).astype(np.float32),
+        push=rng.uniform(0, 0.1, (size, 4)).astype(np.float32),
+        masses=np.exp(rng.uniform(-10, 0, (size, 4))).astype(np.float32),
+        confidence=rng.uniform([0, 0], [8, 2], (size, 2)).astype(np.float32),
+    )
+
+
+def _infer_joints(rng, size, landmarks=8):
+    parameters = JointParameters(
+        bandwidth_m=np.full(landmarks, 0.065, np.float32),
+        min_probability=np.full(landmarks, 0.14, np.float32),
+        push_back_m=np.zeros(landmarks, np.float32),
+        confidence=np.zeros((landmarks, 2), np.float32),
+        mean_m=rng.uniform(-0.8, 0.8, (3, landmarks + size)).astype(np.float32),
+        covariance_m2=random_inputs.covariances(rng, landmarks + size),
+    )
+    found = np.ones(landmarks, bool)
+    found[rng.permutation(landmarks)[:3]] = False
+    places = parameters.mean_m[:, :landmarks].T + [0.4, -0.2, 2.5] + rng.normal(0, 0.1, (landmarks, 3))
+    return SimpleNamespace(
+        landmarks_m=np.where(found[:, None], places, np.nan),
+        found=found,
+        noise_m2=rng.uniform(0.001, 0.02, landmarks),
+        parameters=parameters,
+    )
+
+
+def _inferred_naively(inputs):
+    """Places with a truly flat prior on translation; deviations with the wide one, for a flat one has none."""
+    p = inputs.parameters
+    known = (inputs.landmarks_m, inputs.found, inputs.noise_m2, p.mean_m, p.covariance_m2)
+    return (
+        naive_assembly.infer_joints_placed_freely(*known),
+        naive_assembly.infer_joints(*known, TRANSLATION_VARIANCE_M2)[1],
+    )
+
+
+def _ranked(rng, size):
+    right = rng.random(size) < 0.4
+    return SimpleNamespace(
+        proposals=[(float(c), bool(r)) for c, r in zip(rng.random(size), right, strict=True)],
+        n_true=int(right.sum()) + 3,
+    )
+
+
+KERNELS = (
+    Kernel(
+        "bordered_depth",
+        lambda i: bordered_depth(i.depth_m, i.mask),
+        lambda i: naive_depth_features.bordered(i.depth_m, i.mask),
+        _bordered_depth,
+        size=60,
+        may_differ=0.03,
+        reason="float32 times 1000 falls on either side of a half millimetre",
+    ),
+    Kernel(
+        "depth_differences",
+        lambda i: depth_differences(i.depth_m, i.mask, i.pixels, i.offsets, i.intrinsics),
+        lambda i: naive_depth_features.depth_differences(
+            i.depth_m, i.mask, i.pixels, i.offsets, i.intrinsics.fx, i.intrinsics.fy
+        ),
+        _depth_differences,
+        size=400,
+        tolerance=2e-6,
+        may_differ=0.03,
+        reason="float32 metres up to 10; half millimetres and the edges of pixels are rounded either way",
+    ),
+    Kernel(
+        "classify",
+        lambda i: classify(i.image, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.packed),
+        lambda i: naive_classify.classify(
+            i.depth_m, i.mask, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.trees, i.tables
+        ),
+        _classify,
+        size=1000,
+        tolerance=1e-6,
+        may_differ=0.005,
+        reason="float32 mean of three; a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "best_splits",
+        lambda i: _told(best_splits(i.bins, i.labels, i.starts, i.n_bins)),
+        lambda i: _told(naive_histogram.best_splits(i.bins, i.labels, i.starts, i.n_bins)),
+        _best_splits,
+        size=3000,
+        tolerance=1e-6,
+        reason="n log n is held in millionths of a bit; feature and bin are whole numbers, hence exact",
+    ),
+    Kernel(
+        "entropy",
+        lambda i: entropy(i.children),
+        lambda i: [[naive_impurity.entropy(child.tolist()) for child in node] for node in i.children],
+        _counts,
+        size=200,
+        tolerance=1e-13,
+        reason="order of a float64 sum",
+    ),
+    Kernel(
+        "information_gain",
+        lambda i: information_gain(i.parent, i.children),
+        lambda i: [
+            naive_impurity.information_gain(parent.tolist(), children.tolist())
+            for parent, children in zip(i.parent, i.children, strict=True)
+        ],
+        _counts,
+        size=200,
+        tolerance=1e-13,
+        reason="order of a float64 sum",
+    ),
+    Kernel(
+        "fill_bins",
+        _fill_bins,
+        lambda i: naive_responses.fill_bins(i.samples, i.chosen, i.offsets, i.thresholds_mm),
+        _responses,
+        size=200,
+        may_differ=0.01,
+        reason="a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "go_right",
+        lambda i: i.responses.go_right(i.chosen, i.own_offsets, i.threshold_bins),
+        lambda i: naive_responses.go_right(i.samples, i.chosen, i.own_offsets, i.thresholds_mm, i.threshold_bins),
+        _responses,
+        size=2000,
+        may_differ=0.001,
+        reason="a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "weigh_points",
+        _weighed,
+        lambda i: naive_density.weigh_points(
+            i.depth_m,
+            i.intrinsics.fx,
+            i.intrinsics.fy,
+            i.intrinsics.cx,
+            i.intrinsics.cy,
+            i.parts.pixels,
+            i.parts.values,
+            i.parts.stride,
+            i.landmark_classes,
+        ),
+        _weigh_points,
+        size=1000,
+        tolerance=(1e-6, 1e-9),
+        reason="float32 metres up to 4, and weights up to 1e-3 square metres",
+    ),
+    Kernel(
+        "find_modes",
+        lambda i: find_modes(i.points_m, i.probabilities, i.area_m2, i.bandwidth_m, i.min_probability),
+        lambda i: naive_mean_shift.find_modes(
+            i.points_m, i.probabilities, i.area_m2, i.bandwidth_m, i.min_probability, MAX_MODES
+        ),
+        _find_modes,
+        size=900,
+        tolerance=(5e-4, 1e-5),
+        reason="a climb ends at a step of half a millimetre, and blobs narrower than the kernel shorten every step;"
+        " masses of some thousandths of a square metre by a table that errs by 1e-4",
+    ),
+    Kernel(
+        "push_back",
+        lambda i: push_back(i.modes, i.push),
+        lambda i: naive_proposals.push_back(i.modes, i.push),
+        _surface_points,
+        size=200,
+        tolerance=1e-6,
+        reason="float32 metres up to 4",
+    ),
+    Kernel(
+        "calibrated",
+        lambda i: calibrated(i.masses, i.confidence),
+        lambda i: naive_proposals.calibrated(i.masses, i.confidence),
+        _surface_points,
+        size=200,
+        tolerance=1e-6,
+        reason="log-odds up to 20 in float32",
+    ),
+    Kernel(
+        "infer_joints",
+        lambda i: infer_joints(i.landmarks_m, i.found, i.noise_m2, i.parameters),
+        _inferred_naively,
+        _infer_joints,
+        size=6,
+        tolerance=(3e-4, 1e-5),
+        reason="a prior of 10 m on translation is flat to some hundredths of a millimetre, and a millimetre is added"
+        " to the landmarks' noise for stability",
+    ),
+    Kernel(
+        "average_precision",
+        lambda i: average_precision(i.proposals, i.n_true),
+        lambda i: naive_metrics.average_precision(i.proposals, i.n_true),
+        _ranked,
+        size=200,
+        tolerance=1e-13,
+        reason="order of a float64 sum",
+    ),
+)

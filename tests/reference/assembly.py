@@ -1,0 +1,40 @@
+"""Naive twin of posepipe/assembly.py: the conditional Gaussian of Bishop 2006, eq. 2.81-2.82, by plain inverses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def infer_joints(landmarks_m, found, noise_m2, mean_m, covariance_m2, translation_variance_m2):
+    """Joints (J, 3) and their standard deviation an axis (J,): the root of the three axes' mean variance.
+
+    Where the person stands is one more Gaussian unknown, added to every landmark and joint of an axis.
+    """
+    landmarks = len(found)
+    seen = np.flatnonzero(found)
+    joints = np.arange(landmarks, mean_m.shape[1])
+    places, variances = np.zeros((len(joints), 3)), np.zeros((len(joints), 3))
+    for axis in range(3):
+        mean = mean_m[axis].astype(float)
+        covariance = covariance_m2[axis].astype(float) + translation_variance_m2
+        observed = covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen].astype(float))
+        gain = covariance[np.ix_(joints, seen)] @ np.linalg.inv(observed)
+        places[:, axis] = mean[joints] + gain @ (landmarks_m[seen, axis] - mean[seen])
+        left_over = covariance[np.ix_(joints, joints)] - gain @ covariance[np.ix_(seen, joints)]
+        variances[:, axis] = np.diag(left_over)
+    return places, np.sqrt(variances.mean(1))
+
+
+def infer_joints_placed_freely(landmarks_m, found, noise_m2, mean_m, covariance_m2):
+    """The same with a truly flat prior on where the person stands: the translation by generalised least squares."""
+    landmarks = len(found)
+    seen = np.flatnonzero(found)
+    joints = np.arange(landmarks, mean_m.shape[1])
+    places = np.zeros((len(joints), 3))
+    for axis in range(3):
+        mean, covariance = mean_m[axis].astype(float), covariance_m2[axis].astype(float)
+        precision = np.linalg.inv(covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen].astype(float)))
+        offset = landmarks_m[seen, axis] - mean[seen]
+        shift = precision.sum(0) @ offset / precision.sum()
+        places[:, axis] = mean[joints] + shift + covariance[np.ix_(joints, seen)] @ precision @ (offset - shift)
+    return places

@@ -1,0 +1,160 @@
+"""Results files: the contract line by line, and a cut file read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError, PosepipeError
+from posepipe.frames import DepthFrame
+from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.sinks import JsonLinesSink, read_results
+
+JOINTS = ("head", "neck")
+
+
+def result(index: int, people: tuple[Track, ...] = (), timestamp_s: float | None = None) -> FrameResult:
+    time = index / 30 if timestamp_s is None else timestamp_s
+    frame = DepthFrame(np.ones((2, 2), np.float32), Intrinsics(1.0, 1.0, 0.0, 0.0), time, index)
+    return FrameResult(frame, np.ones((2, 2), bool), np.zeros((2, 2), np.uint8), (), people)
+
+
+def person(id: int, **joints: tuple[float, float, float]) -> Track:
+    return Track(id, Pose({name: JointProposal(name, xyz, 0.87654321) for name, xyz in joints.items()}))
+
+
+def write(path: Path, results: list[FrameResult]) -> Path:
+    with JsonLinesSink(path, JOINTS, "a.mcap", "person 1a2b", start_time_ns=5) as sink:
+        for one in results:
+            sink.write(one)
+    return path
+
+
+def test_the_lines_are_those_of_the_contract(tmp_path):
+    path = write(tmp_path / "r.jsonl", [result(0), result(2, (person(4, head=(0.123456, -0.00001, 2.5)),))])
+    header, empty, full = map(json.loads, path.read_text().splitlines())
+    assert header == {
+        "format": "posepipe-results",
+        "version": 1,
+        "joints": ["head", "neck"],
+        "axes": "x right, y down, z forward, metres",
+        "frame_id": "depth_camera",
+        "start_time_ns": 5,
+        "model": "person 1a2b",
+        "source": "a.mcap",
+    }
+    assert empty == {"frame": 0, "timestamp_s": 0.0, "people": []}
+    joints = {"head": {"xyz_m": [0.1235, 0.0, 2.5], "confidence": 0.8765}}
+    assert full == {"frame": 2, "timestamp_s": 0.066667, "people": [{"id": 4, "joints": joints}]}
+    assert "-0.0" not in path.read_text()
+
+
+def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
+    xyz = tuple(np.array([0.1, 0.2, 3.0], np.float32))
+    results = read_results(write(tmp_path / "r.jsonl", [result(0, (person(1, head=xyz),))]))
+    assert results.frames[0].people[0].pose.joints["head"].xyz_m == (0.1, 0.2, 3.0)
+
+
+def test_every_frame_is_on_disk_as_soon_as_it_is_written(tmp_path):
+    sink = JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m")
+    for i in range(3):
+        assert len(read_results(tmp_path / "r.jsonl").frames) == i
+        sink.write(result(i))
+    sink.close()
+
+
+points = st.tuples(*[st.floats(-9, 9).map(lambda value: round(value, 4) + 0.0)] * 3)
+people = st.lists(st.dictionaries(st.sampled_from(JOINTS), points), max_size=3)
+
+
+@settings(deadline=None, max_examples=30)
+@given(frames=st.lists(people, max_size=4))
+def test_results_are_read_back_as_they_were_written(tmp_path_factory, frames):
+    tracks = [
+        tuple(
+            Track(id, Pose({name: JointProposal(name, xyz, 0.5) for name, xyz in joints.items()}))
+            for id, joints in enumerate(one, start=1)
+        )
+        for one in frames
+    ]
+    path = write(tmp_path_factory.mktemp("r") / "r.jsonl", [result(i, one) for i, one in enumerate(tracks)])
+    got = read_results(path)
+    assert (got.joints, got.model, got.source) == (JOINTS, "person 1a2b", "a.mcap")
+    assert (got.start_time_ns, got.missing) == (5, "")
+    assert got.header["joints"] == JOINTS
+    assert [row.people for row in got.frames] == tracks
+    assert [row.frame for row in got.frames] == list(range(len(tracks)))
+
+
+def test_every_cut_keeps_the_frames_before_it(tmp_path):
+    content = write(tmp_path / "r.jsonl", [result(i, (person(1, head=(0, 0, i)),)) for i in range(5)]).read_bytes()
+    path = tmp_path / "cut.jsonl"
+    header_end = content.index(b"\n")
+    for cut in range(len(content)):
+        path.write_bytes(content[:cut])
+        if cut < header_end:
+            with pytest.raises(FormatError):
+                read_results(path)
+            continue
+        got = read_results(path)
+        whole_lines = content[:cut].count(b"\n") - 1
+        assert len(got.frames) in (whole_lines, whole_lines + 1)  # the line is whole where only its end mark is cut
+        half_a_line = not content[:cut].endswith((b"\n", b"}]}"))
+        if half_a_line and len(got.frames) == whole_lines and cut > header_end:
+            assert "cut" in got.missing
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hello",
+        "[1, 2]",
+        "{}",
+        '{"frame": 0, "timestamp_s": 0, "people": 3}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1}]}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "joints": {"head": {"xyz_m": [1, 2], "confidence": 1}}}]}',
+        '{"frame": "x", "timestamp_s": 0, "people": []}',
+    ],
+)
+def test_a_wrong_line_is_named_by_its_byte(tmp_path, line):
+    path = write(tmp_path / "r.jsonl", [result(0)])
+    offset = path.stat().st_size
+    with path.open("a") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(FormatError, match=f"byte {offset}"):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello\n", b"{}\n", b"\xff\xfe\n", b'{"format": "posepipe-results", "version": 2}\n',
+     b'{"format": "posepipe-results", "version": 1}\n', b'{"format": "posepipe-results", "version": 1, "joints": 3}\n'],
+)  # fmt: skip
+def test_another_file_is_told(tmp_path, content):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=r"r.jsonl"):
+        read_results(path)
+
+
+def test_a_joint_at_nowhere_is_never_written(tmp_path):
+    with JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m") as sink, pytest.raises(ValueError):
+        sink.write(result(0, (person(1, head=(float("nan"), 0, 0)),)))
+    assert read_results(tmp_path / "r.jsonl").frames == ()
+
+
+def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
+    with pytest.raises(PosepipeError, match="No such file"):
+        JsonLinesSink(tmp_path / "no" / "r.jsonl", JOINTS, "s", "m")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full to play a full disk")
+def test_a_full_disk_is_one_line():
+    with pytest.raises(PosepipeError, match="No space left"):
+        JsonLinesSink("/dev/full", JOINTS, "s", "m")

@@ -1,0 +1,143 @@
+"""The format of a source is told from its content, whatever its name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from posepipe.camera import Intrinsics
+from posepipe.dataset import RecordingEntry, write_manifest
+from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.recording import RecordingWriter
+from posepipe.sources import FORMATS, open_source
+from posepipe.sources.camera_file import CameraFile, write_camera_file
+from posepipe.sources.npz_pack import write_npz_pack
+from posepipe.sources.png_folder import write_png_folder
+
+CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
+OTHER = Intrinsics(30.0, 30.0, 7.0, 5.0)
+SHAPE = (12, 16)
+
+
+def frames(count: int = 3) -> list[DepthFrame]:
+    return [DepthFrame(np.full(SHAPE, 1000 + i, np.uint16), CAMERA, i / 30, i) for i in range(count)]
+
+
+def labelled(frame: DepthFrame) -> LabelledFrame:
+    labels = np.zeros(SHAPE, np.uint8)
+    return LabelledFrame(frame, labels, labels, np.zeros((0, 20, 3), np.float32), np.zeros((0, 20), bool))
+
+
+def make_png(path):
+    write_png_folder(path, frames())
+
+
+def make_tum(path):
+    write_png_folder(path, frames())
+    files = sorted(path.glob("*.png"))
+    path.joinpath("depth.txt").write_text("".join(f"{i / 30:.6f} {file.name}\n" for i, file in enumerate(files)))
+
+
+def make_npz(path):
+    write_npz_pack(path, frames())
+
+
+def make_recording(path):
+    with RecordingWriter(path, CAMERA, *SHAPE) as writer:
+        for frame in frames():
+            writer.write(frame)
+
+
+def make_dataset(path):
+    path.mkdir()
+    with RecordingWriter(path / "frames-00000.mcap", CAMERA, *SHAPE, body=HUMAN) as writer:
+        for frame in frames():
+            writer.write(labelled(frame))
+    write_manifest(path, HUMAN, {}, [RecordingEntry.describe(path / "frames-00000.mcap")])
+
+
+MAKERS = {
+    "PngFolder": make_png,
+    "TumFolder": make_tum,
+    "NpzPack": make_npz,
+    "RecordingSource": make_recording,
+    "DatasetFolder": make_dataset,
+}
+
+
+def test_every_format_of_the_table_is_tried_here():
+    assert {kind.open.__name__ for kind in FORMATS} == set(MAKERS)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_format_gives_the_same_frames(tmp_path, kind):
+    MAKERS[kind](tmp_path / "thing.bin")
+    with open_source(str(tmp_path / "thing.bin")) as source:
+        assert type(source).__name__ == kind
+        assert (source.intrinsics, source.frame_count) == (CAMERA, 3)
+        assert source.name == str(tmp_path / "thing.bin")
+        for _ in range(2):  # a second pass starts anew
+            got = list(source)
+            assert len(got) == 3
+            for frame, wanted in zip(got, frames(), strict=True):
+                np.testing.assert_array_equal(frame.depth_m, wanted.depth_m)
+                assert (frame.index, frame.intrinsics) == (wanted.index, CAMERA)
+                assert frame.timestamp_s == pytest.approx(wanted.timestamp_s, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_given_calibration_replaces_the_sources_own(tmp_path, kind):
+    MAKERS[kind](tmp_path / "thing")
+    write_camera_file(tmp_path / "other.json", CameraFile(SHAPE[1], SHAPE[0], OTHER, 0.001, 30.0))
+    with open_source(tmp_path / "thing", camera=tmp_path / "other.json") as source:
+        assert source.intrinsics == OTHER
+        assert next(iter(source)).intrinsics == OTHER
+
+
+def test_nothing_there_is_one_line(tmp_path):
+    with pytest.raises(SourceError, match="no such file or folder"):
+        open_source(tmp_path / "nothing.mcap")
+
+
+def test_an_empty_folder_is_one_line(tmp_path):
+    with pytest.raises(SourceError, match=r"the folder is empty; readable: .*PNGs"):
+        open_source(tmp_path)
+
+
+def test_a_folder_of_other_things_is_told(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(SourceError, match="without depth frames"):
+        open_source(tmp_path)
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"hello", "no known kind")])
+def test_an_unknown_file_is_told_what_is_readable(tmp_path, content, message):
+    (tmp_path / "thing.npz").write_bytes(content)
+    with pytest.raises(SourceError, match=rf"{message}; readable: .*MCAP"):
+        open_source(tmp_path / "thing.npz")
+
+
+@pytest.mark.parametrize("kind", ["NpzPack", "RecordingSource"])
+def test_a_cut_file_plays_or_is_a_format_error_and_never_anything_else(tmp_path, kind):
+    MAKERS[kind](tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    for tenth in range(1, 10):
+        path = tmp_path / "cut"
+        path.write_bytes(content[: len(content) * tenth // 10])
+        try:
+            with open_source(path) as source:
+                assert sum(1 for _ in source) == source.frame_count
+        except FormatError:
+            pass
+
+
+def test_random_bytes_after_a_magic_are_one_line(tmp_path):
+    rng = np.random.default_rng(1)
+    for magic in (b"PK\x03\x04", b"PK\x05\x06", b"\x89MCAP0\r\n"):
+        for size in (0, 18, 100, 5000):
+            path = tmp_path / "random"
+            path.write_bytes(magic + rng.bytes(size))
+            with pytest.raises(PosepipeError):
+                open_source(path)

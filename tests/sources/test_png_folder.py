@@ -1,0 +1,155 @@
+"""PNG folders: 16-bit grey images and camera.json, and what users get wrong about them."""
+
+from __future__ import annotations
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.frames import DepthFrame
+from posepipe.sources.png_folder import PngFolder, PngFolderWriter, write_png_folder
+
+CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
+SHAPE = (12, 16)
+SETTINGS = {"width": 16, "height": 12, "fx": 20, "fy": 21, "cx": 7.5, "cy": 5.5, "depth_unit_m": 0.001, "fps": 15}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """One good image and its camera.json."""
+    (tmp_path / "camera.json").write_text(json.dumps(SETTINGS))
+    cv2.imwrite(str(tmp_path / "0.png"), np.full(SHAPE, 1500, np.uint16))
+    return tmp_path
+
+
+def test_a_folder_is_read_in_the_order_people_count(folder):
+    for number in (10, 9, 2, 1):
+        cv2.imwrite(str(folder / f"{number}.png"), np.full(SHAPE, 1500 + number, np.uint16))
+    (folder / "._1.png").write_bytes(b"what a Mac leaves on a memory stick")
+    with PngFolder(folder) as source:
+        got = list(source)
+    assert [round(float(frame.depth_m[0, 0]) * 1000) - 1500 for frame in got] == [0, 1, 2, 9, 10]
+    assert [frame.index for frame in got] == [0, 1, 2, 3, 4]
+    assert got[3].timestamp_s == pytest.approx(3 / 15)
+    assert source.frame_count == 5
+
+
+def test_the_unit_of_depth_is_obeyed(folder):
+    (folder / "camera.json").write_text(json.dumps({**SETTINGS, "depth_unit_m": 0.0002}))
+    assert next(iter(PngFolder(folder))).depth_m[0, 0] == pytest.approx(0.3)
+
+
+@settings(deadline=None, max_examples=20)
+@given(depth_mm=hnp.arrays(np.uint16, (2, *SHAPE), elements=st.integers(0, 65535)))
+def test_written_folders_are_read_back(tmp_path_factory, depth_mm):
+    frames = [DepthFrame(image, CAMERA, i / 30, i) for i, image in enumerate(depth_mm)]
+    folder = tmp_path_factory.mktemp("png") / "new"
+    assert write_png_folder(folder, frames) == 2
+    for got, wanted in zip(PngFolder(folder), frames, strict=True):
+        np.testing.assert_array_equal(got.depth_m, wanted.depth_m)
+        assert (got.intrinsics, got.index) == (wanted.intrinsics, wanted.index)
+
+
+def test_a_missing_calibration_says_what_is_wanted(folder):
+    (folder / "camera.json").unlink()
+    with pytest.raises(FormatError, match=r"camera.json: missing; wanted .*depth_unit_m"):
+        PngFolder(folder)
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_a_missing_key_is_named(folder, key):
+    (folder / "camera.json").write_text(json.dumps({k: v for k, v in SETTINGS.items() if k != key}))
+    with pytest.raises(FormatError, match=f"key '{key}' is missing"):
+        PngFolder(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("fx", "20"),
+        ("fx", 0),
+        ("width", 16.5),
+        ("height", -12),
+        ("cx", None),
+        ("fps", True),
+        ("depth_unit_m", float("nan")),
+    ],
+)
+def test_a_wrong_value_is_named(folder, key, value):
+    (folder / "camera.json").write_text(json.dumps({**SETTINGS, key: value}))
+    with pytest.raises(FormatError, match=f"key '{key}'"):
+        PngFolder(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{'fx': 1}", b"[]", b"\x00\xff"])
+def test_a_calibration_that_is_no_json_object_is_told(folder, content):
+    (folder / "camera.json").write_bytes(content)
+    with pytest.raises(FormatError, match=r"camera.json"):
+        PngFolder(folder)
+
+
+@pytest.mark.parametrize(
+    ("image", "came"),
+    [
+        (np.zeros(SHAPE, np.uint8), "8-bit grey"),
+        (np.zeros((*SHAPE, 3), np.uint8), "8-bit colour"),
+        (np.zeros((*SHAPE, 3), np.uint16), "16-bit colour"),
+        (np.zeros((*SHAPE, 4), np.uint8), "8-bit colour with alpha"),
+    ],
+)
+def test_an_image_that_is_no_depth_says_what_came(folder, image, came):
+    cv2.imwrite(str(folder / "0.png"), image)
+    with pytest.raises(FormatError, match=f"wanted a 16-bit grey PNG, got {came}$"):
+        list(PngFolder(folder))
+
+
+def test_an_image_of_another_size_is_told(folder):
+    cv2.imwrite(str(folder / "1.png"), np.zeros((24, 32), np.uint16))
+    frames = iter(PngFolder(folder))
+    next(frames)
+    with pytest.raises(FormatError, match=r"1.png: 32x24 pixels, but camera.json says 16x12"):
+        next(frames)
+
+
+def test_a_cut_image_is_a_format_error_wherever_it_was_cut(folder):
+    content = (folder / "0.png").read_bytes()
+    for tenth in range(10):
+        (folder / "0.png").write_bytes(content[: len(content) * tenth // 10])
+        with pytest.raises(FormatError, match=r"0.png"):
+            list(PngFolder(folder))
+
+
+def test_random_bytes_in_an_image_are_a_format_error(folder):
+    content = (folder / "0.png").read_bytes()
+    junk = np.random.default_rng(2).bytes(len(content) - 45)
+    (folder / "0.png").write_bytes(content[:33] + junk + content[-12:])
+    with pytest.raises(FormatError, match=r"0.png"):
+        list(PngFolder(folder))
+
+
+def test_a_folder_without_images_is_told(folder):
+    (folder / "0.png").unlink()
+    with pytest.raises(SourceError, match=r"no \*.png"):
+        PngFolder(folder)
+
+
+def test_a_writer_refuses_what_would_mix(folder, tmp_path):
+    with pytest.raises(SourceError, match="already holds"):
+        PngFolderWriter(folder, CAMERA, *SHAPE)
+    with PngFolderWriter(tmp_path / "new", CAMERA, *SHAPE) as writer, pytest.raises(ValueError, match="wanted frames"):
+        writer.write(DepthFrame(np.ones((4, 4), np.float32), CAMERA))
+    with pytest.raises(ValueError, match="no frames"):
+        write_png_folder(tmp_path / "none", [])
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PosepipeError, match="file"):
+        PngFolderWriter(tmp_path / "file" / "folder", CAMERA, *SHAPE)
