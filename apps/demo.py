@@ -12,9 +12,7 @@ RECORDING = Path(__file__).parent / "data" / "walk.mcap"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", type=Path, default=Path("posepipe-demo"), metavar="DIR", help="default: posepipe-demo"
-    )
+    parser.add_argument("--out", type=Path, default=Path("posepipe-demo"), metavar="DIR", help="default: posepipe-demo")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -131,10 +131,7 @@ HUMAN = BodyDefinition(
     joint_parts={
         "head": _both_sides("upper_head", "lower_head"),
         "neck": ("neck",),
-        **{
-            joint: (joint,)
-            for joint in _both_sides("shoulder", "elbow", "wrist", "hand", "knee", "ankle", "foot")
-        },
+        **{joint: (joint,) for joint in _both_sides("shoulder", "elbow", "wrist", "hand", "knee", "ankle", "foot")},
     },
     parents={
         "head": "neck",

@@ -74,9 +74,7 @@ def _perfect(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
     return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels])
 
 
-def _true_landmarks(
-    truth: Density, joints_m: np.ndarray, visible: np.ndarray, body: BodyDefinition
-) -> np.ndarray:
+def _true_landmarks(truth: Density, joints_m: np.ndarray, visible: np.ndarray, body: BodyDefinition) -> np.ndarray:
     default = JointParameters.default(body)
     modes, masses = find_modes(
         truth.points_m, truth.probabilities, truth.area_m2, default.bandwidth_m, default.min_probability

@@ -97,18 +97,16 @@ class JointScores:
             else:
                 tally.hidden += 1
                 tally.errors_hidden.append(error)
-            self._add_proposals(tally, joints_m[row], bool(visible[row]), pose.get(joint), [
-                p for p in proposals if p.joint == joint
-            ])
+            self._add_proposals(
+                tally, joints_m[row], bool(visible[row]), pose.get(joint), [p for p in proposals if p.joint == joint]
+            )
         self.twisted += _is_twisted(found, joints_m, self.body)
         self.turned += _is_turned(found, joints_m, self.body)
 
     def _add_proposals(self, tally, truth, visible, chosen, others) -> None:
         """The first right proposal is a true positive, all others false; near a hidden joint none counts."""
         ranked = [] if chosen is None else [chosen]
-        ranked += [
-            p for p in others if chosen is None or np.linalg.norm(np.subtract(p.xyz_m, chosen.xyz_m)) >= RIGHT_M
-        ]
+        ranked += [p for p in others if chosen is None or np.linalg.norm(np.subtract(p.xyz_m, chosen.xyz_m)) >= RIGHT_M]
         hit = False
         for proposal in sorted(ranked, key=lambda p: -p.confidence):
             near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < RIGHT_M)

@@ -41,9 +41,7 @@ class ModeProposer:
         places = push_back(modes, np.broadcast_to(p.push_back_m[:, None], masses.shape))
         confidence = calibrated(masses, p.confidence)
         return tuple(
-            JointProposal(
-                name, (float(x), float(y), float(z)), float(confidence[row, m])
-            )
+            JointProposal(name, (float(x), float(y), float(z)), float(confidence[row, m]))
             for row, name in enumerate(landmark_names(self.body))
             for m, (x, y, z) in enumerate(places[row])
             if masses[row, m] > 0

@@ -34,9 +34,7 @@ class Tracker:
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
         """Tracks of this frame's poses, in their order."""
-        self._known = {
-            i: (p, t) for i, (p, t) in self._known.items() if 0 <= timestamp_s - t <= self.forget_after_s
-        }
+        self._known = {i: (p, t) for i, (p, t) in self._known.items() if 0 <= timestamp_s - t <= self.forget_after_s}
         ids = list(self._known)
         cost = np.array([[min(pose_distance(p, self._known[i][0]), 1e3) for i in ids] for p in poses])
         chosen: dict[int, int] = {}

@@ -21,7 +21,7 @@ from synth.clips import Motion, embedded_motion
 from synth.generate import Stage
 from synth.scenes import View, look
 
-MOTION = "walk"
+MOTION = "humanoid3d_walk"
 FRAMES = 60
 SEED = 60217
 SENSOR = "kinect-v1-320"

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 
@@ -177,29 +179,34 @@ def write_motions(motions: dict[str, Motion], path: str | Path) -> None:
     rates = {motion.fps for motion in motions.values()}
     if len(rates) != 1:
         raise ValueError(f"motions: wanted some of one frame rate, got rates {sorted(rates)}")
-    arrays = {"names": np.array(list(motions)), "bones": np.array(POSED_BONES), "fps": np.float32(rates.pop())}
+    arrays = {"names": np.array(list(motions)), "bones": np.array(POSED_BONES), "fps": np.array(rates.pop())}
     for index, motion in enumerate(motions.values()):
         arrays[f"clip{index:02d}"] = motion.rotations.astype(np.float16)
         arrays[f"root{index:02d}"] = motion.root_m.astype(np.float32)
     _write_arrays(path, arrays)
 
 
+_DAMAGE = (OSError, ValueError, EOFError, SyntaxError, TokenError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What NumPy and zipfile raise for damaged archives: headers are parsed as Python, flags may ask for a password."""
+
+
 def _read_arrays(path: str | Path, wanted: tuple[str, ...]) -> dict[str, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            if not isinstance(stored, np.lib.npyio.NpzFile):
-                raise FormatError(path, "wanted an .npz archive, got a single array")
+        stored = np.load(path, allow_pickle=False)
+        if not isinstance(stored, np.lib.npyio.NpzFile):
+            raise FormatError(path, "wanted poses (.npz), got a single array")
+        with stored:
             arrays = {name: stored[name] for name in stored.files}
     except FileNotFoundError as error:
         raise FormatError(path, "no such file") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise FormatError(path, f"wanted poses (.npz), cannot read them: {error}") from error
     if missing := [name for name in wanted if name not in arrays]:
         raise FormatError(path, f"lacks {', '.join(missing)}; it has {', '.join(sorted(arrays)) or 'nothing'}")
     return arrays
 
 
-def _write_arrays(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
+def _write_arrays(path: str | Path, arrays: dict[str, Any]) -> None:
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     replace_file(path, content.getvalue())

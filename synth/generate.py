@@ -205,9 +205,7 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
             f"{folder} was begun with another recipe (differs in {', '.join(changed)}); give another folder"
         )
     if begun_with["frames"] % RECORDING_FRAMES and begun_with["frames"] < wanted["frames"]:
-        raise PosepipeError(
-            f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder"
-        )
+        raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")
 
 
 def _render_all(

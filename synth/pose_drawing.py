@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 from synth.body_asset import BodyAsset
 from synth.body_mesh import RestBody
 from synth.clips import PoseBank
-from synth.pose_sampling import jitter, limbs_intersect, mirror_poses, recombine
+from synth.limb_collision import limbs_intersect
+from synth.pose_sampling import jitter, mirror_poses, recombine
 from synth.quaternions import slerp
 from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_body
@@ -21,9 +22,7 @@ HANGING = {"l": (0.16, -1.0, 0.03), "r": (-0.16, -1.0, 0.03)}
 """Direction of a relaxed arm: down, a little out and forward."""
 
 
-def draw_pose(
-    bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
-) -> np.ndarray:
+def draw_pose(bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator) -> np.ndarray:
     """Draw a pose for one body.
 
     Mirrored, given the arms of another, relaxed towards standing and jittered as the recipe says;
@@ -38,11 +37,11 @@ def draw_pose(
     for _ in range(ATTEMPTS):
         pose = captured
         if rng.random() < recipe.recombine_share:
-            pose = recombine(captured, _captured(bank, recipe, rng))
+            pose = recombine(np.stack([captured, _captured(bank, recipe, rng)]), rng)[0]
         if rng.random() < recipe.relax_share:
             pose = slerp(pose, standing, rng.random()).astype(np.float32)
         if recipe.jitter_deg > 0:
-            pose = jitter(pose, np.radians(recipe.jitter_deg), rng)
+            pose = jitter(pose, rng, np.radians(recipe.jitter_deg))
         if not limbs_intersect(pose_body(asset, rest, pose).joints_m):
             return pose
     return captured
@@ -50,7 +49,7 @@ def draw_pose(
 
 def _captured(bank: PoseBank, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:
     pose = bank.rotations[rng.integers(len(bank.rotations))]
-    return mirror_poses(pose) if rng.random() < recipe.mirror_share else pose
+    return mirror_poses(pose, bank.bones) if rng.random() < recipe.mirror_share else pose
 
 
 @lru_cache(maxsize=4)

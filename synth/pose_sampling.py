@@ -1,4 +1,4 @@
-"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, refuse the impossible.
+"""From some captured poses, many: choose varied ones, mirror, recombine, jitter.
 
 Poses are global bone rotations (..., 20, 4), quaternions xyzw, in the order of `synth.skinning.POSED_BONES`.
 """
@@ -8,10 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from synth.limb_collision import limbs_intersect
+from synth.quaternions import from_rotation_vector, inverse, multiply
 from synth.skinning import POSED_BONES
-
-__all__ = ["furthest_points", "jitter", "limbs_intersect", "mirror_poses", "recombine"]
 
 _PARENT_NAMES = {
     **dict(zip(POSED_BONES[1:6], POSED_BONES[0:5], strict=True)),
@@ -135,8 +133,8 @@ def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     givers[circle] = np.roll(circle, 1)
     out = rotations.astype(np.float32)
     chest, other_chest = rotations[:, [_CHEST]], rotations[givers][:, [_CHEST]]
-    held = _multiply(_conjugate(other_chest), rotations[givers][:, _ARMS])
-    out[:, _ARMS] = _multiply(chest, held)
+    held = multiply(inverse(other_chest), rotations[givers][:, _ARMS])
+    out[:, _ARMS] = multiply(chest, held)
     return out
 
 
@@ -157,9 +155,9 @@ def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) ->
     length = np.linalg.norm(turns, axis=-1, keepdims=True)
     turns *= np.minimum(1, JITTER_BOUND / np.maximum(length, 1e-9)) * (sigma_rad * _JITTER_SHARES[:, None])
     flat = rotations.reshape(-1, len(POSED_BONES), 4).astype(np.float64)
-    local = _multiply(_conjugate(flat[:, _PARENTS]), flat)
+    local = multiply(inverse(flat[:, _PARENTS]), flat)
     local[:, 0] = flat[:, 0]  # the pelvis has no parent
-    local = _multiply(local, _from_turns(turns.reshape(-1, len(POSED_BONES), 3)))
+    local = multiply(local, from_rotation_vector(turns.reshape(-1, len(POSED_BONES), 3)))
     _chain(local, _PARENTS)
     return local.reshape(rotations.shape).astype(np.float32)
 
@@ -179,28 +177,3 @@ def _chain(rotations, parents):
                 rotations[n, bone, 1] = aw * by - ax * bz + ay * bw + az * bx
                 rotations[n, bone, 2] = aw * bz + ax * by - ay * bx + az * bw
                 rotations[n, bone, 3] = aw * bw - ax * bx - ay * by - az * bz
-
-
-def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Hamilton product a b of quaternions xyzw (..., 4): turn by b, then by a."""
-    ax, ay, az, aw = np.moveaxis(a, -1, 0)
-    bx, by, bz, bw = np.moveaxis(b, -1, 0)
-    return np.stack(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ],
-        axis=-1,
-    )
-
-
-def _conjugate(quaternions: np.ndarray) -> np.ndarray:
-    return quaternions * np.array([-1, -1, -1, 1], quaternions.dtype)
-
-
-def _from_turns(turns: np.ndarray) -> np.ndarray:
-    """Rotation vectors (..., 3), radians, as unit quaternions xyzw."""
-    half = np.linalg.norm(turns, axis=-1, keepdims=True) / 2
-    return np.concatenate([turns * np.sinc(half / np.pi) / 2, np.cos(half)], axis=-1)

@@ -36,7 +36,15 @@ class SensorPreset:
             raise ValueError(f"sensor {self.name!r}: no range between {self.min_range_m} and {self.max_range_m} m")
 
 
-def _preset(name, family, size, focal, range_m, baseline_m=0.0, matching_fx=0.0) -> SensorPreset:
+def _preset(
+    name: str,
+    family: str,
+    size: tuple[int, int],
+    focal: float,
+    range_m: tuple[float, float],
+    baseline_m: float = 0.0,
+    matching_fx: float = 0.0,
+) -> SensorPreset:
     width, height = size
     intrinsics = Intrinsics(focal, focal, (width - 1) / 2, (height - 1) / 2)
     return SensorPreset(name, width, height, intrinsics, family, *range_m, baseline_m, matching_fx)

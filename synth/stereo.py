@@ -5,8 +5,8 @@ match and to the left of things, where the second camera sees something else.
 
 References
 ----------
-sigma_z = z^2 s / (f B) follows from z = f B / d; s = 0.08 pixel is what Intel gives for a tuned D400
-("Best-known methods for tuning RealSense D400 cameras"). The size and share of holes are assumptions.
+sigma_z = z^2 s / (f B) follows from z = f B / d. A sub-pixel error s of about 0.08 reproduces the accuracy that
+Intel states for the D435; the rounding to 1/32 pixel and the size and share of holes are assumptions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from synth.sensor_presets import SensorPreset
 from synth.triangulation import disparity_seen_twice, match_windows, rough_windows
 
 SUBPIXEL_PX = 0.08  #: sigma of disparity
-STEPS_PER_PX = 32.0  #: the chip reports disparity in 1/32 pixel
+STEPS_PER_PX = 32.0  #: of reported disparity
 RADIUS_PX = 3  #: of the matching window
 NEEDED_SHARE, NEEDED_SPREAD = 0.36, 0.08
 BARE_PATCH_PX = 16  #: size of a patch without texture

@@ -49,6 +49,10 @@ def _look_up_shifted(disparity, shifts, sigma, out):
     disparity, out : float32 (H, W), matching pixels
     shifts : float32 (2, H, W), unit normal, rows and columns
     sigma : float, image pixels
+
+    References
+    ----------
+    Handa et al. 2014. Naive twin: tests/reference/structured_light.py
     """
     height, width = disparity.shape
     for row in range(height):

@@ -13,7 +13,9 @@ BACKGROUND_MM = 10_000
 def depth_image(rng: np.random.Generator, height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """A bumpy surface at 1 to 4 m with holes, float32 (H, W), and the mask of a person, an ellipse of it."""
     rows, cols = np.mgrid[:height, :width]
-    waves = [rng.uniform(0.05, 0.3) * np.sin(rng.uniform(0.05, 0.5, 2) @ [rows.ravel(), cols.ravel()]) for _ in range(4)]
+    waves = [
+        rng.uniform(0.05, 0.3) * np.sin(rng.uniform(0.05, 0.5, 2) @ [rows.ravel(), cols.ravel()]) for _ in range(4)
+    ]
     depth_m = (rng.uniform(1.5, 3) + sum(waves).reshape(height, width)).astype(np.float32)
     depth_m[rng.random((height, width)) < 0.05] = 0
     mask = ((rows / height - 0.5) / 0.45) ** 2 + ((cols / width - 0.5) / 0.4) ** 2 < 1

@@ -79,9 +79,7 @@ class Checkpoints:
             return None
         try:
             with np.load(path, allow_pickle=False) as data:
-                levels = {
-                    name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS
-                }
+                levels = {name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS}
                 return Growth(
                     order=data["order"],
                     level=len(levels["feature"]),

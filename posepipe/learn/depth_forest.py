@@ -117,9 +117,7 @@ class DepthForest:
 
     def save(self, path: str | Path) -> None:
         """Write the model file; see docs/formats.md."""
-        forest_file.write_forest(
-            path, self.trees, self.offsets, self.body, self.joint_parameters, self.header
-        )
+        forest_file.write_forest(path, self.trees, self.offsets, self.body, self.joint_parameters, self.header)
 
     @classmethod
     def load(cls, path: str | Path) -> DepthForest:

@@ -67,9 +67,7 @@ def start_growth(n_samples: int) -> Growth:
     """All samples in one open root. Raises ValueError when there are none."""
     if n_samples == 0:
         raise ValueError("a tree needs at least one training sample, got none")
-    return Growth(
-        order=np.arange(n_samples, dtype=np.int32), starts=np.zeros(1, np.int64), ends=np.array([n_samples])
-    )
+    return Growth(order=np.arange(n_samples, dtype=np.int32), starts=np.zeros(1, np.int64), ends=np.array([n_samples]))
 
 
 def grow_level(
@@ -107,9 +105,7 @@ def grow_level(
         samples, starts = _split_samples(growth, batch, rules.split_samples)
         bins = np.empty((len(samples), len(candidates)), np.uint8)
         responses.fill_bins(samples, candidates, bins)
-        gain[batch], feature[batch], threshold_bin[batch] = best_splits(
-            bins, labels[samples], starts, responses.n_bins
-        )
+        gain[batch], feature[batch], threshold_bin[batch] = best_splits(bins, labels[samples], starts, responses.n_bins)
         on_nodes(int(sizes[batch].sum()))
     split = gain >= rules.min_gain
     on_nodes(int(sizes[~worth_a_look].sum()))

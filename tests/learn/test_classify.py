@@ -24,7 +24,10 @@ def stump(threshold_m: float, left, right) -> Tree:
 
 def leaf(*probabilities: float) -> Tree:
     return Tree(
-        np.array([LEAF], np.int32), np.zeros(1, np.float32), np.zeros(1, np.int32), np.array([probabilities], np.float32)
+        np.array([LEAF], np.int32),
+        np.zeros(1, np.float32),
+        np.zeros(1, np.int32),
+        np.array([probabilities], np.float32),
     )
 
 

@@ -43,8 +43,9 @@ def test_rows_are_the_first_axis_of_an_offset():
 
 
 def test_half_a_pixel_is_rounded_up():
-    assert respond(EIGHT, ALL, (1, 1), u=(0, 0.5)) == pytest.approx(-0.5)
-    assert respond(EIGHT, ALL, (1, 3 - 1), u=(0, -0.5), v=(0, -1)) == pytest.approx(-0.5)
+    near_in_the_middle = [[2, 1.5, 2]]
+    assert respond(near_in_the_middle, [[1, 1, 1]], (0, 0), u=(0, 0.5)) == pytest.approx(-0.5)
+    assert respond(near_in_the_middle, [[1, 1, 1]], (0, 2), u=(0, -0.5)) == 0
 
 
 def test_a_pixel_twice_as_near_is_probed_twice_as_far():
@@ -103,7 +104,8 @@ def test_what_lies_outside_the_mask_never_changes_a_response():
     camera = Intrinsics(40.0, 40.0, 19.5, 14.5)
     other = np.where(mask, depth_m, rng.uniform(0, 9, depth_m.shape)).astype(np.float32)
     np.testing.assert_array_equal(
-        depth_differences(other, mask, pixels, offsets, camera), depth_differences(depth_m, mask, pixels, offsets, camera)
+        depth_differences(other, mask, pixels, offsets, camera),
+        depth_differences(depth_m, mask, pixels, offsets, camera),
     )
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 def pose_distances(points):
     """(N, N): the greatest distance over the J points of each two poses; points (N, J, 3)."""
-    differences = points[:, None].astype(np.float64) - points[None]
-    return np.sqrt((differences**2).sum(-1)).max(-1)
+    points = points.astype(np.float64)
+    return np.array([np.sqrt(((pose - points) ** 2).sum(-1)).max(-1) for pose in points])
 
 
 def furthest_points(points, first, count, min_separation):

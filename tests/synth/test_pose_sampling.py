@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN
@@ -37,6 +37,7 @@ def _same_turns(a, b, atol):
     np.testing.assert_allclose(np.abs((a * b).sum(-1)), 1, atol=atol)  # q and -q are one rotation
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.floats(0, 1))
 def test_furthest_points_are_those_of_the_naive_twin(seed, count, separation):
     points = np.random.default_rng(seed).normal(size=(30, 4, 3)).astype(np.float32)
@@ -141,6 +142,7 @@ def test_what_hangs_on_a_joint_follows_its_jitter(poses):
     assert turn(hands) > turn(clavicles)
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.integers(0, 2**32 - 1))
 def test_segment_distance_is_that_of_the_naive_twin(seed):
     points = np.random.default_rng(seed).uniform(-1, 1, (4, 3))

@@ -1,0 +1,74 @@
+"""From nothing to joints: render, train, evaluate and run through the command line, as a user does."""
+
+import json
+
+import numpy as np
+import pytest
+
+from apps.cli import main
+from posepipe.dataset import Dataset
+from posepipe.sinks import read_results
+
+FRAMES = 20
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("end_to_end")
+    recipe = folder / "facing.toml"
+    recipe.write_text(
+        f'frames = {FRAMES}\nseed = 5\nposes = "all"\ndistance_m = [2.0, 2.5]\naside = [-0.1, 0.1]\n'
+        "facing_share = 1.0\nfacing_spread_deg = 10.0\nrelax_share = 1.0\n"
+    )
+    assert main(["synth", str(folder / "data"), "--recipe", str(recipe), "--workers", "1"]) == 0
+    train = ["train", str(folder / "data"), "--joints", str(folder / "data"), "--out", str(folder / "small.npz")]
+    small = ["--trees", "3", "--depth", "14", "--candidates", "100", "--pixels", "2000", "--min-samples", "2"]
+    assert main([*train, *small]) == 0
+    return folder
+
+
+def test_joints_of_people_it_was_trained_on_lie_within_centimetres(workplace):
+    out = workplace / "results.jsonl"
+    assert main(["run", str(workplace / "data"), "--model", str(workplace / "small.npz"), "--out", str(out)]) == 0
+    results = read_results(out)
+    assert len(results.frames) == FRAMES
+    errors = []
+    with Dataset.open(workplace / "data") as dataset:
+        for frame, row in zip(dataset, results.frames, strict=True):
+            (person,) = row.people
+            for k, joint in enumerate(dataset.body.joints):
+                if frame.visible[0, k]:
+                    assert joint in person.pose.joints
+                    errors.append(np.linalg.norm(np.subtract(person.pose.joints[joint].xyz_m, frame.joints_m[0, k])))
+    assert np.median(errors) < 0.04
+    assert np.mean(np.array(errors) < 0.1) > 0.8
+
+
+def test_evaluate_writes_the_figures_it_prints(workplace, capsys):
+    figures = workplace / "figures.json"
+    model = str(workplace / "small.npz")
+    assert main(["evaluate", str(workplace / "data"), "--model", model, "--json", str(figures)]) == 0
+    report = json.loads(figures.read_text())[model]
+    assert report["frames"] == FRAMES
+    assert report["mean_part_accuracy"] > 0.6
+    assert report["joints_mean"]["left_right_flips"] == 0
+    assert f"mean part accuracy {report['mean_part_accuracy']:.3f}" in capsys.readouterr().out
+
+
+def test_info_knows_models_datasets_and_results(workplace, capsys):
+    assert main(["info", str(workplace / "small.npz")]) == 0
+    assert "31 parts, 20 joints" in capsys.readouterr().out
+    assert main(["info", str(workplace / "data")]) == 0
+    assert f"{FRAMES} labelled frames" in capsys.readouterr().out
+
+
+def test_no_tracking_makes_every_frame_alone(workplace):
+    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.pipeline import Pipeline
+
+    pipeline = Pipeline.from_forest(DepthForest.load(workplace / "small.npz"), tracking=False)
+    with Dataset.open(workplace / "data") as dataset:
+        frames = [frame.depth for frame in dataset.frames(0, 6)]
+    forward = [pipeline.step(frame).people for frame in frames]
+    backward = [pipeline.step(frame).people for frame in reversed(frames)]
+    assert forward == backward[::-1]
