@@ -24,6 +24,8 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.recording import RecordingReader
+    from posepipe.frames import LabelledFrame
+    from posepipe.sinks import FrameSink
     from posepipe.sinks.json_lines import JsonLinesSink, read_results
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sinks.pictures import PictureSink, VideoSink
@@ -36,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
     source = open_source(RECORDING)
     results = args.out / "results.jsonl"
     with progress_bar(source.frame_count, "demo", "frames") as bar:
-        sinks = [
+        sinks: list[FrameSink] = [
             JsonLinesSink(results, forest.body.joints, source=RECORDING.name, model=model_identity(path)),
             PictureSink(args.out / "pictures", forest.body),
             VideoSink(args.out / "demo.mp4", forest.body),
@@ -44,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
         ]
         Pipeline.from_forest(forest).run(source, ManySinks(sinks))
     with RecordingReader(RECORDING) as truth:
-        true_joints = np.array([frame.joints_m[0] for frame in truth])
+        true_joints = np.array([frame.joints_m[0] for frame in truth if isinstance(frame, LabelledFrame)])
     print(joint_table(read_results(results), forest.body.joints, true_joints))
     print(f"\nresults.jsonl, demo.mp4 and pictures/ are in {args.out}")
 

@@ -46,8 +46,8 @@ class Intrinsics:
         -------
         float32 (H, W, 3), metres, camera axes; a pixel of depth 0 becomes the origin
         """
-        rows, cols = np.indices(depth_m.shape, dtype=np.float32)
-        return self.deproject_pixels(rows, cols, depth_m.astype(np.float32, copy=False))
+        pixels = np.indices(depth_m.shape, np.float32)
+        return self.deproject_pixels(pixels[0], pixels[1], depth_m.astype(np.float32, copy=False))
 
     def deproject_pixels(self, rows: np.ndarray, cols: np.ndarray, depth_m: np.ndarray) -> np.ndarray:
         """Turn pixels (rows, cols, depth: one shape, metres) into float32 (..., 3) camera points."""

@@ -9,7 +9,6 @@ clustered (women, men, children), and new bodies drawn from a Gaussian would be 
 from __future__ import annotations
 
 import argparse
-import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
+from posepipe.npz_file import read_npz, write_npz
 from synth.makehuman import Macro, MakeHuman, read_makehuman
 
 BODY_FILE = Path(__file__).parent / "data" / "body.npz"
@@ -76,13 +76,7 @@ def load_body_asset() -> BodyAsset:
 
 def read_body_asset(path: Path) -> BodyAsset:
     """Read and check a body file. Raises FormatError, as `load_body_asset` does."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            fields = {name: stored[name] for name in stored.files}
-    except FileNotFoundError as error:
-        raise FormatError(path, "missing; reinstall, or build it with `python -m synth.body_asset WHEEL`") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise FormatError(path, f"wanted a body file (.npz), cannot read it: {error}") from error
+    fields = read_npz(path, "a body file, made by `python -m synth.body_asset WHEEL`")
     wanted = set(BodyAsset.__dataclass_fields__)
     if fields.keys() != wanted:
         raise FormatError(path, f"wanted the arrays {', '.join(sorted(wanted))}, got {', '.join(sorted(fields))}")
@@ -95,14 +89,13 @@ def read_body_asset(path: Path) -> BodyAsset:
 
 def write_body_asset(asset: BodyAsset, path: Path) -> None:
     """Write a body file: float16 and small integers where half a millimetre is not at stake."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     fields = {name: getattr(asset, name) for name in BodyAsset.__dataclass_fields__}
     for name in ("components_m", "weights", "people"):
         fields[name] = fields[name].astype(np.float16)
     fields["triangles"] = fields["triangles"].astype(np.uint16)
     fields["weight_bones"] = fields["weight_bones"].astype(np.uint8)
     fields["bone_names"] = np.array(asset.bone_names)
-    np.savez_compressed(path, **fields)
+    write_npz(path, fields)
 
 
 def _unpack(fields: dict[str, np.ndarray]) -> BodyAsset:

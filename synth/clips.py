@@ -8,20 +8,16 @@ are rotations and not joints, so that every body, tall or short, can strike ever
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any
 
 import numpy as np
 
-from posepipe.disk import replace_file
 from posepipe.errors import FormatError
+from posepipe.npz_file import read_npz, write_npz
 from synth.skinning import POSED_BONES
 
 DATA_DIR = Path(__file__).parent / "data"
@@ -141,7 +137,7 @@ def read_pose_bank(path: str | Path) -> PoseBank:
 def write_pose_bank(bank: PoseBank, path: str | Path) -> None:
     """Write a pose bank; float16 keeps hands within a millimetre or two."""
     rotations = bank.rotations.astype(np.float16)
-    _write_arrays(path, {"quat_xyzw_global": rotations, "bones": np.array(bank.bones), "clip": np.asarray(bank.clips)})
+    write_npz(path, {"quat_xyzw_global": rotations, "bones": np.array(bank.bones), "clip": np.asarray(bank.clips)})
 
 
 def read_motions(path: str | Path) -> dict[str, Motion]:
@@ -183,33 +179,14 @@ def write_motions(motions: dict[str, Motion], path: str | Path) -> None:
     for index, motion in enumerate(motions.values()):
         arrays[f"clip{index:02d}"] = motion.rotations.astype(np.float16)
         arrays[f"root{index:02d}"] = motion.root_m.astype(np.float32)
-    _write_arrays(path, arrays)
-
-
-_DAMAGE = (OSError, ValueError, EOFError, SyntaxError, TokenError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and zipfile raise for damaged archives: headers are parsed as Python, flags may ask for a password."""
+    write_npz(path, arrays)
 
 
 def _read_arrays(path: str | Path, wanted: tuple[str, ...]) -> dict[str, np.ndarray]:
-    try:
-        stored = np.load(path, allow_pickle=False)
-        if not isinstance(stored, np.lib.npyio.NpzFile):
-            raise FormatError(path, "wanted poses (.npz), got a single array")
-        with stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except FileNotFoundError as error:
-        raise FormatError(path, "no such file") from error
-    except _DAMAGE as error:
-        raise FormatError(path, f"wanted poses (.npz), cannot read them: {error}") from error
+    arrays = read_npz(path, "poses")
     if missing := [name for name in wanted if name not in arrays]:
         raise FormatError(path, f"lacks {', '.join(missing)}; it has {', '.join(sorted(arrays)) or 'nothing'}")
     return arrays
-
-
-def _write_arrays(path: str | Path, arrays: dict[str, Any]) -> None:
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    replace_file(path, content.getvalue())
 
 
 def _names(array: np.ndarray) -> tuple[str, ...]:

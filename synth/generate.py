@@ -234,20 +234,32 @@ def _render_all(
         on_frames(counter.value - reported)
 
 
+@dataclass(slots=True)
+class _Worker:
+    """What a worker process keeps for all its recordings."""
+
+    renderer: PersonRenderer
+    counter: Synchronized
+
+    def count(self, frames: int) -> None:
+        with self.counter.get_lock():
+            self.counter.value += frames
+
+
+_worker: _Worker | None = None  # set once in every worker process
+
+
 def _start_worker(recipe: Recipe, bank: PoseBank, counter: Synchronized) -> None:
-    global _renderer, _counter  # a worker process holds one renderer for all its recordings
+    global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threadpool_limits(1)  # the other cores have workers of their own
     numba.set_num_threads(1)
-    _renderer, _counter = PersonRenderer(recipe, bank), counter
+    _worker = _Worker(PersonRenderer(recipe, bank), counter)
 
 
 def _work(job: _Job) -> RecordingEntry:
-    def count(frames: int) -> None:
-        with _counter.get_lock():
-            _counter.value += frames
-
-    return _render_recording(_renderer, job, count)
+    assert _worker is not None
+    return _render_recording(_worker.renderer, job, _worker.count)
 
 
 def _render_recording(renderer: PersonRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:

@@ -40,11 +40,11 @@ def visible_joints(
     rows, cols = np.nonzero((parts > 0) & (depth_m > 0))
     points = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
     classes = body.joint_classes()
-    owns = classes.any(axis=1)
-    depth = np.where(owns, SURFACE_M, DEEP_SURFACE_M)
+    owns = np.any(classes, axis=1, keepdims=True)
+    depth = np.where(owns[:, 0], SURFACE_M, DEEP_SURFACE_M)
     distance = np.maximum(np.linalg.norm(joints_m, axis=1), 1e-6)
     surface = (joints_m * (1 - depth / distance)[:, None]).astype(np.float32)
-    counts = _count_near(points, parts[rows, cols], surface, classes | ~owns[:, None], np.float32(RADIUS_M))
+    counts = _count_near(points, parts[rows, cols], surface, classes | ~owns, np.float32(RADIUS_M))
     return counts >= MIN_PIXELS
 
 

@@ -71,8 +71,8 @@ def pixel_samples(rng: np.random.Generator, n_images: int, n_samples: int, n_cla
     inside = 1 + rng.random((n_samples, 2)) * (shapes[image] - 2)
     return PixelSamples(
         images=np.concatenate(images),
-        image_start=np.concatenate([[0], np.cumsum(shapes.prod(1))[:-1]]).astype(np.int64),
-        image_shape=shapes,
+        start=np.concatenate([[0], np.cumsum(shapes.prod(1))[:-1]]).astype(np.int64),
+        shape=shapes,
         image=image,
         pixel=inside.astype(np.int16),
         scale=rng.uniform(10, 60, (n_samples, 2)).astype(np.float32),

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from posepipe.disk import disk_errors, replace_file
-from posepipe.errors import PosepipeError
+from posepipe.errors import FormatError, PosepipeError
 from posepipe.learn.growing import Growth
+from posepipe.npz_file import read_npz, write_npz
 
 if TYPE_CHECKING:
     from posepipe.learn.depth_forest import ForestParameters
@@ -65,12 +64,7 @@ class Checkpoints:
             levels = getattr(growth, name)
             arrays[name] = np.concatenate(levels)
             arrays[name + "_sizes"] = np.array([len(level) for level in levels], np.int64)
-        path = self._path(tree)
-        partial = path.with_name(path.name + ".partial")
-        with disk_errors(path):
-            with open(partial, "wb") as file:
-                np.savez(file, **arrays)
-            os.replace(partial, path)
+        write_npz(self._path(tree), arrays, compress=False)
 
     def load(self, tree: int) -> Growth | None:
         """The state of a tree, None when there is none or the file is damaged."""
@@ -78,16 +72,12 @@ class Checkpoints:
         if not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as data:
-                levels = {name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS}
-                return Growth(
-                    order=data["order"],
-                    level=len(levels["feature"]),
-                    starts=data["starts"],
-                    ends=data["ends"],
-                    **levels,
-                )
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
+            data = read_npz(path, "a checkpoint")
+            levels = {name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS}
+            return Growth(
+                order=data["order"], level=len(levels["feature"]), starts=data["starts"], ends=data["ends"], **levels
+            )
+        except (FormatError, ValueError, KeyError):
             return None  # the tree is grown again from its root
 
     def remove(self) -> None:

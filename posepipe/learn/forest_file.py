@@ -8,7 +8,6 @@ children, and the n-th leaf's row, follow from counting. `header` is JSON: versi
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.joint_parameters import JointParameters, landmark_names
 from posepipe.learn.depth_features import BACKGROUND_M
 from posepipe.learn.tree import LEAF, Tree
+from posepipe.npz_file import read_npz, write_npz
 
 if TYPE_CHECKING:
     from posepipe.learn.depth_forest import DepthForest
@@ -57,12 +58,9 @@ def write_forest(
         arrays[f"leaves_{k}"] = quantise_leaves(tree.leaf_probabilities)
     for name in _JOINT_FIELDS:
         arrays[f"joints_{name}"] = getattr(joint_parameters, name)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "wb") as file:
-        np.savez_compressed(file, **arrays)
-    os.replace(partial, path)
+    with disk_errors(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_npz(path, arrays)
 
 
 def is_forest_file(path: str | Path) -> bool:
@@ -103,13 +101,7 @@ def read_forest(path: str | Path, forest_class: type[DepthForest]) -> DepthFores
         When it is missing, cut, of a newer version, or does not hold together.
     """
     path = Path(path)
-    try:
-        with np.load(path, allow_pickle=False) as data:
-            arrays = {name: data[name] for name in data.files}
-    except FileNotFoundError:
-        raise FormatError(path, "no such model file") from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError, MemoryError) as error:
-        raise FormatError(path, f"not a posepipe model, or a cut one ({error})") from None
+    arrays = read_npz(path, "a posepipe model")
     try:
         header = json.loads(arrays["header"].tobytes().decode())
         _check_header(path, header)

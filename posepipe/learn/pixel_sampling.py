@@ -81,8 +81,8 @@ def sample_pixels(
     counts = [len(p) for p in pixel]
     return PixelSamples(
         images=np.concatenate(images),
-        image_start=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
-        image_shape=np.array(shapes, np.int32),
+        start=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        shape=np.array(shapes, np.int32),
         image=np.repeat(np.arange(len(images), dtype=np.int32), counts),
         pixel=np.concatenate(pixel),
         scale=np.concatenate(scale).astype(np.float32),

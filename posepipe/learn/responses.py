@@ -73,8 +73,8 @@ class PixelSamples:
     """
 
     images: np.ndarray  #: int16 (sum of H x W,), millimetres
-    image_start: np.ndarray  #: int64 (I,), first element of every image
-    image_shape: np.ndarray  #: int32 (I, 2), rows and columns, border included
+    start: np.ndarray  #: int64 (I,), first element of every image
+    shape: np.ndarray  #: int32 (I, 2), rows and columns, border included
     image: np.ndarray  #: int32 (N,), image of every sample
     pixel: np.ndarray  #: int16 (N, 2), row and column in the bordered image
     scale: np.ndarray  #: float32 (N, 2), focal length / depth of rows and of columns, pixels a metre
@@ -101,19 +101,25 @@ class DepthResponses:
         return self._range.draw_offsets(rng, count)
 
     def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
-        _fill_bins(*self._arrays(), samples, features.reshape(-1, 4), self._bin_of, out)
+        s = self._samples
+        images = s.images, s.start, s.shape
+        _fill_bins(images, s.image, s.pixel, s.scale, samples, _rows(features), self._bin_of, out)
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         return (self._thresholds_mm[threshold_bin] / 1000).astype(np.float32)
 
     def go_right(self, samples: np.ndarray, features: np.ndarray, threshold_bins: np.ndarray) -> np.ndarray:
         out = np.empty(len(samples), np.bool_)
-        _go_right(*self._arrays(), samples, features.reshape(-1, 4), threshold_bins, self._bin_of, out)
+        s = self._samples
+        images = s.images, s.start, s.shape
+        chosen = samples, _rows(features), threshold_bins
+        _go_right(images, s.image, s.pixel, s.scale, chosen, self._bin_of, out)
         return out
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        s = self._samples
-        return s.images, s.image_start, s.image_shape, s.image, s.pixel, s.scale
+
+def _rows(features: np.ndarray) -> np.ndarray:
+    """Offsets as rows of four: u row, u column, v row, v column."""
+    return features.reshape(-1, 4)
 
 
 @njit(cache=True, inline="always")
@@ -128,7 +134,8 @@ def _response_mm(images, start, row, col, height, width, row_scale, col_scale, o
 
 
 @njit(cache=True, parallel=True)
-def _fill_bins(images, image_start, image_shape, image, pixel, scale, samples, offsets, bin_of, out):
+def _fill_bins(pool, image, pixel, scale, samples, offsets, bin_of, out):
+    images, image_start, image_shape = pool
     limit = np.int32(len(bin_of) // 2)
     for n in prange(len(samples)):  # one sample a task: its image stays in cache for all features
         s = samples[n]
@@ -142,7 +149,9 @@ def _fill_bins(images, image_start, image_shape, image, pixel, scale, samples, o
 
 
 @njit(cache=True, parallel=True)
-def _go_right(images, image_start, image_shape, image, pixel, scale, samples, offsets, threshold_bins, bin_of, out):
+def _go_right(pool, image, pixel, scale, chosen, bin_of, out):
+    images, image_start, image_shape = pool
+    samples, offsets, threshold_bins = chosen
     limit = np.int32(len(bin_of) // 2)
     for n in prange(len(samples)):
         s = samples[n]

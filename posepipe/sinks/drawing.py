@@ -60,8 +60,8 @@ def draw_parts(parts: np.ndarray, body: BodyDefinition) -> np.ndarray:
 
 def draw_skeleton(image: np.ndarray, pose: Pose, body: BodyDefinition, places: dict[str, tuple[int, int]]) -> None:
     """Draw bones and joints at pixel ``places`` (column, row) into an image."""
-    for joint, parent in body.bones():
-        ends = [body.joints[joint], body.joints[parent]]
+    for row, parent_row in body.bones():
+        ends = [body.joints[row], body.joints[parent_row]]
         if all(end in places for end in ends):
             cv2.line(image, places[ends[0]], places[ends[1]], _INK, 2, cv2.LINE_AA)
     for joint, place in places.items():

@@ -6,10 +6,6 @@
 
 from __future__ import annotations
 
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,19 +13,15 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
+from posepipe.npz_file import read_npz, write_npz
 from posepipe.sources.camera_file import read_camera_file
 from posepipe.sources.depth_png import depth_in_grey_levels
 
 DEFAULT_FPS = 30.0
 
-# all that zipfile, zlib and NumPy's header parser say of damage, found by damaging files
-_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
-    *(ValueError, KeyError, EOFError, OSError, MemoryError, SyntaxError, tokenize.TokenError),
-)
+_KEYS = ("depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names")
 
 
 class NpzPack:
@@ -46,7 +38,7 @@ class NpzPack:
     def __init__(self, path: str | Path, camera: str | Path | None = None) -> None:
         self.path = Path(path)
         self.name = str(path)
-        arrays = _load(self.path)
+        arrays = read_npz(self.path, "an NPZ pack", _KEYS)
         self._depth_mm = _depth_mm(self.path, arrays)
         self._timestamps_s = _timestamps(self.path, arrays, len(self._depth_mm))
         own = _intrinsics(self.path, arrays)
@@ -78,34 +70,19 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame]) -> None:
     if not frames or len({(frame.intrinsics, frame.depth_m.shape) for frame in frames}) != 1:
         raise ValueError(f"{path}: an NPZ pack holds frames of one camera and one size, at least one")
     own = frames[0].intrinsics
-    with disk_errors(path), Path(path).open("wb") as stream:  # a name would get ".npz" appended
-        np.savez_compressed(
-            stream,
-            depth_mm=np.stack([depth_in_grey_levels(frame, 0.001) for frame in frames]),
-            K=np.array([own.fx, own.fy, own.cx, own.cy]),
-            timestamp_s=np.array([frame.timestamp_s for frame in frames]),
-        )
-
-
-def _load(path: Path) -> dict[str, np.ndarray]:
-    wanted = {"depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names"}
-    with disk_errors(path):
-        stream = path.open("rb")
-    with stream:
-        try:
-            pack = np.load(stream, allow_pickle=False)
-            if isinstance(pack, np.ndarray):
-                raise FormatError(path, "wanted an NPZ pack, got a single array")
-            return {key: pack[key] for key in pack.files if key in wanted}
-        except _DAMAGE as error:
-            raise FormatError(path, f"no readable NPZ pack ({error or type(error).__name__})") from error
+    write_npz(
+        path,
+        {
+            "depth_mm": np.stack([depth_in_grey_levels(frame, 0.001) for frame in frames]),
+            "K": np.array([own.fx, own.fy, own.cx, own.cy]),
+            "timestamp_s": np.array([frame.timestamp_s for frame in frames]),
+        },
+    )
 
 
 def _need(path: Path, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
     if key not in arrays:
         raise FormatError(path, f"array {key!r} is missing; an NPZ pack holds at least depth_mm and K")
-    if not isinstance(arrays[key], np.ndarray):
-        raise FormatError(path, f"{key!r} is no NumPy array")
     return arrays[key]
 
 

@@ -113,9 +113,9 @@ def test_a_tree_in_use_sends_its_training_pixels_where_training_sent_them():
     numbered = replace(tree, leaf_probabilities=np.eye(tree.n_leaves, dtype=np.float32))
     packed = pack_forest([numbered], [table])
     counts = np.zeros((tree.n_leaves, TOY.n_classes))
-    for image, (height, width) in enumerate(samples.image_shape):
+    for image, (height, width) in enumerate(samples.shape):
         own = samples.image == image
-        start = samples.image_start[image]
+        start = samples.start[image]
         bordered = samples.images[start : start + height * width].reshape(height, width)
         pixels = samples.pixel[own].astype(np.int32) - 1
         leaves = classify(bordered, pixels, INTRINSICS.fx, INTRINSICS.fy, packed).argmax(1)

@@ -20,12 +20,12 @@ def of_frame(samples: PixelSamples, frame: int) -> dict[str, np.ndarray]:
     """What one frame, with one person, gave."""
     image = int(np.flatnonzero(samples.frame == frame)[0])
     own = samples.image == image
-    start = samples.image_start[image]
+    start = samples.start[image]
     return {
         "pixel": samples.pixel[own],
         "label": samples.label[own],
         "scale": samples.scale[own],
-        "image": samples.images[start : start + samples.image_shape[image].prod()],
+        "image": samples.images[start : start + samples.shape[image].prod()],
     }
 
 
@@ -82,8 +82,8 @@ def test_samples_show_their_own_depth_label_and_scale():
     fx, fy = frames[0].depth.intrinsics.fx, frames[0].depth.intrinsics.fy
     for n in range(len(samples.label)):
         image = samples.image[n]
-        height, width = samples.image_shape[image]
-        start = samples.image_start[image]
+        height, width = samples.shape[image]
+        start = samples.start[image]
         bordered = samples.images[start : start + height * width].reshape(height, width)
         depth_mm = int(bordered[tuple(samples.pixel[n])])
         frame = frames[samples.frame[image]]
@@ -115,8 +115,8 @@ def test_every_person_is_cut_out_for_himself():
     samples = sample_pixels([(7, two_people())], 40, (4,))
     assert samples.frame.tolist() == [7, 7]
     assert np.bincount(samples.image).tolist() == [40, 40]
-    first = samples.images[: samples.image_start[1]]
-    second = samples.images[samples.image_start[1] :]
+    first = samples.images[: samples.start[1]]
+    second = samples.images[samples.start[1] :]
     assert first[first < 10_000].max() < 2700
     assert second[second < 10_000].min() > 2900
     np.testing.assert_allclose(samples.scale[:, 0] / samples.scale[:, 1], 1.5, rtol=1e-6)

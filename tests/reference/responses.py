@@ -12,8 +12,8 @@ BACKGROUND_MM = 10_000
 def response_mm(samples, n, pair):
     """Response of sample ``n`` to one offset pair: probes outside its image read background."""
     image = samples.image[n]
-    height, width = (int(side) for side in samples.image_shape[image])
-    start = int(samples.image_start[image])
+    height, width = (int(side) for side in samples.shape[image])
+    start = int(samples.start[image])
     pixels = samples.images[start : start + height * width].reshape(height, width)
     read = []
     for offset in pair:

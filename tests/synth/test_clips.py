@@ -169,7 +169,7 @@ def _spoilt(value):
         ({"quat_xyzw_global": _spoilt(np.nan)}, "pose 3, spine_02"),
         ({"quat_xyzw_global": _spoilt(0)}, "pose 3, spine_02"),
         ({"clip": np.arange(6)}, "one name a pose"),
-        ({"clip": np.array([{}] * 6, dtype=object)}, "cannot read"),
+        ({"clip": np.array([{}] * 6, dtype=object)}, "not poses"),
     ],
 )
 def test_a_malformed_bank_says_what_is_wrong(tmp_path, changes, says):
