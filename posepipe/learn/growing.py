@@ -18,17 +18,17 @@ from posepipe.learn.responses import Responses
 from posepipe.learn.tree import LEAF, Tree
 
 BATCH_SAMPLES = 16_384
-"""Samples whose bins are held at once: 16,384 x 300 features are 5 MB."""
+"""Samples whose bins are held at once: 16,384 x 500 features are 8 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthRules:
     """When a node is split and how hard the best split is searched for."""
 
-    max_depth: int = 19
-    candidates: int = 300  #: features drawn a level
+    max_depth: int = 20
+    candidates: int = 500  #: features drawn a level
     min_gain: float = 0.005  #: bits; a smaller gain makes a leaf
-    min_samples: int = 40  #: a node with fewer is a leaf
+    min_samples: int = 30  #: a node with fewer is a leaf
     split_samples: int = 20_000  #: a larger node chooses its split on this many of its samples
 
 

@@ -44,7 +44,7 @@ class OffsetRange:
     """
 
     shortest_m: float = 0.012
-    longest_m: float = 0.45
+    longest_m: float = 0.8
     share_on_pixel: float = 0.5  #: candidates whose second probe is the pixel itself
     n_thresholds: int = 41
     threshold_range_m: float = 0.6
