@@ -20,11 +20,11 @@ def run(args: argparse.Namespace) -> None:
 
     from apps.progress import progress_bar
     from posepipe.disk import disk_errors
+    from posepipe.frames import LabelledFrame
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.recording import RecordingReader
-    from posepipe.frames import LabelledFrame
     from posepipe.sinks import FrameSink
     from posepipe.sinks.json_lines import JsonLinesSink, read_results
     from posepipe.sinks.many import CountingSink, ManySinks

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from posepipe.learn.depth_forest import TrainingProgress
 
 HELP = "train a forest on labelled datasets"
 EXAMPLES = (
@@ -57,7 +63,9 @@ def run(args: argparse.Namespace) -> None:
         frames, joint_frames = data[: len(data) - tenth], data[len(data) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
     checkpoints = Checkpoints(args.out.with_suffix(".training"), parameters, frames.identity, resume=args.resume)
-    forest = train_forest(frames, parameters, frames.body, _report, checkpoints)
+    with progress_bar(len(frames), "reading", "frames") as bar:
+        report = LevelReport(bar.write)
+        forest = train_forest(frames, parameters, frames.body, report, checkpoints, bar.update)
     with progress_bar(len(joint_frames), "joint parameters", "frames") as bar:
         forest.joint_parameters = fit_joint_parameters(forest, joint_frames, bar.update)
     forest.header |= {"name": args.out.stem, "recipes": frames.recipes}
@@ -66,11 +74,18 @@ def run(args: argparse.Namespace) -> None:
     print(f"{args.trees} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")
 
 
-def _report(progress) -> None:
+class LevelReport:
     """One line a level: what a person who waits wants to know."""
-    print(
-        f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes  {progress.leaves:7d} leaves"
-        f"  {progress.open_samples / progress.samples:6.1%} of {progress.samples} samples open"
-        f"  gain {progress.mean_gain:.3f} bits  {progress.seconds:6.1f} s",
-        flush=True,
-    )
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._started = time.monotonic()
+
+    def __call__(self, progress: TrainingProgress) -> None:
+        left = (time.monotonic() - self._started) * (1 - progress.done) / progress.done
+        self._write(
+            f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes"
+            f"  {progress.leaves:7d} leaves  {progress.open_samples / progress.samples:6.1%} of"
+            f" {progress.samples} pixels open  gain {progress.mean_gain:.3f} bits"
+            f"  {progress.seconds:5.1f} s  about {left / 60:.0f} min left"
+        )

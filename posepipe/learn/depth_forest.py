@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ class TrainingProgress:
     samples: int
     mean_gain: float  #: bits, over the splits of this level
     seconds: float  #: that this level took
+    done: float  #: share of the whole training, from 0 to 1, as estimated from the samples looked at
 
 
 class DepthForest:
@@ -131,6 +132,7 @@ def train_forest(
     body: BodyDefinition,
     on_level: Callable[[TrainingProgress], None] = lambda progress: None,
     checkpoints: Checkpoints | None = None,
+    on_frame: Callable[[], object] = lambda: None,
 ) -> DepthForest:
     """Train a forest, each tree on its own frames: tree t of T sees frames t, t + T, t + 2T ...
 
@@ -141,6 +143,7 @@ def train_forest(
     body : BodyDefinition, of the labels
     on_level : called after every level
     checkpoints : keeps every level on disk, and is where a run that was broken off goes on
+    on_frame : called after every frame that is read
 
     Returns
     -------
@@ -153,7 +156,9 @@ def train_forest(
     """
     if len(dataset) < parameters.trees:
         raise ValueError(f"every tree needs frames of its own: {parameters.trees} trees, {len(dataset)} frames")
-    grown = [train_tree(dataset, parameters, body, tree, on_level, checkpoints) for tree in range(parameters.trees)]
+    grown = [
+        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame) for tree in range(parameters.trees)
+    ]
     header = {"training": asdict(parameters), "training_frames": len(dataset)}
     return DepthForest([t for t, _ in grown], [o for _, o in grown], body, header=header)
 
@@ -165,13 +170,14 @@ def train_tree(
     tree: int,
     on_level: Callable[[TrainingProgress], None] = lambda progress: None,
     checkpoints: Checkpoints | None = None,
+    on_frame: Callable[[], object] = lambda: None,
 ) -> tuple[Tree, np.ndarray]:
     """Grow tree number ``tree`` of a forest. Returns it and its feature table, float32 (F, 2, 2) metres."""
     growth = checkpoints.load(tree) if checkpoints else None
     if growth is not None and growth.finished:
         return finish(growth)
-    frames = ((i, dataset[i]) for i in range(tree, len(dataset), parameters.trees))
-    samples = sample_pixels(frames, parameters.pixels_per_person, (parameters.seed, tree))
+    own = range(tree, len(dataset), parameters.trees)
+    samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, (parameters.seed, tree))
     responses = DepthResponses(samples, parameters.offsets)
     growth = growth or start_growth(len(responses))
     while not growth.finished:
@@ -191,6 +197,21 @@ def train_tree(
                 samples=len(responses),
                 mean_gain=gain,
                 seconds=time.monotonic() - started,
+                done=(tree + _share_done(growth.level, len(responses), parameters.growth)) / parameters.trees,
             )
         )
     return finish(growth)
+
+
+def _each(
+    dataset: Sequence[LabelledFrame], rows: Iterable[int], on_frame: Callable[[], object]
+) -> Iterator[tuple[int, LabelledFrame]]:
+    for row in rows:
+        yield row, dataset[row]
+        on_frame()
+
+
+def _share_done(levels: int, samples: int, rules: GrowthRules) -> float:
+    """Share of a tree's work after so many levels: each looks at all samples, the first at ``split_samples`` a node."""
+    work = [min(2**level * rules.split_samples, samples) for level in range(rules.max_depth + 1)]
+    return sum(work[:levels]) / sum(work)

@@ -1,0 +1,133 @@
+"""Datasets: the same bytes whatever happens on the way, and labels that agree with the depth."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from posepipe.dataset import Dataset
+from posepipe.errors import PosepipeError
+from synth import generate as generate_module
+from synth.clips import embedded_pose_bank
+from synth.generate import PersonRenderer, generate, spread_labels
+from synth.recipe import Recipe
+
+SMALL = Recipe(frames=12, seed=3)
+
+
+@pytest.fixture(scope="module")
+def renderer():
+    return PersonRenderer(Recipe(seed=9), embedded_pose_bank())
+
+
+def recordings(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.mcap"))}
+
+
+@pytest.fixture
+def short_recordings(monkeypatch):
+    monkeypatch.setattr(generate_module, "RECORDING_FRAMES", 4)
+
+
+def test_one_worker_and_two_make_the_same_bytes(tmp_path, short_recordings):
+    generate(tmp_path / "one", SMALL, embedded_pose_bank(), workers=1)
+    generate(tmp_path / "two", SMALL, embedded_pose_bank(), workers=2)
+    assert len(recordings(tmp_path / "one")) == 3
+    assert recordings(tmp_path / "one") == recordings(tmp_path / "two")
+
+
+def test_a_frame_depends_on_its_index_alone(renderer):
+    alone = renderer.render(7)
+    for index in (2, 5):
+        renderer.render(index)
+    again = renderer.render(7)
+    np.testing.assert_array_equal(alone.depth.depth_m, again.depth.depth_m)
+    np.testing.assert_array_equal(alone.parts, again.parts)
+
+
+def test_a_run_that_was_broken_off_goes_on_to_the_same_bytes(tmp_path, short_recordings):
+    generate(tmp_path / "whole", SMALL, embedded_pose_bank(), workers=1)
+
+    class Killed(Exception):
+        pass
+
+    seen = 0
+
+    def kill_after_six(frames):
+        nonlocal seen
+        seen += frames
+        if seen >= 6:
+            raise Killed
+
+    with pytest.raises(Killed):
+        generate(tmp_path / "broken", SMALL, embedded_pose_bank(), workers=1, on_frames=kill_after_six)
+    with Dataset.open(tmp_path / "broken") as dataset:
+        assert len(dataset) == 4  # what was finished is a dataset already
+    generate(tmp_path / "broken", SMALL, embedded_pose_bank(), workers=1)
+    assert recordings(tmp_path / "broken") == recordings(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_nothing(tmp_path):
+    """A synth process is killed at random moments, as by a power cut, until it gets through."""
+    command = [sys.executable, "-m", "apps.cli", "synth", "--frames", "1500", "--seed", "4", "--workers", "2"]
+    subprocess.run([*command, str(tmp_path / "whole")], check=True)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        process = subprocess.Popen([*command, str(tmp_path / "killed")], start_new_session=True)
+        time.sleep(rng.uniform(0.5, 8))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run([*command, str(tmp_path / "killed")], check=True)
+    assert recordings(tmp_path / "killed") == recordings(tmp_path / "whole")
+
+
+def test_a_folder_takes_no_other_recipe(tmp_path):
+    generate(tmp_path, Recipe(frames=1, seed=1), embedded_pose_bank(), workers=1)
+    with pytest.raises(PosepipeError, match="seed"):
+        generate(tmp_path, Recipe(frames=1, seed=2), embedded_pose_bank(), workers=1)
+
+
+def test_validation_poses_come_from_clips_that_training_never_sees():
+    bank = embedded_pose_bank()
+    train, held_out = bank.split("train"), bank.split("validation")
+    assert not set(train.clips) & set(held_out.clips)
+    assert len(train.rotations) + len(held_out.rotations) == len(bank.rotations)
+
+
+def test_labels_and_readings_cover_the_same_pixels(renderer):
+    for index in range(20):
+        frame = renderer.render(index)
+        np.testing.assert_array_equal(frame.parts > 0, frame.depth.depth_m > 0)
+        np.testing.assert_array_equal(frame.parts > 0, frame.people == 1)
+
+
+def test_visible_joints_lie_within_a_hand_of_their_own_pixels(renderer):
+    classes = HUMAN.joint_classes()
+    for index in range(20):
+        frame = renderer.render(index)
+        points = frame.depth.intrinsics.deproject(frame.depth.depth_m)
+        for joint in np.nonzero(frame.visible[0] & classes.any(axis=1))[0]:
+            own = points[classes[joint][frame.parts]]
+            assert np.linalg.norm(own - frame.joints_m[0, joint], axis=1).min() < 0.15
+
+
+def test_a_person_who_faces_the_camera_has_the_left_hand_at_larger_x():
+    recipe = Recipe(seed=1, facing_share=1.0, facing_spread_deg=0.0, relax_share=1.0, recombine_share=0.0)
+    renderer = PersonRenderer(recipe, embedded_pose_bank())
+    left, right = HUMAN.joint_index("left_shoulder"), HUMAN.joint_index("right_shoulder")
+    gaps = [np.subtract(*renderer.render(i).joints_m[0][[left, right], 0]) for i in range(30)]
+    assert np.mean(np.array(gaps) > 0) > 0.9  # somebody may stand with the back turned in the clip
+
+
+def test_spread_labels_reaches_two_pixels_and_clears_holes():
+    parts = np.zeros((1, 6), np.uint8)
+    parts[0, :2] = 7
+    depth_m = np.array([[2, 0, 2, 2, 2, 0]], np.float32)
+    spread_labels(parts, depth_m)
+    np.testing.assert_array_equal(parts, [[7, 0, 7, 7, 0, 0]])

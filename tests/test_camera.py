@@ -1,0 +1,90 @@
+"""The pinhole camera: there and back, and what is no camera."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posepipe.camera import Intrinsics
+
+CAMERAS = st.builds(
+    Intrinsics,
+    fx=st.floats(20, 2000),
+    fy=st.floats(20, 2000),
+    cx=st.floats(-100, 2000),
+    cy=st.floats(-100, 2000),
+)
+PIXELS = st.tuples(st.floats(0, 1500), st.floats(0, 1500), st.floats(0.1, 10))
+
+
+def test_the_pixel_of_the_axis_lies_straight_ahead():
+    camera = Intrinsics(100, 100, 2, 1)
+    np.testing.assert_array_equal(camera.deproject(np.full((3, 4), 2.0))[1, 2], [0, 0, 2])
+
+
+def test_right_is_x_and_down_is_y():
+    camera = Intrinsics(100, 50, 2, 1)
+    points = camera.deproject(np.full((3, 4), 2.0, np.float32))
+    np.testing.assert_allclose(points[1, 3], [0.02, 0, 2])
+    np.testing.assert_allclose(points[2, 2], [0, 0.04, 2])
+    assert (points.shape, points.dtype) == ((3, 4, 3), np.float32)
+
+
+def test_a_pixel_without_a_reading_becomes_the_origin():
+    np.testing.assert_array_equal(Intrinsics(100, 100, 0, 0).deproject(np.zeros((2, 3))), np.zeros((2, 3, 3)))
+
+
+@given(CAMERAS, st.lists(PIXELS, min_size=1, max_size=20))
+def test_projecting_what_was_deprojected_gives_the_pixel_back(camera, pixels):
+    rows, cols, depth_m = np.array(pixels).T
+    points = camera.deproject_pixels(rows, cols, depth_m)
+    # float32 points: 1e-7 of the distance from the axis in pixels, and a little for the way through float64
+    np.testing.assert_allclose(camera.project(points.astype(float)), np.stack([rows, cols], -1), atol=2e-3)
+
+
+@given(CAMERAS, st.lists(st.tuples(*[st.floats(-3, 3)] * 2, st.floats(0.2, 10)), min_size=1, max_size=20))
+def test_deprojecting_what_was_projected_gives_the_point_back(camera, points):
+    points = np.array(points)
+    pixels = camera.project(points)
+    again = camera.deproject_pixels(pixels[:, 0], pixels[:, 1], points[:, 2])
+    np.testing.assert_allclose(again, points, atol=1e-5)
+
+
+def test_an_image_and_its_pixels_are_deprojected_alike():
+    rng = np.random.default_rng(1)
+    depth_m = rng.uniform(0.5, 4, (6, 9)).astype(np.float32)
+    camera = Intrinsics(80.0, 90.0, 4.2, 3.1)
+    rows, cols = np.indices(depth_m.shape, np.float32)
+    np.testing.assert_array_equal(camera.deproject(depth_m), camera.deproject_pixels(rows, cols, depth_m))
+
+
+@given(CAMERAS, st.sampled_from([0.25, 0.5, 2.0, 3.0]))
+def test_scaling_keeps_the_edges_of_the_image_where_they_are(camera, factor):
+    # the left edge of pixel 0 is column -0.5 at any resolution
+    for row, col in ((-0.5, -0.5), (99.5, 199.5)):
+        ray = camera.deproject_pixels(np.array(row), np.array(col), np.array(1.0))
+        scaled = camera.scaled(factor).project(ray.astype(float))
+        np.testing.assert_allclose(scaled, [(row + 0.5) * factor - 0.5, (col + 0.5) * factor - 0.5], atol=2e-3)
+
+
+@given(CAMERAS, st.floats(0.1, 10))
+def test_scaling_there_and_back_changes_nothing(camera, factor):
+    again = camera.scaled(factor).scaled(1 / factor)
+    for name in ("fx", "fy", "cx", "cy"):
+        assert getattr(again, name) == pytest.approx(getattr(camera, name), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["fx", "fy", "cx", "cy"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_values_that_are_not_finite_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=name):
+        Intrinsics(**{"fx": 1.0, "fy": 1.0, "cx": 0.0, "cy": 0.0, name: value})
+
+
+@pytest.mark.parametrize("focal", [0.0, -1.0, -0.0])
+def test_focal_lengths_that_are_not_positive_are_refused(focal):
+    for names in ({"fx": focal, "fy": 1.0}, {"fx": 1.0, "fy": focal}):
+        with pytest.raises(ValueError, match="positive"):
+            Intrinsics(**names, cx=0.0, cy=0.0)

@@ -1,0 +1,95 @@
+"""Depth at the public edge: whatever comes, metres or 0 go on."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from posepipe.camera import Intrinsics
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, DepthFrame, clean_depth
+
+CAMERA = Intrinsics(10.0, 10.0, 0.0, 0.0)
+
+
+def test_metres_stay_and_everything_else_becomes_0():
+    depth_m = np.array([[1.5, 0.0, -1.0, np.nan, np.inf, -np.inf, 0.05, 9.6, 1e6]])
+    assert clean_depth(depth_m).tolist() == [[1.5, 0, 0, 0, 0, 0, 0, 0, 0]]
+
+
+def test_millimetres_become_metres():
+    depth_mm = np.array([[0, 99, 100, 1234, 9500, 9501, 65535]], np.uint16)
+    np.testing.assert_allclose(clean_depth(depth_mm), [[0, 0, 0.1, 1.234, 9.5, 0, 0]], atol=1e-6)
+
+
+def test_the_limits_themselves_are_kept():
+    kept = clean_depth(np.array([[MIN_DEPTH_M, MAX_DEPTH_M]], np.float32))
+    np.testing.assert_array_equal(kept, np.array([[MIN_DEPTH_M, MAX_DEPTH_M]], np.float32))
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float16, np.float32, np.float64]), hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)
+    )
+)
+def test_any_floating_point_image_is_cleaned_without_a_warning(depth):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cleaned = clean_depth(depth)
+    assert (cleaned.dtype, cleaned.shape) == (np.float32, depth.shape)
+    assert ((cleaned == 0) | ((cleaned >= np.float32(MIN_DEPTH_M)) & (cleaned <= MAX_DEPTH_M))).all()
+    readable = (depth > 0.11) & (depth < 9.4)
+    np.testing.assert_allclose(cleaned[readable], depth[readable], rtol=1e-6)
+
+
+@given(hnp.arrays(np.uint16, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)))
+def test_cleaning_twice_is_cleaning_once(depth_mm):
+    once = clean_depth(depth_mm)
+    np.testing.assert_array_equal(clean_depth(once), once)
+
+
+def test_cleaning_leaves_the_given_image_alone():
+    depth_m = np.array([[np.nan, 2.0]], np.float32)
+    clean_depth(depth_m)
+    np.testing.assert_array_equal(depth_m, np.array([[np.nan, 2.0]], np.float32))
+
+
+def test_one_pixel_is_an_image():
+    assert clean_depth(np.array([[2.0]])).tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (1, 2, 3), (4, 4, 1), (0, 5), (5, 0), (0, 0)])
+def test_another_number_of_axes_or_no_pixel_is_refused(shape):
+    with pytest.raises(ValueError, match="two axes"):
+        clean_depth(np.ones(shape))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.uint32, np.int64, bool, complex, object, "U3"])
+def test_another_dtype_is_refused_by_name(dtype):
+    with pytest.raises(ValueError, match=np.dtype(dtype).name.removesuffix("96")):
+        clean_depth(np.ones((2, 2)).astype(dtype))
+
+
+def test_lists_and_views_are_images_too():
+    depth_m = np.arange(1, 13, dtype=np.float64).reshape(3, 4) / 2
+    np.testing.assert_array_equal(clean_depth(depth_m.tolist()), depth_m.astype(np.float32))
+    np.testing.assert_array_equal(clean_depth(depth_m.T[::-1]), depth_m.T[::-1].astype(np.float32))
+    big_endian = depth_m.astype(">f8")
+    np.testing.assert_array_equal(clean_depth(big_endian), depth_m.astype(np.float32))
+    assert clean_depth(depth_m.T[::-1]).flags.c_contiguous
+
+
+def test_a_frame_is_cleaned_on_the_way_in():
+    frame = DepthFrame(np.array([[2000, 0, 65535]], np.uint16), CAMERA, timestamp_s=1.5, index=7)
+    assert frame.depth_m.dtype == np.float32
+    np.testing.assert_allclose(frame.depth_m, [[2, 0, 0]])
+    assert (frame.timestamp_s, frame.index) == (1.5, 7)
+
+
+def test_a_frame_without_an_image_is_refused():
+    with pytest.raises(ValueError):
+        DepthFrame(np.zeros((2, 2, 2), np.float32), CAMERA)

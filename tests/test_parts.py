@@ -1,0 +1,41 @@
+"""Label images and pixel grids, seen by eye."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.parts import PartProbabilities, pixels_of
+
+
+def test_each_pixel_shows_its_likeliest_part():
+    pixels = np.array([[0, 1], [1, 2]], np.int32)
+    values = np.array([[0.1, 0.2, 0.7], [0.1, 0.5, 0.4]], np.float32)
+    image = PartProbabilities(pixels, values, stride=1).label_image(2, 4)
+    assert image.dtype == np.uint8
+    assert image.tolist() == [[0, 2, 0, 0], [0, 0, 1, 0]]
+
+
+def test_a_stride_fills_its_squares_and_stays_in_the_image():
+    pixels = np.array([[0, 0], [2, 2]], np.int32)
+    values = np.eye(3, dtype=np.float32)[[1, 2]]
+    image = PartProbabilities(pixels, values, stride=2).label_image(3, 3)
+    assert image.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
+
+
+def test_nobody_is_an_image_of_zeros():
+    empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 3), np.float32), 1)
+    assert not empty.label_image(3, 4).any()
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 7])
+def test_pixels_of_a_mask_stand_on_the_grid_in_image_order(stride):
+    mask = np.random.default_rng(stride).random((11, 13)) < 0.6
+    pixels = pixels_of(mask, stride)
+    wanted = [[r, c] for r in range(0, 11, stride) for c in range(0, 13, stride) if mask[r, c]]
+    assert pixels.dtype == np.int32
+    assert pixels.tolist() == wanted
+
+
+def test_an_empty_mask_has_no_pixels():
+    assert pixels_of(np.zeros((3, 3), bool)).shape == (0, 2)
