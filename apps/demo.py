@@ -61,9 +61,9 @@ def joint_table(results, joints, true_joints_m) -> str:
     lines = [f"{'joint':16s}{'x':>8s}{'y':>8s}{'z m':>8s}{'confidence':>12s}{'found':>8s}{'mean error':>12s}"]
     for row, joint in enumerate(joints):
         found = [
-            (frame.frame, frame.people[0].joints[joint])
+            (frame.frame, frame.people[0].pose.joints[joint])
             for frame in results.frames
-            if frame.people and joint in frame.people[0].joints
+            if frame.people and joint in frame.people[0].pose.joints
         ]
         if not found:
             lines.append(f"{joint:16s}{'never found':>24s}")

@@ -17,23 +17,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET")
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
+    parser.add_argument(
+        "--ceilings",
+        action="store_true",
+        help="also score perfect part labels (the ceiling) and shuffled (chance)",
+    )
     parser.add_argument("--frames", type=int, metavar="N", help="only the first N frames")
 
 
 def run(args: argparse.Namespace) -> None:
     from apps.progress import progress_bar
     from posepipe.dataset import open_datasets
-    from posepipe.evaluation import evaluate
+    from posepipe.disk import replace_file
+    from posepipe.evaluation import TrueParts, compare, evaluate
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_path
 
     frames = open_datasets(args.datasets)[: args.frames]
+    print(f"{len(frames)} frames, content {frames.identity}")
     reports = {}
+
+    def score(name: str, forest: DepthForest, instead: TrueParts | None = None) -> None:
+        with progress_bar(len(frames), name, "frames") as bar:
+            reports[name] = evaluate(forest, frames, bar.update, instead)
+        print(f"\n{name}\n{reports[name].text()}")
+
     for model in args.model or ["person"]:
         forest = DepthForest.load(model_path(model))
-        with progress_bar(len(frames), str(model), "frames") as bar:
-            reports[str(model)] = evaluate(forest, frames, bar.update)
-        print(f"\n{model} on {len(frames)} frames\n{reports[str(model)].text()}")
+        score(model, forest)
+        if args.ceilings:
+            score(f"{model}, perfect parts", forest, TrueParts(forest.body))
+            score(f"{model}, shuffled parts", forest, TrueParts(forest.body, shuffled=True))
+    if len(reports) > 1:
+        print(f"\n{compare(reports)}")
     if args.json:
-        args.json.write_text(json.dumps({m: r.to_dict() for m, r in reports.items()}, indent=1) + "\n")
+        figures = {model: report.to_dict() for model, report in reports.items()}
+        replace_file(args.json, json.dumps({"content": frames.identity, **figures}, indent=1).encode() + b"\n")
         print(f"figures -> {args.json}")

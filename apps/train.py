@@ -25,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
-    parser.add_argument("--joint-frames", type=int, default=600, metavar="N", help="most of those (default: 600)")
+    parser.add_argument(
+        "--forest", type=Path, metavar="MODEL.npz", help="take this model's trees and learn the joint parameters only"
+    )
+    parser.add_argument("--joint-frames", type=int, default=3000, metavar="N", help="most of those (default: 3000)")
     parser.add_argument("--trees", type=int, default=3, metavar="T", help="default: 3, each on its own frames")
     parser.add_argument("--depth", type=int, default=20, metavar="D", help="most levels (default: 20)")
     parser.add_argument("--pixels", type=int, default=300, metavar="N", help="training pixels a person (default: 300)")
@@ -39,10 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import progress_bar
     from posepipe.dataset import open_datasets
-    from posepipe.joint_fitting import fit_joint_parameters
-    from posepipe.learn.checkpoints import Checkpoints
-    from posepipe.learn.depth_forest import ForestParameters, train_forest
+    from posepipe.learn.depth_forest import DepthForest, ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
+    from posepipe.training import TrainingWatch, refit_joints, train_model
 
     parameters = ForestParameters(
         trees=args.trees,
@@ -55,23 +57,27 @@ def run(args: argparse.Namespace) -> None:
         ),
         seed=args.seed,
     )
-    data = open_datasets(args.datasets)
+    frames = open_datasets(args.datasets)
     if args.joints:
-        frames, joint_frames = data, open_datasets([args.joints])
+        joint_frames = open_datasets([args.joints])
+    elif args.forest:
+        joint_frames = frames
     else:
-        tenth = max(1, len(data) // 10)
-        frames, joint_frames = data[: len(data) - tenth], data[len(data) - tenth :]
+        tenth = max(1, len(frames) // 10)
+        frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
-    checkpoints = Checkpoints(args.out.with_suffix(".training"), parameters, frames.identity, resume=args.resume)
-    with progress_bar(len(frames), "reading", "frames") as bar:
-        report = LevelReport(bar.write)
-        forest = train_forest(frames, parameters, frames.body, report, checkpoints, bar.update)
-    with progress_bar(len(joint_frames), "joint parameters", "frames") as bar:
-        forest.joint_parameters = fit_joint_parameters(forest, joint_frames, bar.update)
-    forest.header |= {"name": args.out.stem, "recipes": frames.recipes}
-    forest.save(args.out)
-    checkpoints.remove()
-    print(f"{args.trees} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")
+    joint_bar = progress_bar(len(joint_frames), "joint parameters", "frames")
+    if args.forest:
+        forest = DepthForest.load(args.forest)
+        with joint_bar:
+            refit_joints(forest, joint_frames, args.out, TrainingWatch(on_joint_frame=joint_bar.update))
+    else:
+        needed = memory_needed(frames, parameters) / 1e9
+        print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
+        with progress_bar(len(frames), "reading", "frames") as bar, joint_bar:
+            watch = TrainingWatch(LevelReport(bar.write), bar.update, joint_bar.update)
+            forest = train_model(frames, joint_frames, parameters, args.out, args.resume, watch)
+    print(f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")
 
 
 class LevelReport:

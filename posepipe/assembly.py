@@ -1,10 +1,12 @@
-"""Proposals become a pose: the likeliest place of every landmark, and the other joints inferred from them.
+"""Proposals become a pose: the most plausible place of every landmark, and all joints inferred from them.
 
-A Gaussian over landmarks and joints together, learned from rendered people, gives each joint's
-expectation given the landmarks at hand. So a hip, which owns no part, follows from torso and legs,
-and a hidden wrist from the elbow. Where the whole person stands is unknown to the Gaussian: a flat
-prior on translation lets any subset of landmarks place him. A joint that was itself seen keeps its
-own place, unless that is the less certain of the two.
+A Gaussian over landmarks and joints together, learned from rendered people, knows how they lie to
+each other. It does two things. It says where each landmark should be, given all the others, and so
+chooses between rival proposals, such as two feet that both look like the left one. And it gives
+every joint's expectation given the landmarks: a hip, which owns no part, follows from torso and legs,
+a hidden wrist from the elbow, and a knee that was seen is corrected by what surrounds it. Where the
+whole person stands is unknown to the Gaussian: a flat prior on translation lets any subset of
+landmarks place him.
 """
 
 from __future__ import annotations
@@ -21,6 +23,18 @@ from posepipe.results import RIGHT_M, JointProposal, Pose
 
 TRANSLATION_VARIANCE_M2 = 100.0
 """Prior variance of where a person stands: flat, for every practical purpose."""
+DOUBT_M = 0.03
+"""Extra sigma of a landmark that is as likely wrong as right; of 1 to 15 cm, 3 do best on rendered people."""
+NUGGET_M2 = 1e-6
+"""Keeps the covariance of landmarks that are all but certain invertible."""
+PLAUSIBILITY_SHARE = 0.5
+"""Weight of the Gaussian's opinion against the proposal's own confidence."""
+FURTHEST = 30.0
+"""Squared distance, in sigmas, beyond which a proposal gets no less plausible: tails are heavier than Gaussian."""
+LANDMARK_SIGMA_M = 0.05
+"""A right proposal lies about so far from where the Gaussian expects it even if that knew all."""
+ROUNDS = 2
+"""Choices are made again after all have been made once."""
 
 
 def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
@@ -28,6 +42,11 @@ def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
     ratio = radius_m / np.maximum(sigma_m, 1e-9)
     erf = np.vectorize(math.erf)(ratio / math.sqrt(2))
     return np.clip(erf - math.sqrt(2 / math.pi) * ratio * np.exp(-(ratio**2) / 2), 0, 1)
+
+
+def landmark_noise(confidence: np.ndarray) -> np.ndarray:
+    """Extra variance of a landmark's place, square metres, when it is right with probability ``confidence``."""
+    return (1 - confidence) / np.maximum(confidence, 0.05) * DOUBT_M**2
 
 
 def infer_joints(
@@ -38,7 +57,7 @@ def infer_joints(
     Parameters
     ----------
     landmarks_m : float (L, 3), metres; only rows of ``found`` are read
-    found : bool (L,)
+    found : bool (L,), at least one
     noise_m2 : float (L,), extra variance of a landmark's place, for those not to be trusted much
     parameters : JointParameters
 
@@ -49,24 +68,56 @@ def infer_joints(
 
     References
     ----------
-    Conditional Gaussian, e.g. Bishop 2006, eq. 2.81-2.82.
+    Conditional Gaussian, e.g. Bishop 2006, eq. 2.81-2.82. Naive twin: tests/reference/assembly.py
     """
     n_landmarks = len(found)
     seen = np.nonzero(found)[0]
-    n_joints = parameters.mean_m.shape[1] - n_landmarks
     centre = landmarks_m[seen].mean(axis=0)
-    joints = np.empty((n_joints, 3))
-    variance = np.zeros(n_joints)
+    n_joints = parameters.mean_m.shape[1] - n_landmarks
+    joints, variance = np.empty((n_joints, 3)), np.zeros(n_joints)
     for axis in range(3):
-        covariance = parameters.covariance_m2[axis].astype(np.float64) + TRANSLATION_VARIANCE_M2
-        mean = parameters.mean_m[axis].astype(np.float64)
-        seen_seen = covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + 1e-6)
+        covariance, mean = _gaussian(parameters, axis)
         joint_seen = covariance[n_landmarks:, seen]
+        seen_seen = covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + NUGGET_M2)
         gain = np.linalg.solve(seen_seen, joint_seen.T).T
         surprise = landmarks_m[seen, axis] - centre[axis] - mean[seen]
         joints[:, axis] = centre[axis] + mean[n_landmarks:] + gain @ surprise
         variance += np.maximum(np.diag(covariance)[n_landmarks:] - (gain * joint_seen).sum(axis=1), 0)
     return joints, np.sqrt(variance / 3)
+
+
+def expect_landmarks(
+    landmarks_m: np.ndarray, found: np.ndarray, noise_m2: np.ndarray, parameters: JointParameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """Expect each landmark, given all the others.
+
+    Parameters are those of `infer_joints`.
+
+    Returns
+    -------
+    expected_m : float64 (L, 3), metres; rows not in ``found`` are 0
+    variance_m2 : float64 (L, 3), square metres, an axis
+
+    References
+    ----------
+    Leave-one-out of a Gaussian from its precision matrix: Rasmussen and Williams 2006, eq. 5.12.
+    """
+    seen = np.nonzero(found)[0]
+    centre = landmarks_m[seen].mean(axis=0)
+    expected, variance = np.zeros((len(found), 3)), np.zeros((len(found), 3))
+    for axis in range(3):
+        covariance, mean = _gaussian(parameters, axis)
+        precision = np.linalg.inv(covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + NUGGET_M2))
+        surprise = landmarks_m[seen, axis] - centre[axis] - mean[seen]
+        alone = np.diag(precision)
+        expected[seen, axis] = landmarks_m[seen, axis] - precision @ surprise / alone
+        variance[seen, axis] = np.maximum(1 / alone - noise_m2[seen], NUGGET_M2)
+    return expected, variance
+
+
+def _gaussian(parameters: JointParameters, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    covariance = parameters.covariance_m2[axis].astype(np.float64) + TRANSLATION_VARIANCE_M2
+    return covariance, parameters.mean_m[axis].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,31 +131,67 @@ class PoseAssembler:
 
     def assemble(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """The pose that the proposals of one person speak for; None when too few were found."""
-        names = {name: row for row, name in enumerate(landmark_names(self.body))}
-        place = np.zeros((len(names), 3))
-        confidence = np.zeros(len(names))
+        names = landmark_names(self.body)
+        rivals: list[list[JointProposal]] = [[] for _ in names]
         for proposal in proposals:
-            row = names[proposal.joint]
-            if proposal.confidence > confidence[row]:
-                place[row], confidence[row] = proposal.xyz_m, proposal.confidence
-        found = confidence > 0
-        if found.sum() < self.min_landmarks:
+            if proposal.confidence <= 0:
+                continue
+            rivals[names.index(proposal.joint)].append(proposal)
+        if sum(map(bool, rivals)) < self.min_landmarks:
             return None
-        inferred, sigma = infer_joints(place, found, landmark_noise(confidence), self.parameters)
-        joints = {}
-        for row, (name, certainty) in enumerate(zip(self.body.joints, share_within(sigma), strict=True)):
-            xyz_m = inferred[row]
-            if name in names and confidence[names[name]] >= certainty:
-                xyz_m, certainty = place[names[name]], confidence[names[name]]
-            if certainty >= self.min_confidence:
-                x, y, z = (float(v) for v in xyz_m)
-                joints[name] = JointProposal(name, (x, y, z), float(certainty))
-        return Pose(joints)
+        place, confidence = choose_proposals(rivals, self.parameters)
+        joints_m, sigma_m = infer_joints(place, confidence > 0, landmark_noise(confidence), self.parameters)
+        certainty = calibrate(share_within(sigma_m), self.parameters.calibration)
+        return Pose(
+            {
+                name: JointProposal(name, (float(x), float(y), float(z)), float(c))
+                for name, (x, y, z), c in zip(self.body.joints, joints_m, certainty, strict=True)
+                if c >= self.min_confidence
+            }
+        )
 
 
-def landmark_noise(confidence: np.ndarray) -> np.ndarray:
-    """Extra variance of a landmark that is right with probability ``confidence``, square metres.
+def choose_proposals(
+    rivals: Sequence[Sequence[JointProposal]], parameters: JointParameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """Choose the proposals that go best together: first the surest, then what the others make plausible.
 
-    A wrong mode lies about 30 cm off; its share of the mixture's variance stands for the doubt.
+    Parameters
+    ----------
+    rivals : for each landmark its proposals, none for one that was not found
+    parameters : JointParameters
+
+    Returns
+    -------
+    place_m : float64 (L, 3), metres
+    confidence : float64 (L,), of the chosen; 0 where nothing was proposed
     """
-    return (1 - confidence) * 0.3**2 / np.maximum(confidence, 0.05)
+    place, confidence = np.zeros((len(rivals), 3)), np.zeros(len(rivals))
+
+    def choose(row: int, proposal: JointProposal) -> None:
+        place[row], confidence[row] = proposal.xyz_m, proposal.confidence
+
+    contested = [row for row, proposals in enumerate(rivals) if proposals]
+    for row in contested:
+        choose(row, max(rivals[row], key=lambda p: p.confidence))
+    for _ in range(ROUNDS):
+        expected, variance = expect_landmarks(place, confidence > 0, landmark_noise(confidence), parameters)
+        variance += LANDMARK_SIGMA_M**2
+        for row in contested:
+            distance = [((p.xyz_m - expected[row]) ** 2 / variance[row]).sum() for p in rivals[row]]
+            score = [
+                math.log(max(p.confidence, 1e-6)) - PLAUSIBILITY_SHARE * min(d, FURTHEST) / 2
+                for p, d in zip(rivals[row], distance, strict=True)
+            ]
+            choose(row, rivals[row][int(np.argmax(score))])
+    return place, confidence
+
+
+def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
+    """Stated confidence from the Gaussian's own, which is too sure of itself: logistic in its log-odds.
+
+    ``share`` (..., J) and ``calibration`` (J, 2), offset and slope.
+    """
+    share = np.clip(share, 1e-4, 1 - 1e-4)
+    log_odds = calibration[:, 0] + calibration[:, 1] * np.log(share / (1 - share))
+    return 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))

@@ -32,6 +32,12 @@ class BodyDefinition:
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= 255:
             raise ValueError(f"body {self.name!r}: between 1 and 255 parts fit a uint8 label, got {len(self.parts)}")
+        for kind, names in (("part", self.parts), ("joint", self.joints)):
+            if len(set(names)) != len(names):
+                raise ValueError(f"body {self.name!r}: every {kind} needs a name of its own, got {', '.join(names)}")
+        for name in set(self.parts) & set(self.joints):
+            if name not in self.joint_parts.get(name, ()):
+                raise ValueError(f"body {self.name!r}: part {name!r} bears a joint's name but is no part of it")
         for joint, parts in self.joint_parts.items():
             self._known(joint, self.joints, "joint")
             for part in parts:
@@ -68,12 +74,12 @@ class BodyDefinition:
         return table
 
     def mirrored_joints(self) -> np.ndarray:
-        """For each joint the index of its mirror image: int (J,)."""
-        return np.array([self.joints.index(mirror_name(j)) for j in self.joints])
+        """For each joint the index of its mirror image, its own where there is none: int (J,)."""
+        return np.array([_index(self.joints, mirror_name(j), i) for i, j in enumerate(self.joints)])
 
     def mirrored_classes(self) -> np.ndarray:
-        """For each class (0 included) the class of its mirror image: int (C,)."""
-        return np.array([0] + [self.parts.index(mirror_name(p)) + 1 for p in self.parts])
+        """For each class (0 included) the class of its mirror image, its own where there is none: int (C,)."""
+        return np.array([0] + [_index(self.parts, mirror_name(p), i) + 1 for i, p in enumerate(self.parts)])
 
     def bones(self) -> list[tuple[int, int]]:
         """(joint, parent) index pairs, for drawing and for bone lengths."""
@@ -97,6 +103,10 @@ class BodyDefinition:
             joint_parts={j: tuple(p) for j, p in data["joint_parts"].items()},
             parents=dict(data["parents"]),
         )
+
+
+def _index(names: tuple[str, ...], name: str, otherwise: int) -> int:
+    return names.index(name) if name in names else otherwise
 
 
 def mirror_name(name: str) -> str:

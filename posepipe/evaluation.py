@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores
+from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.pipeline import Pipeline
 
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
@@ -34,24 +37,35 @@ class Report:
                 "confusion": self.parts.confusion.tolist(),
                 "joints_mean": self.joints.means(),
                 "joints": self.joints.table(),
+                "within_10cm_by_distance": self.joints.by_distance(),
+                "within_10cm_by_yaw": self.joints.by_yaw(),
             }
         )
 
+    def headline(self) -> dict[str, float]:
+        """The figures that models are compared by."""
+        means = self.joints.means()
+        return {
+            "mean part accuracy": self.parts.mean_accuracy(),
+            "joint mAP at 10 cm": means["map"],
+            "visible joints within 10 cm": means["within_10cm"],
+            "visible joints within 15 cm": means["within_15cm"],
+            "all joints within 10 cm": means["all_within_10cm"],
+            "all joints within 15 cm": means["all_within_15cm"],
+            "hidden joints within 15 cm": means["hidden_within_15cm"],
+            "people with left and right swapped": means["left_right_flips"],
+            "people taken to face the wrong way": means["front_back_flips"],
+        }
+
     def text(self) -> str:
         """The same, without the confusion, for the terminal."""
-        means = self.joints.means()
-        lines = [f"mean part accuracy {self.parts.mean_accuracy():.3f}"]
         recall = [f"{part} {value:.2f}" for part, value in self.parts.recall().items()]
+        lines = [f"{name:34s}{value:8.3f}" for name, value in self.headline().items()]
+        lines.append("recall of the parts:")
         lines += ["  " + "  ".join(recall[i : i + 6]) for i in range(0, len(recall), 6)]
-        lines.append(
-            f"joints: mAP@10cm {means['map']:.3f}   visible within 10 cm {means['within_10cm']:.3f},"
-            f" 15 cm {means['within_15cm']:.3f}   all within 10 cm {means['all_within_10cm']:.3f},"
-            f" 15 cm {means['all_within_15cm']:.3f}   hidden within 15 cm {means['hidden_within_15cm']:.3f}"
-        )
-        lines.append(
-            f"people with left and right exchanged {means['left_right_flips']:.3f},"
-            f" taken to face the wrong way {means['front_back_flips']:.3f}"
-        )
+        for title, figures in (("distance", self.joints.by_distance()), ("turn", self.joints.by_yaw())):
+            known = [f"{name} {value:.2f}" for name, value in figures.items() if np.isfinite(value)]
+            lines.append(f"visible within 10 cm by {title}:  " + "  ".join(known))
         lines.append(f"  {'joint':16s}" + "".join(f"{column:>20s}" for column in _COLUMNS))
         for joint, row in self.joints.table().items():
             lines.append(f"  {joint:16s}" + "".join(f"{row[column]:20.3f}" for column in _COLUMNS))
@@ -66,23 +80,66 @@ def _without_nan(value):
     return value
 
 
+class TrueParts:
+    """A `PartClassifier` that knows the truth of the frame at hand: what the joint stages make of perfect labels.
+
+    Shuffled, it gives every pixel the label of another, which is chance.
+    """
+
+    def __init__(self, body: BodyDefinition, shuffled: bool = False) -> None:
+        self.body = body
+        self.labels = np.zeros((0, 0), np.uint8)  #: uint8 (H, W), of the frame that comes next
+        self._shuffle = np.random.default_rng(0) if shuffled else None
+
+    def predict(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+    ) -> PartProbabilities:
+        pixels = pixels_of(mask & (depth_m > 0), stride)
+        labels = self.labels[pixels[:, 0], pixels[:, 1]]
+        if self._shuffle is not None:
+            labels = self._shuffle.permutation(labels)
+        return PartProbabilities(pixels, np.eye(self.body.n_classes, dtype=np.float32)[labels], stride)
+
+
 def evaluate(
-    forest: DepthForest, frames: Iterable[LabelledFrame], on_frame: Callable[[], None] = lambda: None
+    forest: DepthForest,
+    frames: Iterable[LabelledFrame],
+    on_frame: Callable[[], object] = lambda: None,
+    instead: TrueParts | None = None,
 ) -> Report:
     """Run the whole pipeline, without tracking, and score parts and joints.
 
-    A frame is expected to show one person, the first of its truth; more are scored when the
-    pipeline finds people in rooms.
+    Parameters
+    ----------
+    forest : DepthForest
+    frames : labelled; each shows one person, the first of its truth
+    on_frame : called after every frame
+    instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
     """
     pipeline = Pipeline.from_forest(forest, tracking=False)
+    if instead is not None:
+        pipeline.parts = instead
     parts, joints = PartScores(forest.body), JointScores(forest.body)
     count = 0
     for frame in frames:
+        if instead is not None:
+            instead.labels = frame.parts
         result = pipeline.step(frame.depth)
-        classified = result.mask & (result.parts > 0)
-        parts.add(np.where(classified | ~result.mask, frame.parts, 0), result.parts)
+        parts.add(np.where(result.mask, frame.parts, 0), result.parts)
         found = result.people[0].pose.joints if result.people else {}
         joints.add(frame.joints_m[0], frame.visible[0], found, result.proposals)
         count += 1
         on_frame()
     return Report(count, parts, joints)
+
+
+def compare(reports: Mapping[str, Report]) -> str:
+    """The headline figures of several models, side by side."""
+    rows: dict[str, list[float]] = {}
+    for report in reports.values():
+        for name, value in report.headline().items():
+            rows.setdefault(name, []).append(value)
+    width = max(12, *(len(name) + 2 for name in reports))
+    lines = [" " * 34 + "".join(f"{name:>{width}s}" for name in reports)]
+    lines += [f"{name:34s}" + "".join(f"{value:{width}.3f}" for value in values) for name, values in rows.items()]
+    return "\n".join(lines)

@@ -36,12 +36,14 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     if depth.dtype == np.uint16:
         depth_m = depth.astype(np.float32) * np.float32(0.001)
     elif depth.dtype.kind == "f":
-        depth_m = depth.astype(np.float32)
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and so no reading
+            depth_m = depth.astype(np.float32)
     else:
         raise ValueError(f"depth must be floating point metres or uint16 millimetres, got {depth.dtype}")
     with np.errstate(invalid="ignore"):
         usable = (depth_m >= MIN_DEPTH_M) & (depth_m <= MAX_DEPTH_M)
-    return np.where(usable, depth_m, np.float32(0))
+    # row by row, whatever view came in: kernels are compiled for one layout
+    return np.ascontiguousarray(np.where(usable, depth_m, np.float32(0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

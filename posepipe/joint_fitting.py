@@ -7,66 +7,115 @@ and joints is estimated for the inference of joints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, islice, product
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from posepipe.body import BodyDefinition
+from posepipe.assembly import choose_proposals, infer_joints, landmark_noise, share_within
+from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
 from posepipe.joint_parameters import JointParameters, landmark_classes, landmark_names
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.proposals import push_back
-from posepipe.results import RIGHT_M
+from posepipe.proposals import calibrated, push_back
+from posepipe.results import RIGHT_M, JointProposal
 
 BANDWIDTHS_M = (0.04, 0.065, 0.09, 0.12)
 MIN_PROBABILITIES = (0.05, 0.14, 0.25)
+SEARCH_PEOPLE = 400
+"""People on whom the grid is searched; their densities are held in memory, about 0.6 MB each."""
+FEW_PEOPLE = 100
+"""The Gaussian has 48 places to relate; with fewer people than this it learns their chance likenesses."""
 OUTLIER_M = 0.2
 """Modes further off are mistakes, left to the confidence; the Gaussian describes the rest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FittingSet:
-    """The densities of many people, with the places where their landmarks and joints really are."""
+class _Person:
+    """The density of one person, and where landmarks and joints really are."""
 
-    densities: list[Density]
-    landmarks_m: np.ndarray  #: float64 (P, L, 3); NaN where a landmark shows no surface
+    density: Density
+    landmarks_m: np.ndarray  #: float64 (L, 3); NaN where a landmark shows no surface
+    joints_m: np.ndarray  #: float64 (J, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Modes:
+    """The modes of P people, half of them the mirror images of the others, pushed back, and the truth."""
+
+    modes_m: np.ndarray  #: float64 (P, L, M, 3)
+    masses_m2: np.ndarray  #: float64 (P, L, M)
+    landmarks_m: np.ndarray  #: float64 (P, L, 3), NaN where a landmark shows no surface
     joints_m: np.ndarray  #: float64 (P, J, 3)
 
 
-def collect(
+def fit_joint_parameters(
     classifier: PartClassifier,
     frames: Iterable[LabelledFrame],
-    on_frame: Callable[[], None] = lambda: None,
-) -> FittingSet:
-    """Classify the people of labelled frames.
+    on_frame: Callable[[], object] = lambda: None,
+) -> JointParameters:
+    """Learn the joint parameters of a classifier.
 
-    A joint's landmark truly lies at the joint, when that is visible; a part's, at the mode of its
-    true pixels. Raises ValueError when the frames show nobody.
+    Parameters
+    ----------
+    classifier : PartClassifier
+    frames : labelled frames, not those its trees were grown on. The grid search takes the first
+        SEARCH_PEOPLE people; the Gaussian gains from some thousands
+    on_frame : called at each frame, for a progress bar
+
+    Raises
+    ------
+    ValueError
+        When the frames show nobody.
+    """
+    people = _people(classifier, frames, on_frame)
+    searched = list(islice(people, SEARCH_PEOPLE))
+    if not searched:
+        raise ValueError("joint parameters need frames with people; these frames show nobody")
+    if len(searched) < FEW_PEOPLE:
+        warnings.warn(
+            f"joint parameters from {len(searched)} people will be poor; give some hundreds, better thousands",
+            stacklevel=2,
+        )
+    parameters = _search_modes(searched, classifier.body)
+    found = _find_all(chain(searched, people), parameters, classifier.body)
+    parameters = replace(parameters, confidence=_fit_confidence(found))
+    # a Gaussian is surer of the people it was fitted to: it is calibrated on people held back, then fitted to all
+    half = (
+        np.arange(len(found.joints_m)) % (len(found.joints_m) // 2) % 2 == 0
+    )  # a person and his mirror image together
+    on_half = _with_gaussian(parameters, found, half)
+    parameters = replace(parameters, calibration=_fit_calibration(on_half, found, ~half))
+    return _with_gaussian(parameters, found, np.ones(len(half), bool))
+
+
+def _people(
+    classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object]
+) -> Iterator[_Person]:
+    """Classify the people of labelled frames, one by one.
+
+    A joint's landmark truly lies at the joint, when that is visible; a part's, at the mode of its true pixels.
     """
     body = classifier.body
     classes = landmark_classes(body)
-    densities, landmarks, joints = [], [], []
     for frame in frames:
-        on_frame()
         depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
         for person in range(1, len(frame.joints_m) + 1):
-            mask = (frame.people == person) & (depth_m > 0)
-            parts = classifier.predict(depth_m, mask, intrinsics)
-            if len(parts.pixels) == 0:
-                continue
-            true_parts = _perfect(parts, frame.parts)
-            densities.append(weigh_points(depth_m, intrinsics, parts, classes))
-            truth = weigh_points(depth_m, intrinsics, true_parts, classes)
-            landmarks.append(_true_landmarks(truth, frame.joints_m[person - 1], frame.visible[person - 1], body))
-            joints.append(frame.joints_m[person - 1])
-    if not densities:
-        raise ValueError("joint parameters need frames with people; these frames show nobody")
-    return FittingSet(densities, np.array(landmarks), np.array(joints, np.float64))
+            parts = classifier.predict(depth_m, (frame.people == person) & (depth_m > 0), intrinsics)
+            if len(parts.pixels):
+                truth = weigh_points(depth_m, intrinsics, _perfect(parts, frame.parts), classes)
+                joints_m = frame.joints_m[person - 1]
+                yield _Person(
+                    weigh_points(depth_m, intrinsics, parts, classes),
+                    _true_landmarks(truth, joints_m, frame.visible[person - 1], body),
+                    joints_m.astype(np.float64),
+                )
+        on_frame()
 
 
 def _perfect(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
@@ -87,39 +136,32 @@ def _true_landmarks(truth: Density, joints_m: np.ndarray, visible: np.ndarray, b
     return places
 
 
-def fit_joint_parameters(
-    classifier: PartClassifier,
-    frames: Iterable[LabelledFrame],
-    on_frame: Callable[[], None] = lambda: None,
-) -> JointParameters:
-    """Learn the joint parameters of a classifier.
-
-    Parameters
-    ----------
-    classifier : PartClassifier
-    frames : labelled frames, not those its trees were grown on; some hundreds will do
-    on_frame : called at each frame, for a progress bar
-    """
-    data = collect(classifier, frames, on_frame)
-    parameters = _search_modes(data, classifier.body)
-    modes, masses = _all_modes(data, parameters)
-    parameters = replace(parameters, confidence=_fit_confidence(modes, masses, data.landmarks_m))
-    mean, covariance = _fit_gaussian(modes[:, :, 0], masses[:, :, 0], data)
-    return replace(parameters, mean_m=mean, covariance_m2=covariance)
+def _find_all(people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition) -> _Modes:
+    """The modes of all people, whose densities are forgotten on the way, and of their mirror images."""
+    rows = []
+    for person in people:
+        d = person.density
+        found = find_modes(d.points_m, d.probabilities, d.area_m2, parameters.bandwidth_m, parameters.min_probability)
+        rows.append((*found, person.landmarks_m, person.joints_m))
+    modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    pushed = push_back(modes, np.broadcast_to(parameters.push_back_m[:, None], masses.shape))
+    return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body)
 
 
-def _all_modes(data: FittingSet, parameters: JointParameters) -> tuple[np.ndarray, np.ndarray]:
-    """Modes pushed back (P, L, M, 3) and their masses (P, L, M)."""
-    found = [
-        find_modes(d.points_m, d.probabilities, d.area_m2, parameters.bandwidth_m, parameters.min_probability)
-        for d in data.densities
-    ]
-    modes = np.array([m for m, _ in found], np.float64)
-    masses = np.array([m for _, m in found], np.float64)
-    return push_back(modes, np.broadcast_to(parameters.push_back_m[:, None], masses.shape)), masses
+def _with_mirror_images(found: _Modes, body: BodyDefinition) -> _Modes:
+    """Left and right are learned alike, from twice the people."""
+    names = landmark_names(body)
+    swap = [names.index(mirror_name(name)) for name in names]
+    across = np.array([-1.0, 1.0, 1.0])
+    return _Modes(
+        np.concatenate([found.modes_m, found.modes_m[:, swap] * across]),
+        np.concatenate([found.masses_m2, found.masses_m2[:, swap]]),
+        np.concatenate([found.landmarks_m, found.landmarks_m[:, swap] * across]),
+        np.concatenate([found.joints_m, found.joints_m[:, body.mirrored_joints()] * across]),
+    )
 
 
-def _search_modes(data: FittingSet, body: BodyDefinition) -> JointParameters:
+def _search_modes(people: Sequence[_Person], body: BodyDefinition) -> JointParameters:
     """Bandwidth, threshold and push-back with the most modes within 10 cm of the truth, per landmark."""
     names = landmark_names(body)
     is_joint = np.array([name in body.joints for name in names])
@@ -131,10 +173,10 @@ def _search_modes(data: FittingSet, body: BodyDefinition) -> JointParameters:
             bandwidth_m=np.full(len(names), bandwidth, np.float32),
             min_probability=np.full(len(names), threshold, np.float32),
         )
-        modes, masses = _all_modes(data, trial)
-        top = np.where(masses[:, :, :1] > 0, modes[:, :, 0], np.nan)
-        pushed = np.where(is_joint, _best_push_back(top, data.landmarks_m), 0)
-        score = _score(push_back(top, np.broadcast_to(pushed, top.shape[:2])), data.landmarks_m)
+        found = _find_all(people, trial, body)
+        top = np.where(found.masses_m2[:, :, :1] > 0, found.modes_m[:, :, 0], np.nan)
+        pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
+        score = _score(push_back(top, np.broadcast_to(pushed, top.shape[:2])), found.landmarks_m)
         better = score > best_score
         best_score = np.where(better, score, best_score)
         best = replace(
@@ -163,31 +205,64 @@ def _score(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
     return right.sum(axis=0) / known - 1e-3 * mean_error
 
 
-def _fit_confidence(modes: np.ndarray, masses: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+def _fit_confidence(found: _Modes) -> np.ndarray:
     """Logistic in ln(mass) of the modes that lie within 10 cm of the truth: float32 (L, 2)."""
-    out = np.zeros((masses.shape[1], 2), np.float32)
     with np.errstate(invalid="ignore"):
-        right = np.linalg.norm(modes - truth_m[:, :, None], axis=-1) < RIGHT_M  # NaN truth: nothing is right
-    for row in range(len(out)):
-        exists = masses[:, row] > 0
-        x, y = np.log(masses[:, row][exists]), right[:, row][exists]
-        if y.any() and not y.all():
-            fit = LogisticRegression(C=100).fit(x[:, None], y)
-            out[row] = fit.intercept_[0], max(fit.coef_[0, 0], 0)
-        else:  # nothing to learn from: the share itself, by Laplace's rule
-            share = (y.sum() + 1) / (len(y) + 2)
-            out[row] = np.log(share / (1 - share)), 0
-    return out
+        # where the truth is NaN nothing is right
+        right = np.linalg.norm(found.modes_m - found.landmarks_m[:, :, None], axis=-1) < RIGHT_M
+    return np.array(
+        [_logistic(np.log(m[m > 0]), r[m > 0]) for m, r in _by_landmark(found.masses_m2, right)],
+        np.float32,
+    )
 
 
-def _fit_gaussian(top_m: np.ndarray, mass: np.ndarray, data: FittingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance, per axis, of right modes and true joints about the joints' centre."""
+def _by_landmark(*arrays: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Columns of (P, L, ...) arrays, landmark by landmark."""
+    yield from zip(*(np.moveaxis(a, 1, 0) for a in arrays), strict=True)
+
+
+def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarray) -> JointParameters:
+    """Mean and covariance, per axis, of the right modes and true joints of some people about their joints' centre."""
+    top = found.modes_m[:, :, 0]
     with np.errstate(invalid="ignore"):
-        right = (mass > 0) & (np.linalg.norm(top_m - data.landmarks_m, axis=-1) < OUTLIER_M)
-    places = np.where(right[..., None], top_m, np.nan)
-    rows = np.concatenate([places, data.joints_m], axis=1) - data.joints_m.mean(axis=1, keepdims=True)
-    fits = [_gaussian(rows[:, :, axis]) for axis in range(3)]
-    return np.array([m for m, _ in fits], np.float32), np.array([c for _, c in fits], np.float32)
+        right = (found.masses_m2[:, :, 0] > 0) & (np.linalg.norm(top - found.landmarks_m, axis=-1) < OUTLIER_M)
+    places = np.where(right[..., None], top, np.nan)
+    rows = np.concatenate([places, found.joints_m], axis=1) - found.joints_m.mean(axis=1, keepdims=True)
+    fits = [_gaussian(rows[people][:, :, axis]) for axis in range(3)]
+    return replace(
+        parameters,
+        mean_m=np.array([m for m, _ in fits], np.float32),
+        covariance_m2=np.array([c for _, c in fits], np.float32),
+    )
+
+
+def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
+    """Logistic, per joint, of the Gaussian's own log-odds against joints within 10 cm: float32 (J, 2)."""
+    shares, right = [], []
+    for p in np.nonzero(people)[0]:
+        confidence = calibrated(found.masses_m2[p], parameters.confidence)
+        rivals = [
+            [JointProposal("", tuple(xyz), c) for xyz, c, m in zip(*mode, strict=True) if m > 0]
+            for mode in zip(found.modes_m[p], confidence, found.masses_m2[p], strict=True)
+        ]
+        if not any(rivals):
+            continue
+        place, sure = choose_proposals(rivals, parameters)
+        joints_m, sigma_m = infer_joints(place, sure > 0, landmark_noise(sure), parameters)
+        shares.append(np.clip(share_within(sigma_m), 1e-4, 1 - 1e-4))
+        right.append(np.linalg.norm(joints_m - found.joints_m[p], axis=1) < RIGHT_M)
+    log_odds = np.log(np.array(shares) / (1 - np.array(shares)))
+    return np.array([_logistic(x, y) for x, y in zip(log_odds.T, np.array(right).T, strict=True)], np.float32)
+
+
+def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Offset and slope of the log-odds of ``y`` against ``x``; a slope is never negative."""
+    if y.any() and not y.all():
+        fit = LogisticRegression(C=100).fit(x[:, None], y)
+        if fit.coef_[0, 0] > 0:
+            return float(fit.intercept_[0]), float(fit.coef_[0, 0])
+    share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
+    return float(np.log(share / (1 - share))), 0.0
 
 
 def _gaussian(rows: np.ndarray, floor_m: float = 0.005, steps: int = 20) -> tuple[np.ndarray, np.ndarray]:

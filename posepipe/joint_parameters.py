@@ -40,6 +40,9 @@ class JointParameters:
     confidence: np.ndarray
     mean_m: np.ndarray  #: float32 (3, L + J), mean position relative to the landmarks' centre
     covariance_m2: np.ndarray  #: float32 (3, L + J, L + J)
+    calibration: (
+        np.ndarray
+    )  #: float32 (J, 2): offset and slope of a joint's log-odds to lie right, against the Gaussian's
 
     @classmethod
     def default(cls, body: BodyDefinition) -> JointParameters:
@@ -53,4 +56,5 @@ class JointParameters:
             confidence=np.tile(np.array([7, 1], np.float32), (n_landmarks, 1)),
             mean_m=np.zeros((3, total), np.float32),
             covariance_m2=np.tile(np.eye(total, dtype=np.float32) * 0.1, (3, 1, 1)),
+            calibration=np.tile(np.array([0, 1], np.float32), (n_joints, 1)),
         )

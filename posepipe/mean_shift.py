@@ -11,8 +11,9 @@ from numba import njit, prange
 
 MAX_MODES = 4
 """Summits kept for each landmark, the heaviest first."""
-MAX_STARTS = 24
-"""Climbs for each landmark, from pixels spread evenly over its region."""
+STRETCHES = 12
+"""A landmark's pixels, in image order, are cut into so many stretches; a climb starts from the middle of
+each, to reach every blob, and one from its heaviest pixel, to miss no small sure one."""
 MAX_STEPS = 40
 STILL_M = 0.0005
 """A climb ends when a step is shorter."""
@@ -97,9 +98,14 @@ def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, 
                 near[count] = points[i]
                 weights[count] = probabilities[i, landmark] * area[i]
                 count += 1
-        starts = min(count, MAX_STARTS)
-        for s in range(starts):
-            start = (2 * s + 1) * count // (2 * starts)
+        stretches = min(count, STRETCHES)
+        for climb in range(2 * stretches):
+            first, end = climb // 2 * count // stretches, (climb // 2 + 1) * count // stretches
+            start = (first + end) // 2
+            if climb % 2:
+                for i in range(first, end):
+                    if weights[i] > weights[start]:
+                        start = i
             found, heavy = modes[landmark], masses[landmark]
             x, y, z, mass = _climb(near, weights, count, start, bandwidth[landmark], found, heavy)
             if mass > 0:
@@ -114,6 +120,8 @@ def find_modes(
     min_probability: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Modes of each landmark's density, heaviest first.
+
+    Two climbs for each of STRETCHES; the kernel ends at REACH sigmas; summits within MERGE sigmas are one.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class JointScores:
 
     body: BodyDefinition
     _tally: dict[str, _JointTally] = field(init=False)
+    views: list[tuple[float, float, float]] = field(default_factory=list)  #: (distance m, yaw rad, share within 10 cm)
     people: int = 0
     twisted: int = 0  #: people whose left and right are exchanged
     turned: int = 0  #: people taken to face the wrong way
@@ -100,6 +102,10 @@ class JointScores:
             self._add_proposals(
                 tally, joints_m[row], bool(visible[row]), pose.get(joint), [p for p in proposals if p.joint == joint]
             )
+        shown = np.asarray(visible, bool)
+        if shown.any():
+            right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < RIGHT_M
+            self.views.append((float(joints_m[:, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.twisted += _is_twisted(found, joints_m, self.body)
         self.turned += _is_turned(found, joints_m, self.body)
 
@@ -128,6 +134,29 @@ class JointScores:
             means["map"] = means.pop("ap")
         people = max(self.people, 1)
         return {**means, "left_right_flips": self.twisted / people, "front_back_flips": self.turned / people}
+
+    def by_distance(self, edges_m: Sequence[float] = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)) -> dict[str, float]:
+        """Share of visible joints within 10 cm of people at each distance; NaN where there is nobody."""
+        return _binned(np.array([(d, share) for d, _, share in self.views]), edges_m, "{:g}-{:g} m")
+
+    def by_yaw(self, edges_deg: Sequence[float] = (0, 30, 60, 90, 120, 150, 180)) -> dict[str, float]:
+        """The same by how far people are turned away from the camera: 0 faces it, 180 shows the back."""
+        turned = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
+        return _binned(turned, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
+
+
+def _binned(rows: np.ndarray, edges: Sequence[float], label: str) -> dict[str, float]:
+    out = {}
+    for low, high in pairwise(edges):
+        inside = (rows[:, 0] >= low) & (rows[:, 0] < high) if len(rows) else np.zeros(0, bool)
+        out[label.format(low, high)] = float(rows[inside, 1].mean()) if inside.any() else float("nan")
+    return out
+
+
+def _yaw(joints_m: np.ndarray, body: BodyDefinition) -> float:
+    """How far a person is turned from facing the camera, radians: 0 when left lies straight to the image's right."""
+    x, z = _across(joints_m, body)
+    return float(np.arctan2(z, x))
 
 
 def _nanmean(values: list[float]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import struct
 import tokenize
@@ -17,7 +18,7 @@ from posepipe.errors import FormatError
 
 # all that zipfile, zlib and NumPy's header parser say of damage, found by damaging files
 _DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, RuntimeError),
     *(ValueError, TypeError, KeyError, EOFError, OSError, MemoryError, SyntaxError, tokenize.TokenError),
 )
 

@@ -36,7 +36,9 @@ class Tracker:
         """Tracks of this frame's poses, in their order."""
         self._known = {i: (p, t) for i, (p, t) in self._known.items() if 0 <= timestamp_s - t <= self.forget_after_s}
         ids = list(self._known)
-        cost = np.array([[min(pose_distance(p, self._known[i][0]), 1e3) for i in ids] for p in poses])
+        # whatever is too far costs the same, so that a newcomer's distance cannot push others to wrong ids
+        too_far = 1.01 * self.max_step_m
+        cost = np.array([[min(pose_distance(p, self._known[i][0]), too_far) for i in ids] for p in poses])
         chosen: dict[int, int] = {}
         if cost.size:
             for row, col in zip(*linear_sum_assignment(cost), strict=True):

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from numba import njit
 from threadpoolctl import threadpool_limits
 
 from posepipe import __version__
@@ -32,6 +31,7 @@ from synth.body_asset import load_body_asset
 from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
 from synth.clips import PoseBank
 from synth.clothing import dress, garment_weights, sample_outfit, vertex_normals
+from synth.label_spread import spread_labels
 from synth.pose_drawing import draw_pose
 from synth.rasterizer import paint, render_depth
 from synth.recipe import Recipe
@@ -112,29 +112,6 @@ class PersonRenderer:
             frame = stage.shot(posed, view, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
-
-
-@njit(cache=True)
-def spread_labels(parts, depth_m):
-    """Give readings that noise moved past the silhouette the label of a neighbour; unlabel what lost its reading.
-
-    Parameters
-    ----------
-    parts : uint8 (H, W), changed in place
-    depth_m : float32 (H, W), 0 = no reading
-    """
-    height, width = parts.shape
-    before = parts.copy()
-    for r in range(height):
-        for c in range(width):
-            if depth_m[r, c] == 0:
-                parts[r, c] = 0
-            elif before[r, c] == 0:
-                for dr in range(-2, 3):
-                    for dc in range(-2, 3):
-                        rr, cc = r + dr, c + dc
-                        if 0 <= rr < height and 0 <= cc < width and before[rr, cc] != 0:
-                            parts[r, c] = before[rr, cc]
 
 
 @dataclass(frozen=True, slots=True)

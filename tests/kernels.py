@@ -7,13 +7,14 @@ once in use (a packed forest, a bordered image) is no part of the time a benchma
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from posepipe.assembly import TRANSLATION_VARIANCE_M2, infer_joints
+from posepipe.assembly import TRANSLATION_VARIANCE_M2, calibrate, expect_landmarks, infer_joints
+from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.density import weigh_points
 from posepipe.joint_parameters import JointParameters
@@ -173,11 +174,12 @@ def _surface_points(rng, size):
 
 
 def _infer_joints(rng, size, landmarks=8):
-    parameters = JointParameters(
-        bandwidth_m=np.full(landmarks, 0.065, np.float32),
-        min_probability=np.full(landmarks, 0.14, np.float32),
-        push_back_m=np.zeros(landmarks, np.float32),
-        confidence=np.zeros((landmarks, 2), np.float32),
+    """A body of so many joints beside its landmarks, five of which were found."""
+    body = BodyDefinition(
+        "random", tuple(f"part_{k}" for k in range(landmarks)), tuple(f"joint_{k}" for k in range(size)), {}
+    )
+    parameters = replace(
+        JointParameters.default(body),
         mean_m=rng.uniform(-0.8, 0.8, (3, landmarks + size)).astype(np.float32),
         covariance_m2=random_inputs.covariances(rng, landmarks + size),
     )
@@ -199,6 +201,12 @@ def _inferred_naively(inputs):
     return (
         naive_assembly.infer_joints_placed_freely(*known),
         naive_assembly.infer_joints(*known, TRANSLATION_VARIANCE_M2)[1],
+    )
+
+
+def _shares(rng, size):
+    return SimpleNamespace(
+        shares=rng.uniform(0.001, 0.999, (size, 4)), confidence=rng.uniform([-2, 0], [2, 2], (4, 2)).astype(np.float32)
     )
 
 
@@ -350,6 +358,31 @@ KERNELS = (
         tolerance=(3e-4, 1e-5),
         reason="a prior of 10 m on translation is flat to some hundredths of a millimetre, and a millimetre is added"
         " to the landmarks' noise for stability",
+    ),
+    Kernel(
+        "expect_landmarks",
+        lambda i: expect_landmarks(i.landmarks_m, i.found, i.noise_m2, i.parameters),
+        lambda i: naive_assembly.expect_landmarks(
+            i.landmarks_m,
+            i.found,
+            i.noise_m2,
+            i.parameters.mean_m,
+            i.parameters.covariance_m2,
+            TRANSLATION_VARIANCE_M2,
+        ),
+        _infer_joints,
+        size=6,
+        tolerance=(3e-4, 1e-5),
+        reason="as for infer_joints",
+    ),
+    Kernel(
+        "calibrate",
+        lambda i: calibrate(i.shares, i.confidence),
+        lambda i: naive_proposals.calibrate(i.shares, i.confidence),
+        _shares,
+        size=200,
+        tolerance=1e-12,
+        reason="order of float64 products",
     ),
     Kernel(
         "average_precision",

@@ -22,9 +22,9 @@ def test_a_human_has_the_31_parts_and_20_joints_of_the_contract():
     left_upper_arm right_upper_arm left_lower_arm right_lower_arm left_elbow right_elbow left_wrist right_wrist
     left_hand right_hand left_upper_torso right_upper_torso left_lower_torso right_lower_torso left_upper_leg
     right_upper_leg left_lower_leg right_lower_leg left_knee right_knee left_ankle right_ankle left_foot right_foot"""
-    joints = "head neck torso pelvis".split() + [
+    joints = ["head", "neck", "torso", "pelvis"] + [
         f"{side}_{joint}"
-        for joint in "shoulder elbow wrist hand hip knee ankle foot".split()
+        for joint in ["shoulder", "elbow", "wrist", "hand", "hip", "knee", "ankle", "foot"]
         for side in ("left", "right")
     ]
     assert HUMAN.parts == tuple(parts.split())
@@ -116,7 +116,7 @@ def test_data_that_is_no_body_is_refused(gone):
 
 
 def test_landmarks_are_joints_with_parts_and_then_parts_without_a_joint():
-    assert landmark_names(TOY) == ("head", "left_hand", "right_hand", "torso", "legs")
+    assert landmark_names(TOY) == ("head", "left_hand", "right_hand", "trunk", "legs")
     assert np.argwhere(landmark_classes(TOY)).tolist() == [[0, 1], [1, 3], [2, 4], [3, 2], [4, 5]]
 
 

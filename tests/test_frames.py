@@ -69,8 +69,8 @@ def test_another_number_of_axes_or_no_pixel_is_refused(shape):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.uint32, np.int64, bool, complex, object, "U3"])
-def test_another_dtype_is_refused_by_name(dtype):
-    with pytest.raises(ValueError, match=np.dtype(dtype).name.removesuffix("96")):
+def test_another_dtype_is_refused(dtype):
+    with pytest.raises(ValueError, match="uint16 millimetres, got"):
         clean_depth(np.ones((2, 2)).astype(dtype))
 
 
@@ -80,7 +80,11 @@ def test_lists_and_views_are_images_too():
     np.testing.assert_array_equal(clean_depth(depth_m.T[::-1]), depth_m.T[::-1].astype(np.float32))
     big_endian = depth_m.astype(">f8")
     np.testing.assert_array_equal(clean_depth(big_endian), depth_m.astype(np.float32))
-    assert clean_depth(depth_m.T[::-1]).flags.c_contiguous
+
+
+def test_a_turned_image_comes_out_row_by_row_as_kernels_want_it():
+    # a kernel is compiled once more for every other layout
+    assert clean_depth(np.rot90(np.ones((3, 4), np.float32))).flags.c_contiguous
 
 
 def test_a_frame_is_cleaned_on_the_way_in():

@@ -10,7 +10,7 @@ from posepipe.frames import DepthFrame, LabelledFrame
 
 TOY = BodyDefinition(
     name="toy",
-    parts=("head", "torso", "left_arm", "right_arm", "legs"),
+    parts=("head", "trunk", "left_arm", "right_arm", "legs"),
     joints=("head", "torso", "left_hand", "right_hand"),
     joint_parts={"head": ("head",), "left_hand": ("left_arm",), "right_hand": ("right_arm",)},
     parents={"head": "torso", "torso": None, "left_hand": "torso", "right_hand": "torso"},
@@ -19,7 +19,7 @@ INTRINSICS = Intrinsics(60.0, 60.0, 31.5, 23.5)
 SHAPE = (48, 64)
 #: part: left, right, top, bottom in metres from the middle of the body, and how far it stands out
 BLOCKS = {
-    "torso": (-0.22, 0.22, -0.5, 0.1, 0.0),
+    "trunk": (-0.22, 0.22, -0.5, 0.1, 0.0),
     "head": (-0.1, 0.1, -0.75, -0.5, -0.04),
     "left_arm": (0.22, 0.36, -0.45, 0.15, 0.03),
     "right_arm": (-0.36, -0.22, -0.45, 0.15, 0.03),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from posepipe.disk import disk_errors, replace_file
+from posepipe.disk import disk_errors, read_json_object, replace_file
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.learn.growing import Growth
 from posepipe.npz_file import read_npz, write_npz
@@ -49,7 +48,7 @@ class Checkpoints:
         run = folder / "run.json"
         if not resume:
             self.remove()
-        elif run.is_file() and json.loads(run.read_text())["digest"] != digest:
+        elif run.is_file() and read_json_object(run).get("digest") != digest:
             raise PosepipeError(
                 f"{folder} holds a run with other parameters or data; use those, or leave out --resume to start anew"
             )
@@ -81,8 +80,11 @@ class Checkpoints:
             return None  # the tree is grown again from its root
 
     def remove(self) -> None:
-        """Delete the folder; its work is done."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Delete the checkpoints, and the folder unless something else lies in it."""
+        for path in [*self.folder.glob("tree-*.npz*"), *self.folder.glob("run.json*")]:
+            path.unlink()
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _path(self, tree: int) -> Path:
         return self.folder / f"tree-{tree}.npz"

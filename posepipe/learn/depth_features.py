@@ -56,7 +56,7 @@ def bordered_depth(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def _fill_bordered(depth_m, mask, image):
     for r in range(depth_m.shape[0]):
         for c in range(depth_m.shape[1]):
-            if mask[r, c] and depth_m[r, c] > 0:
+            if mask[r, c] and 0 < depth_m[r, c] < BACKGROUND_M:
                 image[r + 1, c + 1] = np.int16(math.floor(depth_m[r, c] * np.float32(1000) + np.float32(0.5)))
 
 

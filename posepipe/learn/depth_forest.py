@@ -18,11 +18,14 @@ from posepipe.learn import forest_file
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.classify import PackedForest, classify, pack_forest
 from posepipe.learn.depth_features import bordered_depth
-from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.growing import BATCH_SAMPLES, GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.pixel_sampling import sample_pixels
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
 from posepipe.parts import PartProbabilities, pixels_of
+
+MEMORY_PROBES = 32
+"""Frames looked at to foresee the memory of a training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,18 @@ def train_tree(
             )
         )
     return finish(growth)
+
+
+def memory_needed(dataset: Sequence[LabelledFrame], parameters: ForestParameters) -> int:
+    """Bytes that training will hold at its peak, from a few frames: images, pixels and one batch of bins."""
+    rows = range(0, len(dataset), max(1, len(dataset) // MEMORY_PROBES))
+    probe = sample_pixels(_each(dataset, rows, lambda: None), parameters.pixels_per_person, (parameters.seed,))
+    arrays = (probe.images, probe.image, probe.pixel, probe.scale, probe.label)
+    partition = 40 * len(probe.label)  # the order, its sort and the sides, while a level is parted
+    frames = -(-len(dataset) // parameters.trees)
+    # twice the arrays: they are gathered frame by frame, then laid end to end
+    bytes_a_frame = (2 * sum(a.nbytes for a in arrays) + partition) / len(rows)
+    return int(frames * bytes_a_frame + BATCH_SAMPLES * parameters.growth.candidates)
 
 
 def _each(

@@ -72,8 +72,16 @@ def is_forest_file(path: str | Path) -> bool:
 
 
 def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
-    """Leaf posteriors as uint8 (L, C), proportional, the largest 255: an error of at most 0.2 %."""
-    return np.rint(probabilities / probabilities.max(axis=1, keepdims=True) * 255).astype(np.uint8)
+    """Leaf posteriors as uint8 (L, C) that sum to 255: no class is off by more than 1 in 255.
+
+    Rounded down; what then is missing goes to the classes that lost most, the first of equals (largest remainder).
+    """
+    exact = probabilities.astype(np.float64) * 255
+    counts = np.floor(exact).astype(np.int64)
+    missing = 255 - counts.sum(axis=1)
+    order = np.argsort(counts - exact, axis=1, kind="stable")
+    rank = np.argsort(order, axis=1, kind="stable")
+    return (counts + (rank < missing[:, None])).astype(np.uint8)
 
 
 def _leaf_probabilities(quantised: np.ndarray) -> np.ndarray:
@@ -110,7 +118,7 @@ def read_forest(path: str | Path, forest_class: type[DepthForest]) -> DepthFores
         joint_parameters = JointParameters(**{name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS})
         _check_joint_parameters(joint_parameters, body)
         return forest_class(trees, offsets, body, joint_parameters, header)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise FormatError(path, f"a posepipe model that does not hold together: {error}") from None
 
 
@@ -126,6 +134,9 @@ def _check_header(path: Path, header: Any) -> None:
 
 
 def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarray]:
+    _check_dtype(f"feature_{k}", arrays[f"feature_{k}"], "i")
+    _check_dtype(f"threshold_{k}", arrays[f"threshold_{k}"], "f")
+    _check_dtype(f"offsets_{k}", arrays[f"offsets_{k}"], "f")
     feature = arrays[f"feature_{k}"].astype(np.int32)
     threshold = np.zeros(len(feature), np.float32)
     threshold[feature != LEAF] = arrays[f"threshold_{k}"]
@@ -134,6 +145,12 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
         raise ValueError(f"tree {k} needs uint8 (L, C) leaves, none all zero, got {leaves.dtype} {leaves.shape}")
     tree = Tree(feature, threshold, _level_order(feature), _leaf_probabilities(leaves))
     return tree, arrays[f"offsets_{k}"].astype(np.float32)
+
+
+def _check_dtype(name: str, array: np.ndarray, kind: str) -> None:
+    if array.dtype.kind != kind:
+        wanted = {"i": "whole numbers", "f": "floating point"}[kind]
+        raise ValueError(f"{name} must be {wanted}, got {array.dtype}")
 
 
 def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -> None:
@@ -145,3 +162,7 @@ def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -
                 f"joint parameter {name} must be finite float32 {getattr(wanted, name).shape}"
                 f" for {len(landmark_names(body))} landmarks, got {have.dtype} {have.shape}"
             )
+    if (parameters.bandwidth_m <= 0).any():
+        raise ValueError("a bandwidth must be above 0")
+    if (np.diagonal(parameters.covariance_m2, axis1=1, axis2=2) < 0).any():
+        raise ValueError("a variance must not be negative")

@@ -50,6 +50,15 @@ class OffsetRange:
     threshold_range_m: float = 0.6
     threshold_bend: float = 3.0  #: sinh bend; larger crowds the thresholds towards zero
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.n_thresholds <= 255:
+            raise ValueError(f"between 1 and 255 thresholds fit a uint8 bin, got {self.n_thresholds}")
+        if not 0 < self.shortest_m <= self.longest_m or not 0 <= self.share_on_pixel <= 1:
+            raise ValueError(
+                "offsets need 0 < shortest <= longest and a share between 0 and 1,"
+                f" got {self.shortest_m}, {self.longest_m} m and {self.share_on_pixel}"
+            )
+
     def draw_offsets(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw float32 (count, 2, 2) offset pairs, metres, axes (feature, u or v, row or column)."""
         length = np.exp(rng.uniform(np.log(self.shortest_m), np.log(self.longest_m), (count, 2)))
@@ -59,7 +68,7 @@ class OffsetRange:
         return offsets.astype(np.float32)
 
     def thresholds_mm(self) -> np.ndarray:
-        """Rising thresholds, float64 (n_thresholds,), at half millimetres so that no response meets one."""
+        """Rising thresholds, float64, at half millimetres so that no response meets one; fewer where two coincide."""
         x = np.linspace(-1, 1, self.n_thresholds)
         reach = self.threshold_range_m * 1000
         return np.unique(np.floor(reach * np.sinh(self.threshold_bend * x) / np.sinh(self.threshold_bend)) + 0.5)

@@ -110,7 +110,7 @@ def test_leaves_hold_the_shares_of_their_samples():
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(2, 60))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_growth_keeps_its_rules_and_loses_no_sample(seed, max_depth, min_samples):
     responses = random_columns(seed, rows=200)
     labels = np.random.default_rng(seed).integers(0, 3, 200, dtype=np.uint8)
@@ -228,6 +228,20 @@ def test_a_level_depends_on_the_seed_and_its_number_alone():
         while not taken_up.finished:
             grow_level(taken_up, responses, labels, 4, rules, SEED)
         assert same_tree(finish(taken_up), finish(whole))
+
+
+def test_every_level_draws_candidates_of_its_own():
+    drawn = []
+
+    class Recorded(Columns):
+        def draw_features(self, rng, count):
+            drawn.append(rng.random(4).tolist())
+            return super().draw_features(rng, count)
+
+    labels = np.random.default_rng(19).integers(0, 4, 600, dtype=np.uint8)
+    grow(Recorded(random_columns(20).table), labels, 4, GrowthRules(max_depth=5, candidates=10, min_samples=10))
+    assert len(drawn) > 3
+    assert len({tuple(numbers) for numbers in drawn}) == len(drawn)
 
 
 def test_open_samples_stay_together_by_node_and_in_rising_order():

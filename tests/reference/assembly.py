@@ -25,6 +25,26 @@ def infer_joints(landmarks_m, found, noise_m2, mean_m, covariance_m2, translatio
     return places, np.sqrt(variances.mean(1))
 
 
+def expect_landmarks(landmarks_m, found, noise_m2, mean_m, covariance_m2, translation_variance_m2):
+    """Each landmark (L, 3) and its variance (L, 3) as if it alone had not been found; 0 for those that were not."""
+    landmarks = len(found)
+    places, variances = np.zeros((landmarks, 3)), np.zeros((landmarks, 3))
+    for own in np.flatnonzero(found):
+        others = np.flatnonzero(found)
+        others = others[others != own]
+        for axis in range(3):
+            mean, covariance = mean_m[axis].astype(float), covariance_m2[axis].astype(float)
+            observed = covariance[np.ix_(others, others)] + np.diag(noise_m2[others].astype(float))
+            precision = np.linalg.inv(observed)
+            offset = landmarks_m[others, axis] - mean[others]
+            shift = precision.sum(0) @ offset / precision.sum()
+            places[own, axis] = mean[own] + shift + covariance[own, others] @ precision @ (offset - shift)
+            widened = covariance[own, others] + translation_variance_m2
+            gain = widened @ np.linalg.inv(observed + translation_variance_m2)
+            variances[own, axis] = covariance[own, own] + translation_variance_m2 - gain @ widened
+    return places, variances
+
+
 def infer_joints_placed_freely(landmarks_m, found, noise_m2, mean_m, covariance_m2):
     """The same with a truly flat prior on where the person stands: the translation by generalised least squares."""
     landmarks = len(found)

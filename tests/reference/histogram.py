@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/histogram.py: every feature and threshold of every node tried, gain from the definition."""
+"""Naive twin of posepipe/learn/histogram.py: every feature and threshold tried, gain from the definition."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from posepipe.dataset import Dataset
 from posepipe.errors import PosepipeError
 from synth import generate as generate_module
 from synth.clips import embedded_pose_bank
-from synth.generate import PersonRenderer, generate, spread_labels
+from synth.generate import PersonRenderer, generate
+from synth.label_spread import spread_labels
 from synth.recipe import Recipe
 
 SMALL = Recipe(frames=12, seed=3)
