@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +66,13 @@ class PoseBank:
         names, of_pose = np.unique(self.clips, return_inverse=True)
         held_out = np.array([_is_held_out(str(name)) for name in names], bool)[of_pose]
         kept = held_out if part == "validation" else ~held_out
+        return PoseBank(self.rotations[kept], self.bones, self.clips[kept])
+
+    def select(self, only: Collection[str] = (), leave_out: Collection[str] = ()) -> PoseBank:
+        """The poses of some clips: those of ``only``, or all where it is empty, and never those of ``leave_out``."""
+        kept = ~np.isin(self.clips, list(leave_out))
+        if only:
+            kept &= np.isin(self.clips, list(only))
         return PoseBank(self.rotations[kept], self.bones, self.clips[kept])
 
     def digest(self) -> str:

@@ -96,9 +96,10 @@ class PersonRenderer:
     def __init__(self, recipe: Recipe, bank: PoseBank) -> None:
         self.recipe = recipe
         self.stage = Stage(recipe.sensor, recipe.noise)
-        self._poses = bank if recipe.poses == "all" else bank.split(recipe.poses)
+        split = bank if recipe.poses == "all" else bank.split(recipe.poses)
+        self._poses = split.select(recipe.only_clips, recipe.leave_out_clips)
         if len(self._poses.rotations) == 0:
-            raise PosepipeError(f'the pose bank has no {recipe.poses} clips; give more clips or poses = "all"')
+            raise PosepipeError(f"the recipe leaves no {recipe.poses} clips of {', '.join(np.unique(bank.clips))}")
 
     def render(self, index: int) -> LabelledFrame:
         """Render frame ``index``: one cut-out person, labelled."""

@@ -28,6 +28,8 @@ class Recipe:
     seed: int = 0
     sensor: str = "kinect-v1-320"
     poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
+    only_clips: tuple[str, ...] = ()  #: of these, only these clips; empty = all
+    leave_out_clips: tuple[str, ...] = ()  #: and never these
     distance_m: tuple[float, float] = (1.0, 4.0)  #: along the floor, camera to pelvis
     camera_height_m: tuple[float, float] = (0.4, 2.2)
     roll_deg: tuple[float, float] = (-5.0, 5.0)
@@ -51,7 +53,11 @@ class Recipe:
             value = getattr(self, field.name)
             if field.name.endswith("_share") and not 0 <= value <= 1:
                 raise ValueError(f"recipe: {field.name} must lie between 0 and 1, got {value}")
-            if isinstance(value, tuple | list):
+            if field.name.endswith("_clips"):
+                if not isinstance(value, tuple | list) or not all(isinstance(clip, str) for clip in value):
+                    raise ValueError(f"recipe: {field.name} must be a list of clip names, got {value!r}")
+                object.__setattr__(self, field.name, tuple(value))
+            elif isinstance(value, tuple | list):
                 least, most = value
                 if not least <= most:
                     raise ValueError(f"recipe: {field.name} must be (least, most), got {value}")

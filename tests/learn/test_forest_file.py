@@ -113,7 +113,9 @@ def test_a_single_leaf_is_a_model(tmp_path):
         np.array([LEAF], np.int32), np.zeros(1, np.float32), np.zeros(1, np.int32), np.full((1, 6), 1 / 6, "f4")
     )
     DepthForest([leaf], [np.zeros((0, 2, 2), np.float32)], TOY).save(tmp_path / "leaf.npz")
-    np.testing.assert_allclose(DepthForest.load(tmp_path / "leaf.npz").trees[0].leaf_probabilities, 1 / 6, atol=QUANTISATION)
+    np.testing.assert_allclose(
+        DepthForest.load(tmp_path / "leaf.npz").trees[0].leaf_probabilities, 1 / 6, atol=QUANTISATION
+    )
 
 
 def test_folders_on_the_way_are_made_and_nothing_half_written_stays(tmp_path):

@@ -101,6 +101,14 @@ def test_validation_poses_come_from_clips_that_training_never_sees():
     assert len(train.rotations) + len(held_out.rotations) == len(bank.rotations)
 
 
+def test_a_recipe_chooses_clips():
+    bank = embedded_pose_bank()
+    assert set(bank.select(only=("humanoid3d_walk",)).clips) == {"humanoid3d_walk"}
+    assert set(bank.select(leave_out=("humanoid3d_walk",)).clips) == set(bank.clips) - {"humanoid3d_walk"}
+    with pytest.raises(PosepipeError, match="leaves no validation clips"):
+        PersonRenderer(Recipe(poses="validation", only_clips=("humanoid3d_walk",)), bank)
+
+
 def test_labels_and_readings_cover_the_same_pixels(renderer):
     for index in range(20):
         frame = renderer.render(index)

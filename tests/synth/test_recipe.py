@@ -19,6 +19,7 @@ def test_the_validation_recipe_is_frozen():
         seed=77001,
         sensor="kinect-v1-320",
         poses="validation",
+        leave_out_clips=("humanoid3d_cartwheel",),
         distance_m=(1.0, 4.0),
         camera_height_m=(0.4, 2.2),
         roll_deg=(-5.0, 5.0),
@@ -39,6 +40,7 @@ def test_the_validation_recipe_is_frozen():
     [
         ("frames = 0", "at least 1"),
         ("poses = 'mine'", "train, validation or all"),
+        ("only_clips = [1]", "list of clip names"),
         ("mirror_share = 1.5", "between 0 and 1"),
         ("distance_m = [3.0, 1.0]", "least, most"),
         ("colour = 3", "no field colour"),
