@@ -163,7 +163,7 @@ def train_forest(
         train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame) for tree in range(parameters.trees)
     ]
     header = {"training": asdict(parameters), "training_frames": len(dataset)}
-    return DepthForest([t for t, _ in grown], [o for _, o in grown], body, header=header)
+    return DepthForest([forest_file.as_kept(t) for t, _ in grown], [o for _, o in grown], body, header=header)
 
 
 def train_tree(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,11 @@ def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
     order = np.argsort(counts - exact, axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
     return (counts + (rank < missing[:, None])).astype(np.uint8)
+
+
+def as_kept(tree: Tree) -> Tree:
+    """The tree as it will read back: what is fitted to a forest in memory then fits the forest in its file."""
+    return replace(tree, leaf_probabilities=_leaf_probabilities(quantise_leaves(tree.leaf_probabilities)))
 
 
 def _leaf_probabilities(quantised: np.ndarray) -> np.ndarray:
