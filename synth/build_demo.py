@@ -2,7 +2,7 @@
 
     python -m synth.build_demo apps/data/walk.mcap
 
-The clip is held out of training, and so is the body.
+The body is one that training never saw; poses of this clip are among the training poses.
 """
 
 from __future__ import annotations
