@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from posepipe.dataset import FrameSequence
@@ -45,7 +45,7 @@ def train_model(
         When there is nobody in the frames, or the checkpoints are those of another run.
     """
     watch = watch or TrainingWatch()
-    checkpoints = Checkpoints(out.with_suffix(".training"), parameters, frames.identity, resume)
+    checkpoints = Checkpoints(out.with_suffix(".training"), asdict(parameters), frames.identity, resume)
     forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame)
     forest.header |= {"name": out.stem, "recipes": frames.recipes}
     refit_joints(forest, joint_frames, out, watch)

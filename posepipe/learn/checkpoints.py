@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from posepipe.disk import disk_errors, read_json_object, replace_file
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.learn.growing import Growth
 from posepipe.npz_file import read_npz, write_npz
-
-if TYPE_CHECKING:
-    from posepipe.learn.depth_forest import ForestParameters
 
 _LEVEL_LISTS = ("feature", "threshold", "first_child", "features", "leaf_counts")
 
@@ -31,7 +28,7 @@ class Checkpoints:
     Parameters
     ----------
     folder : made if needed
-    parameters : ForestParameters
+    parameters : plain data, all that decides how the trees grow
     data : names the training data; a run is gone on with only on the same data and parameters
     resume : False starts anew and removes what an earlier run left
 
@@ -41,9 +38,9 @@ class Checkpoints:
         When asked to resume a run of other parameters or data.
     """
 
-    def __init__(self, folder: Path, parameters: ForestParameters, data: str, resume: bool) -> None:
+    def __init__(self, folder: Path, parameters: Mapping[str, Any], data: str, resume: bool) -> None:
         self.folder = folder
-        key = json.dumps({"parameters": asdict(parameters), "data": data}, sort_keys=True)
+        key = json.dumps({"parameters": parameters, "data": data}, sort_keys=True)
         digest = hashlib.sha256(key.encode()).hexdigest()
         run = folder / "run.json"
         if not resume:

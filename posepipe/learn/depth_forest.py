@@ -12,6 +12,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
 from posepipe.joint_parameters import JointParameters
 from posepipe.learn import forest_file
@@ -126,7 +127,11 @@ class DepthForest:
     @classmethod
     def load(cls, path: str | Path) -> DepthForest:
         """Read a model file. Raises FormatError when it is not one or does not hold together."""
-        return forest_file.read_forest(path, cls)
+        stored = forest_file.read_forest(path)
+        try:
+            return cls(*stored)
+        except ValueError as error:
+            raise FormatError(path, f"a posepipe model that does not hold together: {error}") from None
 
 
 def train_forest(

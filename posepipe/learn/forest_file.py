@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,20 @@ from posepipe.learn.depth_features import BACKGROUND_M
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.npz_file import read_npz, write_npz
 
-if TYPE_CHECKING:
-    from posepipe.learn.depth_forest import DepthForest
-
 FORMAT = "posepipe-forest"
 VERSION = 1
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 _JOINT_FIELDS = tuple(JointParameters.__dataclass_fields__)
+
+
+class StoredForest(NamedTuple):
+    """What a model file holds."""
+
+    trees: tuple[Tree, ...]
+    offsets: tuple[np.ndarray, ...]  #: float32 (F, 2, 2) a tree, metres
+    body: BodyDefinition
+    joint_parameters: JointParameters
+    header: dict[str, Any]
 
 
 def write_forest(
@@ -106,7 +113,7 @@ def _check_level_order(tree: Tree) -> None:
         raise ValueError("a model file needs a tree whose nodes and leaves stand level by level")
 
 
-def read_forest(path: str | Path, forest_class: type[DepthForest]) -> DepthForest:
+def read_forest(path: str | Path) -> StoredForest:
     """Read a model file.
 
     Raises
@@ -123,7 +130,7 @@ def read_forest(path: str | Path, forest_class: type[DepthForest]) -> DepthFores
         trees, offsets = zip(*(_read_tree(arrays, k) for k in range(header["trees"])), strict=True)
         joint_parameters = JointParameters(**{name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS})
         _check_joint_parameters(joint_parameters, body)
-        return forest_class(trees, offsets, body, joint_parameters, header)
+        return StoredForest(trees, offsets, body, joint_parameters, header)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise FormatError(path, f"a posepipe model that does not hold together: {error}") from None
 

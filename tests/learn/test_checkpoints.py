@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def bits(forest) -> list[bytes]:
 
 
 def open_checkpoints(folder, resume=True, parameters=PARAMETERS, data=DATA) -> Checkpoints:
-    return Checkpoints(folder, parameters, data, resume)
+    return Checkpoints(folder, asdict(parameters), data, resume)
 
 
 def train_until_killed(frames, folder, after: int) -> None:
