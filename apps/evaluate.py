@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 HELP = "measure part and joint accuracy of models on labelled datasets"
@@ -17,6 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET")
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write tables, figures and the confusion of parts")
+    parser.add_argument("--card", type=Path, metavar="FILE.md", help="put the first model's figures into its card")
     parser.add_argument(
         "--ceilings",
         action="store_true",
@@ -28,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import progress_bar
     from posepipe.dataset import open_datasets
-    from posepipe.disk import replace_file
     from posepipe.evaluation import TrueParts, compare, evaluate
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_path
+    from posepipe.report import fill_card, write_figures, write_report
 
     frames = open_datasets(args.datasets)[: args.frames]
     print(f"{len(frames)} frames, content {frames.identity}")
@@ -50,7 +51,13 @@ def run(args: argparse.Namespace) -> None:
             score(f"{model}, shuffled parts", forest, TrueParts(forest.body, shuffled=True))
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
+    title = f"{', '.join(path.name for path in args.datasets)}: {len(frames)} frames, content {frames.identity}"
     if args.json:
-        figures = {model: report.to_dict() for model, report in reports.items()}
-        replace_file(args.json, json.dumps({"content": frames.identity, **figures}, indent=1).encode() + b"\n")
+        write_figures(args.json, title, reports)
         print(f"figures -> {args.json}")
+    if args.report:
+        write_report(args.report, title, reports)
+        print(f"report -> {args.report}")
+    if args.card:
+        fill_card(args.card, title, next(iter(reports.values())))
+        print(f"card -> {args.card}")

@@ -10,6 +10,7 @@ from posepipe.dataset import FrameSequence
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, TrainingProgress, train_forest
+from posepipe.revision import source_revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def train_model(
     watch = watch or TrainingWatch()
     checkpoints = Checkpoints(out.with_suffix(".training"), asdict(parameters), frames.identity, resume)
     forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame)
-    forest.header |= {"name": out.stem, "recipes": frames.recipes}
+    forest.header |= {"name": out.stem, "recipes": frames.recipes, "source_revision": source_revision()}
     refit_joints(forest, joint_frames, out, watch)
     checkpoints.remove()
     return forest

@@ -20,13 +20,13 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from posepipe import __version__
 from posepipe.body import HUMAN
 from posepipe.dataset import MANIFEST_NAME, Dataset, RecordingEntry, recording_name, write_manifest
 from posepipe.disk import disk_errors
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
+from posepipe.revision import source_revision
 from synth.body_asset import load_body_asset
 from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
 from synth.clips import PoseBank
@@ -163,7 +163,7 @@ def generate(
 
     def record_progress() -> None:
         entries = [done[name] for name in sorted(done)]
-        write_manifest(folder, HUMAN, made_from, entries, source_revision=__version__)
+        write_manifest(folder, HUMAN, made_from, entries, source_revision=source_revision())
 
     record_progress()
     for entry in _render_all(jobs, recipe, bank, workers or os.cpu_count() or 1, on_frames):

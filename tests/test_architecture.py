@@ -61,6 +61,7 @@ SYNTH_MAY_IMPORT = (
     | {
         "posepipe.dataset",
         "posepipe.recording",
+        "posepipe.revision",
     }
 )
 

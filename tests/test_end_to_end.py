@@ -49,7 +49,7 @@ def test_evaluate_writes_the_figures_it_prints(workplace, capsys):
     figures = workplace / "figures.json"
     model = str(workplace / "small.npz")
     assert main(["evaluate", str(workplace / "data"), "--model", model, "--json", str(figures)]) == 0
-    report = json.loads(figures.read_text())[model]
+    report = json.loads(figures.read_text())["models"][model]
     assert report["frames"] == FRAMES
     assert report["mean_part_accuracy"] > 0.5  # each tree has seen a third of the frames
     assert report["joints_mean"]["left_right_flips"] == 0

@@ -1,0 +1,73 @@
+"""Reports on paper: from five people whose figures are known."""
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from posepipe.errors import FormatError
+from posepipe.evaluation import Report
+from posepipe.metrics import JointScores, PartScores
+from posepipe.report import CARD_END, CARD_START, draw_confusion, fill_card, write_report
+from posepipe.results import JointProposal
+
+
+@pytest.fixture
+def report():
+    """Five people who face the camera: everything right, but that every left hand is 12 cm off."""
+    parts, joints = PartScores(HUMAN), JointScores(HUMAN)
+    truth = np.zeros((20, 3))
+    for k, joint in enumerate(HUMAN.joints):
+        side = {"left": 1, "right": -1}.get(joint.split("_")[0], 0)
+        truth[k] = side * 0.2, 0.08 * k - 0.8, 2.2
+    pose = {name: JointProposal(name, tuple(place), 0.9) for name, place in zip(HUMAN.joints, truth, strict=True)}
+    hand = HUMAN.joint_index("left_hand")
+    pose["left_hand"] = JointProposal("left_hand", tuple(truth[hand] + [0, 0, 0.12]), 0.9)
+    for _ in range(5):
+        parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
+        joints.add(truth, np.ones(20, bool), pose)
+    return Report(5, parts, joints)
+
+
+def test_a_report_holds_tables_figures_and_a_picture(report, tmp_path):
+    write_report(tmp_path, "five people", {"good": report, "same": report})
+    text = (tmp_path / "report.md").read_text()
+    assert "five people" in text
+    assert "mean part accuracy                       1.000       1.000" in text
+    figures = json.loads((tmp_path / "figures.json").read_text())["models"]["good"]
+    assert figures["mean_part_accuracy"] == 1
+    assert figures["joints"]["left_hand"]["within_10cm"] == 0
+    assert figures["joints"]["left_hand"]["within_15cm"] == 1
+    assert figures["joints_mean"]["within_10cm"] == 19 / 20
+    assert figures["within_10cm_by_yaw"]["0-30 deg"] == pytest.approx(19 / 20)
+    assert figures["within_10cm_by_distance"]["2-2.5 m"] == pytest.approx(19 / 20)
+    assert cv2.imread(str(tmp_path / "confusion-0.png")) is not None
+
+
+def test_perfect_parts_are_a_dark_diagonal(report):
+    picture = draw_confusion(report.parts.confusion, HUMAN)
+    cells = picture[11 : 31 * 22 : 22, 170 + 11 :: 22, 0]
+    np.testing.assert_array_equal(cells, np.where(np.eye(31), 0, 255))
+
+
+def test_a_card_is_filled_and_filled_again_without_growing(report, tmp_path):
+    card = tmp_path / "model.md"
+    card.write_text(f"# model\n\n{CARD_START}\n{CARD_END}\n\nafter\n")
+    fill_card(card, "five people", report)
+    once = card.read_text()
+    assert "| visible joints within 10 cm | 0.950 |" in once
+    assert once.startswith("# model\n")
+    assert once.endswith("after\n")
+    fill_card(card, "five people", report)
+    assert card.read_text() == once
+    fill_card(card, "others", report)
+    assert card.read_text().count("### ") == 2
+
+
+def test_a_card_without_marks_is_refused(report, tmp_path):
+    card = tmp_path / "model.md"
+    card.write_text("# model\n")
+    with pytest.raises(FormatError, match="figures"):
+        fill_card(card, "five people", report)
