@@ -38,7 +38,7 @@ class JointParameters:
     push_back_m: np.ndarray  #: float32 (L,), along the camera's ray, from the surface into the body
     #: float32 (L, 2): offset and slope of the log-odds, against ln(mass in m^2), that a mode lies right
     confidence: np.ndarray
-    mean_m: np.ndarray  #: float32 (3, L + J), mean position relative to the landmarks' centre
+    mean_m: np.ndarray  #: float32 (3, L + J), mean position about the joints' centre; only differences matter
     covariance_m2: np.ndarray  #: float32 (3, L + J, L + J)
     calibration: (
         np.ndarray

@@ -216,7 +216,7 @@ def _is_twisted(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> b
 
 
 def _is_turned(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
-    """Whether the line from right to left shoulder, or from right to left hip, points the wrong way."""
+    """Whether the mean line from right to left, over all mirror pairs, points the wrong way."""
     across = [_across(places, body) for places in (found, truth)]
     return bool(np.isfinite(across).all() and float(across[0] @ across[1]) < 0)
 
