@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
 
+from apps.progress import was_interrupted, watch_for_interrupt
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
@@ -46,21 +48,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
     args = build_parser().parse_args(arguments)
     logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO)
+    watch_for_interrupt()
     warnings.showwarning = lambda message, *rest: print(f"posepipe: warning: {message}", file=sys.stderr)
     try:
         _command(args.command).run(args)
-    except (PosepipeError, ValueError, OSError, MemoryError) as error:
-        if args.debug:
+    except BrokenPipeError:  # whoever read our output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, Exception) as error:
+        if isinstance(error, KeyboardInterrupt) or was_interrupted():  # the compiler may turn Ctrl-C into its own error
+            print("posepipe: stopped; what was finished is kept", file=sys.stderr)
+            return 130
+        if args.debug or not isinstance(error, PosepipeError | ValueError | OSError | MemoryError):
             raise
         print(f"posepipe: error: {_one_line(error)}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("posepipe: stopped; what was written is kept", file=sys.stderr)
-        return 130
     return 0
 
 
 def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"out of memory ({error})" if str(error) else "out of memory"
     return " ".join(str(error).split()) or type(error).__name__

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from apps.arguments import positive
+
 HELP = "measure part and joint accuracy of models on labelled datasets"
 EXAMPLES = (
     "posepipe synth data/validation --recipe validation && posepipe evaluate data/validation",
@@ -23,11 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also score perfect part labels (the ceiling) and shuffled (chance)",
     )
-    parser.add_argument("--frames", type=int, metavar="N", help="only the first N frames")
+    parser.add_argument("--frames", type=positive, metavar="N", help="only the first N frames")
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import progress_bar
+    from apps.progress import ProgressBar
     from posepipe.dataset import open_datasets
     from posepipe.evaluation import TrueParts, compare, evaluate
     from posepipe.learn.depth_forest import DepthForest
@@ -39,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     reports = {}
 
     def score(name: str, forest: DepthForest, instead: TrueParts | None = None) -> None:
-        with progress_bar(len(frames), name, "frames") as bar:
+        with ProgressBar(len(frames), name, "frames") as bar:
             reports[name] = evaluate(forest, frames, bar.update, instead)
         print(f"\n{name}\n{reports[name].text()}")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from apps.arguments import video_file
+
 HELP = "find people's 3D joints in depth frames and write them as JSON lines"
 EXAMPLES = (
     "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
@@ -21,12 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--camera", type=Path, metavar="FILE", help="camera.json that overrides the source's own")
     parser.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1")
-    parser.add_argument("--video", type=Path, metavar="FILE.mp4", help="also write an annotated video")
+    parser.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated picture a frame")
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import progress_bar
+    from apps.progress import ProgressBar
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_identity, model_path
     from posepipe.pipeline import Pipeline
@@ -35,6 +37,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.sinks.pictures import PictureSink, VideoSink
     from posepipe.sources import open_source
 
+    _refuse_to_overwrite(Path(args.source), args.out)
     path = model_path(args.model)
     forest = DepthForest.load(path)
     source = open_source(args.source, args.camera)
@@ -51,7 +54,15 @@ def run(args: argparse.Namespace) -> None:
         sinks.append(VideoSink(args.video, forest.body))
     if args.pictures:
         sinks.append(PictureSink(args.pictures, forest.body))
-    with progress_bar(source.frame_count, "run", "frames") as bar:
+    with ProgressBar(source.frame_count, "run", "frames") as bar:
         counter = CountingSink(bar.update)
         Pipeline.from_forest(forest, tracking=not args.no_tracking).run(source, ManySinks([*sinks, counter]))
     print(f"{counter.frames} frames, {counter.with_people} with somebody in view -> {args.out}")
+
+
+def _refuse_to_overwrite(source: Path, out: Path) -> None:
+    """Results must not take the place of the frames they come from."""
+    from posepipe.errors import PosepipeError
+
+    if out.resolve() == source.resolve() or (out.exists() and source.resolve() in out.resolve().parents):
+        raise PosepipeError(f"--out {out} would replace a file of the source; give another name")

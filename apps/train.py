@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.arguments import model_file, not_negative, positive
+
 if TYPE_CHECKING:
     from posepipe.learn.depth_forest import TrainingProgress
 
@@ -21,26 +23,30 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET", help="folders written by posepipe synth")
-    parser.add_argument("--out", type=Path, required=True, metavar="MODEL.npz", help="model file to write")
+    parser.add_argument("--out", type=model_file, required=True, metavar="MODEL.npz", help="model file to write")
     parser.add_argument(
         "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
     parser.add_argument(
         "--forest", type=Path, metavar="MODEL.npz", help="take this model's trees and learn the joint parameters only"
     )
-    parser.add_argument("--joint-frames", type=int, default=3000, metavar="N", help="most of those (default: 3000)")
-    parser.add_argument("--trees", type=int, default=3, metavar="T", help="default: 3, each on its own frames")
-    parser.add_argument("--depth", type=int, default=20, metavar="D", help="most levels (default: 20)")
-    parser.add_argument("--pixels", type=int, default=300, metavar="N", help="training pixels a person (default: 300)")
-    parser.add_argument("--candidates", type=int, default=500, metavar="N", help="features a level (default: 500)")
+    parser.add_argument(
+        "--joint-frames", type=positive, default=3000, metavar="N", help="most of those (default: 3000)"
+    )
+    parser.add_argument("--trees", type=positive, default=3, metavar="T", help="default: 3, each on its own frames")
+    parser.add_argument("--depth", type=positive, default=20, metavar="D", help="most levels (default: 20)")
+    parser.add_argument(
+        "--pixels", type=positive, default=300, metavar="N", help="training pixels a person (default: 300)"
+    )
+    parser.add_argument("--candidates", type=positive, default=500, metavar="N", help="features a level (default: 500)")
     parser.add_argument("--min-gain", type=float, default=0.005, metavar="BITS", help="stop below (default: 0.005)")
-    parser.add_argument("--min-samples", type=int, default=30, metavar="N", help="stop below (default: 30)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
+    parser.add_argument("--min-samples", type=positive, default=30, metavar="N", help="stop below (default: 30)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="default: 0")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints of a run that was broken off")
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import progress_bar
+    from apps.progress import ProgressBar
     from posepipe.dataset import open_datasets
     from posepipe.learn.depth_forest import DepthForest, ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
@@ -66,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
         tenth = max(1, len(frames) // 10)
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
-    joint_bar = progress_bar(len(joint_frames), "joint parameters", "frames")
+    joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
     if args.forest:
         forest = DepthForest.load(args.forest)
         with joint_bar:
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         needed = memory_needed(frames, parameters) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
-        with progress_bar(len(frames), "reading", "frames") as bar, joint_bar:
+        with ProgressBar(len(frames), "reading", "frames") as bar, joint_bar:
             watch = TrainingWatch(LevelReport(bar.write), bar.update, joint_bar.update)
             forest = train_model(frames, joint_frames, parameters, args.out, args.resume, watch)
     print(f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")

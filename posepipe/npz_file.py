@@ -43,13 +43,15 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     with disk_errors(path):
         stream = path.open("rb")
     with stream:
+        if not zipfile.is_zipfile(stream):
+            raise FormatError(path, f"not {what}, or a cut one: an .npz file is a zip archive, and this is none")
+        stream.seek(0)
         try:
             stored = np.load(stream, allow_pickle=False)
-            if not isinstance(stored, np.lib.npyio.NpzFile):
-                raise FormatError(path, f"wanted {what} (.npz), got a single array")
             arrays = {key: stored[key] for key in stored.files if keys is None or key in keys}
         except _DAMAGE as error:
-            raise FormatError(path, f"not {what}, or a cut one ({error or type(error).__name__})") from None
+            reason = "it holds Python objects" if "pickle" in str(error) else str(error) or type(error).__name__
+            raise FormatError(path, f"not {what}, or a cut one ({reason})") from None
     strays = [key for key, value in arrays.items() if not isinstance(value, np.ndarray)]
     if strays:
         raise FormatError(path, f"not {what}: {strays[0]!r} is no NumPy array")

@@ -147,6 +147,7 @@ def generate(
         When the folder holds a dataset of another recipe or of other poses.
     """
     folder = Path(folder)
+    PersonRenderer(recipe, bank)  # a wrong sensor or an empty choice of clips is refused before anything is written
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     made_from = {**recipe.to_dict(), "pose_bank": bank.digest()}
@@ -174,6 +175,9 @@ def generate(
 def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
     """A folder grows only by the recipe that it was begun with; more frames of the same are welcome."""
     if not (folder / MANIFEST_NAME).exists():
+        strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("frames-", "."))]
+        if strangers:
+            raise PosepipeError(f"{folder} holds {strangers[0]}, which is no part of a dataset; give an empty folder")
         return
     begun_with = Dataset.open(folder).recipe
     wanted = json.loads(json.dumps(made_from))
@@ -181,6 +185,10 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
     if changed:
         raise PosepipeError(
             f"{folder} was begun with another recipe (differs in {', '.join(changed)}); give another folder"
+        )
+    if wanted["frames"] < begun_with["frames"]:
+        raise PosepipeError(
+            f"{folder} is a dataset of {begun_with['frames']} frames; give at least so many, or another folder"
         )
     if begun_with["frames"] % RECORDING_FRAMES and begun_with["frames"] < wanted["frames"]:
         raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")

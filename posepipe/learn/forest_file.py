@@ -131,7 +131,9 @@ def read_forest(path: str | Path) -> StoredForest:
         joint_parameters = JointParameters(**{name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS})
         _check_joint_parameters(joint_parameters, body)
         return StoredForest(trees, offsets, body, joint_parameters, header)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
+    except KeyError as error:
+        raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
+    except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise FormatError(path, f"a posepipe model that does not hold together: {error}") from None
 
 

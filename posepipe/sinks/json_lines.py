@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
@@ -50,20 +51,17 @@ class JsonLinesSink:
         start_time_ns: int = 0,
     ) -> None:
         self.path = Path(path)
-        with disk_errors(self.path):
-            self._file = self.path.open("w", encoding="utf-8", newline="\n")
-        self._put(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "joints": list(joints),
-                "axes": AXES,
-                "frame_id": frame_id,
-                "start_time_ns": start_time_ns,
-                "model": model,
-                "source": source,
-            }
-        )
+        self._file: TextIO | None = None
+        self._header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "joints": list(joints),
+            "axes": AXES,
+            "frame_id": frame_id,
+            "start_time_ns": start_time_ns,
+            "model": model,
+            "source": source,
+        }
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
@@ -76,15 +74,21 @@ class JsonLinesSink:
         )
 
     def _put(self, row: dict) -> None:
-        line = json.dumps(row, allow_nan=False, ensure_ascii=False)
         with disk_errors(self.path):
-            self._file.write(line + "\n")
-            self._file.flush()
+            file = self._file or self._open()
+            _write_line(file, row)
+
+    def _open(self) -> TextIO:
+        """An older file is replaced only now: a source that fails at its first frame leaves it alone."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("w", encoding="utf-8", newline="\n")
+        _write_line(self._file, self._header)
+        return self._file
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; without a frame it holds the header."""
         with disk_errors(self.path):
-            self._file.close()
+            (self._file or self._open()).close()
 
     def __enter__(self) -> JsonLinesSink:
         return self
@@ -92,7 +96,13 @@ class JsonLinesSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if error is None or self._file is not None:
+            self.close()
+
+
+def _write_line(file: TextIO, row: dict) -> None:
+    file.write(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n")
+    file.flush()
 
 
 def _person_row(track: Track) -> dict:

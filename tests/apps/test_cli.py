@@ -65,7 +65,7 @@ def test_an_unknown_model_lists_the_shipped_ones(tmp_path, capsys):
 
 def test_an_unwritable_result_is_one_line(tmp_path, capsys):
     pack = write_frames(tmp_path, np.zeros((1, 48, 64)))
-    assert "r.jsonl" in error_of(capsys, "run", pack, "--out", tmp_path / "no such folder" / "r.jsonl")
+    assert "r.jsonl" in error_of(capsys, "run", pack, "--out", pack / "r.jsonl")
 
 
 def write_frames(folder, depth_m):
@@ -110,3 +110,61 @@ def test_a_broken_recipe_or_pose_bank_is_one_line(tmp_path, capsys):
     bank = tmp_path / "bank.npz"
     bank.write_bytes(b"PK\x03\x04 cut")
     assert "bank.npz" in error_of(capsys, "synth", tmp_path / "d", "--mocap", bank, "--frames", "2")
+
+
+def test_results_never_replace_the_frames_they_come_from(tmp_path, capsys):
+    pack = write_frames(tmp_path, lonely_frames())
+    before = pack.read_bytes()
+    assert "would replace a file of the source" in error_of(capsys, "run", pack, "--out", pack)
+    assert pack.read_bytes() == before
+
+
+def test_a_source_that_fails_at_its_first_frame_leaves_older_results_alone(tmp_path, capsys):
+    frames, out = tmp_path / "frames", tmp_path / "r.jsonl"
+    frames.mkdir()
+    (frames / "camera.json").write_text(json.dumps(CAMERA))
+    (frames / "000000.png").write_bytes(b"\x89PNG cut")
+    out.write_text("older results\n")
+    error_of(capsys, "run", frames, "--out", out)
+    assert out.read_text() == "older results\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["synth", "d", "--frames", "-1"],
+        ["synth", "d", "--workers", "0"],
+        ["synth", "d", "--seed", "-1"],
+        ["train", "d", "--out", "m.bin"],
+        ["train", "d", "--out", "m.npz", "--trees", "0"],
+        ["train", "d", "--out", "m.npz", "--depth", "0"],
+        ["evaluate", "d", "--frames", "-3"],
+        ["run", "d", "--video", "v.avi"],
+    ],
+)
+def test_impossible_numbers_and_names_are_wrong_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "wanted" in capsys.readouterr().err
+
+
+def test_a_refused_synth_leaves_nothing_behind(tmp_path, capsys):
+    assert "known are" in error_of(capsys, "synth", tmp_path / "data", "--frames", "2", "--sensor", "nonsense")
+    assert not (tmp_path / "data").exists()
+
+
+def test_synth_keeps_out_of_folders_of_others_and_never_shrinks_a_dataset(tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    assert "notes.txt" in error_of(capsys, "synth", tmp_path / "mine", "--frames", "2")
+    assert main(["synth", str(tmp_path / "data"), "--frames", "3", "--workers", "1"]) == 0
+    assert "at least so many" in error_of(capsys, "synth", tmp_path / "data", "--frames", "2")
+
+
+def test_ctrl_c_that_a_compiler_swallowed_stops_at_the_next_frame(monkeypatch):
+    from apps import progress
+
+    monkeypatch.setattr(progress, "_interrupted", True)
+    with pytest.raises(KeyboardInterrupt), progress.ProgressBar(3, "work", "frames") as bar:
+        bar.update()

@@ -64,9 +64,20 @@ def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
 def test_every_frame_is_on_disk_as_soon_as_it_is_written(tmp_path):
     sink = JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m")
     for i in range(3):
-        assert len(read_results(tmp_path / "r.jsonl").frames) == i
         sink.write(result(i))
+        assert len(read_results(tmp_path / "r.jsonl").frames) == i + 1
     sink.close()
+
+
+def test_an_older_file_stays_until_there_is_a_frame_to_write(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("older")
+    with pytest.raises(RuntimeError), JsonLinesSink(path, JOINTS, "s", "m"):
+        raise RuntimeError("the source failed")
+    assert path.read_text() == "older"
+    with JsonLinesSink(path, JOINTS, "s", "m"):
+        pass
+    assert read_results(path).frames == ()
 
 
 points = st.tuples(*[st.floats(-9, 9).map(lambda value: round(value, 4) + 0.0)] * 3)
@@ -150,11 +161,12 @@ def test_a_joint_at_nowhere_is_never_written(tmp_path):
 
 
 def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
-    with pytest.raises(PosepipeError, match="No such file"):
-        JsonLinesSink(tmp_path / "no" / "r.jsonl", JOINTS, "s", "m")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PosepipeError, match="r.jsonl"):
+        JsonLinesSink(tmp_path / "file" / "r.jsonl", JOINTS, "s", "m").write(result(0))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full to play a full disk")
 def test_a_full_disk_is_one_line():
     with pytest.raises(PosepipeError, match="No space left"):
-        JsonLinesSink("/dev/full", JOINTS, "s", "m")
+        JsonLinesSink("/dev/full", JOINTS, "s", "m").write(result(0))

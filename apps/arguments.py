@@ -1,0 +1,42 @@
+"""Kinds of arguments; what does not fit is wrong usage, exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 up."""
+    return _at_least(1, text)
+
+
+def not_negative(text: str) -> int:
+    """A whole number from 0 up."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"wanted a whole number from {least} up, got {text!r}")
+    return number
+
+
+def model_file(text: str) -> Path:
+    """A model file to write: it ends in .npz."""
+    return _ending(".npz", text)
+
+
+def video_file(text: str) -> Path:
+    """A video to write: it ends in .mp4."""
+    return _ending(".mp4", text)
+
+
+def _ending(suffix: str, text: str) -> Path:
+    if Path(text).suffix.lower() != suffix:
+        raise argparse.ArgumentTypeError(f"wanted a name that ends in {suffix}, got {text!r}")
+    return Path(text)
