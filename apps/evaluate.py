@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from posepipe.dataset import open_datasets
+    from posepipe.errors import PosepipeError
     from posepipe.evaluation import TrueParts, compare, evaluate
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_path
@@ -47,6 +48,10 @@ def run(args: argparse.Namespace) -> None:
 
     for model in args.model or ["person"]:
         forest = DepthForest.load(model_path(model))
+        if forest.body != frames.body:
+            raise PosepipeError(
+                f"model {model} knows the body {forest.body.name!r}, the frames show {frames.body.name!r}"
+            )
         score(model, forest)
         if args.ceilings:
             score(f"{model}, perfect parts", forest, TrueParts(forest.body))

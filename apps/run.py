@@ -64,5 +64,6 @@ def _refuse_to_overwrite(source: Path, out: Path) -> None:
     """Results must not take the place of the frames they come from."""
     from posepipe.errors import PosepipeError
 
-    if out.resolve() == source.resolve() or (out.exists() and source.resolve() in out.resolve().parents):
+    inside = source.resolve() in out.resolve().parents and out.suffix != ".jsonl"
+    if out.resolve() == source.resolve() or (out.exists() and inside):
         raise PosepipeError(f"--out {out} would replace a file of the source; give another name")

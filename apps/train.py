@@ -92,9 +92,13 @@ class LevelReport:
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._started = time.monotonic()
+        self._done_before: float | None = None
 
     def __call__(self, progress: TrainingProgress) -> None:
-        left = (time.monotonic() - self._started) * (1 - progress.done) / progress.done
+        if self._done_before is None:  # of a run gone on with, what was done earlier took none of this time
+            self._done_before = progress.done - progress.done_by_level
+        here = progress.done - self._done_before
+        left = (time.monotonic() - self._started) * (1 - progress.done) / max(here, 1e-6)
         self._write(
             f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes"
             f"  {progress.leaves:7d} leaves  {progress.open_samples / progress.samples:6.1%} of"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def evaluate(
     Parameters
     ----------
     forest : DepthForest
-    frames : labelled; each shows one person, the first of its truth
+    frames : labelled; each person of the truth is cut out and scored alone
     on_frame : called after every frame
     instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
     """
@@ -124,10 +124,12 @@ def evaluate(
     for frame in frames:
         if instead is not None:
             instead.labels = frame.parts
-        result = pipeline.step(frame.depth)
-        parts.add(np.where(result.mask, frame.parts, 0), result.parts)
-        found = result.people[0].pose.joints if result.people else {}
-        joints.add(frame.joints_m[0], frame.visible[0], found, result.proposals)
+        for person, joints_m in enumerate(frame.joints_m, start=1):
+            alone = np.where(frame.people == person, frame.depth.depth_m, 0)
+            result = pipeline.step(replace(frame.depth, depth_m=alone))
+            parts.add(np.where(result.parts > 0, frame.parts, 0), result.parts)
+            found = result.people[0].pose.joints if result.people else {}
+            joints.add(joints_m, frame.visible[person - 1], found, result.proposals)
         count += 1
         on_frame()
     return Report(count, parts, joints)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,8 @@ class DepthFrame:
     index: int = 0  #: position in the source, unchanged by frames that were skipped or dropped
 
     def __post_init__(self) -> None:
+        if not math.isfinite(self.timestamp_s):
+            raise ValueError(f"a frame's time must be a finite number of seconds, got {self.timestamp_s}")
         object.__setattr__(self, "depth_m", clean_depth(self.depth_m))
 
 

@@ -251,6 +251,8 @@ def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndar
         joints_m, sigma_m = infer_joints(place, sure > 0, landmark_noise(sure), parameters)
         shares.append(np.clip(share_within(sigma_m), 1e-4, 1 - 1e-4))
         right.append(np.linalg.norm(joints_m - found.joints_m[p], axis=1) < RIGHT_M)
+    if not shares:  # nobody was held back
+        return parameters.calibration
     log_odds = np.log(np.array(shares) / (1 - np.array(shares)))
     return np.array([_logistic(x, y) for x, y in zip(log_odds.T, np.array(right).T, strict=True)], np.float32)
 

@@ -89,6 +89,8 @@ class JointScores:
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
         for row, joint in enumerate(self.body.joints):
+            if not np.isfinite(joints_m[row]).all():  # nobody knows where it is
+                continue
             tally = self._tally[joint]
             if joint in pose:
                 found[row] = pose[joint].xyz_m

@@ -19,8 +19,9 @@ class PartProbabilities:
     values: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
     stride: int  #: one pixel in stride x stride was classified
 
-    def label_image(self, height: int, width: int) -> np.ndarray:
-        """Likeliest part of every classified pixel: uint8 (H, W), 0 elsewhere; strides are filled up."""
+    def label_image(self, mask: np.ndarray) -> np.ndarray:
+        """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W)."""
+        height, width = mask.shape
         image = np.zeros((height, width), np.uint8)
         if len(self.pixels):
             labels = self.values.argmax(axis=1).astype(np.uint8)
@@ -29,6 +30,7 @@ class PartProbabilities:
                     rows = np.minimum(self.pixels[:, 0] + row, height - 1)
                     cols = np.minimum(self.pixels[:, 1] + col, width - 1)
                     image[rows, cols] = labels
+            image[~mask] = 0
         return image
 
 

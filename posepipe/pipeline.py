@@ -73,7 +73,7 @@ class Pipeline:
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
         people = self.tracker.update(() if pose is None else (pose,), frame.timestamp_s)
-        return FrameResult(frame, mask, parts.label_image(*mask.shape), proposals, people)
+        return FrameResult(frame, mask, parts.label_image(mask), proposals, people)
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write every result as it comes."""

@@ -23,7 +23,7 @@ class JointProposal:
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """The joints of one person at one time; a joint that was not found is absent."""
+    """The joints of one person at one time; a joint less certain than the assembler asks for is absent."""
 
     joints: dict[str, JointProposal]
 

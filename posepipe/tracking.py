@@ -34,7 +34,7 @@ class Tracker:
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
         """Tracks of this frame's poses, in their order."""
-        self._known = {i: (p, t) for i, (p, t) in self._known.items() if 0 <= timestamp_s - t <= self.forget_after_s}
+        self._known = {i: (p, t) for i, (p, t) in self._known.items() if abs(timestamp_s - t) <= self.forget_after_s}
         ids = list(self._known)
         # whatever is too far costs the same, so that a newcomer's distance cannot push others to wrong ids
         too_far = 1.01 * self.max_step_m

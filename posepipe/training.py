@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from posepipe.body import BodyDefinition
 from posepipe.dataset import FrameSequence
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.checkpoints import Checkpoints
@@ -46,9 +47,10 @@ def train_model(
         When there is nobody in the frames, or the checkpoints are those of another run.
     """
     watch = watch or TrainingWatch()
+    _check_bodies(frames.body, joint_frames.body)
     checkpoints = Checkpoints(out.with_suffix(".training"), asdict(parameters), frames.identity, resume)
     forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame)
-    forest.header |= {"name": out.stem, "recipes": frames.recipes, "source_revision": source_revision()}
+    forest.header |= {"recipes": frames.recipes, "source_revision": source_revision()}
     refit_joints(forest, joint_frames, out, watch)
     checkpoints.remove()
     return forest
@@ -59,6 +61,17 @@ def refit_joints(
 ) -> None:
     """Learn the joint parameters of a forest, in place, and write the model file."""
     watch = watch or TrainingWatch()
+    _check_bodies(forest.body, joint_frames.body)
     forest.joint_parameters = fit_joint_parameters(forest, joint_frames, watch.on_joint_frame)
-    forest.header |= {"joint_recipes": joint_frames.recipes, "joint_frames": len(joint_frames)}
+    forest.header |= {
+        "name": out.stem,
+        "joint_recipes": joint_frames.recipes,
+        "joint_frames": len(joint_frames),
+        "joint_source_revision": source_revision(),
+    }
     forest.save(out)
+
+
+def _check_bodies(trees: BodyDefinition, joints: BodyDefinition) -> None:
+    if trees != joints:
+        raise ValueError(f"trees of body {trees.name!r} need joint frames of the same body, got {joints.name!r}")

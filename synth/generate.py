@@ -12,6 +12,8 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -21,9 +23,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from posepipe.body import HUMAN
-from posepipe.dataset import MANIFEST_NAME, Dataset, RecordingEntry, recording_name, write_manifest
-from posepipe.disk import disk_errors
-from posepipe.errors import PosepipeError
+from posepipe.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
+from posepipe.disk import disk_errors, read_json_object
+from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
 from posepipe.revision import source_revision
@@ -41,6 +43,7 @@ from synth.skinning import PosedBody, pose_body
 from synth.visibility import visible_joints
 
 RECORDING_FRAMES = 250
+MAX_VIEWS = 200
 FPS = 30
 MIN_PERSON_PIXELS = 200
 """A view that shows less of the person is drawn again: nothing is to be learned from it."""
@@ -108,11 +111,14 @@ class PersonRenderer:
         rest = stage.dressed_body(rng, self.recipe.clothes)
         posed = stage.posed(rest, draw_pose(self._poses, self.recipe, stage.asset, rest, rng))
         pelvis, floor = posed.joints_m[HUMAN.joint_index("pelvis")], float(posed.vertices_m[:, 1].min())
-        while True:
+        for _ in range(MAX_VIEWS):
             view = draw_view(self.recipe, pelvis, floor, sensor.intrinsics, sensor.width, rng)
             frame = stage.shot(posed, view, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
+        raise PosepipeError(
+            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, aside or aim_height_m lie out of sight"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +162,9 @@ def generate(
     jobs = []
     for number, first in enumerate(range(0, recipe.frames, RECORDING_FRAMES)):
         job = _Job(folder / recording_name(number), first, min(RECORDING_FRAMES, recipe.frames - first))
-        if job.path.exists():
-            done[job.path.name] = RecordingEntry.describe(job.path)
+        entry = RecordingEntry.describe(job.path) if job.path.exists() else None
+        if entry is not None and entry.frames == job.count:
+            done[entry.file] = entry
             on_frames(job.count)
         else:
             jobs.append(job)
@@ -179,7 +186,9 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
         if strangers:
             raise PosepipeError(f"{folder} holds {strangers[0]}, which is no part of a dataset; give an empty folder")
         return
-    begun_with = Dataset.open(folder).recipe
+    begun_with = read_json_object(folder / MANIFEST_NAME).get("recipe")
+    if not isinstance(begun_with, dict) or not isinstance(begun_with.get("frames"), int):
+        raise FormatError(folder / MANIFEST_NAME, "names no recipe; give another folder")
     wanted = json.loads(json.dumps(made_from))
     changed = [key for key in wanted | begun_with if key != "frames" and wanted.get(key) != begun_with.get(key)]
     if changed:
@@ -206,18 +215,20 @@ def _render_all(
         return
     context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
     counter = context.Value("q", 0)
-    pool = context.Pool(min(workers, len(jobs)), _start_worker, (recipe, bank, counter))
-    with pool:
-        pending = [pool.apply_async(_work, (job,)) for job in jobs]
-        reported = 0
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (recipe, bank, counter))
+    reported = 0
+    try:
+        pending = {pool.submit(_work, job) for job in jobs}
         while pending:
-            pending[0].wait(0.2)
+            finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             on_frames(counter.value - reported)
             reported = counter.value
-            for result in [r for r in pending if r.ready()]:
-                pending.remove(result)
-                yield result.get()
-        on_frames(counter.value - reported)
+            for future in finished:
+                yield future.result()
+    except BrokenProcessPool:
+        raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers and go on") from None
+    finally:
+        pool.shutdown(cancel_futures=True)  # recordings that are under way are finished: they are kept
 
 
 @dataclass(slots=True)

@@ -60,6 +60,7 @@ class TrainingProgress:
     mean_gain: float  #: bits, over the splits of this level
     seconds: float  #: that this level took
     done: float  #: share of the whole training, from 0 to 1, as estimated from the samples looked at
+    done_by_level: float  #: what this level added to it
 
 
 class DepthForest:
@@ -137,7 +138,7 @@ class DepthForest:
 def train_forest(
     dataset: Sequence[LabelledFrame],
     parameters: ForestParameters,
-    body: BodyDefinition,
+    body: BodyDefinition | None = None,
     on_level: Callable[[TrainingProgress], None] = lambda progress: None,
     checkpoints: Checkpoints | None = None,
     on_frame: Callable[[], object] = lambda: None,
@@ -148,7 +149,7 @@ def train_forest(
     ----------
     dataset : labelled frames; a `Dataset` reads them as they are asked for
     parameters : ForestParameters
-    body : BodyDefinition, of the labels
+    body : of the labels; None = the dataset's own
     on_level : called after every level
     checkpoints : keeps every level on disk, and is where a run that was broken off goes on
     on_frame : called after every frame that is read
@@ -164,6 +165,7 @@ def train_forest(
     """
     if len(dataset) < parameters.trees:
         raise ValueError(f"every tree needs frames of its own: {parameters.trees} trees, {len(dataset)} frames")
+    body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
     grown = [
         train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame) for tree in range(parameters.trees)
     ]
@@ -195,6 +197,10 @@ def train_tree(
         )
         if checkpoints:
             checkpoints.save(tree, growth)
+        before, after = (
+            (tree + _share_done(done, len(responses), parameters.growth)) / parameters.trees
+            for done in (growth.level - 1, growth.level)
+        )
         on_level(
             TrainingProgress(
                 tree=tree,
@@ -205,7 +211,8 @@ def train_tree(
                 samples=len(responses),
                 mean_gain=gain,
                 seconds=time.monotonic() - started,
-                done=(tree + _share_done(growth.level, len(responses), parameters.growth)) / parameters.trees,
+                done=after,
+                done_by_level=after - before,
             )
         )
     return finish(growth)

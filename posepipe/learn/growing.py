@@ -8,7 +8,6 @@ after any level and taken up again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,7 +76,6 @@ def grow_level(
     n_classes: int,
     rules: GrowthRules,
     seed: tuple[int, ...],
-    on_nodes: Callable[[int], None] = lambda n: None,
 ) -> float:
     """Split every open node or close it as a leaf.
 
@@ -86,7 +84,6 @@ def grow_level(
     growth : changed in place
     labels : uint8 (N,), class of every sample
     seed : with the level, the only randomness
-    on_nodes : told the number of samples whose nodes are done, for a progress bar
 
     Returns
     -------
@@ -106,9 +103,7 @@ def grow_level(
         bins = np.empty((len(samples), len(candidates)), np.uint8)
         responses.fill_bins(samples, candidates, bins)
         gain[batch], feature[batch], threshold_bin[batch] = best_splits(bins, labels[samples], starts, responses.n_bins)
-        on_nodes(int(sizes[batch].sum()))
     split = gain >= rules.min_gain
-    on_nodes(int(sizes[~worth_a_look].sum()))
     _close_leaves(growth, ~split, labels, n_classes)
     _record_level(growth, split, feature, threshold_bin, candidates, responses)
     _part_samples(growth, split, candidates[feature], threshold_bin, responses)

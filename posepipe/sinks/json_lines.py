@@ -6,6 +6,7 @@ The contract is in docs/formats.md.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -196,7 +197,7 @@ def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, s
             str(row["model"]),
             str(row["source"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"damaged header ({error!r})", 0) from error
 
 
@@ -206,7 +207,7 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
     try:
         people = tuple(_track(person) for person in row["people"])
         return ResultRow(int(row["frame"]), float(row["timestamp_s"]), people)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error
 
 
@@ -216,4 +217,7 @@ def _track(person: dict) -> Track:
 
 def _joint(name: str, row: dict) -> JointProposal:
     x, y, z = map(float, row["xyz_m"])
-    return JointProposal(name, (x, y, z), float(row["confidence"]))
+    confidence = float(row["confidence"])
+    if not all(map(math.isfinite, (x, y, z))) or not 0 <= confidence <= 1:
+        raise ValueError(f"{name}: wanted finite metres and a confidence from 0 to 1, got {row}")
+    return JointProposal(name, (x, y, z), confidence)

@@ -27,6 +27,14 @@ class CameraFile:
     fps: float
 
 
+def intrinsics_for(path: str | Path, height: int, width: int) -> Intrinsics:
+    """The calibration of a file, for images of one size. Raises FormatError when it is that of another."""
+    camera = read_camera_file(path)
+    if (camera.height, camera.width) != (height, width):
+        raise FormatError(path, f"is for {camera.width}x{camera.height} pixels, the frames have {width}x{height}")
+    return camera.intrinsics
+
+
 def read_camera_file(path: str | Path) -> CameraFile:
     """Read a calibration. Raises FormatError, naming the key, for one that is missing or no usable number."""
     path = Path(path)

@@ -11,7 +11,7 @@ from posepipe.camera import Intrinsics
 from posepipe.dataset import Dataset
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.camera_file import read_camera_file
+from posepipe.sources.camera_file import intrinsics_for
 
 
 class DatasetFolder:
@@ -28,8 +28,9 @@ class DatasetFolder:
         self._dataset = Dataset.open(folder)
         if len(self._dataset) == 0:
             raise SourceError(folder, "the dataset has no frames yet")
-        self._replacement = None if camera is None else read_camera_file(camera).intrinsics
-        self.intrinsics: Intrinsics = self._replacement or self._dataset[0].depth.intrinsics
+        first = self._dataset[0].depth
+        self._replacement = None if camera is None else intrinsics_for(camera, *first.depth_m.shape)
+        self.intrinsics: Intrinsics = self._replacement or first.intrinsics
         self.frame_count: int | None = len(self._dataset)
 
     def __iter__(self) -> Iterator[DepthFrame]:

@@ -16,7 +16,7 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.npz_file import read_npz, write_npz
-from posepipe.sources.camera_file import read_camera_file
+from posepipe.sources.camera_file import intrinsics_for
 from posepipe.sources.depth_png import depth_in_grey_levels
 
 DEFAULT_FPS = 30.0
@@ -42,7 +42,7 @@ class NpzPack:
         self._depth_mm = _depth_mm(self.path, arrays)
         self._timestamps_s = _timestamps(self.path, arrays, len(self._depth_mm))
         own = _intrinsics(self.path, arrays)
-        self.intrinsics: Intrinsics = own if camera is None else read_camera_file(camera).intrinsics
+        self.intrinsics: Intrinsics = own if camera is None else intrinsics_for(camera, *self._depth_mm.shape[1:])
         self.frame_count: int | None = len(self._depth_mm)
         self.parts = _labels(self.path, arrays, "parts", self._depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self._depth_mm.shape)  #: uint8 (N, H, W) or None

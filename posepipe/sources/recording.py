@@ -10,7 +10,7 @@ from types import TracebackType
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingReader
-from posepipe.sources.camera_file import read_camera_file
+from posepipe.sources.camera_file import intrinsics_for, read_camera_file
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ class RecordingSource:
     def __init__(self, path: str | Path, camera: str | Path | None = None) -> None:
         self.name = str(path)
         self._reader = RecordingReader(path, None if camera is None else read_camera_file(camera).intrinsics)
+        if camera is not None:
+            intrinsics_for(camera, *self._reader.shape)  # refuses a calibration of another size
         self.intrinsics: Intrinsics = self._reader.intrinsics
         self.frame_count: int | None = self._reader.frame_count
         self.start_time_ns = self._reader.start_time_ns

@@ -88,7 +88,7 @@ def test_nobody_gives_no_pixels(forest, what):
     found = forest.predict(depth_m, np.full(SHAPE, what != "empty mask"), INTRINSICS)
     assert found.pixels.shape == (0, 2)
     assert found.values.shape == (0, TOY.n_classes)
-    assert not found.label_image(*SHAPE).any()
+    assert not found.label_image(np.ones(SHAPE, bool)).any()
 
 
 def test_a_forest_trained_on_one_camera_serves_another(forest):

@@ -258,17 +258,6 @@ def test_open_samples_stay_together_by_node_and_in_rising_order():
     grow(responses, labels, 4, GrowthRules(max_depth=5, candidates=10, min_samples=10), on_level=check)
 
 
-def test_a_level_reports_every_open_sample_once():
-    responses = random_columns(17)
-    labels = np.random.default_rng(18).integers(0, 4, 600, dtype=np.uint8)
-    growth = start_growth(600)
-    while not growth.finished:
-        still_open, told = len(growth.order), []
-        rules = GrowthRules(max_depth=4, candidates=10, min_samples=30)
-        grow_level(growth, responses, labels, 4, rules, SEED, told.append)
-        assert sum(told) == still_open
-
-
 def test_the_mean_gain_of_a_perfect_split_is_the_entropy():
     table = np.array([[0]] * 50 + [[9]] * 50, np.uint8)
     labels = np.array([0] * 50 + [1] * 50, np.uint8)

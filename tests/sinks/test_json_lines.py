@@ -162,7 +162,7 @@ def test_a_joint_at_nowhere_is_never_written(tmp_path):
 
 def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PosepipeError, match="r.jsonl"):
+    with pytest.raises(PosepipeError, match=r"r\.jsonl"):
         JsonLinesSink(tmp_path / "file" / "r.jsonl", JOINTS, "s", "m").write(result(0))
 
 
