@@ -13,7 +13,7 @@ FRAMES = 120  # fewer people do not tell the joint stages how a body hangs toget
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory):
+def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("end_to_end")
     recipe = folder / "facing.toml"
     recipe.write_text(
@@ -27,13 +27,13 @@ def workplace(tmp_path_factory):
     return folder
 
 
-def test_joints_of_people_it_was_trained_on_lie_within_centimetres(workplace):
-    out = workplace / "results.jsonl"
-    assert main(["run", str(workplace / "data"), "--model", str(workplace / "small.npz"), "--out", str(out)]) == 0
+def test_joints_of_people_it_was_trained_on_lie_within_centimetres(lab):
+    out = lab / "results.jsonl"
+    assert main(["run", str(lab / "data"), "--model", str(lab / "small.npz"), "--out", str(out)]) == 0
     results = read_results(out)
     assert len(results.frames) == FRAMES
     errors = []
-    with Dataset.open(workplace / "data") as dataset:
+    with Dataset.open(lab / "data") as dataset:
         for frame, row in zip(dataset, results.frames, strict=True):
             (person,) = row.people
             for k, joint in enumerate(dataset.body.joints):
@@ -45,10 +45,10 @@ def test_joints_of_people_it_was_trained_on_lie_within_centimetres(workplace):
     assert np.mean(np.array(errors) < 0.1) > 0.8
 
 
-def test_evaluate_writes_the_figures_it_prints(workplace, capsys):
-    figures = workplace / "figures.json"
-    model = str(workplace / "small.npz")
-    assert main(["evaluate", str(workplace / "data"), "--model", model, "--json", str(figures)]) == 0
+def test_evaluate_writes_the_figures_it_prints(lab, capsys):
+    figures = lab / "figures.json"
+    model = str(lab / "small.npz")
+    assert main(["evaluate", str(lab / "data"), "--model", model, "--json", str(figures)]) == 0
     report = json.loads(figures.read_text())["models"][model]
     assert report["frames"] == FRAMES
     assert report["mean_part_accuracy"] > 0.5  # each tree has seen a third of the frames
@@ -57,19 +57,19 @@ def test_evaluate_writes_the_figures_it_prints(workplace, capsys):
     assert float(headline.split()[-1]) == round(report["mean_part_accuracy"], 3)
 
 
-def test_info_knows_models_datasets_and_results(workplace, capsys):
-    assert main(["info", str(workplace / "small.npz")]) == 0
+def test_info_knows_models_datasets_and_results(lab, capsys):
+    assert main(["info", str(lab / "small.npz")]) == 0
     assert "31 parts, 20 joints" in capsys.readouterr().out
-    assert main(["info", str(workplace / "data")]) == 0
+    assert main(["info", str(lab / "data")]) == 0
     assert f"{FRAMES} labelled frames" in capsys.readouterr().out
 
 
-def test_no_tracking_makes_every_frame_alone(workplace):
+def test_no_tracking_makes_every_frame_alone(lab):
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.pipeline import Pipeline
 
-    pipeline = Pipeline.from_forest(DepthForest.load(workplace / "small.npz"), tracking=False)
-    with Dataset.open(workplace / "data") as dataset:
+    pipeline = Pipeline.from_forest(DepthForest.load(lab / "small.npz"), tracking=False)
+    with Dataset.open(lab / "data") as dataset:
         frames = [frame.depth for frame in dataset.frames(0, 6)]
     forward = [pipeline.step(frame).people for frame in frames]
     backward = [pipeline.step(frame).people for frame in reversed(frames)]
