@@ -11,7 +11,7 @@ from synth.body_asset import BodyAsset
 from synth.body_mesh import RestBody
 from synth.clips import PoseBank
 from synth.limb_collision import limbs_intersect
-from synth.pose_sampling import jitter, mirror_poses, recombine
+from synth.pose_sampling import jitter, mirror_poses, recombine, tumble
 from synth.quaternions import slerp
 from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_body
@@ -26,12 +26,17 @@ def draw_pose(bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, 
     """Draw a pose for one body.
 
     Mirrored, given the arms of another, relaxed towards standing and jittered as the recipe says;
-    drawn again while limbs pass through the body.
+    drawn again while limbs pass through the body; at last some are tipped over.
 
     Returns
     -------
     float32 (20, 4), global rotation of each bone, quaternions xyzw
     """
+    pose = _upright_pose(bank, recipe, asset, rest, rng)
+    return tumble(pose, rng) if recipe.tumble_share and rng.random() < recipe.tumble_share else pose
+
+
+def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
     standing = standing_pose(asset)
     captured = _captured(bank, recipe, rng)
     for _ in range(ATTEMPTS):

@@ -1,4 +1,4 @@
-"""From some captured poses, many: choose varied ones, mirror, recombine, jitter.
+"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, tip over.
 
 Poses are global bone rotations (..., 20, 4), quaternions xyzw, in the order of `synth.skinning.POSED_BONES`.
 """
@@ -136,6 +136,16 @@ def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     held = multiply(inverse(other_chest), rotations[givers][:, _ARMS])
     out[:, _ARMS] = multiply(chest, held)
     return out
+
+
+def tumble(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Tip one person over as a whole, about a level axis, by any angle: people lie, roll and stand on their hands.
+
+    ``rotations`` float (20, 4); returns float32 (20, 4).
+    """
+    heading, angle = rng.uniform(0, 2 * np.pi), rng.uniform(-np.pi, np.pi)
+    turn = from_rotation_vector(angle * np.array([np.cos(heading), 0, np.sin(heading)]))
+    return multiply(turn, rotations).astype(np.float32)
 
 
 def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) -> np.ndarray:

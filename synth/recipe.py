@@ -41,6 +41,7 @@ class Recipe:
     recombine_share: float = 0.2  #: arms of another pose
     relax_share: float = 0.3  #: poses drawn part of the way towards standing at ease
     jitter_deg: float = 4.0  #: standard deviation of the joint noise
+    tumble_share: float = 0.0  #: people tipped over as a whole, by any angle in any direction
     clothes: bool = True
     noise: bool = True
 
