@@ -139,7 +139,8 @@ class PoseAssembler:
             rivals[names.index(proposal.joint)].append(proposal)
         if sum(map(bool, rivals)) < self.min_landmarks:
             return None
-        place, confidence = choose_proposals(rivals, self.parameters)
+        chosen = choose_proposals(rivals, self.parameters)
+        place, confidence = places_of(chosen)
         joints_m, sigma_m = infer_joints(place, confidence > 0, landmark_noise(confidence), self.parameters)
         certainty = calibrate(share_within(sigma_m), self.parameters.calibration)
         return Pose(
@@ -147,13 +148,14 @@ class PoseAssembler:
                 name: JointProposal(name, (float(x), float(y), float(z)), float(c))
                 for name, (x, y, z), c in zip(self.body.joints, joints_m, certainty, strict=True)
                 if c >= self.min_confidence
-            }
+            },
+            made_from=tuple(proposal for proposal in chosen if proposal is not None),
         )
 
 
 def choose_proposals(
     rivals: Sequence[Sequence[JointProposal]], parameters: JointParameters
-) -> tuple[np.ndarray, np.ndarray]:
+) -> list[JointProposal | None]:
     """Choose the proposals that go best together: first the surest, then what the others make plausible.
 
     Parameters
@@ -163,27 +165,31 @@ def choose_proposals(
 
     Returns
     -------
-    place_m : float64 (L, 3), metres
-    confidence : float64 (L,), of the chosen; 0 where nothing was proposed
+    One proposal a landmark, None where nothing was proposed
     """
-    place, confidence = np.zeros((len(rivals), 3)), np.zeros(len(rivals))
-
-    def choose(row: int, proposal: JointProposal) -> None:
-        place[row], confidence[row] = proposal.xyz_m, proposal.confidence
-
-    contested = [row for row, proposals in enumerate(rivals) if proposals]
-    for row in contested:
-        choose(row, max(rivals[row], key=lambda p: p.confidence))
+    chosen = [max(proposals, key=lambda p: p.confidence) if proposals else None for proposals in rivals]
     for _ in range(ROUNDS):
+        place, confidence = places_of(chosen)
         expected, variance = expect_landmarks(place, confidence > 0, landmark_noise(confidence), parameters)
         variance += LANDMARK_SIGMA_M**2
-        for row in contested:
-            distance = [((p.xyz_m - expected[row]) ** 2 / variance[row]).sum() for p in rivals[row]]
+        for row, proposals in enumerate(rivals):
+            if not proposals:
+                continue
+            distance = [((p.xyz_m - expected[row]) ** 2 / variance[row]).sum() for p in proposals]
             score = [
                 math.log(max(p.confidence, 1e-6)) - PLAUSIBILITY_SHARE * min(d, FURTHEST) / 2
-                for p, d in zip(rivals[row], distance, strict=True)
+                for p, d in zip(proposals, distance, strict=True)
             ]
-            choose(row, rivals[row][int(np.argmax(score))])
+            chosen[row] = proposals[int(np.argmax(score))]
+    return chosen
+
+
+def places_of(chosen: Sequence[JointProposal | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Places, float64 (L, 3) metres, and confidences, (L,), of chosen proposals; 0 where there is none."""
+    place, confidence = np.zeros((len(chosen), 3)), np.zeros(len(chosen))
+    for row, proposal in enumerate(chosen):
+        if proposal is not None:
+            place[row], confidence[row] = proposal.xyz_m, proposal.confidence
     return place, confidence
 
 

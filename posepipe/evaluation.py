@@ -14,6 +14,7 @@ from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores
 from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.pipeline import Pipeline
+from posepipe.results import Pose
 
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
 
@@ -128,7 +129,7 @@ def evaluate(
             alone = np.where(frame.people == person, frame.depth.depth_m, 0)
             result = pipeline.step(replace(frame.depth, depth_m=alone))
             parts.add(np.where(result.parts > 0, frame.parts, 0), result.parts)
-            found = result.people[0].pose.joints if result.people else {}
+            found = result.people[0].pose if result.people else Pose({})
             joints.add(joints_m, frame.visible[person - 1], found, result.proposals)
         count += 1
         on_frame()

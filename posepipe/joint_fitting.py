@@ -15,7 +15,7 @@ from itertools import chain, islice, product
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from posepipe.assembly import choose_proposals, infer_joints, landmark_noise, share_within
+from posepipe.assembly import choose_proposals, infer_joints, landmark_noise, places_of, share_within
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
@@ -247,7 +247,7 @@ def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndar
         ]
         if not any(rivals):
             continue
-        place, sure = choose_proposals(rivals, parameters)
+        place, sure = places_of(choose_proposals(rivals, parameters))
         joints_m, sigma_m = infer_joints(place, sure > 0, landmark_noise(sure), parameters)
         shares.append(np.clip(share_within(sigma_m), 1e-4, 1 - 1e-4))
         right.append(np.linalg.norm(joints_m - found.joints_m[p], axis=1) < RIGHT_M)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.results import RIGHT_M, JointProposal
+from posepipe.results import RIGHT_M, JointProposal, Pose
 
 NEAR_M = 0.15
 TWISTED_M = 0.1
@@ -74,7 +74,7 @@ class JointScores:
         self,
         joints_m: np.ndarray,
         visible: np.ndarray,
-        pose: dict[str, JointProposal],
+        pose: Pose,
         proposals: Sequence[JointProposal] = (),
     ) -> None:
         """Score one person.
@@ -84,7 +84,7 @@ class JointScores:
         joints_m : float (J, 3), true joints, metres, camera axes
         visible : bool (J,)
         pose : the joints found; a joint that is missing counts as an error
-        proposals : every proposal made; those far from the pose's joint count beside it
+        proposals : every proposal made; for average precision, those that the pose was not made from count too
         """
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
@@ -92,8 +92,8 @@ class JointScores:
             if not np.isfinite(joints_m[row]).all():  # nobody knows where it is
                 continue
             tally = self._tally[joint]
-            if joint in pose:
-                found[row] = pose[joint].xyz_m
+            if joint in pose.joints:
+                found[row] = pose.joints[joint].xyz_m
             error = float(np.nan_to_num(np.linalg.norm(found[row] - joints_m[row]), nan=np.inf))
             if visible[row]:
                 tally.visible += 1
@@ -101,27 +101,16 @@ class JointScores:
             else:
                 tally.hidden += 1
                 tally.errors_hidden.append(error)
-            self._add_proposals(
-                tally, joints_m[row], bool(visible[row]), pose.get(joint), [p for p in proposals if p.joint == joint]
-            )
+            rivals = [p for p in proposals if p.joint == joint and p not in pose.made_from]
+            if joint in pose.joints:
+                rivals.append(pose.joints[joint])
+            _add_proposals(tally, joints_m[row], bool(visible[row]), rivals)
         shown = np.asarray(visible, bool)
         if shown.any():
             right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < RIGHT_M
             self.views.append((float(joints_m[:, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.twisted += _is_twisted(found, joints_m, self.body)
         self.turned += _is_turned(found, joints_m, self.body)
-
-    def _add_proposals(self, tally, truth, visible, chosen, others) -> None:
-        """The first right proposal is a true positive, all others false; near a hidden joint none counts."""
-        ranked = [] if chosen is None else [chosen]
-        ranked += [p for p in others if chosen is None or np.linalg.norm(np.subtract(p.xyz_m, chosen.xyz_m)) >= RIGHT_M]
-        hit = False
-        for proposal in sorted(ranked, key=lambda p: -p.confidence):
-            near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < RIGHT_M)
-            if near and not visible:
-                continue
-            tally.proposals.append((proposal.confidence, near and not hit))
-            hit = hit or near
 
     def table(self) -> dict[str, dict[str, float]]:
         """Figures of every joint: ap, within_10cm and within_15cm (visible, all), hidden_within_15cm, median_m."""
@@ -145,6 +134,22 @@ class JointScores:
         """The same by how far people are turned away from the camera: 0 faces it, 180 shows the back."""
         turned = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
         return _binned(turned, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
+
+
+def _add_proposals(tally: _JointTally, truth: np.ndarray, visible: bool, proposals: list[JointProposal]) -> None:
+    """The first right proposal is a true positive, all others are false; right ones of a hidden joint count as nothing.
+
+    References
+    ----------
+    Shotton et al., CVPR 2011, section 4: all proposals count, not only the best.
+    """
+    hit = False
+    for proposal in sorted(proposals, key=lambda p: -p.confidence):
+        near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < RIGHT_M)
+        if near and not visible:
+            continue
+        tally.proposals.append((proposal.confidence, near and not hit))
+        hit = hit or near
 
 
 def _binned(rows: np.ndarray, edges: Sequence[float], label: str) -> dict[str, float]:

@@ -26,6 +26,7 @@ class Pose:
     """The joints of one person at one time; a joint less certain than the assembler asks for is absent."""
 
     joints: dict[str, JointProposal]
+    made_from: tuple[JointProposal, ...] = ()  #: the proposals that were chosen; the joints are inferred from them
 
     @property
     def confidence(self) -> float:

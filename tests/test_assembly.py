@@ -16,6 +16,7 @@ from posepipe.assembly import (
     expect_landmarks,
     infer_joints,
     landmark_noise,
+    places_of,
     share_within,
 )
 from posepipe.joint_parameters import JointParameters, landmark_names
@@ -190,7 +191,7 @@ def test_a_plausible_proposal_beats_a_surer_one_elsewhere():
     rivals = rivals_of(
         [(head, 0.9)], [(left + [1, 0, 0], 0.6), (left, 0.5)], [(right, 0.9)], [(trunk, 0.9)], [(legs, 0.9)]
     )
-    place, confidence = choose_proposals(rivals, parameters(spread_m=0.1))
+    place, confidence = places_of(choose_proposals(rivals, parameters(spread_m=0.1)))
     np.testing.assert_array_equal(place[1], left)
     assert confidence[1] == 0.5
 
@@ -201,7 +202,7 @@ def test_of_equally_plausible_proposals_the_surer_is_chosen():
     rivals = rivals_of(
         [(head, 0.9)], [(left, 0.3), (left + beside, 0.8)], [(right, 0.9)], [(trunk, 0.9)], [(legs, 0.9)]
     )
-    assert choose_proposals(rivals, parameters())[1][1] == 0.8
+    assert choose_proposals(rivals, parameters())[1].confidence == 0.8
 
 
 def test_hands_that_both_look_like_either_are_sorted_out():
@@ -213,19 +214,19 @@ def test_hands_that_both_look_like_either_are_sorted_out():
         [(trunk, 0.9)],
         [(legs, 0.9)],
     )
-    place, _ = choose_proposals(rivals, parameters(spread_m=0.1))
+    place, _ = places_of(choose_proposals(rivals, parameters(spread_m=0.1)))
     np.testing.assert_array_equal(place[1:3], [left, right])
 
 
 def test_a_landmark_without_proposals_stays_without():
     head, left, _, trunk, legs = AVERAGE
     rivals = rivals_of([(head, 0.9)], [(left, 0.9)], [], [(trunk, 0.9)], [(legs, 0.9)])
-    _, confidence = choose_proposals(rivals, parameters())
+    _, confidence = places_of(choose_proposals(rivals, parameters()))
     assert confidence.tolist() == [0.9, 0.9, 0, 0.9, 0.9]
 
 
 def test_without_rivals_every_proposal_is_chosen():
-    place, confidence = choose_proposals(rivals_of(*[[(at, 0.4)] for at in places()]), parameters())
+    place, confidence = places_of(choose_proposals(rivals_of(*[[(at, 0.4)] for at in places()]), parameters()))
     np.testing.assert_array_equal(place, places())
     np.testing.assert_array_equal(confidence, 0.4)
 

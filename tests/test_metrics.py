@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.metrics import JointScores, PartScores, average_precision
-from posepipe.results import JointProposal
+from posepipe.results import JointProposal, Pose
 from tests.reference import metrics as naive
 from tests.toy_person import TOY
 
@@ -26,10 +26,10 @@ def at(joint: str, offset, confidence: float) -> JointProposal:
     return JointProposal(joint, tuple(map(float, xyz)), confidence)
 
 
-def right_pose(**changes) -> dict[str, JointProposal]:
+def right_pose(made_from=(), **changes) -> Pose:
     """All joints in their places with confidence 0.9, some replaced; None takes one out."""
     pose = {joint: at(joint, (0, 0, 0), 0.9) for joint in TOY.joints} | changes
-    return {joint: proposal for joint, proposal in pose.items() if proposal is not None}
+    return Pose({joint: proposal for joint, proposal in pose.items() if proposal is not None}, tuple(made_from))
 
 
 # five frames by hand
@@ -63,10 +63,10 @@ def five_people() -> JointScores:
     scores = JointScores(TOY)
     # 1: 5 cm off
     head = at("head", (0.05, 0, 0), 0.9)
-    scores.add(TRUTH, SEEN, right_pose(head=head), [head])
+    scores.add(TRUTH, SEEN, right_pose([head], head=head), [head])
     # 2: 12 cm off, and a less confident proposal 3 cm off on the other side
     head = at("head", (0.12, 0, 0), 0.8)
-    scores.add(TRUTH, SEEN, right_pose(head=head), [head, at("head", (-0.03, 0, 0), 0.4)])
+    scores.add(TRUTH, SEEN, right_pose([head], head=head), [head, at("head", (-0.03, 0, 0), 0.4)])
     # 3: missing
     scores.add(TRUTH, SEEN, right_pose(head=None), [])
     # 4: hidden, 13 cm off; another proposal close to it counts neither way.
@@ -74,12 +74,12 @@ def five_people() -> JointScores:
     head = at("head", (0, 0.13, 0), 0.7)
     hands = {"left_hand": at("left_hand", (-0.32, 0, 0), 0.9), "right_hand": at("right_hand", (0.32, 0, 0), 0.9)}
     hidden = np.array([False, True, True, True])
-    scores.add(TRUTH, hidden, right_pose(head=head, **hands), [head, at("head", (0, -0.01, 0), 0.6)])
+    scores.add(TRUTH, hidden, right_pose([head], head=head, **hands), [head, at("head", (0, -0.01, 0), 0.6)])
     # 5: 2 cm off; one proposal far away, and one near the truth but not first; the hands are exchanged
     head = at("head", (0.02, 0, 0), 0.6)
     hands = {"left_hand": at("left_hand", (-0.6, 0, 0), 0.9), "right_hand": at("right_hand", (0.6, 0, 0), 0.9)}
     others = [head, at("head", (0, 0.5, 0), 0.65), at("head", (-0.09, 0, 0), 0.3)]
-    scores.add(TRUTH, SEEN, right_pose(head=head, **hands), others)
+    scores.add(TRUTH, SEEN, right_pose([head], head=head, **hands), others)
     return scores
 
 
@@ -135,7 +135,7 @@ def test_perfect_predictions_score_1():
     for _ in range(5):
         labels = rng.integers(0, 6, (8, 9), dtype=np.uint8)
         parts.add(labels, labels)
-        joints.add(TRUTH, SEEN, right_pose(), list(right_pose().values()))
+        joints.add(TRUTH, SEEN, right_pose(right_pose().joints.values()), list(right_pose().joints.values()))
     assert parts.mean_accuracy() == 1
     means = joints.means()
     for column in ("map", "within_10cm", "within_15cm", "all_within_10cm", "all_within_15cm"):
@@ -153,7 +153,7 @@ def test_a_missing_joint_is_a_miss():
 
 def test_nobody_found_misses_everything_and_flips_nothing():
     scores = JointScores(TOY)
-    scores.add(TRUTH, SEEN, {})
+    scores.add(TRUTH, SEEN, Pose({}))
     means = scores.means()
     assert means["map"] == means["within_15cm"] == means["left_right_flips"] == means["front_back_flips"] == 0
 
@@ -161,12 +161,22 @@ def test_nobody_found_misses_everything_and_flips_nothing():
 def test_proposals_beyond_the_first_right_one_are_false():
     scores = JointScores(TOY)
     chosen = at("head", (0.06, 0, 0), 0.5)
-    scores.add(TRUTH, SEEN, right_pose(head=chosen), [chosen, at("head", (-0.06, 0, 0), 0.9)])
+    scores.add(TRUTH, SEEN, right_pose([chosen], head=chosen), [chosen, at("head", (-0.06, 0, 0), 0.9)])
     # the more confident one is right; the pose's own comes second and counts as false: precision 1 at recall 1
     assert scores.table()["head"]["ap"] == 1
     scores.add(TRUTH, SEEN, right_pose(head=None), [])
     # one of two found, by the first proposal
     assert scores.table()["head"]["ap"] == pytest.approx(1 / 2)
+
+
+def test_a_proposal_beside_the_poses_own_joint_is_false_unless_the_pose_was_made_from_it():
+    beside = at("head", (0.01, 0, 0), 0.95)
+    # ranked: 0.95 right, 0.9 the same again, 0.8 right
+    for made_from, wanted in (([beside], 1), ([], (1 + 2 / 3) / 2)):
+        scores = JointScores(TOY)
+        scores.add(TRUTH, SEEN, right_pose(made_from), [beside])
+        scores.add(TRUTH, SEEN, right_pose(head=at("head", (0, 0, 0), 0.8)))
+        assert scores.table()["head"]["ap"] == pytest.approx(wanted)
 
 
 def test_a_confident_wrong_proposal_costs_precision():
@@ -246,7 +256,7 @@ def test_a_person_taken_to_face_the_wrong_way_is_turned():
         joint: JointProposal(joint, tuple(map(float, place)), 0.9)
         for joint, place in zip(TOY.joints, facing_away(TRUTH), strict=True)
     }
-    scores.add(TRUTH, SEEN, pose)
+    scores.add(TRUTH, SEEN, Pose(pose))
     assert scores.means()["front_back_flips"] == 1
 
 
@@ -254,7 +264,7 @@ def test_a_person_seen_from_behind_is_not_turned_when_found_so():
     scores = JointScores(TOY)
     away = facing_away(TRUTH)
     pose = {joint: JointProposal(joint, tuple(map(float, p)), 0.9) for joint, p in zip(TOY.joints, away, strict=True)}
-    scores.add(away, SEEN, pose)
+    scores.add(away, SEEN, Pose(pose))
     assert scores.means()["front_back_flips"] == scores.means()["left_right_flips"] == 0
     assert scores.by_yaw()["150-180 deg"] == 1
 
@@ -265,7 +275,7 @@ def test_a_body_without_pairs_is_scored_too(joints):
     scores = JointScores(arm)
     truth = np.array([[0.0, 0, 2], [0, 1, 2]])
     pose = {name: JointProposal(name, tuple(map(float, p)), 0.9) for name, p in zip(joints, truth, strict=True)}
-    scores.add(truth, np.ones(2, bool), pose)
+    scores.add(truth, np.ones(2, bool), Pose(pose))
     assert scores.means()["map"] == 1
     assert scores.means()["left_right_flips"] == scores.means()["front_back_flips"] == 0
 
@@ -279,7 +289,7 @@ def test_a_human_with_exchanged_sides_is_twisted():
         pose = {
             name: JointProposal(name, tuple(map(float, p)), 0.9) for name, p in zip(HUMAN.joints, places, strict=True)
         }
-        scores.add(truth, np.ones(20, bool), pose)
+        scores.add(truth, np.ones(20, bool), Pose(pose))
     assert scores.means()["left_right_flips"] == scores.means()["front_back_flips"] == 1 / 2
 
 
