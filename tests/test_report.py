@@ -11,7 +11,7 @@ from posepipe.errors import FormatError
 from posepipe.evaluation import Report
 from posepipe.metrics import JointScores, PartScores
 from posepipe.report import CARD_END, CARD_START, draw_confusion, fill_card, write_report
-from posepipe.results import JointProposal
+from posepipe.results import JointProposal, Pose
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def report():
     pose["left_hand"] = JointProposal("left_hand", tuple(truth[hand] + [0, 0, 0.12]), 0.9)
     for _ in range(5):
         parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
-        joints.add(truth, np.ones(20, bool), pose)
+        joints.add(truth, np.ones(20, bool), Pose(pose))
     return Report(5, parts, joints)
 
 
