@@ -293,7 +293,7 @@ KERNELS = (
     ),
     Kernel(
         "go_right",
-        lambda i: i.responses.go_right(i.chosen, i.own_offsets, i.threshold_bins),
+        lambda i: i.responses.go_right(i.chosen, i.own_offsets, i.responses.threshold(i.threshold_bins)),
         lambda i: naive_responses.go_right(i.samples, i.chosen, i.own_offsets, i.thresholds_mm, i.threshold_bins),
         _responses,
         size=2000,

@@ -54,7 +54,7 @@ def tree(rng: np.random.Generator, depth: int, n_features: int, n_classes: int) 
         feature=np.array(feature, np.int32),
         threshold=((rng.integers(-400, 400, len(feature)) + 0.5) / 1000).astype(np.float32),
         first_child=np.array(first_child, np.int32),
-        leaf_probabilities=rng.dirichlet(np.full(n_classes, 0.5), n_leaves).astype(np.float32),
+        leaf_statistics=rng.dirichlet(np.full(n_classes, 0.5), n_leaves).astype(np.float32),
     )
 
 

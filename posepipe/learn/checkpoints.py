@@ -19,7 +19,7 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.learn.growing import Growth
 from posepipe.npz_file import read_npz, write_npz
 
-_LEVEL_LISTS = ("feature", "threshold", "first_child", "features", "leaf_counts")
+_LEVEL_LISTS = ("feature", "threshold", "first_child", "n_children", "features", "leaf_statistics")
 
 
 class Checkpoints:
@@ -71,7 +71,7 @@ class Checkpoints:
             data = read_npz(path, "a checkpoint")
             levels = {name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS}
             return Growth(
-                order=data["order"], level=len(levels["feature"]), starts=data["starts"], ends=data["ends"], **levels
+                data["order"], None, len(levels["feature"]), starts=data["starts"], ends=data["ends"], **levels
             )
         except (FormatError, ValueError, KeyError):
             return None  # the tree is grown again from its root

@@ -47,7 +47,7 @@ def pack_forest(trees: Sequence[Tree], offsets: Sequence[np.ndarray]) -> PackedF
     return PackedForest(
         records=np.concatenate(records),
         roots=np.array(roots, np.int32),
-        leaf_probabilities=np.ascontiguousarray(np.concatenate([t.leaf_probabilities for t in trees])),
+        leaf_probabilities=np.ascontiguousarray(np.concatenate([t.leaf_statistics for t in trees])),
     )
 
 

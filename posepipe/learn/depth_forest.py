@@ -16,10 +16,11 @@ from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
 from posepipe.joint_parameters import JointParameters
 from posepipe.learn import forest_file
+from posepipe.learn.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.classify import PackedForest, classify, pack_forest
 from posepipe.learn.depth_features import bordered_depth
-from posepipe.learn.growing import BATCH_SAMPLES, GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.pixel_sampling import sample_pixels
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
@@ -86,10 +87,9 @@ class DepthForest:
             if table.ndim != 3 or table.shape[1:] != (2, 2) or not np.isfinite(table).all():
                 raise ValueError(f"offsets must be finite, float32 (F, 2, 2), got shape {table.shape}")
             tree.check(len(table))
-            if tree.leaf_probabilities.shape[1] != body.n_classes:
+            if tree.leaf_statistics.shape[1] != body.n_classes:
                 raise ValueError(
-                    f"leaves hold {tree.leaf_probabilities.shape[1]} classes,"
-                    f" the body {body.name!r} has {body.n_classes}"
+                    f"leaves hold {tree.leaf_statistics.shape[1]} classes, the body {body.name!r} has {body.n_classes}"
                 )
         self.trees = tuple(trees)
         self.offsets = tuple(offsets)
@@ -188,17 +188,15 @@ def train_tree(
         return finish(growth)
     own = range(tree, len(dataset), parameters.trees)
     samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, (parameters.seed, tree))
-    responses = DepthResponses(samples, parameters.offsets)
-    growth = growth or start_growth(len(responses))
+    finder = BinnedSplits(DepthResponses(samples, parameters.offsets), samples.label, body.n_classes)
+    growth = growth or start_growth(len(finder))
     while not growth.finished:
         started = time.monotonic()
-        gain = grow_level(
-            growth, responses, samples.label, body.n_classes, parameters.growth, (parameters.seed, tree, 1)
-        )
+        gain = grow_level(growth, finder, parameters.growth, (parameters.seed, tree, 1))
         if checkpoints:
             checkpoints.save(tree, growth)
         before, after = (
-            (tree + _share_done(done, len(responses), parameters.growth)) / parameters.trees
+            (tree + _share_done(done, len(finder), parameters.growth)) / parameters.trees
             for done in (growth.level - 1, growth.level)
         )
         on_level(
@@ -208,7 +206,7 @@ def train_tree(
                 nodes=growth.n_nodes,
                 leaves=growth.n_leaves,
                 open_samples=len(growth.order),
-                samples=len(responses),
+                samples=len(finder),
                 mean_gain=gain,
                 seconds=time.monotonic() - started,
                 done=after,

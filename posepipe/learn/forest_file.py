@@ -63,7 +63,7 @@ def write_forest(
         arrays[f"feature_{k}"] = tree.feature.astype(np.int16 if len(table) < 32768 else np.int32)
         arrays[f"threshold_{k}"] = tree.threshold[tree.feature != LEAF]
         arrays[f"offsets_{k}"] = table.astype(np.float32)
-        arrays[f"leaves_{k}"] = quantise_leaves(tree.leaf_probabilities)
+        arrays[f"leaves_{k}"] = quantise_leaves(tree.leaf_statistics)
     for name in _JOINT_FIELDS:
         arrays[f"joints_{name}"] = getattr(joint_parameters, name)
     with disk_errors(path):
@@ -94,7 +94,9 @@ def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
 
 def as_kept(tree: Tree) -> Tree:
     """The tree as it will read back: what is fitted to a forest in memory then fits the forest in its file."""
-    return replace(tree, leaf_probabilities=_leaf_probabilities(quantise_leaves(tree.leaf_probabilities)))
+    counts = tree.leaf_statistics
+    posteriors = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+    return replace(tree, leaf_statistics=_leaf_probabilities(quantise_leaves(posteriors)))
 
 
 def _leaf_probabilities(quantised: np.ndarray) -> np.ndarray:

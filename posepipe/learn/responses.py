@@ -1,6 +1,6 @@
 """Where the responses of training samples come from: here, depth differences in many images.
 
-Only the growth loop's view of them is fixed (`Responses`): candidates are drawn for a level, a
+Only the view that `BinnedSplits` has of them is fixed (`Responses`): candidates are drawn for a level, a
 sample's responses are binned, and a sample is sent to one side of a chosen split.
 """
 
@@ -31,8 +31,8 @@ class Responses(Protocol):
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         """The response that parts bin b from bin b + 1: float32."""
 
-    def go_right(self, samples: np.ndarray, features: np.ndarray, threshold_bins: np.ndarray) -> np.ndarray:
-        """Whether each sample lies beyond its own row of ``features`` and ``threshold_bins``: bool (N,)."""
+    def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        """Whether each sample's response lies beyond its own row of ``features`` and ``thresholds``: bool (N,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,12 @@ class DepthResponses:
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         return (self._thresholds_mm[threshold_bin] / 1000).astype(np.float32)
 
-    def go_right(self, samples: np.ndarray, features: np.ndarray, threshold_bins: np.ndarray) -> np.ndarray:
+    def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         out = np.empty(len(samples), np.bool_)
         s = self._samples
         images = s.images, s.start, s.shape
-        chosen = samples, _rows(features), threshold_bins
-        _go_right(images, s.image, s.pixel, s.scale, chosen, self._bin_of, out)
+        chosen = samples, _rows(features), thresholds
+        _go_right(images, s.image, s.pixel, s.scale, chosen, out)
         return out
 
 
@@ -158,14 +158,13 @@ def _fill_bins(pool, image, pixel, scale, samples, offsets, bin_of, out):
 
 
 @njit(cache=True, parallel=True)
-def _go_right(pool, image, pixel, scale, chosen, bin_of, out):
+def _go_right(pool, image, pixel, scale, chosen, out):
     images, image_start, image_shape = pool
-    samples, offsets, threshold_bins = chosen
-    limit = np.int32(len(bin_of) // 2)
+    samples, offsets, thresholds_m = chosen
     for n in prange(len(samples)):
         s = samples[n]
         i = image[s]
         start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
         row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
         response = _response_mm(images, start, row, col, height, width, scale[s, 0], scale[s, 1], offsets, n)
-        out[n] = bin_of[np.uint32(min(max(response, -limit), limit) + limit)] > threshold_bins[n]
+        out[n] = response > thresholds_m[n] * 1000  # thresholds lie at half millimetres, responses at whole ones

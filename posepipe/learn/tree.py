@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numba import njit
 
 LEAF = -1
 """Feature of a node that asks nothing more."""
@@ -12,16 +13,24 @@ LEAF = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """A binary tree: node 0 is the root, the two children of a node stand side by side.
+    """Node 0 is the root; the children of a node stand side by side, after it.
 
-    A sample goes to ``first_child`` when its response is at most the threshold, else to
-    ``first_child + 1``.
+    What a feature is, and which child a sample goes to, is known to those who grew the tree. With two
+    children and a threshold it is the first when the response is at most the threshold.
     """
 
     feature: np.ndarray  #: int32 (N,), row of the feature table, LEAF at a leaf
-    threshold: np.ndarray  #: float32 (N,), in the unit of the response
-    first_child: np.ndarray  #: int32 (N,), node; at a leaf the row of `leaf_probabilities`
-    leaf_probabilities: np.ndarray  #: float32 (L, C), rows sum to 1
+    threshold: np.ndarray  #: float (N,), in the unit of the response
+    first_child: np.ndarray  #: int32 (N,), node; at a leaf the row of `leaf_statistics`
+    #: float (L, K): class weights, moments of a number (`impurity`), or a forest's posteriors, which sum to 1
+    leaf_statistics: np.ndarray
+    n_children: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, np.int32)
+    )  #: int32 (N,), 0 at a leaf; 2 if left out
+
+    def __post_init__(self) -> None:
+        if len(self.n_children) == 0:
+            object.__setattr__(self, "n_children", np.where(self.feature == LEAF, 0, 2).astype(np.int32))
 
     @property
     def n_nodes(self) -> int:
@@ -29,16 +38,73 @@ class Tree:
 
     @property
     def n_leaves(self) -> int:
-        return len(self.leaf_probabilities)
+        return len(self.leaf_statistics)
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        """bool (N,)."""
+        return self.feature == LEAF
 
     def depth(self) -> int:
         """Levels below the root; 0 for a single leaf."""
-        level, nodes = -1, np.zeros(1, np.int64)
-        while len(nodes):
-            level += 1
-            inner = nodes[self.feature[nodes] != LEAF]
-            nodes = np.concatenate([self.first_child[inner], self.first_child[inner] + 1])
-        return level
+        return int(self.levels().max())
+
+    def levels(self) -> np.ndarray:
+        """Level of every node, 0 at the root: int64 (N,)."""
+        levels = np.zeros(self.n_nodes, np.int64)
+        _walk_down(self.parents(), levels)
+        return levels
+
+    def children(self, node: int) -> range:
+        """The nodes below a node; none below a leaf."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.n_children[node]))
+
+    def parents(self) -> np.ndarray:
+        """Parent of every node, -1 at the root: int64 (N,)."""
+        parents = np.full(self.n_nodes, -1)
+        inner = np.nonzero(~self.is_leaf)[0]
+        count = self.n_children[inner]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        parents[np.repeat(self.first_child[inner], count) + within] = np.repeat(inner, count)
+        return parents
+
+    def node_statistics(self) -> np.ndarray:
+        """Statistics of every node, from the leaves up: float64 (N, K)."""
+        statistics = np.zeros((self.n_nodes, self.leaf_statistics.shape[1]))
+        leaves = self.is_leaf
+        statistics[leaves] = self.leaf_statistics[self.first_child[leaves]]
+        _sum_up(self.parents(), statistics)
+        return statistics
+
+    def collapse(self, nodes: np.ndarray) -> Tree:
+        """Make leaves of some nodes, by dropping all below them.
+
+        Parameters
+        ----------
+        nodes : bool (N,)
+
+        Returns
+        -------
+        Tree, its nodes and leaves in the same order as before
+        """
+        parents = self.parents()
+        kept = np.ones(self.n_nodes, bool)
+        _keep_open(parents, nodes | self.is_leaf, kept)
+        place = np.cumsum(kept) - 1
+        leaf = (nodes | self.is_leaf)[kept]
+        statistics = self.node_statistics()[kept]
+        first_child = np.zeros(len(leaf), np.int32)
+        first_child[~leaf] = place[self.first_child[kept][~leaf]]
+        first_child[leaf] = np.arange(leaf.sum())
+        return replace(
+            self,
+            feature=np.where(leaf, LEAF, self.feature[kept]).astype(np.int32),
+            threshold=np.where(leaf, 0, self.threshold[kept]).astype(self.threshold.dtype),
+            first_child=first_child,
+            leaf_statistics=statistics[leaf].astype(self.leaf_statistics.dtype),
+            n_children=np.where(leaf, 0, self.n_children[kept]).astype(np.int32),
+        )
 
     def check(self, n_features: int) -> None:
         """Refuse arrays that would send a kernel out of bounds or round in a circle.
@@ -49,16 +115,34 @@ class Tree:
             Saying which rule the arrays break.
         """
         n = self.n_nodes
-        if n == 0 or len(self.threshold) != n or len(self.first_child) != n:
+        if n == 0 or not (len(self.threshold) == len(self.first_child) == len(self.n_children) == n):
             raise ValueError(f"a tree needs one feature, threshold and child a node, got {n} features")
-        inner = self.feature != LEAF
+        inner = ~self.is_leaf
         if (self.feature[inner] < 0).any() or (self.feature[inner] >= n_features).any():
             raise ValueError(f"a node asks for a feature outside 0..{n_features - 1}")
         child, parent = self.first_child[inner], np.nonzero(inner)[0]
-        if (child <= parent).any() or (child + 1 >= n).any():
+        if (child <= parent).any() or (child + self.n_children[inner] > n).any() or (self.n_children[inner] < 1).any():
             raise ValueError("a child must come after its parent and inside the tree")
         leaf = self.first_child[~inner]
         if (leaf < 0).any() or (leaf >= self.n_leaves).any():
-            raise ValueError(f"a leaf points outside the {self.n_leaves} rows of leaf probabilities")
-        if not np.isfinite(self.threshold[inner]).all() or not np.isfinite(self.leaf_probabilities).all():
-            raise ValueError("thresholds and leaf probabilities must be finite")
+            raise ValueError(f"a leaf points outside the {self.n_leaves} rows of leaf statistics")
+        if not np.isfinite(self.threshold[inner]).all() or not np.isfinite(self.leaf_statistics).all():
+            raise ValueError("thresholds and leaf statistics must be finite")
+
+
+@njit(cache=True)
+def _walk_down(parents, levels):
+    for node in range(1, len(parents)):  # a parent comes before its children
+        levels[node] = levels[parents[node]] + 1
+
+
+@njit(cache=True)
+def _sum_up(parents, statistics):
+    for node in range(len(parents) - 1, 0, -1):
+        statistics[parents[node]] += statistics[node]
+
+
+@njit(cache=True)
+def _keep_open(parents, closed, kept):
+    for node in range(1, len(parents)):
+        kept[node] = kept[parents[node]] and not closed[parents[node]]

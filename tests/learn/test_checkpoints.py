@@ -207,6 +207,6 @@ def test_growth_comes_back_from_disk_as_it_was(frames, tmp_path):
     assert first.level == second.level == 3
     for name in ("order", "starts", "ends"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    for name in ("feature", "threshold", "first_child", "features", "leaf_counts"):
+    for name in ("feature", "threshold", "first_child", "n_children", "features", "leaf_statistics"):
         for one, other in zip(getattr(first, name), getattr(second, name), strict=True):
             np.testing.assert_array_equal(one, other)

@@ -18,7 +18,7 @@ def stump(threshold_m: float, left, right) -> Tree:
         feature=np.array([0, LEAF, LEAF], np.int32),
         threshold=np.array([threshold_m, 0, 0], np.float32),
         first_child=np.array([1, 0, 1], np.int32),
-        leaf_probabilities=np.array([left, right], np.float32),
+        leaf_statistics=np.array([left, right], np.float32),
     )
 
 
@@ -123,4 +123,4 @@ def test_packing_keeps_every_node_and_leaf():
     packed = pack_forest(trees, tables)
     assert len(packed.records) == sum(tree.n_nodes for tree in trees)
     assert packed.roots.tolist() == [0, trees[0].n_nodes, trees[0].n_nodes + trees[1].n_nodes]
-    np.testing.assert_array_equal(packed.leaf_probabilities, np.concatenate([t.leaf_probabilities for t in trees]))
+    np.testing.assert_array_equal(packed.leaf_probabilities, np.concatenate([t.leaf_statistics for t in trees]))

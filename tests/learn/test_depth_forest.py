@@ -38,7 +38,7 @@ def predict(forest, frame, **options):
 def same_forest(one: DepthForest, other: DepthForest) -> bool:
     arrays = [
         [array for tree in f.trees for array in (tree.feature, tree.threshold, tree.first_child)]
-        + [tree.leaf_probabilities for tree in f.trees]
+        + [tree.leaf_statistics for tree in f.trees]
         + list(f.offsets)
         for f in (one, other)
     ]
@@ -110,7 +110,7 @@ def test_a_tree_in_use_sends_its_training_pixels_where_training_sent_them():
     tree, table = train_tree(frames, replace(PARAMETERS, trees=1), TOY, 0)
     samples = sample_pixels(enumerate(frames), PARAMETERS.pixels_per_person, (PARAMETERS.seed, 0))
     # number the leaves: with one-hot posteriors the answer is the leaf
-    numbered = replace(tree, leaf_probabilities=np.eye(tree.n_leaves, dtype=np.float32))
+    numbered = replace(tree, leaf_statistics=np.eye(tree.n_leaves, dtype=np.float32))
     packed = pack_forest([numbered], [table])
     counts = np.zeros((tree.n_leaves, TOY.n_classes))
     for image, (height, width) in enumerate(samples.shape):
@@ -120,7 +120,7 @@ def test_a_tree_in_use_sends_its_training_pixels_where_training_sent_them():
         pixels = samples.pixel[own].astype(np.int32) - 1
         leaves = classify(bordered, pixels, INTRINSICS.fx, INTRINSICS.fy, packed).argmax(1)
         np.add.at(counts, (leaves, samples.label[own]), 1)
-    np.testing.assert_allclose(counts / counts.sum(1, keepdims=True), tree.leaf_probabilities, atol=1e-6)
+    np.testing.assert_array_equal(counts, tree.leaf_statistics)
     assert tree.n_leaves > 10
 
 
@@ -135,7 +135,7 @@ def test_every_tree_sees_frames_of_its_own():
     others[::2] = toy_frames(6, first=50)
     trees = [train_tree(data, PARAMETERS, TOY, 1)[0] for data in (frames, others)]
     np.testing.assert_array_equal(trees[0].threshold, trees[1].threshold)
-    np.testing.assert_array_equal(trees[0].leaf_probabilities, trees[1].leaf_probabilities)
+    np.testing.assert_array_equal(trees[0].leaf_statistics, trees[1].leaf_statistics)
 
 
 def test_every_level_is_reported():

@@ -114,7 +114,7 @@ def test_a_single_leaf_is_a_model(tmp_path):
     )
     DepthForest([leaf], [np.zeros((0, 2, 2), np.float32)], TOY).save(tmp_path / "leaf.npz")
     np.testing.assert_allclose(
-        DepthForest.load(tmp_path / "leaf.npz").trees[0].leaf_probabilities, 1 / 6, atol=QUANTISATION
+        DepthForest.load(tmp_path / "leaf.npz").trees[0].leaf_statistics, 1 / 6, atol=QUANTISATION
     )
 
 

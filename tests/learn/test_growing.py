@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from posepipe.learn.binned_splits import BinnedSplits
 from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import LEAF, Tree
@@ -39,8 +40,8 @@ class Columns:
     def threshold(self, threshold_bin):
         return (threshold_bin + 0.5).astype(np.float32)
 
-    def go_right(self, samples, features, threshold_bins):
-        return self.table[samples, features[:, 0]] > threshold_bins
+    def go_right(self, samples, features, thresholds):
+        return self.table[samples, features[:, 0]] > thresholds
 
 
 def random_columns(seed: int, rows: int = 600, columns: int = 8) -> Columns:
@@ -48,9 +49,10 @@ def random_columns(seed: int, rows: int = 600, columns: int = 8) -> Columns:
 
 
 def grow(responses, labels, n_classes, rules=EVERY_COLUMN, seed=SEED, on_level=lambda growth: None):
-    growth = start_growth(len(responses))
+    finder = BinnedSplits(responses, labels, n_classes)
+    growth = start_growth(len(finder))
     while not growth.finished:
-        grow_level(growth, responses, labels, n_classes, rules, seed)
+        grow_level(growth, finder, rules, seed)
         on_level(growth)
     return growth
 
@@ -95,18 +97,17 @@ def test_a_planted_tree_is_found():
     assert features[tree.feature[right], 0] == 5
     assert tree.threshold[right] == 3.5
     leaves = tree.first_child[walk(tree, features, table)[:, -1]]
-    np.testing.assert_array_equal(tree.leaf_probabilities[leaves], np.eye(3)[labels])
+    np.testing.assert_array_equal(tree.leaf_statistics[leaves] > 0, np.eye(3, dtype=bool)[labels])
 
 
-def test_leaves_hold_the_shares_of_their_samples():
+def test_leaves_count_their_samples():
     responses = random_columns(2)
     labels = np.random.default_rng(3).integers(0, 4, 600, dtype=np.uint8)
     tree, features = finish(grow(responses, labels, 5, GrowthRules(max_depth=4, candidates=64, min_samples=20)))
     leaves = tree.first_child[walk(tree, features, responses.table)[:, -1]]
     for leaf in range(tree.n_leaves):
-        share = np.bincount(labels[leaves == leaf], minlength=5) / (leaves == leaf).sum()
-        np.testing.assert_allclose(tree.leaf_probabilities[leaf], share, atol=1e-6)
-    assert (tree.leaf_probabilities[:, 4] == 0).all()  # a class without samples keeps its column
+        np.testing.assert_array_equal(tree.leaf_statistics[leaf], np.bincount(labels[leaves == leaf], minlength=5))
+    assert (tree.leaf_statistics[:, 4] == 0).all()  # a class without samples keeps its column
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(2, 60))
@@ -124,7 +125,7 @@ def test_growth_keeps_its_rules_and_loses_no_sample(seed, max_depth, min_samples
     assert (passed > 0).all()
     assert (passed[inner] >= min_samples).all()
     assert tree.depth() <= max_depth
-    np.testing.assert_allclose(tree.leaf_probabilities.sum(1), 1, atol=1e-6)
+    np.testing.assert_array_equal(tree.node_statistics().sum(1), passed)
 
 
 def entropy_of(labels) -> float:
@@ -153,7 +154,7 @@ def test_a_least_gain_that_no_split_reaches_leaves_the_root():
     labels = (responses.table[:, 0] > 7).astype(np.uint8)
     tree, features = finish(grow(responses, labels, 2, GrowthRules(candidates=64, min_gain=1.1)))
     assert (tree.n_nodes, len(features)) == (1, 0)
-    np.testing.assert_allclose(tree.leaf_probabilities[0], np.bincount(labels) / 600, atol=1e-6)
+    np.testing.assert_array_equal(tree.leaf_statistics[0], np.bincount(labels))
 
 
 def test_depth_0_is_a_single_leaf():
@@ -223,10 +224,10 @@ def test_a_level_depends_on_the_seed_and_its_number_alone():
     for broken_after in range(1, whole.level):
         growth = start_growth(600)
         for _ in range(broken_after):
-            grow_level(growth, responses, labels, 4, rules, SEED)
+            grow_level(growth, BinnedSplits(responses, labels, 4), rules, SEED)
         taken_up = deepcopy(growth)
         while not taken_up.finished:
-            grow_level(taken_up, responses, labels, 4, rules, SEED)
+            grow_level(taken_up, BinnedSplits(responses, labels, 4), rules, SEED)
         assert same_tree(finish(taken_up), finish(whole))
 
 
@@ -262,8 +263,8 @@ def test_the_mean_gain_of_a_perfect_split_is_the_entropy():
     table = np.array([[0]] * 50 + [[9]] * 50, np.uint8)
     labels = np.array([0] * 50 + [1] * 50, np.uint8)
     growth = start_growth(100)
-    assert grow_level(growth, Columns(table), labels, 2, EVERY_COLUMN, SEED) == pytest.approx(1, abs=1e-5)
-    assert grow_level(growth, Columns(table), labels, 2, EVERY_COLUMN, SEED) == 0
+    assert grow_level(growth, BinnedSplits(Columns(table), labels, 2), EVERY_COLUMN, SEED) == pytest.approx(1, abs=1e-5)
+    assert grow_level(growth, BinnedSplits(Columns(table), labels, 2), EVERY_COLUMN, SEED) == 0
 
 
 def test_no_samples_grow_no_tree():

@@ -40,7 +40,7 @@ def test_samples_go_right_exactly_when_their_bin_lies_beyond_the_threshold_bin()
     bins = bins_of(responses, chosen, offsets)
     feature = rng.integers(7, size=400)
     threshold_bins = rng.integers(responses.n_bins - 1, size=400).astype(np.int32)
-    right = responses.go_right(chosen, np.ascontiguousarray(offsets[feature]), threshold_bins)
+    right = responses.go_right(chosen, np.ascontiguousarray(offsets[feature]), responses.threshold(threshold_bins))
     np.testing.assert_array_equal(right, bins[np.arange(400), feature] > threshold_bins)
 
 

@@ -15,7 +15,7 @@ GOOD = Tree(
     feature=np.array([0, LEAF, 1, LEAF, LEAF], np.int32),
     threshold=np.array([0.1, 0, -0.2, 0, 0], np.float32),
     first_child=np.array([1, 0, 3, 1, 2], np.int32),
-    leaf_probabilities=np.eye(3, dtype=np.float32),
+    leaf_statistics=np.eye(3, dtype=np.float32),
 )
 
 
@@ -51,7 +51,7 @@ def test_a_single_leaf_is_a_tree_of_depth_0():
         changed("first_child", 4, 3),
         changed("threshold", 0, np.nan),
         changed("threshold", 2, np.inf),
-        changed("leaf_probabilities", (0, 0), np.nan),
+        changed("leaf_statistics", (0, 0), np.nan),
         replace(GOOD, feature=np.zeros(0, np.int32), threshold=np.zeros(0, np.float32), first_child=GOOD.feature[:0]),
         replace(GOOD, threshold=GOOD.threshold[:4]),
         replace(GOOD, first_child=GOOD.first_child[:4]),

@@ -21,8 +21,8 @@ def leaf_of(tree, offsets, depth_m, mask, row, col, fx, fy):
 
 def classify(depth_m, mask, pixels, fx, fy, trees, offsets):
     """Mean posterior (N, C) of the leaves that each pixel reaches."""
-    out = np.zeros((len(pixels), trees[0].leaf_probabilities.shape[1]))
+    out = np.zeros((len(pixels), trees[0].leaf_statistics.shape[1]))
     for n, (row, col) in enumerate(pixels):
         for tree, table in zip(trees, offsets, strict=True):
-            out[n] += tree.leaf_probabilities[leaf_of(tree, table, depth_m, mask, row, col, fx, fy)]
+            out[n] += tree.leaf_statistics[leaf_of(tree, table, depth_m, mask, row, col, fx, fy)]
     return out / len(trees)
