@@ -74,8 +74,18 @@ class Tree:
         statistics = np.zeros((self.n_nodes, self.leaf_statistics.shape[1]))
         leaves = self.is_leaf
         statistics[leaves] = self.leaf_statistics[self.first_child[leaves]]
+        return self.sum_up(statistics)
+
+    def sum_up(self, statistics: np.ndarray) -> np.ndarray:
+        """Add every node's statistics, (N, K), to all nodes above it, in place."""
         _sum_up(self.parents(), statistics)
         return statistics
+
+    def kept(self, nodes: np.ndarray) -> np.ndarray:
+        """Which nodes stay when some are made leaves: those with none of ``nodes`` above them; bool (N,)."""
+        kept = np.ones(self.n_nodes, bool)
+        _keep_open(self.parents(), nodes, kept)
+        return kept
 
     def collapse(self, nodes: np.ndarray) -> Tree:
         """Make leaves of some nodes, by dropping all below them.
@@ -88,9 +98,7 @@ class Tree:
         -------
         Tree, its nodes and leaves in the same order as before
         """
-        parents = self.parents()
-        kept = np.ones(self.n_nodes, bool)
-        _keep_open(parents, nodes | self.is_leaf, kept)
+        kept = self.kept(nodes)
         place = np.cumsum(kept) - 1
         leaf = (nodes | self.is_leaf)[kept]
         statistics = self.node_statistics()[kept]

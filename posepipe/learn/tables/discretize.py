@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from posepipe.learn.impurity import entropy, information_gain
 
@@ -79,13 +79,14 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.n_bins = n_bins
         self.columns = columns
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the edges.
 
         Parameters
         ----------
         X : array-like (N, F) of numbers, NaN where missing
         y : array-like (N,), classes; "best-cut" alone needs and reads them
+        sample_weight : array-like (N,), how often each row counts; "best-cut" alone reads them. None = 1 each
 
         Raises
         ------
@@ -100,8 +101,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
             classes = np.zeros(len(X), np.int64)
+        weight = _check_sample_weight(sample_weight, X)
         self.columns_ = self._positions()
-        self.edges_ = [self._edges(X[:, column], classes) for column in self.columns_]
+        self.edges_ = [self._edges(X[:, column], classes, weight) for column in self.columns_]
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -141,14 +143,14 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"columns must be positions 0 to {self.n_features_in_ - 1}{named}, got {unknown}")
         return np.array(list(dict.fromkeys(known[column] for column in self.columns)), np.int64)
 
-    def _edges(self, values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Inner edges of one column: values (N,), classes int64 (N,)."""
-        present = ~np.isnan(values)
-        values, classes = values[present], classes[present]
+    def _edges(self, values: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Inner edges of one column: values (N,), classes int64 (N,), weight (N,)."""
+        present = ~np.isnan(values) & (weight > 0)
+        values, classes, weight = values[present], classes[present], weight[present]
         if len(values) == 0:
             return np.empty(0)
         if self.strategy == "best-cut":
-            return _best_cuts(values, classes, self.n_bins)
+            return _best_cuts(values, classes, weight, self.n_bins)
         assert self.n_bins is not None  # _check_parameters has seen to it
         return (_equal_width if self.strategy == "equal-width" else _equal_frequency)(values, self.n_bins)
 
@@ -172,11 +174,11 @@ def _equal_frequency(values: np.ndarray, n_bins: int) -> np.ndarray:
     return _midpoints(distinct[cuts], distinct[cuts + 1])
 
 
-def _best_cuts(values: np.ndarray, classes: np.ndarray, most: int | None) -> np.ndarray:
+def _best_cuts(values: np.ndarray, classes: np.ndarray, weight: np.ndarray, most: int | None) -> np.ndarray:
     """Cut the interval whose best cut saves most bits over its rows, until there are ``most`` intervals."""
     distinct, place = np.unique(values, return_inverse=True)
     n_classes = int(classes.max()) + 1
-    counts = np.bincount(place * n_classes + classes, minlength=len(distinct) * n_classes)
+    counts = np.bincount(place * n_classes + classes, weights=weight, minlength=len(distinct) * n_classes)
     counts = counts.reshape(len(distinct), n_classes)
     worthwhile: list[tuple[float, int, int, int]] = []  # a heap of (-bits saved, start, cut, end)
 
@@ -204,11 +206,11 @@ def _best_cut(counts: np.ndarray) -> tuple[int, float, np.ndarray]:
 
     Parameters
     ----------
-    counts : int64 (V, C), class counts of the V >= 2 distinct values of an interval
+    counts : float64 (V, C), class weights of the V >= 2 distinct values of an interval
 
     Returns
     -------
-    int, how many values lie before the cut; float, bits a row; int64 (2, C), class counts either side
+    int, how many values lie before the cut; float, bits a row; float64 (2, C), class weights either side
     """
     below = np.cumsum(counts, axis=0)
     total, below = below[-1], below[:-1]
@@ -225,9 +227,9 @@ def _pays(gain: float, children: np.ndarray) -> bool:
     Delta = log2(3^k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2)), k the classes present.
     """
     parent = children.sum(axis=0)
-    rows, k, each_k = int(parent.sum()), int(np.count_nonzero(parent)), np.count_nonzero(children, axis=1)
+    rows, k, each_k = float(parent.sum()), int(np.count_nonzero(parent)), np.count_nonzero(children, axis=1)
     saved = k * float(entropy(parent)) - float((each_k * entropy(children)).sum())
-    return gain > (math.log2(rows - 1) + math.log2(3**k - 2) - saved) / rows
+    return gain > (math.log2(max(rows - 1, 1)) + math.log2(3**k - 2) - saved) / rows
 
 
 def _midpoints(below: np.ndarray, above: np.ndarray) -> np.ndarray:

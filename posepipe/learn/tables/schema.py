@@ -1,0 +1,180 @@
+"""What the columns of a table are: numbers or categories. Tables of any kind come in, codes go out."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+CATEGORY_KINDS = "OSUb"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schema:
+    """Names and categories of the columns that a learner was shown."""
+
+    names: tuple[str, ...]
+    categories: tuple[tuple | None, ...]  #: sorted categories of a column, None for numbers
+    edges: tuple[np.ndarray | None, ...] = ()  #: rising inner edges of numbers that are cut into intervals
+
+    @classmethod
+    def learn(cls, cells: np.ndarray, names: Sequence[str], categorical: np.ndarray) -> Schema:
+        """Collect the categories of a table.
+
+        Parameters
+        ----------
+        cells : (N, F), numbers or objects; None and NaN are missing
+        names : of the columns
+        categorical : bool (F,), columns that hold categories whatever they look like; a column with a string
+            in it does anyway
+
+        Raises
+        ------
+        TypeError
+            For a cell that is neither a number nor a string.
+        ValueError
+            For an infinite number.
+        """
+        found = []
+        for column, forced in zip(cells.T, categorical, strict=True):
+            if cells.dtype.kind != "O":
+                found.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
+                continue
+            distinct = {_plain(cell) for cell in column if not is_missing(cell)}
+            if forced or any(isinstance(value, str | bool) for value in distinct):
+                found.append(tuple(sorted(distinct, key=lambda value: (type(value).__name__, value))))
+            else:
+                found.append(None)
+        return cls(tuple(names), tuple(found), (None,) * len(found))
+
+    def cut(self, edges: Sequence[np.ndarray | None]) -> Schema:
+        """The same table with some columns of numbers cut into intervals, which then are its categories."""
+        return replace(self, edges=tuple(edges))
+
+    @property
+    def is_categorical(self) -> np.ndarray:
+        """bool (F,)."""
+        return self.n_codes > 0
+
+    @property
+    def n_codes(self) -> np.ndarray:
+        """Categories or intervals of each column, 0 for numbers: int64 (F,)."""
+        of_numbers = [0 if e is None else len(e) + 1 for e in self.edges]
+        return np.array(
+            [n if c is None else len(c) for c, n in zip(self.categories, of_numbers, strict=True)], np.int64
+        )
+
+    def encode(self, cells: np.ndarray) -> np.ndarray:
+        """Numbers as they are and categories as their codes: float64 (N, F); NaN = missing, or never seen.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a cell that a column of numbers cannot hold.
+        """
+        out = np.empty(cells.shape)
+        for k, (column, categories) in enumerate(zip(cells.T, self.categories, strict=True)):
+            if categories is None:
+                values = self._numbers(column, k)
+                edges = self.edges[k]
+                out[:, k] = values if edges is None else _interval(values, edges)
+            elif cells.dtype.kind == "O":
+                code = {value: float(c) for c, value in enumerate(categories)}
+                out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), np.nan) for cell in column]
+            else:
+                place = np.searchsorted(categories, column)
+                place = np.minimum(place, len(categories) - 1)
+                known = np.asarray(categories)[place] == column if categories else np.zeros(len(column), bool)
+                out[:, k] = np.where(known, place, np.nan)
+        return out
+
+    def _numbers(self, column: np.ndarray, k: int) -> np.ndarray:
+        if column.dtype.kind != "O":
+            return column.astype(np.float64)
+        values = np.empty(len(column))
+        for row, cell in enumerate(column):
+            if is_missing(cell):
+                values[row] = np.nan
+                continue
+            plain = _plain(cell)
+            if isinstance(plain, str):
+                raise ValueError(
+                    f"column {self.names[k]!r} held numbers in training and now {plain!r};"
+                    " convert it, or train with it among `categorical`"
+                )
+            values[row] = float(plain)
+        if np.isinf(values).any():
+            raise ValueError(f"column {self.names[k]!r} holds infinity; give finite numbers, or NaN for a missing cell")
+        return values
+
+    def describe(self, column: int, code: int) -> str:
+        """A category in words, or an interval: ``above 5 to 8``."""
+        categories, edges = self.categories[column], self.edges[column]
+        if categories is not None:
+            value = categories[code]
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        assert edges is not None
+        low = f"above {edges[code - 1]:g}" if code > 0 else ""
+        high = f"to {edges[code]:g}" if code < len(edges) else ""
+        return f"{low} {high}".strip() if low else (f"up {high}" if high else "any")
+
+
+def _interval(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Number of the interval, closed above, that holds each value: float64, NaN stays."""
+    return np.where(np.isnan(values), np.nan, np.searchsorted(edges, values, side="left"))
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell of an object table is empty: None, NaN, or pandas' NA and NaT."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float | np.floating) and bool(np.isnan(cell))
+
+
+def _plain(cell: object) -> str | bool | float:
+    """A cell as a string, truth value or number, the same however it is wrapped."""
+    if isinstance(cell, str):
+        return str(cell)
+    if isinstance(cell, bool | np.bool_):
+        return bool(cell)
+    if isinstance(cell, numbers.Real | np.number):
+        return float(cell)  # type: ignore[arg-type]
+    raise TypeError(f"a cell's argument must be a string or a number, got {type(cell).__name__!r}")
+
+
+def chosen_columns(categorical: str | Sequence | None, names: Sequence[str], table: object) -> np.ndarray:
+    """Which columns are categories: bool (F,).
+
+    Parameters
+    ----------
+    categorical : None = what the table's own types say; "all"; or names, positions or a mask
+    names : of the columns
+    table : as it came; a DataFrame knows its columns' types
+
+    Raises
+    ------
+    ValueError
+        For a name or a position that is not there.
+    """
+    n = len(names)
+    if categorical is None:
+        types = getattr(table, "dtypes", None)
+        if types is None or not hasattr(table, "columns"):
+            return np.zeros(n, bool)
+        return np.array([getattr(t, "kind", "O") in CATEGORY_KINDS for t in types], bool)
+    if isinstance(categorical, str):
+        if categorical == "all":
+            return np.ones(n, bool)
+        raise ValueError(f"categorical must be None, 'all', or a list of columns, got {categorical!r}")
+    chosen = np.asarray(categorical)
+    if chosen.dtype == bool and len(chosen) == n:
+        return chosen
+    mask = np.zeros(n, bool)
+    for column in categorical:
+        place = list(names).index(column) if column in names else column
+        if not isinstance(place, int | np.integer) or not -n <= place < n:
+            raise ValueError(f"categorical names the column {column!r}, the table has {', '.join(map(str, names))}")
+        mask[place] = True
+    return mask
