@@ -77,20 +77,22 @@ class JointScores:
         pose: Pose,
         proposals: Sequence[JointProposal] = (),
     ) -> None:
-        """Score one person.
+        """Score one person; of whom no joint is known is passed over.
 
         Parameters
         ----------
-        joints_m : float (J, 3), true joints, metres, camera axes
+        joints_m : float (J, 3), true joints, metres, camera axes; NaN = nobody knows where it is, and it is left out
         visible : bool (J,)
         pose : the joints found; a joint that is missing counts as an error
         proposals : every proposal made; for average precision, those that the pose was not made from count too
         """
+        known = np.isfinite(joints_m).all(axis=1)
+        if not known.any():
+            return
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
-        for row, joint in enumerate(self.body.joints):
-            if not np.isfinite(joints_m[row]).all():  # nobody knows where it is
-                continue
+        for row in np.flatnonzero(known):
+            joint = self.body.joints[row]
             tally = self._tally[joint]
             if joint in pose.joints:
                 found[row] = pose.joints[joint].xyz_m
@@ -105,10 +107,10 @@ class JointScores:
             if joint in pose.joints:
                 rivals.append(pose.joints[joint])
             _add_proposals(tally, joints_m[row], bool(visible[row]), rivals)
-        shown = np.asarray(visible, bool)
+        shown = np.asarray(visible, bool) & known
         if shown.any():
             right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < RIGHT_M
-            self.views.append((float(joints_m[:, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
+            self.views.append((float(joints_m[known, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.twisted += _is_twisted(found, joints_m, self.body)
         self.turned += _is_turned(found, joints_m, self.body)
 
@@ -218,7 +220,7 @@ def _is_twisted(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> b
     paired = mirror != np.arange(len(mirror))
     straight = np.linalg.norm(found - truth, axis=1)[paired]
     crossed = np.linalg.norm(found - truth[mirror], axis=1)[paired]
-    known = np.isfinite(straight)
+    known = np.isfinite(straight) & np.isfinite(crossed)
     return bool(known.any() and (straight[known] - crossed[known]).mean() > TWISTED_M)
 
 

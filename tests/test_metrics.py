@@ -239,6 +239,30 @@ def test_without_pixels_or_people_figures_are_nan_and_not_an_error():
     assert means["left_right_flips"] == 0
 
 
+def test_joints_that_nobody_knows_are_left_out():
+    known = np.array([True, True, False, True])  # the left hand is not
+    truth = np.where(known[:, None], TRUTH, np.nan)
+    scores = JointScores(TOY)
+    scores.add(truth, known, right_pose(torso=at("torso", (0, 0, 0.2), 0.9)))
+    assert np.isnan(scores.table()["left_hand"]["all_within_10cm"])
+    assert scores.means()["within_10cm"] == pytest.approx(2 / 3)
+    assert scores.views[0][0] == 2
+    assert scores.views[0][2] == pytest.approx(2 / 3)
+    scores.add(np.full((4, 3), np.nan), SEEN, right_pose())
+    assert scores.people == 1
+
+
+def test_sides_are_compared_over_the_pairs_that_are_known():
+    truth = np.array([[0, -0.6, 2], [0, 0, 2], [0.3, 0, 2], [-0.3, 0, 2], [0.1, 0.9, 2], [-0.1, 0.9, 2]])
+    joints = (*TOY.joints, "left_foot", "right_foot")
+    body = replace(TOY, joints=joints, parents={})
+    swapped = Pose({j: JointProposal(j, tuple(truth[body.mirrored_joints()[k]]), 0.9) for k, j in enumerate(joints)})
+    scores = JointScores(body)
+    truth[5] = np.nan
+    scores.add(truth, np.isfinite(truth).all(axis=1), swapped)
+    assert scores.twisted == scores.turned == 1
+
+
 def test_small_parts_weigh_as_much_as_large_ones():
     scores = PartScores(TOY)
     scores.add(np.array([[1] * 1000 + [2]], np.uint8), np.array([[1] * 1001], np.uint8))
