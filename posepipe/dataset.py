@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import overload
+from typing import Protocol, overload
 
 import numpy as np
 
@@ -139,6 +139,19 @@ class Dataset:
             count = f"{len(missing)} of {len(self.recordings)} recordings"
             raise FormatError(manifest_path, f"{count} are missing, {missing[0]} first; make them again")
 
+    @property
+    def name(self) -> str:
+        return str(self.folder)
+
+    @property
+    def content(self) -> str:
+        """Names the frames: every recording's file, number of frames and hash."""
+        return "".join(f"{entry.file} {entry.frames} {entry.sha256}\n" for entry in self.recordings)
+
+    @property
+    def has_parts(self) -> bool:
+        return True
+
     def verify(self) -> None:
         """Compare every recording with its hash. Raises FormatError for the first that has changed."""
         for entry in self.recordings:
@@ -203,15 +216,39 @@ class Dataset:
         self.close()
 
 
+class LabelledFrames(Protocol):
+    """What a `FrameSequence` is made of: a `Dataset`, or whatever else has frames with their truth."""
+
+    body: BodyDefinition
+    recipe: dict
+    source_revision: str
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def content(self) -> str:
+        """Names the frames: other frames have another."""
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether pixels are labelled with body parts; without, `LabelledFrame.parts` is 0 everywhere."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> LabelledFrame: ...
+
+
 class FrameSequence(Sequence[LabelledFrame]):
     """Frames of one or more datasets of one body, in order; slices are views that read nothing.
 
     Raises ValueError when the bodies differ.
     """
 
-    def __init__(self, datasets: Sequence[Dataset], rows: range | None = None) -> None:
+    def __init__(self, datasets: Sequence[LabelledFrames], rows: range | None = None) -> None:
         if any(dataset.body != datasets[0].body for dataset in datasets):
-            names = ", ".join(f"{d.folder}: {d.body.name}" for d in datasets)
+            names = ", ".join(f"{d.name}: {d.body.name}" for d in datasets)
             raise ValueError(f"datasets used together must have one body, got {names}")
         self._datasets = datasets
         self._starts = np.array([0, *accumulate(len(d) for d in datasets)])
@@ -227,12 +264,21 @@ class FrameSequence(Sequence[LabelledFrame]):
         return [dataset.recipe for dataset in self._datasets]
 
     @property
+    def source_revisions(self) -> list[str]:
+        """Of the program that made each dataset."""
+        return [dataset.source_revision for dataset in self._datasets]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether all pixels of people are labelled with body parts."""
+        return all(dataset.has_parts for dataset in self._datasets)
+
+    @property
     def identity(self) -> str:
-        """Names the content: a hash of the recordings' hashes and of the rows in use."""
+        """Names the content: a hash of the datasets' contents and of the rows in use."""
         content = hashlib.sha256(repr(self._rows).encode())
         for dataset in self._datasets:
-            for entry in dataset.recordings:
-                content.update(f"{entry.file} {entry.frames} {entry.sha256}\n".encode())
+            content.update(dataset.content.encode())
         return content.hexdigest()[:16]
 
     def __len__(self) -> int:

@@ -1,7 +1,8 @@
-"""Arrays in one `.npz`: read without ever unpickling, refuse damage in one line, write whole or not at all."""
+"""Arrays in one `.npz`: read without ever unpickling, refuse damage in one line, write whole or not at all; hash."""
 
 from __future__ import annotations
 
+import hashlib
 import lzma
 import os
 import struct
@@ -67,3 +68,13 @@ def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray], compress: bool
         with partial.open("wb") as stream:  # a name would get ".npz" appended
             save(stream, allow_pickle=False, **arrays)
         os.replace(partial, path)
+
+
+def array_hash(arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256, in hexadecimal, of what the arrays hold, however and in whatever order they are kept in a file."""
+    content = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        content.update(f"{name} {array.dtype.str} {arrays[name].shape}\n".encode())
+        content.update(array.tobytes())
+    return content.hexdigest()

@@ -1,7 +1,8 @@
 """An NPZ pack: depth of one camera in one compressed NumPy file, with truth where there is some.
 
 ``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``fps``,
-``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3) and ``joint_names`` (J,).
+``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
+``ok`` or ``visible`` bool (N, ..., J), the true joints that are to be trusted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from posepipe.sources.depth_png import depth_in_grey_levels
 
 DEFAULT_FPS = 30.0
 
-_KEYS = ("depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names")
+_KEYS = ("depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names", "ok", "visible")
 
 
 class NpzPack:
@@ -39,18 +40,26 @@ class NpzPack:
         self.path = Path(path)
         self.name = str(path)
         arrays = read_npz(self.path, "an NPZ pack", _KEYS)
-        self._depth_mm = _depth_mm(self.path, arrays)
-        self._timestamps_s = _timestamps(self.path, arrays, len(self._depth_mm))
+        self.depth_mm = _depth_mm(self.path, arrays)  #: uint16 (N, H, W), millimetres, 0 = no reading
+        self._timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         own = _intrinsics(self.path, arrays)
-        self.intrinsics: Intrinsics = own if camera is None else intrinsics_for(camera, *self._depth_mm.shape[1:])
-        self.frame_count: int | None = len(self._depth_mm)
-        self.parts = _labels(self.path, arrays, "parts", self._depth_mm.shape)  #: uint8 (N, H, W) or None
-        self.people = _labels(self.path, arrays, "people", self._depth_mm.shape)  #: uint8 (N, H, W) or None
-        self.joints_m, self.joint_names = _joints(self.path, arrays, len(self._depth_mm))
+        self.intrinsics: Intrinsics = own if camera is None else intrinsics_for(camera, *self.depth_mm.shape[1:])
+        self.frame_count: int | None = len(self.depth_mm)
+        self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
+        self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
+        self.joints_m, self.joint_names = _joints(self.path, arrays, len(self.depth_mm))
+        self.trusted = _trusted(
+            self.path, arrays, self.joints_m
+        )  #: bool, shape of joints_m less its last axis, or None
+
+    def __len__(self) -> int:
+        return len(self.depth_mm)
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        return DepthFrame(self.depth_mm[index], self.intrinsics, float(self._timestamps_s[index]), index)
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        for index, depth_mm in enumerate(self._depth_mm):
-            yield DepthFrame(depth_mm, self.intrinsics, float(self._timestamps_s[index]), index)
+        return (self[index] for index in range(len(self)))
 
     def __enter__(self) -> NpzPack:
         return self
@@ -138,3 +147,13 @@ def _joints(path: Path, arrays: dict[str, np.ndarray], frames: int) -> tuple[np.
     if names.shape != joints_m.shape[-2:-1] or names.dtype.kind != "U":
         raise FormatError(path, f"joint_names: wanted {joints_m.shape[-2]} names, got {names.dtype} {names.shape}")
     return joints_m, tuple(map(str, names))
+
+
+def _trusted(path: Path, arrays: dict[str, np.ndarray], joints_m: np.ndarray | None) -> np.ndarray | None:
+    key = "ok" if "ok" in arrays else "visible"
+    if joints_m is None or key not in arrays:
+        return None
+    trusted = _need(path, arrays, key)
+    if trusted.dtype != bool or trusted.shape != joints_m.shape[:-1]:
+        raise FormatError(path, f"{key}: wanted bool {joints_m.shape[:-1]}, got {trusted.dtype} {trusted.shape}")
+    return trusted

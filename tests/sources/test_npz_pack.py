@@ -47,6 +47,21 @@ def test_truth_is_kept_where_there_is_some(tmp_path):
     assert pack.joint_names == ("head", "neck")
     np.testing.assert_array_equal(pack.joints_m, joints_m)
     np.testing.assert_array_equal(pack.parts, truth["parts"])
+    assert pack.trusted is None
+
+
+def test_the_mask_of_joints_is_ok_where_there_is_one_and_visible_otherwise(tmp_path):
+    truth = {"joints_m": np.zeros((3, 2, 3)), "visible": np.zeros((3, 2), bool)}
+    assert not NpzPack(save(tmp_path / "a.npz", **GOOD, **truth)).trusted.any()
+    assert NpzPack(save(tmp_path / "b.npz", **GOOD, **truth, ok=np.ones((3, 2), bool))).trusted.all()
+    assert NpzPack(save(tmp_path / "c.npz", **GOOD, ok=np.array("fine"))).trusted is None  # of no joints
+
+
+def test_frames_are_read_in_any_order(tmp_path):
+    depth_mm = np.arange(1000, 1060, dtype=np.uint16).reshape(3, 4, 5)
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"depth_mm": depth_mm}, fps=np.array(10)))
+    assert (len(pack), pack[2].index, pack[2].timestamp_s) == (3, 2, pytest.approx(0.2))
+    np.testing.assert_allclose(pack[1].depth_m, depth_mm[1] / 1000, atol=1e-6)
 
 
 @settings(deadline=None, max_examples=20)
@@ -82,6 +97,8 @@ def test_written_packs_are_read_back(tmp_path_factory, depth_mm):
         ({"people": np.zeros((3, 4, 5), np.int64)}, "people"),
         ({"joints_m": np.zeros((2, 20, 3))}, "joints_m"),
         ({"joints_m": np.zeros((3, 2, 3)), "joint_names": np.array(["head"])}, "joint_names"),
+        ({"joints_m": np.zeros((3, 2, 3)), "ok": np.ones((3, 2))}, r"ok: wanted bool \(3, 2\), got float64"),
+        ({"joints_m": np.zeros((3, 1, 2, 3)), "visible": np.ones((3, 2), bool)}, r"visible: wanted bool \(3, 1, 2\)"),
     ],
 )
 def test_a_wrong_array_is_named(tmp_path, change, message):
