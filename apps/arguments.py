@@ -1,8 +1,10 @@
-"""Kinds of arguments; what does not fit is wrong usage, exit code 2."""
+"""Kinds of arguments; what does not fit is wrong usage, exit code 2. And arguments as text."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -40,3 +42,13 @@ def _ending(suffix: str, text: str) -> Path:
     if Path(text).suffix.lower() != suffix:
         raise argparse.ArgumentTypeError(f"wanted a name that ends in {suffix}, got {text!r}")
     return Path(text)
+
+
+def as_typed(arguments: Sequence[str]) -> str:
+    """The command line, ``posepipe`` and all, with every path reduced to its last name: it goes into shared files."""
+    return shlex.join(["posepipe", *map(_last_name, arguments)])
+
+
+def _last_name(argument: str) -> str:
+    option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
+    return option + equals + (Path(value).name or value)

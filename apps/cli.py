@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from types import ModuleType
 
+from apps.arguments import as_typed
 from apps.progress import was_interrupted, watch_for_interrupt
 from posepipe import __version__
 from posepipe.errors import PosepipeError
@@ -45,8 +46,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run one command; it finds in ``args.typed`` what was typed.
+
+    Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C.
+    """
     args = build_parser().parse_args(arguments)
+    args.typed = as_typed(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO)
     watch_for_interrupt()
     warnings.showwarning = lambda message, *rest: print(f"posepipe: warning: {message}", file=sys.stderr)

@@ -42,6 +42,8 @@ def _model(path: Path) -> str:
     for k, tree in enumerate(forest.trees, start=1):
         lines.append(f"tree {k}: {tree.n_nodes} nodes, {tree.n_leaves} leaves, {tree.depth()} levels")
     history = {k: v for k, v in forest.header.items() if k not in ("body", "format", "version", "trees")}
+    if "figures" in history:  # of the single joints, the card tells
+        history["figures"] = {title: figures["headline"] for title, figures in history["figures"].items()}
     return "\n".join([*lines, json.dumps(history, indent=1)])
 
 

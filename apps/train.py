@@ -13,17 +13,24 @@ from apps.arguments import model_file, not_negative, positive
 if TYPE_CHECKING:
     from posepipe.learn.depth_forest import TrainingProgress
 
-HELP = "train a forest on labelled datasets"
+HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
     "posepipe train data/train --out my_model.npz",
     "posepipe train data/train --out my_model.npz --trees 1 --depth 15 --candidates 200",
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
+    "posepipe train data/joints --forest my_model.npz --out my_model.npz          # its joint parameters anew",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET", help="folders written by posepipe synth")
-    parser.add_argument("--out", type=model_file, required=True, metavar="MODEL.npz", help="model file to write")
+    parser.add_argument(
+        "--out",
+        type=model_file,
+        required=True,
+        metavar="MODEL.npz",
+        help="model file to write; its card, MODEL.md, is written beside it, and prose in it kept",
+    )
     parser.add_argument(
         "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
@@ -76,14 +83,15 @@ def run(args: argparse.Namespace) -> None:
     if args.forest:
         forest = DepthForest.load(args.forest)
         with joint_bar:
-            refit_joints(forest, joint_frames, args.out, TrainingWatch(on_joint_frame=joint_bar.update))
+            refit_joints(forest, joint_frames, args.out, TrainingWatch(on_joint_frame=joint_bar.update), args.typed)
     else:
         needed = memory_needed(frames, parameters) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
         with ProgressBar(len(frames), "reading", "frames") as bar, joint_bar:
             watch = TrainingWatch(LevelReport(bar.write), bar.update, joint_bar.update)
-            forest = train_model(frames, joint_frames, parameters, args.out, args.resume, watch)
-    print(f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes -> {args.out}")
+            forest = train_model(frames, joint_frames, parameters, args.out, args.resume, watch, args.typed)
+    size = f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes"
+    print(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 
 
 class LevelReport:

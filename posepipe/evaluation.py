@@ -16,6 +16,7 @@ from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 
+_KEPT = ("ap", "within_10cm", "hidden_within_15cm")
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
 
 
@@ -58,19 +59,30 @@ class Report:
             "people taken to face the wrong way": means["front_back_flips"],
         }
 
+    def summary(self) -> dict:
+        """What a model keeps of it: ``headline``, and for each of the ``joints`` three figures; NaN becomes None."""
+        joints = {joint: {column: row[column] for column in _KEPT} for joint, row in self.joints.table().items()}
+        return _without_nan({"headline": self.headline(), "joints": joints})
+
     def text(self) -> str:
-        """The same, without the confusion, for the terminal."""
+        """Every figure but the confusion, for the terminal; what there was nothing to measure for is left out."""
+        lines = [f"{name:34s}{value:8.3f}" for name, value in self.headline().items() if np.isfinite(value)]
         recall = [f"{part} {value:.2f}" for part, value in self.parts.recall().items()]
-        lines = [f"{name:34s}{value:8.3f}" for name, value in self.headline().items()]
-        lines.append("recall of the parts:")
+        lines += ["recall of the parts:"] if recall else []
         lines += ["  " + "  ".join(recall[i : i + 6]) for i in range(0, len(recall), 6)]
         for title, figures in (("distance", self.joints.by_distance()), ("turn", self.joints.by_yaw())):
             known = [f"{name} {value:.2f}" for name, value in figures.items() if np.isfinite(value)]
-            lines.append(f"visible within 10 cm by {title}:  " + "  ".join(known))
-        lines.append(f"  {'joint':16s}" + "".join(f"{column:>20s}" for column in _COLUMNS))
-        for joint, row in self.joints.table().items():
-            lines.append(f"  {joint:16s}" + "".join(f"{row[column]:20.3f}" for column in _COLUMNS))
-        return "\n".join(lines)
+            lines += [f"visible within 10 cm by {title}:  " + "  ".join(known)] if known else []
+        return "\n".join([*lines, *self._table_of_joints()])
+
+    def _table_of_joints(self) -> list[str]:
+        rows = {joint: row for joint, row in self.joints.table().items() if np.isfinite(list(row.values())).any()}
+        columns = [column for column in _COLUMNS if any(np.isfinite(row[column]) for row in rows.values())]
+        lines = [f"  {'joint':16s}" + "".join(f"{column:>20s}" for column in columns)]
+        return lines + [
+            f"  {joint:16s}" + "".join(f"{row[c]:20.3f}" if np.isfinite(row[c]) else f"{'-':>20s}" for c in columns)
+            for joint, row in rows.items()
+        ]
 
 
 def _without_nan(value):
@@ -113,7 +125,7 @@ def evaluate(
     Parameters
     ----------
     forest : DepthForest
-    frames : labelled; each person of the truth is cut out and scored alone
+    frames : labelled; each person of the truth is cut out and scored alone. Joints that are NaN are left out
     on_frame : called after every frame
     instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
     """
@@ -137,12 +149,16 @@ def evaluate(
 
 
 def compare(reports: Mapping[str, Report]) -> str:
-    """The headline figures of several models, side by side."""
+    """The headline figures of several models, side by side; what none has is left out."""
     rows: dict[str, list[float]] = {}
     for report in reports.values():
         for name, value in report.headline().items():
             rows.setdefault(name, []).append(value)
     width = max(12, *(len(name) + 2 for name in reports))
     lines = [" " * 34 + "".join(f"{name:>{width}s}" for name in reports)]
-    lines += [f"{name:34s}" + "".join(f"{value:{width}.3f}" for value in values) for name, values in rows.items()]
+    lines += [
+        f"{name:34s}" + "".join(f"{value:{width}.3f}" for value in values)
+        for name, values in rows.items()
+        if np.isfinite(values).any()
+    ]
     return "\n".join(lines)

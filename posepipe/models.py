@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
+from posepipe.model_header import answer_hash
 
 SUFFIX = ".npz"
 
@@ -42,5 +42,8 @@ def model_path(model: str | Path) -> Path:
 
 
 def model_identity(path: Path) -> str:
-    """Name and hash of a model file, for the headers of results: ``person sha256:0123456789ab``."""
-    return f"{path.stem} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    """Name and hash of a model, for the headers of results: ``person sha256:0123456789ab``.
+
+    The hash is of what decides the answers: figures that are added to the file leave it as it is.
+    """
+    return f"{path.stem} sha256:{answer_hash(path)[:12]}"

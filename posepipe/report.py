@@ -1,4 +1,4 @@
-"""Evaluations on paper: a folder with tables, figures and confusion, and the figures of a model's card."""
+"""Evaluations on paper: a folder with tables, figures and the confusion of parts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors, replace_file
-from posepipe.errors import FormatError
 from posepipe.evaluation import Report, compare
 
-CARD_START, CARD_END = "<!-- figures -->", "<!-- end of figures -->"
-"""What stands between these lines of a card is written by `posepipe evaluate --card`."""
 _CELL_PX, _MARGIN_PX = 22, 170
 
 
@@ -62,34 +59,3 @@ def draw_confusion(confusion: np.ndarray, body: BodyDefinition) -> np.ndarray:
         cv2.putText(image, part, place, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (0, 0, 0), 1, cv2.LINE_AA)
     image[size:, _MARGIN_PX:] = cv2.rotate(image[:size, :_MARGIN_PX], cv2.ROTATE_90_COUNTERCLOCKWISE)
     return image
-
-
-def fill_card(card: str | Path, title: str, report: Report) -> None:
-    """Put a model's figures on some frames into its card, in place of those of the same frames.
-
-    Raises
-    ------
-    FormatError
-        When the card does not mark where figures go.
-    """
-    card = Path(card)
-    with disk_errors(card):
-        text = card.read_text()
-    before, start, rest = text.partition(CARD_START)
-    between, end, after = rest.partition(CARD_END)
-    if not start or not end:
-        raise FormatError(card, f"wanted the lines {CARD_START} and {CARD_END}, between which the figures go")
-    sections = {s.split("\n", 1)[0]: s for s in between.split("\n### ")[1:]}
-    sections[title] = f"{title}\n\n{card_table(report)}"
-    body = "".join(f"\n### {section.strip()}\n" for section in sections.values())
-    replace_file(card, f"{before}{start}\n{body}\n{end}{after}".encode())
-
-
-def card_table(report: Report) -> str:
-    """Headline figures, then every joint, as Markdown."""
-    lines = ["| figure | |", "|---|---|"]
-    lines += [f"| {name} | {value:.3f} |" for name, value in report.headline().items()]
-    lines += ["", "| joint | AP at 10 cm | visible within 10 cm | hidden within 15 cm |", "|---|---|---|---|"]
-    for joint, row in report.joints.table().items():
-        lines.append(f"| {joint} | {row['ap']:.2f} | {row['within_10cm']:.2f} | {row['hidden_within_15cm']:.2f} |")
-    return "\n".join(lines)

@@ -1,16 +1,19 @@
-"""Training on one page: frames -> trees -> joint parameters -> model file."""
+"""Training on one page: frames -> trees -> joint parameters -> model file and card."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from posepipe.body import BodyDefinition
 from posepipe.dataset import FrameSequence
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, TrainingProgress, train_forest
+from posepipe.model_card import write_card
 from posepipe.revision import source_revision
 
 
@@ -30,8 +33,9 @@ def train_model(
     out: Path,
     resume: bool = False,
     watch: TrainingWatch | None = None,
+    command: str = "",
 ) -> DepthForest:
-    """Grow a forest, learn its joint parameters, and write the model file.
+    """Grow a forest, learn its joint parameters, and write the model file and its card.
 
     Parameters
     ----------
@@ -40,6 +44,8 @@ def train_model(
     parameters : ForestParameters
     out : the model file; checkpoints lie beside it, in ``NAME.training``, until it is written
     resume : go on from them
+    watch : TrainingWatch
+    command : that asked for it, for the model's header
 
     Raises
     ------
@@ -48,28 +54,46 @@ def train_model(
     """
     watch = watch or TrainingWatch()
     _check_bodies(frames.body, joint_frames.body)
-    checkpoints = Checkpoints(out.with_suffix(".training"), asdict(parameters), frames.identity, resume)
+    folder = out.with_suffix(".training")
+    resumed = resume and folder.is_dir()  # then the seconds are those of a part
+    checkpoints = Checkpoints(folder, asdict(parameters), frames.identity, resume)
+    history, started = _history(frames, command), time.monotonic()
     forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame)
-    forest.header |= {"recipes": frames.recipes, "source_revision": source_revision()}
-    refit_joints(forest, joint_frames, out, watch)
+    forest.header |= {**history, "seconds": round(time.monotonic() - started, 1), "resumed": resumed}
+    refit_joints(forest, joint_frames, out, watch, command)
     checkpoints.remove()
     return forest
 
 
 def refit_joints(
-    forest: DepthForest, joint_frames: FrameSequence, out: Path, watch: TrainingWatch | None = None
+    forest: DepthForest,
+    joint_frames: FrameSequence,
+    out: Path,
+    watch: TrainingWatch | None = None,
+    command: str = "",
 ) -> None:
-    """Learn the joint parameters of a forest, in place, and write the model file."""
+    """Learn the joint parameters of a forest, in place, and write the model file and its card."""
     watch = watch or TrainingWatch()
     _check_bodies(forest.body, joint_frames.body)
+    history, started = _history(joint_frames, command), time.monotonic()
     forest.joint_parameters = fit_joint_parameters(forest, joint_frames, watch.on_joint_frame)
-    forest.header |= {
-        "name": out.stem,
-        "joint_recipes": joint_frames.recipes,
-        "joint_frames": len(joint_frames),
-        "joint_source_revision": source_revision(),
-    }
+    history["seconds"] = round(time.monotonic() - started, 1)
+    forest.header.pop("figures", None)  # they were those of the older joint parameters
+    forest.header |= {"name": out.stem, "joint_frames": len(joint_frames)}
+    forest.header |= {f"joint_{name}": value for name, value in history.items()}
     forest.save(out)
+    write_card(out)
+
+
+def _history(frames: FrameSequence, command: str) -> dict[str, Any]:
+    """Where trees or joint parameters come from; asked before they are learned, for sources may change meanwhile."""
+    return {
+        "recipes": frames.recipes,
+        "frames_identity": frames.identity,
+        "frames_revisions": frames.source_revisions,
+        "source_revision": source_revision(),
+        "command": command,
+    }
 
 
 def _check_bodies(trees: BodyDefinition, joints: BodyDefinition) -> None:

@@ -49,8 +49,14 @@ STAGE_USERS = {
     "posepipe.joint_fitting": {"posepipe.assembly", "posepipe.density", "posepipe.proposals"},
 }
 
-#: who in the library may import its learners: the flow, which loads a forest, and what trains and measures one
-LEARN_USERS = {"posepipe", "posepipe.pipeline", "posepipe.training", "posepipe.evaluation"}
+#: who in the library may import its learners: the flow, which loads a forest; what trains, measures and describes one
+LEARN_USERS = {
+    "posepipe",
+    "posepipe.pipeline",
+    "posepipe.training",
+    "posepipe.evaluation",
+    "posepipe.model_card",
+}
 #: who in the library may import the flow
 PIPELINE_USERS = {"posepipe", "posepipe.evaluation"}
 

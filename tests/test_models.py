@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
+import re
 
+import numpy as np
 import pytest
 
 from posepipe import models
@@ -47,11 +49,18 @@ def test_what_is_neither_name_nor_file_is_refused_with_the_names(shipped, model)
         models.model_path(model)
 
 
-def test_the_identity_tells_name_and_content(shipped):
-    identity = models.model_identity(shipped / "person.npz")
-    assert identity == f"person sha256:{hashlib.sha256(b'person.npz').hexdigest()[:12]}"
-    (shipped / "person.npz").write_bytes(b"trained again")
-    assert models.model_identity(shipped / "person.npz") != identity
+def test_the_identity_tells_name_and_answers(tmp_path):
+    def identity(name="person", leaf=1.0, **header):
+        text = np.frombuffer(json.dumps({"format": "posepipe-forest", **header}).encode(), np.uint8)
+        np.savez(tmp_path / f"{name}.npz", header=text, leaves_0=np.array([leaf]))
+        return models.model_identity(tmp_path / f"{name}.npz")
+
+    own = identity()
+    assert re.fullmatch("person sha256:[0-9a-f]{12}", own)
+    assert identity(figures={"five people": {}}, seconds=2.5) == own
+    assert identity(name="dog") == own.replace("person", "dog")
+    assert identity(leaf=2.0) != own
+    assert identity(body="dog") != own
 
 
 def test_the_folder_of_shipped_models_is_there():

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from posepipe.errors import FormatError
-from posepipe.evaluation import Report
+from posepipe.evaluation import Report, compare
 from posepipe.metrics import JointScores, PartScores
-from posepipe.report import CARD_END, CARD_START, draw_confusion, fill_card, write_report
+from posepipe.report import draw_confusion, write_report
 from posepipe.results import JointProposal, Pose
 
 
@@ -52,22 +51,19 @@ def test_perfect_parts_are_a_dark_diagonal(report):
     np.testing.assert_array_equal(cells, np.where(np.eye(31), 0, 255))
 
 
-def test_a_card_is_filled_and_filled_again_without_growing(report, tmp_path):
-    card = tmp_path / "model.md"
-    card.write_text(f"# model\n\n{CARD_START}\n{CARD_END}\n\nafter\n")
-    fill_card(card, "five people", report)
-    once = card.read_text()
-    assert "| visible joints within 10 cm | 0.950 |" in once
-    assert once.startswith("# model\n")
-    assert once.endswith("after\n")
-    fill_card(card, "five people", report)
-    assert card.read_text() == once
-    fill_card(card, "others", report)
-    assert card.read_text().count("### ") == 2
+def test_what_there_is_nothing_to_measure_for_is_left_out_of_texts_and_none_elsewhere(report):
+    blind = Report(5, PartScores(HUMAN), report.joints)
+    assert "mean part accuracy" not in blind.text()
+    assert "recall" not in blind.text()
+    assert "nan" not in blind.text() + compare({"blind": blind})
+    assert "mean part accuracy" in compare({"blind": blind, "report": report})
+    assert blind.to_dict()["mean_part_accuracy"] is None
+    assert blind.summary()["headline"]["mean part accuracy"] is None
 
 
-def test_a_card_without_marks_is_refused(report, tmp_path):
-    card = tmp_path / "model.md"
-    card.write_text("# model\n")
-    with pytest.raises(FormatError, match="figures"):
-        fill_card(card, "five people", report)
+def test_the_summary_is_the_headline_and_three_figures_a_joint(report):
+    summary = report.summary()
+    assert summary["headline"]["visible joints within 10 cm"] == 19 / 20
+    assert summary["joints"]["head"] == {"ap": 1, "within_10cm": 1, "hidden_within_15cm": None}
+    assert list(summary["joints"]) == list(HUMAN.joints)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary

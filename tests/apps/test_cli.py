@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from apps.arguments import as_typed
 from apps.cli import COMMANDS, main
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
@@ -160,6 +161,54 @@ def test_synth_keeps_out_of_folders_of_others_and_never_shrinks_a_dataset(tmp_pa
     assert "notes.txt" in error_of(capsys, "synth", tmp_path / "mine", "--frames", "2")
     assert main(["synth", str(tmp_path / "data"), "--frames", "3", "--workers", "1"]) == 0
     assert "at least so many" in error_of(capsys, "synth", tmp_path / "data", "--frames", "2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed"),
+    [
+        (["train", "/home/me/data/train/", "--out", "../models/my model.npz"], "train train --out 'my model.npz'"),
+        (["train", "data", "--out=/home/me/m.npz", "--min-gain", "0.005"], "train data --out=m.npz --min-gain 0.005"),
+        (["train", "a/lr=3/b", ".", "..", "/", "", "-x"], "train b . .. / '' -x"),
+    ],
+)
+def test_a_command_is_told_without_folders(arguments, typed):
+    assert as_typed(arguments) == f"posepipe {typed}"
+
+
+def true_pack(folder, **changes):
+    """A blob 2 m away, called a person, whose head is known."""
+    arrays = {
+        "depth_mm": np.zeros((2, 48, 64), np.uint16),
+        "K": np.array([57, 57, 31.5, 23.5]),
+        "joints_m": np.full((2, 1, 3), [0, 0, 2.1]),
+        "joint_names": np.array(["head"]),
+        **changes,
+    }
+    arrays["depth_mm"][:, 10:40, 20:40] = 2000
+    np.savez(folder / "pack.npz", **arrays)
+    return folder / "pack.npz"
+
+
+def test_recordings_with_true_joints_are_scored_and_what_they_lack_is_null(tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    assert main(["evaluate", str(true_pack(tmp_path)), "--json", str(figures)]) == 0
+    (report,) = json.loads(figures.read_text())["models"].values()
+    assert (report["frames"], report["people"], report["mean_part_accuracy"]) == (2, 2, None)
+    assert report["joints"]["head"]["within_10cm"] is not None
+    assert report["joints"]["neck"]["within_10cm"] is None
+    printed = capsys.readouterr().out
+    assert "visible joints within 10 cm" in printed
+    assert "part accuracy" not in printed
+    assert "nan" not in printed
+
+
+def test_recordings_that_cannot_be_scored_are_one_line(tmp_path, capsys):
+    pack = true_pack(tmp_path)
+    assert "--ceilings needs pixels labelled" in error_of(capsys, "evaluate", pack, "--ceilings")
+    assert "score them apart" in error_of(capsys, "evaluate", pack, tmp_path)
+    assert "has none of tail" in error_of(capsys, "evaluate", true_pack(tmp_path, joint_names=np.array(["tail"])))
+    pack.write_bytes(pack.read_bytes()[:300])
+    assert "not an NPZ pack, or a cut one" in error_of(capsys, "evaluate", pack)
 
 
 def test_ctrl_c_that_a_compiler_swallowed_stops_at_the_next_frame(monkeypatch):
