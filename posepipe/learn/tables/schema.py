@@ -140,7 +140,7 @@ def _plain(cell: object) -> str | bool | float:
     if isinstance(cell, bool | np.bool_):
         return bool(cell)
     if isinstance(cell, numbers.Real | np.number):
-        return float(cell)  # type: ignore[arg-type]
+        return float(cell)
     raise TypeError(f"a cell's argument must be a string or a number, got {type(cell).__name__!r}")
 
 
