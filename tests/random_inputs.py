@@ -1,4 +1,4 @@
-"""Seeded random material for tests and benchmarks: depth images, trees, samples, clouds. Calls nothing under test."""
+"""Seeded random material for tests and benchmarks: depth images, tables, trees, clouds. Calls nothing under test."""
 
 from __future__ import annotations
 
@@ -56,6 +56,41 @@ def tree(rng: np.random.Generator, depth: int, n_features: int, n_classes: int) 
         first_child=np.array(first_child, np.int32),
         leaf_statistics=rng.dirichlet(np.full(n_classes, 0.5), n_leaves).astype(np.float32),
     )
+
+
+def cells(rng: np.random.Generator, n_rows: int, n_codes: list[int], missing: float = 0.15) -> np.ndarray:
+    """A table float64 (n_rows, F): whole numbers where a column has 0 codes, else codes; some cells missing."""
+    table = np.empty((n_rows, len(n_codes)))
+    for column, count in zip(table.T, n_codes, strict=True):
+        column[:] = rng.integers(count, size=n_rows) if count else rng.integers(-6, 7, n_rows)
+    table[rng.random(table.shape) < missing] = np.nan
+    return table
+
+
+def table_tree(
+    rng: np.random.Generator, depth: int, n_codes: list[int], is_each: list[bool], n_combinations: int, statistics: int
+) -> Tree:
+    """A tree over the columns of `cells`, or F + d for combination d; no training row reached some of its leaves.
+
+    A column of categories is asked with a branch for each, or for one against the others.
+    """
+    feature, threshold, n_children, level = [], [], [], 1
+    for below in reversed(range(depth + 1)):
+        following = 0
+        for _ in range(level):
+            inner = below > 0 and (below == depth or rng.random() < 0.7)
+            feature.append(int(rng.integers(len(n_codes) + n_combinations)) if inner else LEAF)
+            count = n_codes[feature[-1]] if inner and feature[-1] < len(n_codes) else 0
+            threshold.append(float(rng.integers(count)) if count else rng.integers(-5, 5) + 0.5)
+            n_children.append((count if count and is_each[feature[-1]] else 2) if inner else 0)
+            following += n_children[-1]
+        level = following
+    feature, n_children = np.array(feature, np.int32), np.array(n_children, np.int32)
+    first_child = np.where(feature == LEAF, np.cumsum(feature == LEAF) - 1, 1 + np.cumsum(n_children) - n_children)
+    leaves = rng.integers(0, 5, (len(feature), statistics)).astype(np.float64)
+    leaves[rng.random(len(feature)) < 0.3] = 0
+    leaves[[0, *first_child[feature != LEAF]], 0] += 1  # some weight arrived at every node that asks
+    return Tree(feature, np.array(threshold), first_child.astype(np.int32), leaves[feature == LEAF], n_children)
 
 
 def pixel_samples(rng: np.random.Generator, n_images: int, n_samples: int, n_classes: int = 4) -> PixelSamples:
