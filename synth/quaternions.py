@@ -25,6 +25,13 @@ def inverse(q: np.ndarray) -> np.ndarray:
     return q * np.array([-1, -1, -1, 1], q.dtype)
 
 
+def rotate(q: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Turn vectors (..., 3) by one rotation (4,)."""
+    axis, w = q[:3], q[3]
+    across = 2 * np.cross(axis, vectors)
+    return vectors + w * across + np.cross(axis, across)
+
+
 def from_rotation_vector(vector_rad: np.ndarray) -> np.ndarray:
     """Rotation by |v| about v: (..., 3), radians, to (..., 4)."""
     angle = np.linalg.norm(vector_rad, axis=-1, keepdims=True)
