@@ -15,11 +15,9 @@ import numpy as np
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
+from synth.primitives import ALONG, AROUND, CAP_RINGS, capsule, ring_triangles
 from synth.quaternions import from_rotation_vector, multiply, rotate
 from synth.skinning import PosedBody
-
-AROUND, ALONG, CAP_RINGS = 14, 8, 4
-"""Corners of a capsule's cross-section, rings along it, and rings of each rounded end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class Creature:
 
     def mesh(self) -> tuple[np.ndarray, np.ndarray]:
         """Triangles, int32 (T, 3), and the label of each, uint8 (T,)."""
-        one = _capsule_triangles()
+        one = ring_triangles(2 * CAP_RINGS + ALONG, AROUND)
         corners = one.max() + 1
         triangles = np.concatenate([one + k * corners for k in range(len(self.bones))])
         labels = [self.body.part_code(bone.part) for bone in self.bones]
@@ -142,8 +140,8 @@ class Creature:
                 rotation = multiply(parent_rotation, rotation)
                 at = parent_at + rotate(parent_rotation, start - parent_rest)
             place[bone.name] = rotation, start, at
-            capsule = _capsule(start, end, np.array(bone.radius) * size * stout)
-            vertices.append(at + rotate(rotation, capsule - start))
+            skin = capsule(start, end, np.array(bone.radius) * size * stout).reshape(-1, 3)
+            vertices.append(at + rotate(rotation, skin - start))
         joints = []
         ends = {bone.name: np.array(bone.end) * size for bone in self.bones}
         for joint in self.joints.values():
@@ -175,37 +173,3 @@ def read_creature(path: str | Path) -> Creature:
         raise FormatError(path, f"a creature needs {error}: see docs/examples/quadruped.toml") from None
     except (ValueError, TypeError) as error:
         raise FormatError(path, str(error)) from None
-
-
-def _profile(radius: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Places along a capsule and the radius at each, from pole to pole: (R,) each."""
-    angle = np.linspace(0, np.pi / 2, CAP_RINGS + 1)
-    first = -radius[0] * np.cos(angle[:-1]), radius[0] * np.sin(angle[:-1])
-    share = np.linspace(0, 1, ALONG)
-    middle = share * length, radius[0] + (radius[1] - radius[0]) * share
-    last = length + radius[1] * np.sin(angle[1:]), radius[1] * np.cos(angle[1:])
-    along, wide = (np.concatenate(parts) for parts in zip(first, middle, last, strict=True))
-    return along, wide
-
-
-def _capsule(start: np.ndarray, end: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """Vertices of a capsule that tapers: float64 (R x AROUND, 3)."""
-    axis = end - start
-    length = float(np.linalg.norm(axis))
-    axis = axis / length if length > 0 else np.array([0.0, 1.0, 0.0])
-    across = np.cross(axis, [1.0, 0, 0] if abs(axis[0]) < 0.9 else [0, 1.0, 0])
-    across /= np.linalg.norm(across)
-    third = np.cross(axis, across)
-    along, wide = _profile(radius, length)
-    turn = np.arange(AROUND) * 2 * np.pi / AROUND
-    ring = np.cos(turn)[:, None] * across + np.sin(turn)[:, None] * third
-    return (start + along[:, None, None] * axis + wide[:, None, None] * ring).reshape(-1, 3)
-
-
-def _capsule_triangles() -> np.ndarray:
-    """Triangles between neighbouring rings: int64 (T, 3)."""
-    rings = 2 * CAP_RINGS + ALONG
-    ring, corner = np.mgrid[: rings - 1, :AROUND]
-    a, b = ring * AROUND + corner, ring * AROUND + (corner + 1) % AROUND
-    quads = np.stack([a, b, a + AROUND, b, b + AROUND, a + AROUND], axis=-1)
-    return quads.reshape(-1, 3)

@@ -1,0 +1,98 @@
+"""Skirts and coats: cloth that hangs round both legs and hides where one ends and the other begins.
+
+What stands off the skin is displacement (`clothing`); this is a sheet of its own, made anew for each
+pose. At every height it is the outline of both legs together: the convex hull of two discs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.body import HUMAN
+from synth.primitives import Mesh, rings_mesh
+
+RINGS, AROUND = 14, 28
+WAIST = -0.35
+"""Of a thigh's length, from the hips towards the torso, where it hangs from."""
+LONGEST_STEP_M = 0.75
+"""Knees further apart would tear it: it is worn up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drape:
+    """One sheet round the legs, from the waist down."""
+
+    hem: float  #: 1 = at the knees, 2 = at the ankles
+    flare_m: float  #: how much wider at the hem than at the hips
+    folds_m: float  #: depth of its folds at the hem
+
+
+def sample_drape(rng: np.random.Generator) -> Drape:
+    """A skirt, or the lower half of a coat, from mid-thigh to the ankles."""
+    return Drape(float(rng.uniform(0.5, 1.9)), float(rng.uniform(0.0, 0.12)), float(rng.uniform(0, 0.02)))
+
+
+def hang(drape: Drape, joints_m: np.ndarray, thigh_m: float, rng: np.random.Generator) -> Mesh:
+    """Hang a drape on a posed person.
+
+    Parameters
+    ----------
+    drape : Drape
+    joints_m : float (20, 3), in the order of HUMAN.joints, body axes
+    thigh_m : radius of a thigh
+    rng : draws the folds
+
+    Returns
+    -------
+    Mesh, in the same axes, painted with the parts of the legs beneath
+    """
+    joint = {name: joints_m[i].astype(np.float64) for i, name in enumerate(HUMAN.joints)}
+    chains = [[joint[f"{side}_{name}"] for name in ("hip", "knee", "ankle")] for side in ("left", "right")]
+    step = np.linalg.norm(chains[0][1] - chains[1][1])
+    hem = min(drape.hem, LONGEST_STEP_M / max(step, 1e-6))
+    heights = np.linspace(WAIST, hem, RINGS)
+    turn = np.arange(AROUND) * 2 * np.pi / AROUND
+    fold = drape.folds_m * np.sin(turn * rng.integers(5, 10) + rng.uniform(0, 2 * np.pi))
+    rings = np.empty((RINGS, AROUND, 3))
+    lefts = np.empty((RINGS, AROUND), bool)
+    for k, height in enumerate(heights):
+        left, right = (_along(chain, joint["torso"], height) for chain in chains)
+        share = max(height, 0) / max(hem, 1e-6)
+        radius = thigh_m * (1.1 - 0.25 * max(height, 0) / 2) + drape.flare_m * share + fold * share
+        e1, e2 = _across(chains, min(height, 1.9))
+        outward = np.cos(turn)[:, None] * e1 + np.sin(turn)[:, None] * e2
+        lefts[k] = outward @ (left - right) > 0  # the support point of the hull of two discs
+        rings[k] = np.where(lefts[k][:, None], left, right) + radius[:, None] * outward
+    return rings_mesh(rings, _labels(heights[:-1], lefts[:-1]))
+
+
+def _along(chain: list[np.ndarray], torso: np.ndarray, height: float) -> np.ndarray:
+    """Centre of a leg: below 0 above the hip, 0 to 1 on the thigh, 1 to 2 on the calf."""
+    hip, knee, ankle = chain
+    if height < 0:
+        return hip + (torso - hip) * -height * np.array([0.4, 1, 1])
+    return hip + (knee - hip) * height if height < 1 else knee + (ankle - knee) * (height - 1)
+
+
+def _across(chains: list[list[np.ndarray]], height: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions across the legs, the first towards the left one."""
+    segment = 0 if height < 1 else 1
+    down = sum(chain[segment + 1] - chain[segment] for chain in chains)
+    down = down / max(np.linalg.norm(down), 1e-9)
+    e1 = chains[0][0] - chains[1][0]
+    e1 = e1 - down * (e1 @ down)
+    e1 /= max(np.linalg.norm(e1), 1e-9)
+    return e1, np.cross(down, e1)
+
+
+def _labels(heights: np.ndarray, lefts: np.ndarray) -> np.ndarray:
+    """The part beneath each quad: uint8 (R - 1, A)."""
+    bands = ((0.05, "lower_torso"), (0.82, "upper_leg"), (1.18, "knee"), (1.82, "lower_leg"), (9, "ankle"))
+    out = np.empty(lefts.shape, np.uint8)
+    for row, height in enumerate(heights):
+        part = next(name for end, name in bands if height < end)
+        for column, left in enumerate(lefts[row]):
+            out[row, column] = HUMAN.part_code(f"{'left' if left else 'right'}_{part}")
+    return out

@@ -1,0 +1,82 @@
+"""Meshes made from formulas: boxes, sheets and capsules, and the picture's vocabulary for what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+AROUND, ALONG, CAP_RINGS = 14, 8, 4
+"""Corners of a capsule's cross-section, rings along it, and rings of each rounded end."""
+CARRIED = 255
+"""Label of what a person carries, while a frame is made: of the person, yet no part."""
+ROOM = 254
+"""Label of everything that is nobody's, while a frame is made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mesh:
+    """Painted triangles."""
+
+    vertices_m: np.ndarray  #: float (V, 3), metres
+    triangles: np.ndarray  #: int32 (T, 3)
+    labels: np.ndarray  #: uint8 (T,), part codes, CARRIED or ROOM
+
+    @staticmethod
+    def join(meshes: Sequence[Mesh]) -> Mesh:
+        """One mesh of several."""
+        first = np.cumsum([0, *(len(m.vertices_m) for m in meshes)])
+        return Mesh(
+            np.concatenate([m.vertices_m for m in meshes]),
+            np.concatenate([m.triangles + offset for m, offset in zip(meshes, first[:-1], strict=True)]).astype(
+                np.int32
+            ),
+            np.concatenate([m.labels for m in meshes]),
+        )
+
+
+def box(least_m: Sequence[float], most_m: Sequence[float], label: int) -> Mesh:
+    """An upright box between two corners."""
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    vertices = np.asarray(least_m) + corners * (np.asarray(most_m, float) - least_m)
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    triangles = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+    return Mesh(vertices, triangles, np.full(len(triangles), label, np.uint8))
+
+
+def rings_mesh(rings_m: np.ndarray, labels: np.ndarray) -> Mesh:
+    """A surface through closed rings of corners: float (R, A, 3); ``labels`` uint8 (R - 1, A), one a quad."""
+    n_rings, around = rings_m.shape[:2]
+    return Mesh(rings_m.reshape(-1, 3), ring_triangles(n_rings, around), np.repeat(labels.reshape(-1), 2))
+
+
+def ring_triangles(n_rings: int, around: int) -> np.ndarray:
+    """Triangles between neighbouring rings of corners, quad by quad: int32 (2 (n_rings - 1) around, 3)."""
+    ring, corner = np.mgrid[: n_rings - 1, :around]
+    a, b = ring * around + corner, ring * around + (corner + 1) % around
+    return np.stack([a, b, a + around, b, b + around, a + around], axis=-1).reshape(-1, 3).astype(np.int32)
+
+
+def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float]) -> np.ndarray:
+    """Rings of a capsule that tapers from one radius to another: float64 (2 CAP_RINGS + ALONG, AROUND, 3)."""
+    axis = end_m - start_m
+    length = float(np.linalg.norm(axis))
+    axis = axis / length if length > 0 else np.array([0.0, 1.0, 0.0])
+    across = np.cross(axis, [1.0, 0, 0] if abs(axis[0]) < 0.9 else [0, 1.0, 0])
+    across /= np.linalg.norm(across)
+    along, wide = _profile(radius_m, length)
+    turn = np.arange(AROUND) * 2 * np.pi / AROUND
+    ring = np.cos(turn)[:, None] * across + np.sin(turn)[:, None] * np.cross(axis, across)
+    return start_m + along[:, None, None] * axis + wide[:, None, None] * ring
+
+
+def _profile(radius_m: Sequence[float], length_m: float) -> tuple[np.ndarray, np.ndarray]:
+    """Places along a capsule and the radius at each, from pole to pole: (R,) each."""
+    angle = np.linspace(0, np.pi / 2, CAP_RINGS + 1)
+    share = np.linspace(0, 1, ALONG)
+    first = -radius_m[0] * np.cos(angle[:-1]), radius_m[0] * np.sin(angle[:-1])
+    middle = share * length_m, radius_m[0] + (radius_m[1] - radius_m[0]) * share
+    last = length_m + radius_m[1] * np.sin(angle[1:]), radius_m[1] * np.cos(angle[1:])
+    along, wide = (np.concatenate(parts) for parts in zip(first, middle, last, strict=True))
+    return along, wide
