@@ -13,7 +13,11 @@ EXAMPLES = (
     "posepipe synth data/train --frames 20000 --seed 1       # embedded poses, Kinect v1 noise",
     "posepipe synth data/train --frames 20000 --mocap poses.npz",
     "posepipe synth data/validation --recipe validation      # the fixed validation set",
+    "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
+    "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/formats.md)",
 )
+SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
+"""The names of `synth.sensor_presets.PRESETS`, written out so that help needs no NumPy."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", default="train", metavar="R", help="named recipe or TOML file (default: train)")
     parser.add_argument("--frames", type=positive, metavar="N", help="number of frames, instead of the recipe's")
     parser.add_argument("--seed", type=not_negative, metavar="S", help="seed, instead of the recipe's")
-    parser.add_argument("--sensor", metavar="NAME", help="sensor preset, instead of the recipe's")
+    parser.add_argument(
+        "--sensor",
+        metavar="NAME|FILE.toml",
+        help=f"sensor, instead of the recipe's: {', '.join(SENSORS)}, or a TOML file",
+    )
     parser.add_argument(
         "--mocap", nargs="+", type=Path, default=[], metavar="PATH", help="pose banks (.npz) besides the embedded one"
     )
@@ -33,8 +41,11 @@ def run(args: argparse.Namespace) -> None:
     from synth.clips import PoseBank, embedded_pose_bank, read_pose_bank
     from synth.generate import generate
     from synth.recipe import read_recipe
+    from synth.sensor_file import find_sensor
 
-    changes = {name: value for name in ("frames", "seed", "sensor") if (value := getattr(args, name)) is not None}
+    changes = {name: value for name in ("frames", "seed") if (value := getattr(args, name)) is not None}
+    if args.sensor is not None:
+        changes["sensor"] = find_sensor(args.sensor)
     recipe = replace(read_recipe(args.recipe), **changes)
     bank = PoseBank.concatenate([embedded_pose_bank(), *(read_pose_bank(path) for path in args.mocap)])
     with ProgressBar(recipe.frames, "synth", "frames") as bar:

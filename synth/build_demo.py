@@ -20,6 +20,7 @@ from posepipe.recording import RecordingWriter
 from synth.clips import Motion, embedded_motion
 from synth.generate import Stage
 from synth.scenes import View, look
+from synth.sensors import sensor_preset
 
 MOTION = "humanoid3d_walk"
 FRAMES = 60
@@ -28,7 +29,9 @@ SENSOR = "kinect-v1-320"
 YAW_DEG = 35.0
 """Towards the camera and past it."""
 START_M = 3.4
-CAMERA_HEIGHT_M = 1.3
+ASIDE_WIDTHS = -0.15
+"""Of the image, from its centre."""
+CAMERA_HEIGHT_M, AIM_HEIGHT_M = 1.3, 0.95
 
 
 def render_motion(motion: Motion, stage: Stage, seed: int) -> Iterator[LabelledFrame]:
@@ -47,12 +50,10 @@ def render_motion(motion: Motion, stage: Stage, seed: int) -> Iterator[LabelledF
                 pelvis_m=posed.joints_m[HUMAN.joint_index("pelvis")],
                 floor_y_m=float(posed.vertices_m[:, 1].min()),
                 distance_m=START_M,
+                aside_m=ASIDE_WIDTHS * stage.sensor.width / stage.sensor.intrinsics.fx * START_M,
                 camera_height_m=CAMERA_HEIGHT_M,
-                aim_height_m=0.95,
+                pitch_rad=np.arctan2(CAMERA_HEIGHT_M - AIM_HEIGHT_M, START_M),
                 roll_rad=0.0,
-                aside=-0.15,
-                intrinsics=stage.sensor.intrinsics,
-                width=stage.sensor.width,
             )
         yield stage.shot(posed, view, index, rng)
 
@@ -61,7 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Render the recording of posepipe demo.")
     parser.add_argument("out", type=Path)
     out = parser.parse_args().out
-    stage = Stage(SENSOR)
+    stage = Stage(sensor_preset(SENSOR))
     out.parent.mkdir(parents=True, exist_ok=True)
     sensor = stage.sensor
     with RecordingWriter(out, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:

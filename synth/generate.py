@@ -38,7 +38,7 @@ from synth.pose_drawing import draw_pose
 from synth.rasterizer import paint, render_depth
 from synth.recipe import Recipe
 from synth.scenes import View, draw_view
-from synth.sensors import add_sensor_noise, sensor_preset
+from synth.sensors import SensorPreset, add_sensor_noise
 from synth.skinning import PosedBody, pose_body
 from synth.visibility import visible_joints
 
@@ -52,8 +52,8 @@ MIN_PERSON_PIXELS = 200
 class Stage:
     """One sensor, and everything about the body that does not change from frame to frame."""
 
-    def __init__(self, sensor: str, noise: bool = True) -> None:
-        self.sensor = sensor_preset(sensor)
+    def __init__(self, sensor: SensorPreset, noise: bool = True) -> None:
+        self.sensor = sensor
         self.asset = load_body_asset()
         self._noise = noise
         self._labels = paint_parts(self.asset)
@@ -117,7 +117,8 @@ class PersonRenderer:
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
-            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, aside or aim_height_m lie out of sight"
+            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"
+            " pitch_deg or aside lie out of sight"
         )
 
 
@@ -189,7 +190,8 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
     begun_with = read_json_object(folder / MANIFEST_NAME).get("recipe")
     if not isinstance(begun_with, dict) or not isinstance(begun_with.get("frames"), int):
         raise FormatError(folder / MANIFEST_NAME, "names no recipe; give another folder")
-    wanted = json.loads(json.dumps(made_from))
+    begun_with = {**Recipe().to_dict(), **begun_with}  # a field that joined later had its default
+    begun_with, wanted = (json.loads(json.dumps(fields)) for fields in (begun_with, made_from))
     changed = [key for key in wanted | begun_with if key != "frames" and wanted.get(key) != begun_with.get(key)]
     if changed:
         raise PosepipeError(

@@ -5,28 +5,36 @@ A frame depends on the recipe and its index alone; the recipe travels in the dat
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
+from synth.sensor_file import find_sensor
+from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
+RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "aside")
+PITCHES = ("aim_limits_deg", "pitch_deg")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What to render. Ranges are (least, most) and drawn evenly; angles in degrees.
 
+    A field that joins has a default under which nothing changes: datasets begun before it can go on.
+
     Raises
     ------
     ValueError
-        For a number of frames below 1, a share outside [0, 1], or a range that falls.
+        For a number of frames below 1, a share outside [0, 1], a range that falls, or a camera pitched past the
+        vertical.
     """
 
     frames: int = 1000
     seed: int = 0
-    sensor: str = "kinect-v1-320"
+    sensor: SensorPreset = PRESETS["kinect-v1-320"]  #: a preset's name will do, or a table of a sensor's fields
     poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
     only_clips: tuple[str, ...] = ()  #: of these, only these clips; empty = all
     leave_out_clips: tuple[str, ...] = ()  #: and never these
@@ -34,7 +42,9 @@ class Recipe:
     camera_height_m: tuple[float, float] = (0.4, 2.2)
     roll_deg: tuple[float, float] = (-5.0, 5.0)
     aim_height_m: tuple[float, float] = (0.6, 1.3)  #: the camera is pitched to look at this height of the person
-    aside: tuple[float, float] = (-0.35, 0.35)  #: where the person stands, in image widths from the centre
+    aim_limits_deg: tuple[float, float] = (-25.0, 35.0)  #: but no further up and down than this; down is positive
+    pitch_deg: tuple[float, float] | None = None  #: of the camera, down is positive; None = it looks at aim_height_m
+    aside: tuple[float, float] = (-0.35, 0.35)  #: where the pelvis is, in image widths from the centre; 0.5 = border
     facing_share: float = 0.0  #: people who roughly face the camera; the others turn over the full circle
     facing_spread_deg: float = 35.0  #: standard deviation of their yaw
     mirror_share: float = 0.5
@@ -50,6 +60,7 @@ class Recipe:
             raise ValueError(f"recipe: frames must be at least 1, got {self.frames}")
         if self.poses not in ("train", "validation", "all"):
             raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
+        object.__setattr__(self, "sensor", _as_sensor(self.sensor))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("_share") and not 0 <= value <= 1:
@@ -58,15 +69,13 @@ class Recipe:
                 if not isinstance(value, tuple | list) or not all(isinstance(clip, str) for clip in value):
                     raise ValueError(f"recipe: {field.name} must be a list of clip names, got {value!r}")
                 object.__setattr__(self, field.name, tuple(value))
-            elif isinstance(value, tuple | list):
-                least, most = value
-                if not least <= most:
-                    raise ValueError(f"recipe: {field.name} must be (least, most), got {value}")
-                object.__setattr__(self, field.name, (float(least), float(most)))
+            elif field.name in RANGES and value is not None:
+                object.__setattr__(self, field.name, _as_range(field.name, value))
 
     def to_dict(self) -> dict:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+        """Plain data, ready for JSON; a preset goes by its name, any other sensor by its values."""
+        is_preset = PRESETS.get(self.sensor.name) == self.sensor
+        return {**asdict(self), "sensor": self.sensor.name if is_preset else self.sensor.to_dict()}
 
     @classmethod
     def from_dict(cls, data: dict) -> Recipe:
@@ -77,13 +86,32 @@ class Recipe:
         return cls(**data)
 
 
+def _as_sensor(sensor: object) -> SensorPreset:
+    if isinstance(sensor, str):
+        return sensor_preset(sensor)
+    if isinstance(sensor, dict):
+        return SensorPreset.from_dict(sensor)
+    if not isinstance(sensor, SensorPreset):
+        raise ValueError(f"recipe: sensor must be a preset's name, a TOML file or a table, got {sensor!r}")
+    return sensor
+
+
+def _as_range(name: str, value: object) -> tuple[float, float]:
+    if not isinstance(value, tuple | list) or len(value) != 2 or not -math.inf < value[0] <= value[1] < math.inf:
+        raise ValueError(f"recipe: {name} must be (least, most), got {value!r}")
+    least, most = map(float, value)
+    if name in PITCHES and not -90 <= least <= most <= 90:
+        raise ValueError(f"recipe: {name} must lie between -90 (straight up) and 90 (straight down), got {value}")
+    return least, most
+
+
 def recipe_names() -> tuple[str, ...]:
     """Names of the recipes that come with posepipe."""
     return tuple(sorted(path.stem for path in RECIPES_DIR.glob("*.toml")))
 
 
 def read_recipe(recipe: str | Path) -> Recipe:
-    """Read a recipe by its name, or from a TOML file.
+    """Read a recipe by its name, or from a TOML file; a sensor's file that it names is looked for beside it.
 
     Raises
     ------
@@ -95,6 +123,9 @@ def read_recipe(recipe: str | Path) -> Recipe:
     if not path.is_file():
         raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
     try:
-        return Recipe.from_dict(tomllib.loads(path.read_text()))
+        data = tomllib.loads(path.read_text())
+        if isinstance(data.get("sensor"), str):
+            data["sensor"] = find_sensor(data["sensor"], path.parent)
+        return Recipe.from_dict(data)
     except (ValueError, TypeError) as error:
         raise FormatError(path, str(error)) from None

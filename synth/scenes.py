@@ -14,9 +14,6 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from synth.recipe import Recipe
 
-PITCH_LIMITS_DEG = (-25.0, 35.0)
-"""Down is positive."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -45,30 +42,26 @@ def look(
     pelvis_m: np.ndarray,
     floor_y_m: float,
     distance_m: float,
+    aside_m: float,
     camera_height_m: float,
-    aim_height_m: float,
+    pitch_rad: float,
     roll_rad: float,
-    aside: float,
-    intrinsics: Intrinsics,
-    width: int,
 ) -> View:
     """Place one person before one camera.
 
     Parameters
     ----------
     yaw_rad : turn of the body about the vertical; 0 faces the camera
-    pelvis_m : (3,), the body's pelvis in its own axes; it will stand ``distance_m`` along the floor
-    floor_y_m : height of the body's lowest point in its own axes
-    camera_height_m, aim_height_m : above the floor; the camera is pitched to look at the latter
+    pelvis_m : float (3,), metres, the body's pelvis in its own axes
+    floor_y_m : metres, height of the body's lowest point in its own axes
+    distance_m, aside_m : metres along the floor, ahead of the camera and to its right, at which the pelvis will be
+    camera_height_m : metres above the floor
+    pitch_rad : of the camera; 0 is level, down is positive
     roll_rad : of the camera
-    aside : share of the image width by which the pelvis is off the middle column
     """
     turn = rotation_about("y", yaw_rad)
-    drop = camera_height_m - aim_height_m
-    pitch = np.clip(np.arctan2(drop, distance_m), *np.radians(PITCH_LIMITS_DEG))
-    offset = aside * width / intrinsics.fx * distance_m
-    place = np.array([offset, -floor_y_m, -distance_m]) - turn @ (pelvis_m * [1, 0, 1])
-    world_to_camera = np.diag([1.0, -1.0, -1.0]) @ rotation_about("z", roll_rad) @ rotation_about("x", pitch)
+    place = np.array([aside_m, -floor_y_m, -distance_m]) - turn @ (pelvis_m * [1, 0, 1])
+    world_to_camera = np.diag([1.0, -1.0, -1.0]) @ rotation_about("z", roll_rad) @ rotation_about("x", pitch_rad)
     camera = np.array([0.0, camera_height_m, 0.0])
     return View(world_to_camera @ turn, world_to_camera @ (place - camera))
 
@@ -76,20 +69,32 @@ def look(
 def draw_view(
     recipe: Recipe, pelvis_m: np.ndarray, floor_y_m: float, intrinsics: Intrinsics, width: int, rng: np.random.Generator
 ) -> View:
-    """Draw a view within the recipe's ranges."""
+    """Draw a view within the recipe's ranges.
+
+    A dataset is its random numbers in their order: a field that joins draws nothing unless a recipe asks for it.
+    """
     if rng.random() < recipe.facing_share:
         yaw = rng.normal(0, np.radians(recipe.facing_spread_deg))
     else:
         yaw = rng.uniform(-np.pi, np.pi)
+    distance_m = rng.uniform(*recipe.distance_m)
+    camera_height_m = rng.uniform(*recipe.camera_height_m)
+    if recipe.pitch_deg is None:
+        drop_m = camera_height_m - rng.uniform(*recipe.aim_height_m)
+        pitch = np.clip(np.arctan2(drop_m, distance_m), *np.radians(recipe.aim_limits_deg))
+        depth_m = distance_m  # near enough while the camera is pitched little; frozen recipes rest on it
+    else:
+        pitch = np.radians(rng.uniform(*recipe.pitch_deg))
+        drop_m = camera_height_m - (pelvis_m[1] - floor_y_m)
+        depth_m = distance_m * np.cos(pitch) + drop_m * np.sin(pitch)
+    roll = np.radians(rng.uniform(*recipe.roll_deg))
     return look(
         yaw_rad=yaw,
         pelvis_m=pelvis_m,
         floor_y_m=floor_y_m,
-        distance_m=rng.uniform(*recipe.distance_m),
-        camera_height_m=rng.uniform(*recipe.camera_height_m),
-        aim_height_m=rng.uniform(*recipe.aim_height_m),
-        roll_rad=np.radians(rng.uniform(*recipe.roll_deg)),
-        aside=rng.uniform(*recipe.aside),
-        intrinsics=intrinsics,
-        width=width,
+        distance_m=distance_m,
+        aside_m=rng.uniform(*recipe.aside) * width / intrinsics.fx * depth_m,
+        camera_height_m=camera_height_m,
+        pitch_rad=pitch,
+        roll_rad=roll,
     )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from posepipe.camera import Intrinsics
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
 
 FAMILIES = ("ideal", "structured_light", "time_of_flight", "stereo")
+TRIANGULATING = ("structured_light", "stereo")
+"""Families that measure disparity: they need a baseline and a matching focal length."""
+FIELDS = ("name", "width", "height", "fx", "fy", "cx", "cy", "family", "min_range_m", "max_range_m")
+TRIANGULATING_FIELDS = ("baseline_m", "matching_fx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +23,8 @@ class SensorPreset:
     Raises
     ------
     ValueError
-        For a family nobody has written noise for, or a range that is empty.
+        For a picture without pixels, a family nobody has written noise for, a range that is empty or that depth
+        images do not hold, or a sensor that triangulates without a baseline or a matching focal length.
     """
 
     name: str
@@ -30,10 +38,53 @@ class SensorPreset:
     matching_fx: float = 0.0  #: focal length, pixels, of the image in which the sensor measures disparity
 
     def __post_init__(self) -> None:
+        if min(self.width, self.height) < 1:
+            raise ValueError(f"sensor {self.name!r}: a picture has pixels, got {self.width}x{self.height}")
         if self.family not in FAMILIES:
             raise ValueError(f"sensor {self.name!r}: family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
-        if not 0 <= self.min_range_m < self.max_range_m:
-            raise ValueError(f"sensor {self.name!r}: no range between {self.min_range_m} and {self.max_range_m} m")
+        if not MIN_DEPTH_M <= self.min_range_m < self.max_range_m <= MAX_DEPTH_M:
+            raise ValueError(
+                f"sensor {self.name!r}: wanted {MIN_DEPTH_M} <= min_range_m < max_range_m <= {MAX_DEPTH_M},"
+                f" got {self.min_range_m} and {self.max_range_m} m"
+            )
+        for name in TRIANGULATING_FIELDS:
+            value = getattr(self, name)
+            if value < 0 or (value == 0 and self.family in TRIANGULATING):
+                raise ValueError(f"sensor {self.name!r}: family {self.family} wants {name} > 0, got {value}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON and TOML; the intrinsics lie flat among the rest."""
+        values = asdict(self)
+        values.update(values.pop("intrinsics"))
+        return {name: values[name] for name in (*FIELDS, *TRIANGULATING_FIELDS)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SensorPreset:
+        """The inverse of `to_dict`. Raises ValueError for what is missing, no field, or no value for it."""
+        every = FIELDS + TRIANGULATING_FIELDS
+        if unknown := sorted(set(data) - set(every)):
+            raise ValueError(f"sensor: no field {', '.join(unknown)}; it has {', '.join(every)}")
+        wanted = every if data.get("family") in TRIANGULATING else FIELDS
+        if missing := [name for name in wanted if name not in data]:
+            raise ValueError(f"sensor: {', '.join(missing)} missing; wanted {', '.join(wanted)}")
+        values = {name: _checked(name, value) for name, value in data.items()}
+        intrinsics = Intrinsics(*(values.pop(name) for name in ("fx", "fy", "cx", "cy")))
+        return cls(intrinsics=intrinsics, **values)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A field's value; numbers other than the picture's size become floats."""
+    if name in ("name", "family"):
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"sensor: {name}: wanted text, got {value!r}")
+        return value
+    if name in ("width", "height"):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"sensor: {name}: wanted a whole number of pixels, got {value!r}")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"sensor: {name}: wanted a number, got {value!r}")
+    return float(value)
 
 
 def _preset(

@@ -122,7 +122,7 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, rng: n
     shape = depth_m.shape
     scale = preset.intrinsics.fx / preset.matching_fx  # image pixels in a matching pixel
     focal_baseline = preset.matching_fx * preset.baseline_m
-    radius = int(WINDOW_PX * scale / 2)
+    radius = max(1, int(WINDOW_PX * scale / 2))  # a much thinned-out picture shows even small windows as wide
     depth_strength, edge_strength = np.exp(rng.normal(0, STRENGTH_SPREAD, 2))
     shifts = np.stack([patchy_noise(shape, radius, rng) for _ in range(2)])
     needed = patchy_noise(shape, radius, rng) * np.float32(NEEDED_SPREAD * edge_strength) + np.float32(NEEDED_SHARE)

@@ -1,5 +1,6 @@
 """Datasets: the same bytes whatever happens on the way, and labels that agree with the depth."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from posepipe.dataset import Dataset
+from posepipe.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import PosepipeError
 from synth import generate as generate_module
 from synth.clips import embedded_pose_bank
@@ -92,6 +93,42 @@ def test_a_folder_takes_no_other_recipe(tmp_path):
     generate(tmp_path, Recipe(frames=1, seed=1), embedded_pose_bank(), workers=1)
     with pytest.raises(PosepipeError, match="seed"):
         generate(tmp_path, Recipe(frames=1, seed=2), embedded_pose_bank(), workers=1)
+
+
+def test_a_dataset_from_before_a_field_goes_on_while_the_field_has_its_default(tmp_path, short_recordings):
+    generate(tmp_path, Recipe(frames=4, seed=1), embedded_pose_bank(), workers=1)
+    manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
+    for field in ("pitch_deg", "aim_limits_deg", "tumble_share"):
+        del manifest["recipe"][field]
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest))
+    with pytest.raises(PosepipeError, match="pitch_deg"):
+        generate(tmp_path, Recipe(frames=8, seed=1, pitch_deg=(0, 10)), embedded_pose_bank(), workers=1)
+    generate(tmp_path, Recipe(frames=8, seed=1), embedded_pose_bank(), workers=1)
+    with Dataset.open(tmp_path) as dataset:
+        assert len(dataset) == 8
+
+
+MOUNTINGS = {
+    "near": {"distance_m": (0.5, 1.0)},
+    "far": {"distance_m": (4.0, 8.0)},
+    "ceiling": {"distance_m": (0.0, 1.5), "camera_height_m": (2.2, 3.2), "pitch_deg": (60, 90)},
+    "robot": {"distance_m": (0.6, 4.0), "camera_height_m": (0.3, 0.8), "pitch_deg": (-35, 0)},
+}
+
+
+@pytest.mark.parametrize("mounting", MOUNTINGS)
+def test_people_are_seen_from_every_mounting(mounting):
+    renderer = PersonRenderer(Recipe(seed=4, **MOUNTINGS[mounting]), embedded_pose_bank())
+    for index in range(6):
+        frame = renderer.render(index)
+        assert np.count_nonzero(frame.parts) >= generate_module.MIN_PERSON_PIXELS
+        assert frame.visible.any()
+
+
+def test_a_camera_that_looks_past_everybody_says_so():
+    renderer = PersonRenderer(Recipe(pitch_deg=(-90, -90), distance_m=(3.0, 3.0)), embedded_pose_bank())
+    with pytest.raises(PosepipeError, match="pitch_deg"):
+        renderer.render(0)
 
 
 def test_validation_poses_come_from_clips_that_training_never_sees():

@@ -7,7 +7,7 @@ from synth.recipe import Recipe, read_recipe, recipe_names
 
 
 def test_the_recipes_that_come_with_posepipe_read():
-    assert set(recipe_names()) >= {"train", "joints", "validation"}
+    assert set(recipe_names()) >= {"train", "joints", "validation", "top", "robot"}
     for name in recipe_names():
         assert Recipe.from_dict(read_recipe(name).to_dict()) == read_recipe(name)
 
@@ -24,6 +24,8 @@ def test_the_validation_recipe_is_frozen():
         camera_height_m=(0.4, 2.2),
         roll_deg=(-5.0, 5.0),
         aim_height_m=(0.6, 1.3),
+        aim_limits_deg=(-25.0, 35.0),
+        pitch_deg=None,
         aside=(-0.35, 0.35),
         facing_share=0.0,
         mirror_share=0.5,
@@ -45,7 +47,14 @@ def test_the_validation_recipe_is_frozen():
         ("distance_m = [3.0, 1.0]", "least, most"),
         ("colour = 3", "no field colour"),
         ("frames = ", "r.toml"),
-        ("distance_m = [1.0]", "r.toml"),
+        ("distance_m = [1.0]", "least, most"),
+        ("distance_m = 2", "least, most"),
+        ("aside = [-inf, inf]", "least, most"),
+        ("pitch_deg = [60, 100]", "straight down"),
+        ("aim_limits_deg = [-91, 0]", "straight up"),
+        ("sensor = 'kinect-v3'", "kinect-v3.*known are"),
+        ("sensor = 3", "a preset's name"),
+        ("[sensor]\nname = 'mine'", "width, height, fx"),
     ],
 )
 def test_a_wrong_recipe_says_what_is_wrong(tmp_path, line, says):

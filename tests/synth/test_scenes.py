@@ -1,6 +1,7 @@
 """Where the camera sees people."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,12 +19,10 @@ def view(**changes):
         "pelvis_m": PELVIS,
         "floor_y_m": 0.0,
         "distance_m": 2.0,
+        "aside_m": 0.0,
         "camera_height_m": 0.95,
-        "aim_height_m": 0.95,
+        "pitch_rad": 0.0,
         "roll_rad": 0.0,
-        "aside": 0.0,
-        "intrinsics": CAMERA,
-        "width": 320,
     }
     return look(**{**plain, **changes})
 
@@ -44,16 +43,66 @@ def test_half_a_turn_shows_the_back():
     np.testing.assert_allclose(behind, [-0.3, 0, 2.2], atol=1e-6)
 
 
-def test_a_high_camera_looks_down_at_its_aim():
-    aim = view(camera_height_m=1.95).camera_points(PELVIS)
-    np.testing.assert_allclose(aim[:2], [0, 0], atol=1e-6)
-    assert np.isclose(aim[2], np.hypot(2, 1))
+def test_a_camera_looks_down_by_its_pitch():
+    ahead = view(camera_height_m=1.95, pitch_rad=np.arctan2(1, 2)).camera_points(PELVIS)
+    np.testing.assert_allclose(ahead, [0, 0, np.hypot(2, 1)], atol=1e-6)
 
 
-def test_aside_moves_the_person_across_the_image():
-    row, col = CAMERA.project(view(aside=0.25).camera_points(PELVIS))
-    assert np.isclose(col, 159.5 + 80)
-    assert np.isclose(row, 119.5)
+def test_a_camera_at_the_ceiling_sees_heads_before_feet():
+    above = view(camera_height_m=2.95, pitch_rad=np.pi / 2, distance_m=0.0)
+    np.testing.assert_allclose(above.camera_points(PELVIS), [0, 0, 2], atol=1e-6)
+    head, foot = (above.camera_points(PELVIS + [0, up, 0]) for up in (0.7, -0.9))
+    assert head[2] < foot[2]
+    # at yaw 0 people face the side that is down in the picture
+    assert above.camera_points(PELVIS + [0, 0, 0.3])[1] > 0
+
+
+def test_aside_moves_the_person_to_the_right():
+    np.testing.assert_allclose(view(aside_m=0.5).camera_points(PELVIS), [0.5, 0, 2], atol=1e-6)
+
+
+def drawn(seed, **fields):
+    return draw_view(Recipe(**fields), PELVIS, 0.0, CAMERA, 320, np.random.default_rng(seed))
+
+
+def pitch_deg(of):
+    """Angle by which the camera looks below the horizon."""
+    up = of.rotation @ [0, 1, 0]
+    return np.degrees(np.arcsin(-up[2]))
+
+
+@given(st.integers(0, 10_000))
+def test_a_recipe_s_pitch_is_kept_however_steep(seed):
+    assert 60 - 1e-6 <= pitch_deg(drawn(seed, pitch_deg=(60, 90))) <= 90 + 1e-6
+    assert pitch_deg(drawn(seed, pitch_deg=(-40, -40))) == pytest.approx(-40)
+
+
+@given(st.integers(0, 10_000))
+def test_the_limits_of_aiming_are_the_recipe_s(seed):
+    high = {"camera_height_m": (3.0, 3.0), "aim_height_m": (1.0, 1.0), "distance_m": (1.0, 1.0)}
+    assert pitch_deg(drawn(seed, **high)) == pytest.approx(35)
+    assert pitch_deg(drawn(seed, **high, aim_limits_deg=(-90, 90))) == pytest.approx(np.degrees(np.arctan2(2, 1)))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, -30.0, 60.0, 90.0]))
+def test_aside_is_in_image_widths_at_any_pitch(seed, pitch):
+    straight = {"distance_m": (0.8, 0.8), "camera_height_m": (2.5, 2.5), "roll_deg": (0, 0), "aside": (0.25, 0.25)}
+    point = drawn(seed, **straight, pitch_deg=(pitch, pitch)).camera_points(PELVIS)
+    if point[2] > 0:
+        assert CAMERA.project(point)[1] == pytest.approx(159.5 + 80, abs=1e-3)
+
+
+def test_a_recipe_without_pitch_draws_the_numbers_it_always_drew():
+    """Frozen recipes rest on the order: turn, distance, height, aim, roll, aside."""
+    recipe, rng = Recipe(), np.random.default_rng(5)
+    rng.random()
+    yaw, distance_m, height_m = rng.uniform(-np.pi, np.pi), rng.uniform(1.0, 4.0), rng.uniform(0.4, 2.2)
+    aim_m, roll_deg, aside = rng.uniform(0.6, 1.3), rng.uniform(-5.0, 5.0), rng.uniform(-0.35, 0.35)
+    pitch = np.clip(np.arctan2(height_m - aim_m, distance_m), *np.radians([-25.0, 35.0]))
+    wanted = look(yaw, PELVIS, 0.0, distance_m, aside * 320 / 285.6 * distance_m, height_m, pitch, np.radians(roll_deg))
+    found = draw_view(recipe, PELVIS, 0.0, CAMERA, 320, np.random.default_rng(5))
+    np.testing.assert_array_equal(found.rotation, wanted.rotation)
+    np.testing.assert_array_equal(found.translation_m, wanted.translation_m)
 
 
 @given(st.floats(-np.pi, np.pi), st.sampled_from("xyz"))

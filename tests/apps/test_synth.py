@@ -1,0 +1,52 @@
+"""``posepipe synth``: sensors by name and by file, from the command line."""
+
+import pytest
+
+from apps.cli import main
+from apps.synth import SENSORS
+from posepipe.dataset import Dataset
+from synth.sensor_presets import PRESETS
+
+SMALL = ["--frames", "2", "--workers", "1"]
+CAMERA = """
+name = "mine"
+width = 160
+height = 120
+fx = 142.8
+fy = 142.8
+cx = 79.5
+cy = 59.5
+family = "time_of_flight"
+min_range_m = 0.4
+max_range_m = 6.0
+"""
+
+
+def test_help_lists_every_preset(capsys):
+    assert tuple(PRESETS) == SENSORS
+    with pytest.raises(SystemExit):
+        main(["synth", "--help"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in PRESETS)
+
+
+def test_a_camera_of_one_s_own_is_rendered_and_a_changed_one_is_noticed(tmp_path, capsys):
+    camera, data = tmp_path / "camera.toml", str(tmp_path / "data")
+    camera.write_text(CAMERA)
+    assert main(["synth", data, "--sensor", str(camera), *SMALL]) == 0
+    with Dataset.open(data) as dataset:
+        assert dataset[1].parts.shape == (120, 160)
+    camera.write_text(CAMERA.replace("142.8", "150.0"))
+    assert main(["synth", data, "--sensor", str(camera), *SMALL]) == 1
+    assert "differs in sensor" in capsys.readouterr().err
+
+
+def test_a_wrong_camera_is_one_line_and_leaves_nothing_behind(tmp_path, capsys):
+    camera = tmp_path / "camera.toml"
+    camera.write_text(CAMERA.replace("time_of_flight", "lidar"))
+    assert main(["synth", str(tmp_path / "data"), "--sensor", str(camera), *SMALL]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("posepipe: error: ")
+    assert "camera.toml" in line
+    assert "time_of_flight" in line  # among the families that there are
+    assert not (tmp_path / "data").exists()
