@@ -38,6 +38,11 @@ def video_file(text: str) -> Path:
     return _ending(".mp4", text)
 
 
+def picture_file(text: str) -> Path:
+    """A picture to write: it ends in .png."""
+    return _ending(".png", text)
+
+
 def _ending(suffix: str, text: str) -> Path:
     if Path(text).suffix.lower() != suffix:
         raise argparse.ArgumentTypeError(f"wanted a name that ends in {suffix}, got {text!r}")

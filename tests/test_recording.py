@@ -88,6 +88,7 @@ def test_any_frame_can_be_read_in_any_order(tmp_path):
     with RecordingReader(record(tmp_path / "a.mcap", frames, body=HUMAN)) as reader:
         for i in (3, 0, 5, -1, -6, 3):
             assert_same_truth(reader[i], frames[i])
+        assert reader.seekable
         with pytest.raises(IndexError, match="frame 6 of 6"):
             reader[6]
 
@@ -281,6 +282,7 @@ def test_another_programs_recording_is_read(tmp_path):
     images[1] = bytes(ros.encode_image(frames[1].depth_m, "32FC1", 0, "f"))
     with RecordingReader(write_foreign(tmp_path / "a.mcap", images, camera_info())) as reader:
         assert (len(reader), reader.start_time_ns, reader.intrinsics) == (4, 10**9, CAMERA)
+        assert not reader.seekable  # all in one chunk
         np.testing.assert_array_equal(reader[2].depth_m, frames[2].depth_m)
         for i, got in enumerate(reader):
             np.testing.assert_array_equal(got.depth_m, frames[i].depth_m)

@@ -92,6 +92,11 @@ class RecordingReader:
         """Complete frames in the file."""
         return sum(self._frames_per_chunk)
 
+    @property
+    def seekable(self) -> bool:
+        """Whether any frame is found at once, as in our own recordings."""
+        return self._places_of_frames is not None
+
     def __len__(self) -> int:
         return self.frame_count
 
