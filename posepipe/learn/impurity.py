@@ -34,13 +34,17 @@ def n_log_n_table(largest: int) -> np.ndarray:
     return np.rint(n * np.log2(n) * BIT).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def weight_of(criterion, statistics):
     """Weight that reached a node: the sum of its classes' weights, or its first moment."""
-    return statistics[0] if criterion == SQUARED_ERROR else statistics.sum()
+    total = statistics[0]
+    if criterion != SQUARED_ERROR:
+        for k in range(1, len(statistics)):
+            total += statistics[k]
+    return total
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")  # the scan of a table asks it of every boundary between two values
 def impurity_of(criterion, statistics, costs):
     """Impurity of one node, for kernels; 0 where no weight arrived.
 

@@ -1,8 +1,11 @@
 """Kernel: the best split of many nodes by exact scan of the columns of a table.
 
-Each (node, candidate) pair is a task of its own: the node's rows are sorted by the column, and every
+Each (node, candidate) pair is a task of its own: the node's entries are sorted by the column, and every
 boundary between two values is tried. Cells that are missing take no part in the choice and shrink the
 gain; linear combinations of columns are tried like columns.
+
+What is sorted are keys: the rank of an entry's value, then the entry, that is its place in the order. Ranks
+are whole numbers, and few bits of them differ, so that large nodes are sorted digit by digit.
 """
 
 from __future__ import annotations
@@ -11,12 +14,18 @@ import numpy as np
 from numba import njit, prange
 
 from posepipe.learn.impurity import ENTROPY, NO_COSTS, SQUARED_ERROR, impurity_of
+from posepipe.learn.tables.threads import worth_threads
 
 NUMERIC, EACH, EQUALS = 0, 1, 2
 """How a column is asked: at most a threshold; which of its categories; one category or any other."""
 EQUAL_GAIN = 1e-10
 """Gains this close are equal: what rounding tells apart must not decide, so that ties go to the first."""
-_LOW = np.uint64(0xFFFFFFFF)
+FEW = 32
+"""So many keys are sorted by insertion."""
+MOST_DIGIT_BITS = 11
+"""Of a digit: the counts of its values stay in the first cache."""
+_RANK = np.uint64(32)
+_ENTRY = np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, inline="always")
@@ -29,7 +38,7 @@ def _add(criterion, statistics, target, weight):
         statistics[int(target)] += weight
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _saved(criterion, costs, before, total, total_weight, left, left_weight, right):
     """Impurity that parting ``total`` into ``left`` and the rest saves. ``right`` is scratch room."""
     right_weight = total_weight - left_weight
@@ -49,53 +58,48 @@ def _intrinsic(weights, missing):
 
 
 @njit(cache=True)
-def _try_thresholds(values, groups, rows, table, missing, criterion, costs, min_leaf, n_statistics):
-    """Best threshold: (gain, intrinsic value, threshold).
-
-    ``rows`` are entries of the node's order in rising order of their value, ``groups`` (same length)
-    equal where values are equal; ``values`` gives the value of an entry of ``rows``.
-    """
-    target, order, weight = table
+def _try_thresholds(keys, entries, missing, criterion, costs, min_leaf, n_statistics):
+    """Best boundary between two of the sorted keys: (gain, intrinsic value, key below it, -1 = none)."""
     total, left, right = np.zeros(n_statistics), np.zeros(n_statistics), np.empty(n_statistics)
     total_weight = 0.0
-    for j in rows:
-        _add(criterion, total, target[order[j]], weight[j])
-        total_weight += weight[j]
+    for key in keys:
+        j = np.int64(key & _ENTRY)
+        target, weight = entries[j, 0], entries[j, 1]
+        _add(criterion, total, target, weight)
+        total_weight += weight
     before = impurity_of(criterion, total, costs)
     best, cut, left_of_cut, left_weight = -np.inf, -1, 0.0, 0.0
-    for i in range(len(rows) - 1):
-        j = rows[i]
-        _add(criterion, left, target[order[j]], weight[j])
-        left_weight += weight[j]
-        if groups[i] == groups[i + 1] or left_weight < min_leaf or total_weight - left_weight < min_leaf:
+    for i in range(len(keys) - 1):
+        j = np.int64(keys[i] & _ENTRY)
+        target, weight = entries[j, 0], entries[j, 1]
+        _add(criterion, left, target, weight)
+        left_weight += weight
+        one_value = keys[i] >> _RANK == keys[i + 1] >> _RANK
+        if one_value or left_weight < min_leaf or total_weight - left_weight < min_leaf:
             continue
         saved = _saved(criterion, costs, before, total, total_weight, left, left_weight, right)
         if saved > best + EQUAL_GAIN:
             best, cut, left_of_cut = saved, i, left_weight
     if cut < 0:
-        return -np.inf, 0.0, 0.0
-    low, high = values[cut], values[cut + 1]
-    middle = low + (high - low) / 2
-    if not low <= middle < high:  # neighbouring floating point numbers, or an overflow
-        middle = low
+        return -np.inf, 0.0, -1
     known = total_weight / (total_weight + missing)
-    return best * known, _intrinsic(np.array([left_of_cut, total_weight - left_of_cut]), missing), middle
+    return best * known, _intrinsic(np.array([left_of_cut, total_weight - left_of_cut]), missing), cut
 
 
 @njit(cache=True)
-def _try_categories(column, start, end, table, criterion, costs, min_leaf, n_statistics):
+def _try_categories(column, order, start, end, entries, criterion, costs, min_leaf, n_statistics):
     """Best question about categories: (gain, intrinsic value, category)."""
     codes, kind, n_codes = column
-    target, order, weight = table
     counts, weights = np.zeros((n_codes, n_statistics)), np.zeros(n_codes)
     total, missing = np.zeros(n_statistics), 0.0
     for j in range(start, end):
         code = codes[order[j]]
+        target, weight = entries[j, 0], entries[j, 1]
         if code < 0:
-            missing += weight[j]
+            missing += weight
         else:
-            _add(criterion, counts[code], target[order[j]], weight[j])
-            weights[code] += weight[j]
+            _add(criterion, counts[code], target, weight)
+            weights[code] += weight
     for k in range(n_codes):
         total += counts[k]
     total_weight = weights.sum()
@@ -126,39 +130,75 @@ def _try_categories(column, start, end, table, criterion, costs, min_leaf, n_sta
 
 
 @njit(cache=True)
-def _sorted_by_column(column, ranks, order, start, end):
-    """Entries of the node in rising order of a column: (values, groups, rows)."""
+def _keys_of_column(ranks, order, start, end):
+    """Keys of a node's entries, in the order of the entries."""
     keys, count = np.empty(end - start, np.uint64), 0
     for j in range(start, end):
         rank = ranks[order[j]]
         if rank >= 0:
-            keys[count] = (np.uint64(rank) << np.uint64(32)) | np.uint64(j)
+            keys[count] = (np.uint64(rank) << _RANK) | np.uint64(j)
             count += 1
-    keys = keys[:count]
-    keys.sort()
-    rows, groups, values = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    for i in range(count):
-        rows[i] = np.int64(keys[i] & _LOW)
-        groups[i] = np.int64(keys[i] >> np.uint64(32))
-        values[i] = column[order[rows[i]]]
-    return values, groups, rows
+    return keys[:count]
 
 
 @njit(cache=True)
-def _sorted_along(direction, columns, order, start, end):
-    """The same along a linear combination of columns."""
-    rows, values, count = np.empty(end - start, np.int64), np.empty(end - start), 0
+def _keys_along(direction, columns, order, start, end):
+    """The same along a linear combination of columns, sorted."""
+    entry, values, count = np.empty(end - start, np.int64), np.empty(end - start), 0
     for j in range(start, end):
         value = project(direction, columns, order[j])
         if not np.isnan(value):
-            rows[count], values[count] = j, value
+            entry[count], values[count] = j, value
             count += 1
     by_value = np.argsort(values[:count], kind="mergesort")
-    rows, values = rows[:count][by_value], values[:count][by_value]
-    groups = np.zeros(count, np.int64)
-    for i in range(1, count):
-        groups[i] = groups[i - 1] + (values[i] > values[i - 1])
-    return values, groups, rows
+    keys, rank = np.empty(count, np.uint64), np.uint64(0)
+    for i in range(count):
+        if i > 0 and values[by_value[i]] > values[by_value[i - 1]]:
+            rank += np.uint64(1)
+        keys[i] = (rank << _RANK) | np.uint64(entry[by_value[i]])
+    return keys
+
+
+@njit(cache=True)
+def _sort(keys):
+    """Sort keys whose entries are in rising order already. Returns them, in the same or another array."""
+    if len(keys) <= FEW:
+        for i in range(1, len(keys)):
+            key, k = keys[i], i
+            while k > 0 and keys[k - 1] > key:
+                keys[k] = keys[k - 1]
+                k -= 1
+            keys[k] = key
+        return keys
+    low, high = keys[0] >> _RANK, keys[0] >> _RANK
+    for key in keys:
+        low, high = min(low, key >> _RANK), max(high, key >> _RANK)
+    bits, size_bits = 0, 0
+    while (high - low) >> np.uint64(bits):
+        bits += 1
+    while len(keys) >> (size_bits + 1):
+        size_bits += 1
+    digits = -(-bits // min(size_bits, MOST_DIGIT_BITS))
+    for digit in range(digits):
+        width = -(-bits // digits)
+        keys = _sort_by_digit(keys, low << _RANK, np.uint64(32 + digit * width), width)
+    return keys
+
+
+@njit(cache=True)
+def _sort_by_digit(keys, low, shift, width):
+    """Stable sort by ``width`` bits of what lies above ``low``, by counting."""
+    mask = np.uint64((1 << width) - 1)
+    place, out = np.zeros((1 << width) + 1, np.int64), np.empty_like(keys)
+    for key in keys:
+        place[np.int64(((key - low) >> shift) & mask) + 1] += 1
+    for k in range(1, len(place)):
+        place[k] += place[k - 1]
+    for key in keys:
+        digit = np.int64(((key - low) >> shift) & mask)
+        out[place[digit]] = key
+        place[digit] += 1
+    return out
 
 
 @njit(cache=True)
@@ -171,28 +211,55 @@ def project(direction, columns, row):
     return value
 
 
-@njit(cache=True, parallel=True)
-def _scan(columns, codes, kinds, n_codes, target, rules, nodes, candidates, directions, gain, intrinsic, threshold):
+@njit(cache=True)
+def _middle(low, high):
+    middle = low + (high - low) / 2
+    return middle if low <= middle < high else low  # neighbouring floating point numbers, or an overflow
+
+
+@njit(cache=True)
+def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
     criterion, costs, min_leaf, n_statistics = rules
-    order, weight, starts, ends = nodes
-    table = target, order, weight
-    n_nodes, n_candidates = candidates.shape
-    for task in prange(n_nodes * n_candidates):  # each task writes its own cell of the outputs
-        node, c = task // n_candidates, task % n_candidates
-        start, end, column = starts[node], ends[node], candidates[node, c]
-        if column < len(kinds) and kinds[column] != NUMERIC:
-            own = codes[column], kinds[column], n_codes[column]
-            found = _try_categories(own, start, end, table, criterion, costs, min_leaf, n_statistics)
-        else:
-            if column < len(kinds):
-                values, groups, rows = _sorted_by_column(columns[column], codes[column], order, start, end)
-            else:
-                values, groups, rows = _sorted_along(directions[column - len(kinds)], columns, order, start, end)
-            missing = 0.0
-            if len(rows) < end - start:
-                missing = weight[start:end].sum() - weight[rows].sum()
-            found = _try_thresholds(values, groups, rows, table, missing, criterion, costs, min_leaf, n_statistics)
+    order, entries, starts, ends = nodes
+    gain, intrinsic, threshold = out[0], out[1], out[2]
+    node, c = task // candidates.shape[1], task % candidates.shape[1]
+    start, end, column, n_columns = starts[node], ends[node], candidates[node, c], len(kinds)
+    if column < n_columns and kinds[column] != NUMERIC:
+        own = codes[column], kinds[column], n_codes[column]
+        found = _try_categories(own, order, start, end, entries, criterion, costs, min_leaf, n_statistics)
         gain[node, c], intrinsic[node, c], threshold[node, c] = found
+        return
+    if column < n_columns:
+        keys = _sort(_keys_of_column(codes[column], order, start, end))
+    else:
+        keys = _keys_along(directions[column - n_columns], columns, order, start, end)
+    missing = 0.0
+    if len(keys) < end - start:
+        missing = entries[start:end, 1].sum()
+        for key in keys:
+            missing -= entries[np.int64(key & _ENTRY), 1]
+    gain[node, c], intrinsic[node, c], cut = _try_thresholds(
+        keys, entries, missing, criterion, costs, min_leaf, n_statistics
+    )
+    if cut >= 0:
+        below, above = order[np.int64(keys[cut] & _ENTRY)], order[np.int64(keys[cut + 1] & _ENTRY)]
+        if column < n_columns:
+            threshold[node, c] = _middle(columns[column, below], columns[column, above])
+        else:
+            direction = directions[column - n_columns]
+            threshold[node, c] = _middle(project(direction, columns, below), project(direction, columns, above))
+
+
+@njit(cache=True, parallel=True)
+def _scan(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
+    for task in prange(candidates.size):  # each task writes its own cell of the answers
+        _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
+
+
+@njit(cache=True, nogil=True)
+def _scan_alone(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
+    for task in range(candidates.size):
+        _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
 
 
 def scan_columns(
@@ -231,6 +298,9 @@ def scan_columns(
     ----------
     Quinlan 1993, chapter 2 and section 3.2; Breiman et al. 1984. Naive twin: tests/reference/column_scan.py
     """
-    gain, intrinsic, threshold = (np.empty(candidates.shape) for _ in range(3))
-    _scan(columns, codes, kinds, n_codes, target, rules, nodes, candidates, directions, gain, intrinsic, threshold)
+    order, weight, starts, ends = nodes
+    entries = np.stack([target[order], weight], axis=1)  # side by side, for a sorted node reads them out of order
+    gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
+    scan = _scan if worth_threads((ends - starts).sum() * candidates.shape[1]) else _scan_alone
+    scan(columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out)
     return gain, intrinsic, threshold

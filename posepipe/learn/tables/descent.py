@@ -10,6 +10,7 @@ from numba import njit, prange
 from posepipe.learn.growing import MISSING
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.tables.column_splits import branch_of
+from posepipe.learn.tables.threads import worth_threads
 from posepipe.learn.tree import LEAF, Tree
 
 BLOCK = 256
@@ -26,37 +27,47 @@ def _heaviest(weight, first, count):
     return best
 
 
-@njit(cache=True, parallel=True)
-def _descend(arrays, questions, columns, weight, values, to_heaviest, room, out):
+@njit(cache=True)
+def _answer_block(block, arrays, questions, columns, weight, values, to_heaviest, room, out):
     feature, threshold, first_child, n_children = arrays
     kinds, combinations = questions
-    n_rows = columns.shape[1]
-    for block in prange((n_rows + BLOCK - 1) // BLOCK):  # a row of out is written by one task
-        nodes, shares = np.empty(room, np.int64), np.empty(room)
-        for row in range(block * BLOCK, min((block + 1) * BLOCK, n_rows)):
-            nodes[0], shares[0] = 0, 1.0
-            waiting = 1
-            while waiting:
-                waiting -= 1
-                node, share = nodes[waiting], shares[waiting]
-                while feature[node] != LEAF:
-                    first, count = first_child[node], n_children[node]
-                    branch = branch_of(feature[node], threshold[node], count, kinds, combinations, columns, row)
-                    if branch == MISSING:
-                        branch = _heaviest(weight, first, count)
-                        if not to_heaviest:
-                            total = 0.0
-                            for k in range(count):
-                                total += weight[first + k]
-                            for k in range(count):
-                                if k != branch and weight[first + k] > 0:
-                                    nodes[waiting] = first + k
-                                    shares[waiting] = share * weight[first + k] / total
-                                    waiting += 1
-                            share *= weight[first + branch] / total
-                    node = first + branch
-                for k in range(values.shape[1]):
-                    out[row, k] += share * values[node, k]
+    nodes, shares = np.empty(room, np.int64), np.empty(room)
+    for row in range(block * BLOCK, min((block + 1) * BLOCK, columns.shape[1])):
+        nodes[0], shares[0] = 0, 1.0
+        waiting = 1
+        while waiting:
+            waiting -= 1
+            node, share = nodes[waiting], shares[waiting]
+            while feature[node] != LEAF:
+                first, count = first_child[node], n_children[node]
+                branch = branch_of(feature[node], threshold[node], count, kinds, combinations, columns, row)
+                if branch == MISSING:
+                    branch = _heaviest(weight, first, count)
+                    if not to_heaviest:
+                        total = 0.0
+                        for k in range(count):
+                            total += weight[first + k]
+                        for k in range(count):
+                            if k != branch and weight[first + k] > 0:
+                                nodes[waiting] = first + k
+                                shares[waiting] = share * weight[first + k] / total
+                                waiting += 1
+                        share *= weight[first + branch] / total
+                node = first + branch
+            for k in range(values.shape[1]):
+                out[row, k] += share * values[node, k]
+
+
+@njit(cache=True, parallel=True)
+def _descend(n_blocks, arrays, questions, columns, weight, values, to_heaviest, room, out):
+    for block in prange(n_blocks):  # a row of out is written by one task
+        _answer_block(block, arrays, questions, columns, weight, values, to_heaviest, room, out)
+
+
+@njit(cache=True, nogil=True)
+def _descend_alone(n_blocks, arrays, questions, columns, weight, values, to_heaviest, room, out):
+    for block in range(n_blocks):
+        _answer_block(block, arrays, questions, columns, weight, values, to_heaviest, room, out)
 
 
 @njit(cache=True)
@@ -125,7 +136,9 @@ class TableTree:
         room = int((self.tree.depth() + 1) * max(1, self.tree.n_children.max()))
         questions = self.kinds, self.combinations
         to_heaviest = missing == "most_common"
-        _descend(self._arrays(), questions, columns, self.weight, self.values, to_heaviest, room, out)
+        n_blocks = -(-columns.shape[1] // BLOCK)
+        descend = _descend if worth_threads(columns.shape[1]) else _descend_alone
+        descend(n_blocks, self._arrays(), questions, columns, self.weight, self.values, to_heaviest, room, out)
 
     def leaves(self, columns: np.ndarray) -> np.ndarray:
         """The node at which each row ends, int64 (N,); a missing cell takes the heaviest branch."""
