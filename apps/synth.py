@@ -15,6 +15,7 @@ EXAMPLES = (
     "posepipe synth data/validation --recipe validation      # the fixed validation set",
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
     "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/formats.md)",
+    "posepipe synth data/dogs --body docs/examples/quadruped.toml",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
 """The names of `synth.sensor_presets.PRESETS`, written out so that help needs no NumPy."""
@@ -33,12 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mocap", nargs="+", type=Path, default=[], metavar="PATH", help="pose banks (.npz) besides the embedded one"
     )
+    parser.add_argument(
+        "--body", type=Path, metavar="FILE.toml", help="a creature of your own instead of people (docs/examples)"
+    )
     parser.add_argument("--workers", type=positive, metavar="N", help="processes (default: one a core)")
 
 
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
+    from synth.cast import Cast, Creatures, People
     from synth.clips import PoseBank, embedded_pose_bank, read_pose_bank
+    from synth.creatures import read_creature
     from synth.generate import generate
     from synth.recipe import read_recipe
     from synth.sensor_file import find_sensor
@@ -47,7 +53,13 @@ def run(args: argparse.Namespace) -> None:
     if args.sensor is not None:
         changes["sensor"] = find_sensor(args.sensor)
     recipe = replace(read_recipe(args.recipe), **changes)
-    bank = PoseBank.concatenate([embedded_pose_bank(), *(read_pose_bank(path) for path in args.mocap)])
+    cast: Cast
+    if args.body is not None:
+        cast = Creatures(read_creature(args.body))
+    else:
+        cast = People(
+            recipe, PoseBank.concatenate([embedded_pose_bank(), *(read_pose_bank(path) for path in args.mocap)])
+        )
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
-        generate(args.out, recipe, bank, args.workers, bar.update)
+        generate(args.out, recipe, cast, args.workers, bar.update)
     print(f"{recipe.frames} labelled frames -> {args.out}")

@@ -17,10 +17,12 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
-from synth.clips import Motion, embedded_motion
-from synth.generate import Stage
-from synth.scenes import View, look
-from synth.sensors import sensor_preset
+from synth.cast import Figure, People
+from synth.clips import Motion, embedded_motion, embedded_pose_bank
+from synth.recipe import Recipe
+from synth.scenes import Placement, View
+from synth.sensors import SensorPreset, sensor_preset
+from synth.shot import shoot
 
 MOTION = "humanoid3d_walk"
 FRAMES = 60
@@ -34,39 +36,40 @@ ASIDE_WIDTHS = -0.15
 CAMERA_HEIGHT_M, AIM_HEIGHT_M = 1.3, 0.95
 
 
-def render_motion(motion: Motion, stage: Stage, seed: int) -> Iterator[LabelledFrame]:
+def render_motion(motion: Motion, sensor: SensorPreset, seed: int) -> Iterator[LabelledFrame]:
     """Frames of one dressed person who moves before a camera that stands still."""
     rng = np.random.default_rng(seed)
-    rest = stage.dressed_body(rng, clothes=True)
+    people = People(Recipe(poses="all"), embedded_pose_bank())
+    person = people.dressed(rng)
     view: View | None = None
     for index in range(min(FRAMES, len(motion.rotations))):
-        posed = stage.posed(rest, motion.rotations[index])
-        posed = replace(
-            posed, vertices_m=posed.vertices_m + motion.root_m[index], joints_m=posed.joints_m + motion.root_m[index]
-        )
+        figure = _moved(people.posed(person, motion.rotations[index], rng), motion.root_m[index])
         if view is None:
-            view = look(
+            placement = Placement(
                 yaw_rad=np.radians(YAW_DEG),
-                pelvis_m=posed.joints_m[HUMAN.joint_index("pelvis")],
-                floor_y_m=float(posed.vertices_m[:, 1].min()),
                 distance_m=START_M,
-                aside_m=ASIDE_WIDTHS * stage.sensor.width / stage.sensor.intrinsics.fx * START_M,
+                aside_m=ASIDE_WIDTHS * sensor.width / sensor.intrinsics.fx * START_M,
                 camera_height_m=CAMERA_HEIGHT_M,
                 pitch_rad=np.arctan2(CAMERA_HEIGHT_M - AIM_HEIGHT_M, START_M),
                 roll_rad=0.0,
             )
-        yield stage.shot(posed, view, index, rng)
+            view = placement.view(figure.root_m, figure.floor_y_m)
+        yield shoot([figure], [view], None, HUMAN, sensor, True, index, rng)
+
+
+def _moved(figure: Figure, step_m: np.ndarray) -> Figure:
+    mesh = replace(figure.mesh, vertices_m=figure.mesh.vertices_m + step_m)
+    return Figure(mesh, figure.joints_m + step_m, figure.root_m + step_m)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Render the recording of posepipe demo.")
     parser.add_argument("out", type=Path)
     out = parser.parse_args().out
-    stage = Stage(sensor_preset(SENSOR))
+    sensor = sensor_preset(SENSOR)
     out.parent.mkdir(parents=True, exist_ok=True)
-    sensor = stage.sensor
     with RecordingWriter(out, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:
-        for frame in render_motion(embedded_motion(MOTION), stage, SEED):
+        for frame in render_motion(embedded_motion(MOTION), sensor, SEED):
             writer.write(frame)
     print(f"{writer.frame_count} frames, {out.stat().st_size / 1e6:.2f} MB -> {out}")
 

@@ -1,4 +1,4 @@
-"""The training-data flow on one page: pose -> body -> clothes -> camera -> render -> noise -> labelled frame.
+"""The training-data flow on one page: cast -> placement -> room -> shot -> labelled frame.
 
 A frame depends on (recipe, index) alone. A dataset is written in recordings of RECORDING_FRAMES
 frames each, every one complete or absent, so that any number of workers makes the same bytes and a
@@ -14,7 +14,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
@@ -22,104 +22,71 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from posepipe.body import HUMAN
 from posepipe.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
 from posepipe.disk import disk_errors, read_json_object
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
 from posepipe.revision import source_revision
-from synth.body_asset import load_body_asset
-from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
-from synth.clips import PoseBank
-from synth.clothing import dress, garment_weights, sample_outfit, vertex_normals
-from synth.label_spread import spread_labels
-from synth.pose_drawing import draw_pose
-from synth.rasterizer import paint, render_depth
+from synth.cast import Cast, Figure
+from synth.primitives import Mesh
 from synth.recipe import Recipe
-from synth.scenes import View, draw_view
-from synth.sensors import SensorPreset, add_sensor_noise
-from synth.skinning import PosedBody, pose_body
-from synth.visibility import visible_joints
+from synth.rooms import build_room
+from synth.scenes import Placement, View, draw_companion, draw_placement
+from synth.shot import shoot
 
 RECORDING_FRAMES = 250
 MAX_VIEWS = 200
-FPS = 30
 MIN_PERSON_PIXELS = 200
 """A view that shows less of the person is drawn again: nothing is to be learned from it."""
 
 
-class Stage:
-    """One sensor, and everything about the body that does not change from frame to frame."""
-
-    def __init__(self, sensor: SensorPreset, noise: bool = True) -> None:
-        self.sensor = sensor
-        self.asset = load_body_asset()
-        self._noise = noise
-        self._labels = paint_parts(self.asset)
-        self._garments = garment_weights(self.asset)
-
-    def dressed_body(self, rng: np.random.Generator, clothes: bool) -> RestBody:
-        """Draw somebody, in clothes or without, in the rest pose."""
-        rest = rest_body(self.asset, sample_shape(self.asset, rng))
-        if not clothes:
-            return rest
-        normals = vertex_normals(rest.vertices_m, self.asset.triangles)
-        return replace(rest, vertices_m=dress(rest.vertices_m, normals, self._garments, sample_outfit(rng), rng))
-
-    def posed(self, rest: RestBody, rotations: np.ndarray) -> PosedBody:
-        """Move a body into a pose."""
-        return pose_body(self.asset, rest, rotations)
-
-    def shot(self, posed: PosedBody, view: View, index: int, rng: np.random.Generator) -> LabelledFrame:
-        """What the sensor makes of one cut-out person in one view, labelled."""
-        sensor = self.sensor
-        clean_m, triangles = render_depth(
-            view.camera_points(posed.vertices_m), self.asset.triangles, sensor.intrinsics, sensor.height, sensor.width
-        )
-        parts = paint(triangles, self._labels)
-        depth_m = add_sensor_noise(clean_m, sensor, rng) if self._noise else clean_m
-        depth_m = np.round(depth_m, 3)  # what the recording keeps: whole millimetres
-        spread_labels(parts, depth_m)
-        depth_m[parts == 0] = 0
-        joints = view.camera_points(posed.joints_m)
-        visible = visible_joints(depth_m, parts, joints, sensor.intrinsics, HUMAN)
-        return LabelledFrame(
-            depth=DepthFrame(depth_m, sensor.intrinsics, index / FPS, index),
-            parts=parts,
-            people=(parts > 0).astype(np.uint8),
-            joints_m=joints[None],
-            visible=visible[None],
-        )
-
-
-class PersonRenderer:
+class FrameRenderer:
     """Renders the frames of one recipe, any frame at any time."""
 
-    def __init__(self, recipe: Recipe, bank: PoseBank) -> None:
+    def __init__(self, recipe: Recipe, cast: Cast) -> None:
         self.recipe = recipe
-        self.stage = Stage(recipe.sensor, recipe.noise)
-        split = bank if recipe.poses == "all" else bank.split(recipe.poses)
-        self._poses = split.select(recipe.only_clips, recipe.leave_out_clips)
-        if len(self._poses.rotations) == 0:
-            raise PosepipeError(f"the recipe leaves no {recipe.poses} clips of {', '.join(np.unique(bank.clips))}")
+        self.cast = cast
 
     def render(self, index: int) -> LabelledFrame:
-        """Render frame ``index``: one cut-out person, labelled."""
+        """Render frame ``index``, labelled."""
         rng = np.random.default_rng([self.recipe.seed, index])
-        stage, sensor = self.stage, self.stage.sensor
-        rest = stage.dressed_body(rng, self.recipe.clothes)
-        posed = stage.posed(rest, draw_pose(self._poses, self.recipe, stage.asset, rest, rng))
-        pelvis, floor = posed.joints_m[HUMAN.joint_index("pelvis")], float(posed.vertices_m[:, 1].min())
+        recipe, sensor = self.recipe, self.recipe.sensor
+        lens = sensor.intrinsics, sensor.width
+        figure = self.cast.figure(rng)
+        root_height_m = figure.root_m[1] - figure.floor_y_m
         for _ in range(MAX_VIEWS):
-            view = draw_view(self.recipe, pelvis, floor, sensor.intrinsics, sensor.width, rng)
-            frame = stage.shot(posed, view, index, rng)
+            placement = draw_placement(recipe, root_height_m, *lens, rng)
+            figures, placements = self._company(figure, placement, rng)
+            room = self._room(placements, rng)
+            views = [p.view(f.root_m, f.floor_y_m) for f, p in zip(figures, placements, strict=True)]
+            frame = shoot(figures, views, room, self.cast.body, sensor, recipe.noise, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
             f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"
             " pitch_deg or aside lie out of sight"
         )
+
+    def _company(self, figure: Figure, placement: Placement, rng: np.random.Generator):
+        """The figure and those who stand with it, and all their places."""
+        figures, placements = [figure], [placement]
+        least, most = self.recipe.people
+        wanted = int(rng.integers(least, most + 1)) if most > 1 else 1
+        while len(figures) < wanted:
+            place = draw_companion(
+                self.recipe, placements, self.recipe.sensor.intrinsics, self.recipe.sensor.width, rng
+            )
+            if place is None:
+                break
+            figures.append(self.cast.figure(rng))
+            placements.append(place)
+        return figures, placements
+
+    def _room(self, placements: Sequence[Placement], rng: np.random.Generator) -> tuple[Mesh, View] | None:
+        if not self.recipe.room_share or rng.random() >= self.recipe.room_share:
+            return None
+        return build_room([p.floor_place_m for p in placements], rng), placements[0].world_view()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +101,7 @@ class _Job:
 def generate(
     folder: str | Path,
     recipe: Recipe,
-    bank: PoseBank,
+    cast: Cast,
     workers: int | None = None,
     on_frames: Callable[[int], None] = lambda count: None,
 ) -> None:
@@ -144,7 +111,7 @@ def generate(
     ----------
     folder : made if needed
     recipe : Recipe
-    bank : PoseBank, from which the recipe's poses are drawn
+    cast : draws who is in the frames
     workers : processes; None = one a core
     on_frames : told how many more frames are on disk, for a progress bar
 
@@ -154,10 +121,9 @@ def generate(
         When the folder holds a dataset of another recipe or of other poses.
     """
     folder = Path(folder)
-    PersonRenderer(recipe, bank)  # a wrong sensor or an empty choice of clips is refused before anything is written
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    made_from = {**recipe.to_dict(), "pose_bank": bank.digest()}
+    made_from = {**recipe.to_dict(), **cast.describe()}
     _refuse_other_recipe(folder, made_from)
     done: dict[str, RecordingEntry] = {}
     jobs = []
@@ -172,10 +138,10 @@ def generate(
 
     def record_progress() -> None:
         entries = [done[name] for name in sorted(done)]
-        write_manifest(folder, HUMAN, made_from, entries, source_revision=source_revision())
+        write_manifest(folder, cast.body, made_from, entries, source_revision=source_revision())
 
     record_progress()
-    for entry in _render_all(jobs, recipe, bank, workers or os.cpu_count() or 1, on_frames):
+    for entry in _render_all(jobs, recipe, cast, workers or os.cpu_count() or 1, on_frames):
         done[entry.file] = entry
         record_progress()
 
@@ -206,18 +172,18 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
 
 
 def _render_all(
-    jobs: Sequence[_Job], recipe: Recipe, bank: PoseBank, workers: int, on_frames: Callable[[int], None]
+    jobs: Sequence[_Job], recipe: Recipe, cast: Cast, workers: int, on_frames: Callable[[int], None]
 ) -> Iterator[RecordingEntry]:
     """Render recordings in worker processes; yields each as it is finished."""
     if workers == 1 or len(jobs) <= 1:
-        renderer = PersonRenderer(recipe, bank) if jobs else None
+        renderer = FrameRenderer(recipe, cast) if jobs else None
         for job in jobs:
             assert renderer is not None
             yield _render_recording(renderer, job, on_frames)
         return
     context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
     counter = context.Value("q", 0)
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (recipe, bank, counter))
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (recipe, cast, counter))
     reported = 0
     try:
         pending = {pool.submit(_work, job) for job in jobs}
@@ -237,7 +203,7 @@ def _render_all(
 class _Worker:
     """What a worker process keeps for all its recordings."""
 
-    renderer: PersonRenderer
+    renderer: FrameRenderer
     counter: Synchronized
 
     def count(self, frames: int) -> None:
@@ -248,12 +214,12 @@ class _Worker:
 _worker: _Worker | None = None  # set once in every worker process
 
 
-def _start_worker(recipe: Recipe, bank: PoseBank, counter: Synchronized) -> None:
+def _start_worker(recipe: Recipe, cast: Cast, counter: Synchronized) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threadpool_limits(1)  # the other cores have workers of their own
     numba.set_num_threads(1)
-    _worker = _Worker(PersonRenderer(recipe, bank), counter)
+    _worker = _Worker(FrameRenderer(recipe, cast), counter)
 
 
 def _work(job: _Job) -> RecordingEntry:
@@ -261,10 +227,10 @@ def _work(job: _Job) -> RecordingEntry:
     return _render_recording(_worker.renderer, job, _worker.count)
 
 
-def _render_recording(renderer: PersonRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
-    sensor = renderer.stage.sensor
+def _render_recording(renderer: FrameRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
+    sensor = renderer.recipe.sensor
     partial = job.path.with_name(job.path.name + ".partial")
-    with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=HUMAN) as writer:
+    with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.cast.body) as writer:
         for index in range(job.first, job.first + job.count):
             writer.write(renderer.render(index))
             on_frames(1)

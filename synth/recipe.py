@@ -16,6 +16,7 @@ from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "aside")
+MOST_PEOPLE = 8
 PITCHES = ("aim_limits_deg", "pitch_deg")
 
 
@@ -53,6 +54,10 @@ class Recipe:
     jitter_deg: float = 4.0  #: standard deviation of the joint noise
     tumble_share: float = 0.0  #: people tipped over as a whole, by any angle in any direction
     clothes: bool = True
+    wardrobe: str = "plain"  #: "plain", close-fitting; or "full", with skirts, coats, hats and long hair
+    carried_share: float = 0.0  #: people with a bag, cup, stick or ball in one hand
+    people: tuple[int, int] = (1, 1)  #: in a frame, least and most
+    room_share: float = 0.0  #: frames in a furnished room; in the others people are cut out
     noise: bool = True
 
     def __post_init__(self) -> None:
@@ -60,7 +65,10 @@ class Recipe:
             raise ValueError(f"recipe: frames must be at least 1, got {self.frames}")
         if self.poses not in ("train", "validation", "all"):
             raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
+        if self.wardrobe not in ("plain", "full"):
+            raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
+        object.__setattr__(self, "people", _as_count_range(self.people))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("_share") and not 0 <= value <= 1:
@@ -102,6 +110,15 @@ def _as_range(name: str, value: object) -> tuple[float, float]:
     least, most = map(float, value)
     if name in PITCHES and not -90 <= least <= most <= 90:
         raise ValueError(f"recipe: {name} must lie between -90 (straight up) and 90 (straight down), got {value}")
+    return least, most
+
+
+def _as_count_range(value: object) -> tuple[int, int]:
+    if not isinstance(value, tuple | list) or len(value) != 2 or not all(isinstance(n, int) for n in value):
+        raise ValueError(f"recipe: people must be two whole numbers (least, most), got {value!r}")
+    least, most = value
+    if not 1 <= least <= most <= MOST_PEOPLE:
+        raise ValueError(f"recipe: people must lie between 1 and {MOST_PEOPLE}, got {value}")
     return least, most
 
 

@@ -7,12 +7,17 @@ camera and its left hand is on the right of the image, as in every un-mirrored v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posepipe.camera import Intrinsics
 from synth.recipe import Recipe
+
+ELBOW_ROOM_M = 0.6
+"""Two people's roots are at least so far apart."""
+TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,46 +42,54 @@ def rotation_about(axis: str, angle_rad: float) -> np.ndarray:
     return matrix
 
 
-def look(
-    yaw_rad: float,
-    pelvis_m: np.ndarray,
-    floor_y_m: float,
-    distance_m: float,
-    aside_m: float,
-    camera_height_m: float,
-    pitch_rad: float,
-    roll_rad: float,
-) -> View:
-    """Place one person before one camera.
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a camera hangs, and where before it somebody stands."""
 
-    Parameters
-    ----------
-    yaw_rad : turn of the body about the vertical; 0 faces the camera
-    pelvis_m : float (3,), metres, the body's pelvis in its own axes
-    floor_y_m : metres, height of the body's lowest point in its own axes
-    distance_m, aside_m : metres along the floor, ahead of the camera and to its right, at which the pelvis will be
-    camera_height_m : metres above the floor
-    pitch_rad : of the camera; 0 is level, down is positive
-    roll_rad : of the camera
-    """
-    turn = rotation_about("y", yaw_rad)
-    place = np.array([aside_m, -floor_y_m, -distance_m]) - turn @ (pelvis_m * [1, 0, 1])
-    world_to_camera = np.diag([1.0, -1.0, -1.0]) @ rotation_about("z", roll_rad) @ rotation_about("x", pitch_rad)
-    camera = np.array([0.0, camera_height_m, 0.0])
-    return View(world_to_camera @ turn, world_to_camera @ (place - camera))
+    yaw_rad: float  #: turn of the body about the vertical; 0 faces the camera
+    distance_m: float  #: along the floor, ahead of the camera, at which the body's root will be
+    aside_m: float  #: and to the camera's right
+    camera_height_m: float  #: above the floor
+    pitch_rad: float  #: of the camera; 0 is level, down is positive
+    roll_rad: float  #: of the camera
+
+    @property
+    def floor_place_m(self) -> np.ndarray:
+        """(x, z) on the floor, world axes: float64 (2,)."""
+        return np.array([self.aside_m, -self.distance_m])
+
+    def view(self, root_m: np.ndarray, floor_y_m: float) -> View:
+        """From a body's own axes to the camera's.
+
+        Parameters
+        ----------
+        root_m : float (3,), metres, the body's root in its own axes
+        floor_y_m : metres, height of the body's lowest point in its own axes
+        """
+        turn = rotation_about("y", self.yaw_rad)
+        place = np.array([self.aside_m, -floor_y_m, -self.distance_m]) - turn @ (root_m * [1, 0, 1])
+        world = self.world_view()
+        return View(world.rotation @ turn, world.rotation @ (place - self._camera_m))
+
+    def world_view(self) -> View:
+        """From world axes to the camera's."""
+        flip = np.diag([1.0, -1.0, -1.0])
+        rotation = flip @ rotation_about("z", self.roll_rad) @ rotation_about("x", self.pitch_rad)
+        return View(rotation, -rotation @ self._camera_m)
+
+    @property
+    def _camera_m(self) -> np.ndarray:
+        return np.array([0.0, self.camera_height_m, 0.0])
 
 
-def draw_view(
-    recipe: Recipe, pelvis_m: np.ndarray, floor_y_m: float, intrinsics: Intrinsics, width: int, rng: np.random.Generator
-) -> View:
-    """Draw a view within the recipe's ranges.
+def draw_placement(
+    recipe: Recipe, root_height_m: float, intrinsics: Intrinsics, width: int, rng: np.random.Generator
+) -> Placement:
+    """Draw camera and place within the recipe's ranges, for a body whose root is so high above the floor.
 
     A dataset is its random numbers in their order: a field that joins draws nothing unless a recipe asks for it.
     """
-    if rng.random() < recipe.facing_share:
-        yaw = rng.normal(0, np.radians(recipe.facing_spread_deg))
-    else:
-        yaw = rng.uniform(-np.pi, np.pi)
+    yaw = _draw_yaw(recipe, rng)
     distance_m = rng.uniform(*recipe.distance_m)
     camera_height_m = rng.uniform(*recipe.camera_height_m)
     if recipe.pitch_deg is None:
@@ -85,16 +98,28 @@ def draw_view(
         depth_m = distance_m  # near enough while the camera is pitched little; frozen recipes rest on it
     else:
         pitch = np.radians(rng.uniform(*recipe.pitch_deg))
-        drop_m = camera_height_m - (pelvis_m[1] - floor_y_m)
+        drop_m = camera_height_m - root_height_m
         depth_m = distance_m * np.cos(pitch) + drop_m * np.sin(pitch)
     roll = np.radians(rng.uniform(*recipe.roll_deg))
-    return look(
-        yaw_rad=yaw,
-        pelvis_m=pelvis_m,
-        floor_y_m=floor_y_m,
-        distance_m=distance_m,
-        aside_m=rng.uniform(*recipe.aside) * width / intrinsics.fx * depth_m,
-        camera_height_m=camera_height_m,
-        pitch_rad=pitch,
-        roll_rad=roll,
-    )
+    aside_m = rng.uniform(*recipe.aside) * width / intrinsics.fx * depth_m
+    return Placement(yaw, distance_m, aside_m, camera_height_m, pitch, roll)
+
+
+def draw_companion(
+    recipe: Recipe, others: Sequence[Placement], intrinsics: Intrinsics, width: int, rng: np.random.Generator
+) -> Placement | None:
+    """Draw a place before the same camera where nobody stands yet; None when there is no room."""
+    for _ in range(TRIES):
+        distance_m = rng.uniform(*recipe.distance_m)
+        aside_m = rng.uniform(*recipe.aside) * width / intrinsics.fx * distance_m
+        place = replace(others[0], yaw_rad=_draw_yaw(recipe, rng), distance_m=distance_m, aside_m=aside_m)
+        gaps = [np.linalg.norm(place.floor_place_m - other.floor_place_m) for other in others]
+        if min(gaps) >= ELBOW_ROOM_M:
+            return place
+    return None
+
+
+def _draw_yaw(recipe: Recipe, rng: np.random.Generator) -> float:
+    if rng.random() < recipe.facing_share:
+        return rng.normal(0, np.radians(recipe.facing_spread_deg))
+    return rng.uniform(-np.pi, np.pi)

@@ -5,7 +5,7 @@ import pytest
 
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body, sample_shape
-from synth.clothing import GARMENTS, Outfit, dress, garment_weights, sample_outfit, vertex_normals
+from synth.clothing import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit, vertex_normals
 from tests.reference import clothing as naive
 
 
@@ -51,7 +51,28 @@ def test_a_garment_moves_what_it_covers_and_nothing_else(body, garment):
     assert moved.max() <= 0.04 + 1e-6  # twice the stand-off, at the crest of a fold
 
 
-def test_outfits_stay_within_the_table():
-    for seed in range(200):
-        for garment, metres in sample_outfit(np.random.default_rng(seed)).stand_off_m.items():
-            assert 0 <= metres <= GARMENTS[garment][2] / 100
+def test_outfits_stay_within_the_table_and_wear_all_of_it():
+    worn, draped = set(), 0
+    for seed in range(400):
+        outfit = sample_outfit("full", np.random.default_rng(seed))
+        worn |= set(outfit.stand_off_m)
+        draped += outfit.drape is not None
+        for garment, metres in outfit.stand_off_m.items():
+            least, most = GARMENTS[garment].stand_off_cm
+            assert least / 100 <= metres <= most / 100
+    assert worn == set(GARMENTS)
+    assert 0.08 < draped / 400 < 0.25
+    assert set(sample_outfit("plain", np.random.default_rng(0)).stand_off_m) <= set(PLAIN)
+
+
+def test_a_face_stays_free_of_hair_and_hats(body):
+    asset, _ = body
+    skin = asset.mean_m[: asset.n_vertices]
+    weights = garment_weights(asset)
+    nose = np.argmax(
+        np.where(weights["hair"] >= 0, skin[:, 2], -1)
+        * (skin[:, 1] > asset.mean_m[asset.n_vertices + asset.bone("head")][1])
+    )
+    for garment in ("hair", "long hair", "hat", "brim"):
+        assert weights[garment][nose] == 0
+        assert weights[garment].max() > 0.9

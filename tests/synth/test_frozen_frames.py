@@ -6,9 +6,8 @@ A recipe's frames are random numbers in their order, so a field that draws one m
 import numpy as np
 
 from posepipe.body import HUMAN
-from synth.clips import embedded_pose_bank
-from synth.generate import PersonRenderer
 from synth.recipe import read_recipe
+from tests.rendered_people import renderer_of
 
 #: the first frames of `validation`: where the pelvis is, metres, and how many pixels the person has
 VALIDATION = (
@@ -36,7 +35,7 @@ VALIDATION = (
 
 
 def test_the_first_frames_of_the_validation_set_are_the_frozen_ones():
-    renderer = PersonRenderer(read_recipe("validation"), embedded_pose_bank())
+    renderer = renderer_of(read_recipe("validation"))
     frames = [renderer.render(index) for index in range(len(VALIDATION))]
     wanted = np.array(VALIDATION)
     pelvises_m = [frame.joints_m[0, HUMAN.joint_index("pelvis")] for frame in frames]

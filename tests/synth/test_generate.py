@@ -15,16 +15,15 @@ from posepipe.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import PosepipeError
 from synth import generate as generate_module
 from synth.clips import embedded_pose_bank
-from synth.generate import PersonRenderer, generate
-from synth.label_spread import spread_labels
 from synth.recipe import Recipe
+from tests.rendered_people import render_people, renderer_of
 
 SMALL = Recipe(frames=12, seed=3)
 
 
 @pytest.fixture(scope="module")
 def renderer():
-    return PersonRenderer(Recipe(seed=9), embedded_pose_bank())
+    return renderer_of(Recipe(seed=9))
 
 
 def recordings(folder):
@@ -37,8 +36,8 @@ def short_recordings(monkeypatch):
 
 
 def test_one_worker_and_two_make_the_same_bytes(tmp_path, short_recordings):
-    generate(tmp_path / "one", SMALL, embedded_pose_bank(), workers=1)
-    generate(tmp_path / "two", SMALL, embedded_pose_bank(), workers=2)
+    render_people(tmp_path / "one", SMALL, workers=1)
+    render_people(tmp_path / "two", SMALL, workers=2)
     assert len(recordings(tmp_path / "one")) == 3
     assert recordings(tmp_path / "one") == recordings(tmp_path / "two")
 
@@ -53,7 +52,7 @@ def test_a_frame_depends_on_its_index_alone(renderer):
 
 
 def test_a_run_that_was_broken_off_goes_on_to_the_same_bytes(tmp_path, short_recordings):
-    generate(tmp_path / "whole", SMALL, embedded_pose_bank(), workers=1)
+    render_people(tmp_path / "whole", SMALL, workers=1)
 
     class Killed(Exception):
         pass
@@ -67,10 +66,10 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bytes(tmp_path, short_rec
             raise Killed
 
     with pytest.raises(Killed):
-        generate(tmp_path / "broken", SMALL, embedded_pose_bank(), workers=1, on_frames=kill_after_six)
+        render_people(tmp_path / "broken", SMALL, workers=1, on_frames=kill_after_six)
     with Dataset.open(tmp_path / "broken") as dataset:
         assert len(dataset) == 4  # what was finished is a dataset already
-    generate(tmp_path / "broken", SMALL, embedded_pose_bank(), workers=1)
+    render_people(tmp_path / "broken", SMALL, workers=1)
     assert recordings(tmp_path / "broken") == recordings(tmp_path / "whole")
 
 
@@ -90,20 +89,24 @@ def test_twenty_kills_lose_nothing(tmp_path):
 
 
 def test_a_folder_takes_no_other_recipe(tmp_path):
-    generate(tmp_path, Recipe(frames=1, seed=1), embedded_pose_bank(), workers=1)
+    render_people(tmp_path, Recipe(frames=1, seed=1), workers=1)
     with pytest.raises(PosepipeError, match="seed"):
-        generate(tmp_path, Recipe(frames=1, seed=2), embedded_pose_bank(), workers=1)
+        render_people(tmp_path, Recipe(frames=1, seed=2), workers=1)
 
 
 def test_a_dataset_from_before_a_field_goes_on_while_the_field_has_its_default(tmp_path, short_recordings):
-    generate(tmp_path, Recipe(frames=4, seed=1), embedded_pose_bank(), workers=1)
+    render_people(tmp_path, Recipe(frames=4, seed=1), workers=1)
     manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
     for field in ("pitch_deg", "aim_limits_deg", "tumble_share"):
         del manifest["recipe"][field]
     (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest))
     with pytest.raises(PosepipeError, match="pitch_deg"):
-        generate(tmp_path, Recipe(frames=8, seed=1, pitch_deg=(0, 10)), embedded_pose_bank(), workers=1)
-    generate(tmp_path, Recipe(frames=8, seed=1), embedded_pose_bank(), workers=1)
+        render_people(
+            tmp_path,
+            Recipe(frames=8, seed=1, pitch_deg=(0, 10)),
+            workers=1,
+        )
+    render_people(tmp_path, Recipe(frames=8, seed=1), workers=1)
     with Dataset.open(tmp_path) as dataset:
         assert len(dataset) == 8
 
@@ -118,7 +121,7 @@ MOUNTINGS = {
 
 @pytest.mark.parametrize("mounting", MOUNTINGS)
 def test_people_are_seen_from_every_mounting(mounting):
-    renderer = PersonRenderer(Recipe(seed=4, **MOUNTINGS[mounting]), embedded_pose_bank())
+    renderer = renderer_of(Recipe(seed=4, **MOUNTINGS[mounting]))
     for index in range(6):
         frame = renderer.render(index)
         assert np.count_nonzero(frame.parts) >= generate_module.MIN_PERSON_PIXELS
@@ -126,7 +129,7 @@ def test_people_are_seen_from_every_mounting(mounting):
 
 
 def test_a_camera_that_looks_past_everybody_says_so():
-    renderer = PersonRenderer(Recipe(pitch_deg=(-90, -90), distance_m=(3.0, 3.0)), embedded_pose_bank())
+    renderer = renderer_of(Recipe(pitch_deg=(-90, -90), distance_m=(3.0, 3.0)))
     with pytest.raises(PosepipeError, match="pitch_deg"):
         renderer.render(0)
 
@@ -143,7 +146,7 @@ def test_a_recipe_chooses_clips():
     assert set(bank.select(only=("humanoid3d_walk",)).clips) == {"humanoid3d_walk"}
     assert set(bank.select(leave_out=("humanoid3d_walk",)).clips) == set(bank.clips) - {"humanoid3d_walk"}
     with pytest.raises(PosepipeError, match="leaves no validation clips"):
-        PersonRenderer(Recipe(poses="validation", only_clips=("humanoid3d_walk",)), bank)
+        renderer_of(Recipe(poses="validation", only_clips=("humanoid3d_walk",)), bank)
 
 
 def test_labels_and_readings_cover_the_same_pixels(renderer):
@@ -165,15 +168,7 @@ def test_visible_joints_lie_within_a_hand_of_their_own_pixels(renderer):
 
 def test_a_person_who_faces_the_camera_has_the_left_hand_at_larger_x():
     recipe = Recipe(seed=1, facing_share=1.0, facing_spread_deg=0.0, relax_share=1.0, recombine_share=0.0)
-    renderer = PersonRenderer(recipe, embedded_pose_bank())
+    renderer = renderer_of(recipe)
     left, right = HUMAN.joint_index("left_shoulder"), HUMAN.joint_index("right_shoulder")
     gaps = [np.subtract(*renderer.render(i).joints_m[0][[left, right], 0]) for i in range(30)]
     assert np.mean(np.array(gaps) > 0) > 0.9  # somebody may stand with the back turned in the clip
-
-
-def test_spread_labels_reaches_two_pixels_and_clears_holes():
-    parts = np.zeros((1, 6), np.uint8)
-    parts[0, :2] = 7
-    depth_m = np.array([[2, 0, 2, 2, 2, 0]], np.float32)
-    spread_labels(parts, depth_m)
-    np.testing.assert_array_equal(parts, [[7, 0, 7, 7, 0, 0]])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from posepipe.camera import Intrinsics
 from synth.recipe import Recipe
-from synth.scenes import draw_view, look, rotation_about
+from synth.scenes import ELBOW_ROOM_M, Placement, draw_companion, draw_placement, rotation_about
 
 CAMERA = Intrinsics(285.6, 285.6, 159.5, 119.5)
 PELVIS = np.array([0.1, 0.95, -0.2])
@@ -16,15 +16,13 @@ PELVIS = np.array([0.1, 0.95, -0.2])
 def view(**changes):
     plain = {
         "yaw_rad": 0.0,
-        "pelvis_m": PELVIS,
-        "floor_y_m": 0.0,
         "distance_m": 2.0,
         "aside_m": 0.0,
         "camera_height_m": 0.95,
         "pitch_rad": 0.0,
         "roll_rad": 0.0,
     }
-    return look(**{**plain, **changes})
+    return Placement(**{**plain, **changes}).view(PELVIS, 0.0)
 
 
 def test_a_level_camera_sees_the_pelvis_straight_ahead():
@@ -62,7 +60,8 @@ def test_aside_moves_the_person_to_the_right():
 
 
 def drawn(seed, **fields):
-    return draw_view(Recipe(**fields), PELVIS, 0.0, CAMERA, 320, np.random.default_rng(seed))
+    placement = draw_placement(Recipe(**fields), PELVIS[1], CAMERA, 320, np.random.default_rng(seed))
+    return placement.view(PELVIS, 0.0)
 
 
 def pitch_deg(of):
@@ -99,10 +98,8 @@ def test_a_recipe_without_pitch_draws_the_numbers_it_always_drew():
     yaw, distance_m, height_m = rng.uniform(-np.pi, np.pi), rng.uniform(1.0, 4.0), rng.uniform(0.4, 2.2)
     aim_m, roll_deg, aside = rng.uniform(0.6, 1.3), rng.uniform(-5.0, 5.0), rng.uniform(-0.35, 0.35)
     pitch = np.clip(np.arctan2(height_m - aim_m, distance_m), *np.radians([-25.0, 35.0]))
-    wanted = look(yaw, PELVIS, 0.0, distance_m, aside * 320 / 285.6 * distance_m, height_m, pitch, np.radians(roll_deg))
-    found = draw_view(recipe, PELVIS, 0.0, CAMERA, 320, np.random.default_rng(5))
-    np.testing.assert_array_equal(found.rotation, wanted.rotation)
-    np.testing.assert_array_equal(found.translation_m, wanted.translation_m)
+    wanted = Placement(yaw, distance_m, aside * 320 / 285.6 * distance_m, height_m, pitch, np.radians(roll_deg))
+    assert draw_placement(recipe, PELVIS[1], CAMERA, 320, np.random.default_rng(5)) == wanted
 
 
 @given(st.floats(-np.pi, np.pi), st.sampled_from("xyz"))
@@ -115,7 +112,29 @@ def test_rotations_are_rotations(angle, axis):
 @given(st.integers(0, 10_000))
 def test_views_keep_lengths_and_the_recipe_s_distance(seed):
     recipe = Recipe(distance_m=(1.5, 3.0))
-    drawn = draw_view(recipe, PELVIS, 0.0, CAMERA, 320, np.random.default_rng(seed))
+    drawn = draw_placement(recipe, PELVIS[1], CAMERA, 320, np.random.default_rng(seed)).view(PELVIS, 0.0)
     np.testing.assert_allclose(drawn.rotation @ drawn.rotation.T, np.eye(3), atol=1e-9)
     # along the floor: the camera's height difference and the step aside only add
     assert np.linalg.norm(drawn.camera_points(PELVIS)) >= 1.5 - 1e-6
+
+
+@given(st.integers(0, 10_000))
+def test_companions_stand_apart_before_the_same_camera(seed):
+    rng, recipe = np.random.default_rng(seed), Recipe()
+    places = [draw_placement(recipe, PELVIS[1], CAMERA, 320, rng)]
+    for _ in range(3):
+        place = draw_companion(recipe, places, CAMERA, 320, rng)
+        if place is not None:
+            places.append(place)
+    camera = ("camera_height_m", "pitch_rad", "roll_rad")
+    for k, place in enumerate(places):
+        assert [getattr(place, name) for name in camera] == [getattr(places[0], name) for name in camera]
+        for other in places[:k]:
+            assert np.linalg.norm(place.floor_place_m - other.floor_place_m) >= ELBOW_ROOM_M
+
+
+def test_the_world_and_the_people_in_it_are_seen_alike():
+    placement = Placement(0.7, 2.5, 0.4, 1.6, 0.2, 0.05)
+    on_floor = np.array([0.4, 0.0, -2.5])  # where the root is, straight down
+    of_body = placement.view(PELVIS, 0.0).camera_points(PELVIS * [1, 0, 1])
+    np.testing.assert_allclose(placement.world_view().camera_points(on_floor), of_body, atol=1e-6)

@@ -8,11 +8,10 @@ import pytest
 
 from posepipe.dataset import MANIFEST_NAME
 from posepipe.errors import FormatError, PosepipeError
-from synth.clips import embedded_pose_bank
-from synth.generate import PersonRenderer, generate
 from synth.recipe import Recipe, read_recipe
 from synth.sensor_file import find_sensor, read_sensor
 from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
+from tests.rendered_people import render_people, renderer_of
 
 MINE = {
     "name": "mine",
@@ -114,12 +113,24 @@ def test_a_recipe_keeps_its_sensor_through_json():
 
 def test_a_dataset_goes_on_only_with_the_sensor_that_it_was_begun_with(tmp_path):
     path, data = write(tmp_path / "mine.toml"), tmp_path / "data"
-    generate(data, Recipe(frames=1, sensor=read_sensor(path)), embedded_pose_bank(), workers=1)
+    render_people(
+        data,
+        Recipe(frames=1, sensor=read_sensor(path)),
+        workers=1,
+    )
     assert json.loads((data / MANIFEST_NAME).read_text())["recipe"]["sensor"] == MINE
-    generate(data, Recipe(frames=1, sensor=read_sensor(path)), embedded_pose_bank(), workers=1)
+    render_people(
+        data,
+        Recipe(frames=1, sensor=read_sensor(path)),
+        workers=1,
+    )
     write(path, baseline_m=0.07)
     with pytest.raises(PosepipeError, match=r"another recipe .*sensor"):
-        generate(data, Recipe(frames=1, sensor=read_sensor(path)), embedded_pose_bank(), workers=1)
+        render_people(
+            data,
+            Recipe(frames=1, sensor=read_sensor(path)),
+            workers=1,
+        )
 
 
 @pytest.mark.parametrize("family", ["ideal", "structured_light", "time_of_flight", "stereo"])
@@ -127,6 +138,6 @@ def test_small_pictures_of_every_family_show_people(family):
     """A picture thinned out eight times: its matching windows are smaller than a pixel."""
     small = {"width": 80, "height": 60, "fx": 71.4, "fy": 71.4, "cx": 39.5, "cy": 29.5, "matching_fx": 571.2}
     sensor = SensorPreset.from_dict({**MINE, **small, "family": family})
-    frame = PersonRenderer(Recipe(seed=1, sensor=sensor, distance_m=(1.0, 1.5)), embedded_pose_bank()).render(0)
+    frame = renderer_of(Recipe(seed=1, sensor=sensor, distance_m=(1.0, 1.5))).render(0)
     assert frame.depth.depth_m.shape == (60, 80)
     np.testing.assert_array_equal(frame.parts > 0, frame.depth.depth_m > 0)

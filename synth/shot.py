@@ -1,0 +1,77 @@
+"""One frame: figures, and perhaps a room, through a camera's eyes, with the truth about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.frames import DepthFrame, LabelledFrame
+from synth.cast import Figure
+from synth.label_spread import spread_ids
+from synth.primitives import CARRIED, ROOM, Mesh
+from synth.rasterizer import paint, render_depth
+from synth.scenes import View
+from synth.sensors import SensorPreset, add_sensor_noise
+from synth.visibility import visible_joints
+
+FPS = 30
+
+
+def shoot(
+    figures: Sequence[Figure],
+    views: Sequence[View],
+    room: tuple[Mesh, View] | None,
+    body: BodyDefinition,
+    sensor: SensorPreset,
+    noise: bool,
+    index: int,
+    rng: np.random.Generator,
+) -> LabelledFrame:
+    """Render what a sensor makes of a scene.
+
+    Parameters
+    ----------
+    figures, views : who is there, and each one's place before the camera; the k-th gets the id k + 1
+    room : its mesh and its place; None = figures alone, cut out
+    body : of the figures
+    noise : whether the sensor's own is added
+    index : of the frame
+    rng : draws the noise
+
+    Returns
+    -------
+    LabelledFrame; what is carried belongs to its person and is no part, a room is neither
+    """
+    meshes = [(figure.mesh, view) for figure, view in zip(figures, views, strict=True)]
+    if room is not None:
+        meshes.append(room)
+    depth_m = triangles = None
+    first, owners = 0, []
+    for number, (mesh, view) in enumerate(meshes, start=1):
+        points = view.camera_points(mesh.vertices_m)
+        depth_m, triangles = render_depth(
+            points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, depth_m, triangles, first
+        )
+        first += len(mesh.triangles)
+        owners.append(np.full(len(mesh.triangles), 0 if number > len(figures) else number, np.uint8))
+    if depth_m is None or triangles is None:
+        raise ValueError("a scene needs at least one figure, got none")
+    if noise:
+        depth_m = add_sensor_noise(depth_m, sensor, rng)
+    depth_m = np.round(depth_m, 3)  # what the recording keeps: whole millimetres
+    spread_ids(triangles, depth_m)
+    depth_m[triangles < 0] = 0
+    labels = np.concatenate([mesh.labels for mesh, _ in meshes])
+    parts = paint(triangles, np.where((labels == CARRIED) | (labels == ROOM), 0, labels))
+    people = paint(triangles, np.concatenate(owners)) if len(meshes) > 1 or (labels == CARRIED).any() else None
+    if people is None:
+        people = (parts > 0).astype(np.uint8)
+    joints = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
+    visible = [
+        visible_joints(depth_m, np.where(people == k, parts, 0), own, sensor.intrinsics, body)
+        for k, own in enumerate(joints, start=1)
+    ]
+    frame = DepthFrame(depth_m, sensor.intrinsics, index / FPS, index)
+    return LabelledFrame(depth=frame, parts=parts, people=people, joints_m=joints, visible=np.stack(visible))
