@@ -12,6 +12,7 @@ from posepipe.learn.impurity import ENTROPY
 from posepipe.learn.tables.column_splits import ByGainRatio, ColumnSplits, Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.learn.tables.id3 import prune_by_validation
+from posepipe.learn.tables.rules import RuleList, extract_rules, prune_rules
 from posepipe.learn.tables.single_tree import SingleTreeClassifier
 
 
@@ -64,6 +65,16 @@ class C45Classifier(SingleTreeClassifier):
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+
+    def rules(
+        self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, names: Sequence[str] | None = None
+    ) -> RuleList:
+        """The fitted tree as rules, shortened and sorted on its training rows, or by others held back.
+
+        Quinlan takes the tree that is not pruned, ``prune=None``: rules drop conditions that a pruned tree must keep.
+        Parameters are those of `extract_rules` and `prune_rules`.
+        """
+        return prune_rules(extract_rules(self, names), X, y, validation)
 
     def _finder(self, table: Table) -> ColumnSplits:
         choice = ByGainRatio(self.average_gain_guard, self._costs())

@@ -111,6 +111,8 @@ class ColumnSplits:
         self._directions = directions
         self._only_directions = only_directions
         self._used: list[np.ndarray] = []  #: combinations that were chosen; feature F + k is the k-th
+        #: if a list, each split that growth makes adds the columns that scored best: int32 (columns,)
+        self.ties: list[np.ndarray] | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -133,12 +135,16 @@ class ColumnSplits:
         impure = np.flatnonzero(impurity(self._criterion, self.statistics(nodes), self._rules[1]) > PURE)
         open_nodes = nodes._replace(starts=nodes.starts[impure], ends=nodes.ends[impure])
         candidates, directions = self._draw(open_nodes, rules.candidates, rng)
-        gain[impure], feature[impure], threshold[impure] = self._best(open_nodes, candidates, directions)
+        gain[impure], feature[impure], threshold[impure], tied = self._best(open_nodes, candidates, directions)
+        if self.ties is not None:
+            split = gain[impure] >= rules.min_gain
+            tied = tied[split] & (candidates[split] < n_columns)
+            self.ties += [columns[best] for columns, best in zip(candidates[split], tied, strict=True)]
         stuck = impure[np.isneginf(gain[impure])]
         if len(stuck) and rules.candidates < n_columns and not self._only_directions:
             everything = np.tile(np.arange(n_columns, dtype=np.int32), (len(stuck), 1))
             again = nodes._replace(starts=nodes.starts[stuck], ends=nodes.ends[stuck])
-            gain[stuck], feature[stuck], threshold[stuck] = self._best(again, everything, directions[:0])
+            gain[stuck], feature[stuck], threshold[stuck], _ = self._best(again, everything, directions[:0])
         combined = feature >= n_columns
         n_children = np.full(n_nodes, 2, np.int32)
         plain = feature[~combined]
@@ -161,9 +167,10 @@ class ColumnSplits:
         tried = tried.astype(np.int32) + n_columns
         return (tried if self._only_directions else np.concatenate([chosen, tried], axis=1)), directions
 
-    def _best(self, nodes, candidates, directions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _best(self, nodes, candidates, directions) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Gain, column and threshold of each node's best split, (M,), and which candidates scored as well, (M, T)."""
         if len(candidates) == 0:
-            return np.zeros(0), np.zeros(0, np.int32), np.zeros(0)
+            return np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(candidates.shape, bool)
         t = self.table
         order, weight, starts, ends = nodes
         lists = order, np.ones(len(order)) if weight is None else weight, starts, ends
@@ -172,10 +179,11 @@ class ColumnSplits:
         )
         score = np.where(np.isneginf(gain), -np.inf, self._choice(gain, intrinsic, candidates))
         best = score.max(axis=1, keepdims=True)
-        first = np.argmax(score >= best - EQUAL_GAIN, axis=1)
+        tied = score >= best - EQUAL_GAIN
+        first = np.argmax(tied, axis=1)
         row = np.arange(len(candidates))
         found = np.where(np.isneginf(best[:, 0]), -np.inf, gain[row, first])
-        return found, candidates[row, first], threshold[row, first]
+        return found, candidates[row, first], threshold[row, first], tied
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         out = np.empty(len(samples), np.int32)

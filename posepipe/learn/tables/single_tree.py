@@ -55,7 +55,11 @@ class SingleTree(TableModel):
                 held_back = self._code(validation[0]), self._code_target(validation[1])
         table = Table.of(cells[rows], self._kinds(self.of_categories), self.schema_.n_codes, target[rows], n_statistics)
         weight = None if weight is None else weight[rows]
-        self.tree_ = self._prune(grow_table_tree(self._finder(table), self._rules(), (0,), weight), held_back)
+        finder = self._finder(table)
+        finder.ties = []
+        grown = grow_table_tree(finder, self._rules(), (0,), weight)
+        self._grown = grown.tree, finder.ties
+        self.tree_ = self._prune(grown, held_back)
         return self
 
     def get_depth(self) -> int:
@@ -69,6 +73,21 @@ class SingleTree(TableModel):
     def apply(self, X: Any) -> np.ndarray:
         """The node at which each row ends, int64 (N,); a missing cell takes the branch of most training rows."""
         return self.tree_.leaves(self._code(X))
+
+    @property
+    def ties_(self) -> dict[int, tuple[int, ...]]:
+        """Nodes where several columns scored best, and these columns, rising: the first is the one that is asked."""
+        pruned, (grown, columns) = self.tree_.tree, self._grown
+        number = np.cumsum(~grown.is_leaf) - 1  # of a split, in the order in which they were made
+        place = np.zeros(pruned.n_nodes, np.int64)  # of a node before pruning, which leaves the order as it is
+        found = {}
+        for node in np.flatnonzero(~pruned.is_leaf).tolist():
+            below = pruned.children(node)
+            place[below.start : below.stop] = grown.children(int(place[node]))
+            best = columns[number[place[node]]]
+            if len(best) > 1:
+                found[node] = tuple(best.tolist())
+        return found
 
     @property
     def feature_importances_(self) -> np.ndarray:
