@@ -26,7 +26,7 @@ from posepipe.learn.tables.single_tree import SingleTreeClassifier
 from posepipe.learn.tree import Tree
 
 CONFIDENCE = 0.25
-"""C4.5's: how likely a rule is to do no better than seen if its error were at the limit."""
+"""C4.5's: how likely so few errors, or fewer, would be if a rule's error rate were at the limit."""
 NO_RULE = -1
 """Rule of a row that no rule covers."""
 _WIDEST = 80
