@@ -58,7 +58,7 @@ def ring_triangles(n_rings: int, around: int) -> np.ndarray:
     return np.stack([a, b, a + around, b, b + around, a + around], axis=-1).reshape(-1, 3).astype(np.int32)
 
 
-def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float]) -> np.ndarray:
+def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float] | np.ndarray) -> np.ndarray:
     """Rings of a capsule that tapers from one radius to another: float64 (2 CAP_RINGS + ALONG, AROUND, 3)."""
     axis = end_m - start_m
     length = float(np.linalg.norm(axis))
@@ -71,7 +71,7 @@ def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float]) -
     return start_m + along[:, None, None] * axis + wide[:, None, None] * ring
 
 
-def _profile(radius_m: Sequence[float], length_m: float) -> tuple[np.ndarray, np.ndarray]:
+def _profile(radius_m: Sequence[float] | np.ndarray, length_m: float) -> tuple[np.ndarray, np.ndarray]:
     """Places along a capsule and the radius at each, from pole to pole: (R,) each."""
     angle = np.linspace(0, np.pi / 2, CAP_RINGS + 1)
     share = np.linspace(0, 1, ALONG)

@@ -11,6 +11,8 @@ import numpy as np
 
 from synth.primitives import ROOM, Mesh, box
 
+CAMERA_CLEAR_M = 1.0
+"""Nothing stands so near to the camera that it hides all else."""
 THICK_M = 0.1
 """Walls and floor are slabs, so that rounding opens no gap at a corner."""
 CLEAR_M = 0.55
@@ -43,7 +45,7 @@ def build_room(people_xz_m: Sequence[np.ndarray], rng: np.random.Generator) -> M
         pieces.append(box((left, high, back), (right, high + THICK_M, front), ROOM))
     for _ in range(rng.integers(0, 6)):
         for _ in range(5):  # a few tries to find a place where nobody stands
-            at = np.array([rng.uniform(left, right), rng.uniform(back, -0.6)])
+            at = np.array([rng.uniform(left, right), rng.uniform(back, -CAMERA_CLEAR_M)])
             if np.linalg.norm(places - at, axis=1).min() > CLEAR_M:
                 pieces += furniture(at, rng)
                 break
