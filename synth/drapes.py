@@ -50,7 +50,7 @@ def hang(drape: Drape, joints_m: np.ndarray, thigh_m: float, rng: np.random.Gene
     """
     joint = {name: joints_m[i].astype(np.float64) for i, name in enumerate(HUMAN.joints)}
     chains = [[joint[f"{side}_{name}"] for name in ("hip", "knee", "ankle")] for side in ("left", "right")]
-    step = np.linalg.norm(chains[0][1] - chains[1][1])
+    step = float(np.linalg.norm(chains[0][1] - chains[1][1]))
     hem = min(drape.hem, LONGEST_STEP_M / max(step, 1e-6))
     heights = np.linspace(WAIST, hem, RINGS)
     turn = np.arange(AROUND) * 2 * np.pi / AROUND

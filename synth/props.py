@@ -30,13 +30,13 @@ def carry(joints_m: np.ndarray, rng: np.random.Generator) -> Mesh:
         top = hand - [0, rng.uniform(0.05, 0.3), 0]
         return box(top - size * [0.5, 1, 0.5], top + size * [0.5, 0, 0.5], CARRIED)
     along = hand - wrist
-    along /= max(np.linalg.norm(along), 1e-9)
+    along /= max(float(np.linalg.norm(along)), 1e-9)
     palm = hand + 0.04 * np.cross(along, [0, 0, 1.0])
     if kind == "ball":
         return _rounded(palm, palm, float(rng.uniform(0.05, 0.15)))
     across = rng.normal(size=3)
     across -= along * (across @ along)
-    across /= max(np.linalg.norm(across), 1e-9)
+    across /= max(float(np.linalg.norm(across)), 1e-9)
     if kind == "cup":
         return _rounded(palm - 0.05 * across, palm + 0.05 * across, 0.04)
     reach = rng.uniform(0.3, 1.2)
