@@ -14,7 +14,7 @@ from synth.limb_collision import limbs_intersect
 from synth.pose_sampling import jitter, mirror_poses, recombine, tumble
 from synth.quaternions import slerp
 from synth.recipe import Recipe
-from synth.skinning import POSED_BONES, pose_body
+from synth.skinning import POSED_BONES, pose_joints
 
 ATTEMPTS = 8
 """Variations tried before a captured pose is taken as it is: that one a body has held."""
@@ -47,7 +47,7 @@ def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
             pose = slerp(pose, standing, rng.random()).astype(np.float32)
         if recipe.jitter_deg > 0:
             pose = jitter(pose, rng, np.radians(recipe.jitter_deg))
-        if not limbs_intersect(pose_body(asset, rest, pose).joints_m):
+        if not limbs_intersect(pose_joints(asset, rest, pose)):
             return pose
     return captured
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from synth.noise_fields import NoiseFields, Window
 from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
 from synth.stereo import add_stereo_noise
 from synth.structured_light import add_structured_light_noise
@@ -12,11 +13,14 @@ from synth.time_of_flight import add_time_of_flight_noise
 __all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
 
 _FAMILY_NOISE = {
-    "ideal": lambda depth_m, preset, rng: depth_m,
+    "ideal": lambda depth_m, preset, fields: depth_m,
     "structured_light": add_structured_light_noise,
     "time_of_flight": add_time_of_flight_noise,
     "stereo": add_stereo_noise,
 }
+
+MARGIN_PX = 24
+"""Beyond this far from everything, no camera reads anything: shifts and windows reach less."""
 
 
 def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
@@ -45,6 +49,10 @@ def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.G
         raise ValueError(
             f"sensor {preset.name!r} wants float32 metres of shape {wanted}, got {depth_m.dtype} {depth_m.shape}"
         )
-    readings_m = _FAMILY_NOISE[preset.family](np.ascontiguousarray(depth_m), preset, rng)
+    window = Window.around(depth_m > 0, MARGIN_PX)
+    fields = NoiseFields((preset.height, preset.width), window, rng)
+    readings_m = _FAMILY_NOISE[preset.family](window.of(depth_m), preset, fields)
     within = (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
-    return np.where(within, readings_m, np.float32(0))
+    out = np.zeros_like(depth_m)
+    out[window.top : window.bottom, window.left : window.right] = np.where(within, readings_m, np.float32(0))
+    return out

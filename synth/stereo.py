@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from synth.patchy_noise import patchy_noise
+from synth.noise_fields import NoiseFields
 from synth.sensor_presets import SensorPreset
 from synth.triangulation import disparity_seen_twice, match_windows, rough_windows
 
@@ -25,24 +25,24 @@ BARE_PATCH_PX = 16  #: size of a patch without texture
 BARE_SIGMAS = 2.2  #: above this many sigmas of the patch noise there is no texture: about 1 % of the picture
 
 
-def add_stereo_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
+def add_stereo_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
     """What the camera reports where a perfect one would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (H, W), metres, 0 = nothing
+    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
     preset : SensorPreset of family stereo
-    rng : numpy.random.Generator
+    fields : NoiseFields
 
     Returns
     -------
-    float32 (H, W), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
     """
     shape = depth_m.shape
     focal_baseline = preset.matching_fx * preset.baseline_m
-    needed = patchy_noise(shape, RADIUS_PX, rng) * np.float32(NEEDED_SPREAD) + np.float32(NEEDED_SHARE)
-    jitter = patchy_noise(shape, RADIUS_PX, rng)
-    bare = patchy_noise(shape, BARE_PATCH_PX, rng) > BARE_SIGMAS
+    needed = fields.patchy(RADIUS_PX) * np.float32(NEEDED_SPREAD) + np.float32(NEEDED_SHARE)
+    jitter = fields.patchy(RADIUS_PX)
+    bare = fields.patchy(BARE_PATCH_PX) > BARE_SIGMAS
 
     seen, matched = np.empty(shape, np.float32), np.empty(shape, np.float32)
     disparity_seen_twice(depth_m, focal_baseline, preset.intrinsics.fx / preset.matching_fx, seen)

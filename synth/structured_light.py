@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from synth.incidence import squared_tangents
-from synth.patchy_noise import patchy_noise
+from synth.noise_fields import NoiseFields
 from synth.sensor_presets import SensorPreset
 from synth.triangulation import disparity_seen_twice, match_windows, rough_windows
 
@@ -106,27 +106,27 @@ def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
             out[row, col] = steps_at_1_m / steps if seen else np.float32(0)
 
 
-def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
+def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
     """What the camera reports where a perfect one would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (H, W), metres, 0 = nothing
+    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
     preset : SensorPreset of family structured_light
-    rng : numpy.random.Generator
+    fields : NoiseFields
 
     Returns
     -------
-    float32 (H, W), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
     """
     shape = depth_m.shape
     scale = preset.intrinsics.fx / preset.matching_fx  # image pixels in a matching pixel
     focal_baseline = preset.matching_fx * preset.baseline_m
-    radius = max(1, int(WINDOW_PX * scale / 2))  # a much thinned-out picture shows even small windows as wide
-    depth_strength, edge_strength = np.exp(rng.normal(0, STRENGTH_SPREAD, 2))
-    shifts = np.stack([patchy_noise(shape, radius, rng) for _ in range(2)])
-    needed = patchy_noise(shape, radius, rng) * np.float32(NEEDED_SPREAD * edge_strength) + np.float32(NEEDED_SHARE)
-    jitter = _depth_jitter(shape, radius, rng)
+    radius = max(int(WINDOW_PX * scale / 2), 1)
+    depth_strength, edge_strength = np.exp(fields.rng.normal(0, STRENGTH_SPREAD, 2))
+    shifts = np.stack([fields.patchy(radius) for _ in range(2)])
+    needed = fields.patchy(radius) * np.float32(NEEDED_SPREAD * edge_strength) + np.float32(NEEDED_SHARE)
+    jitter = _depth_jitter(fields, radius)
 
     seen, disparity = np.empty(shape, np.float32), np.empty(shape, np.float32)
     disparity_seen_twice(depth_m, focal_baseline, scale, seen)
@@ -136,15 +136,16 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, rng: n
     squared_tangents(depth_m, np.float32(preset.intrinsics.fx), np.float32(preset.intrinsics.fy), tangents)
     strength = np.float32(AXIAL_SHARE * depth_strength)
     _read_out(seen, tangents, jitter, strength, np.float32(focal_baseline), readings_m)
-    readings_m[:, shape[1] - round(BLIND_COLUMNS_PX * scale) :] = 0
+    blind = fields.shape[1] - round(BLIND_COLUMNS_PX * scale) - fields.window.left
+    readings_m[:, max(blind, 0) :] = 0
     return readings_m
 
 
-def _depth_jitter(shape: tuple[int, int], radius: int, rng: np.random.Generator) -> np.ndarray:
-    """Unit noise, part shared by a window and part each pixel's own: float32 (H, W)."""
-    jitter = patchy_noise(shape, radius, rng)
+def _depth_jitter(fields: NoiseFields, radius: int) -> np.ndarray:
+    """Unit noise, part shared by a window and part each pixel's own: float32 (h, w)."""
+    jitter = fields.patchy(radius)
     jitter *= np.float32(math.sqrt(1 - WHITE_SHARE**2))
-    own = rng.random(shape, np.float32)  # so small a share may as well be uniform, which is drawn faster
+    own = fields.uniform()  # so small a share may as well be uniform, which is drawn faster
     own -= np.float32(0.5)
     own *= np.float32(WHITE_SHARE * math.sqrt(12))
     jitter += own

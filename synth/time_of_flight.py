@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from synth.incidence import squared_tangents
-from synth.patchy_noise import patchy_noise
+from synth.noise_fields import NoiseFields
 from synth.sensor_presets import SensorPreset
 
 SIGMA_AT_1_M = 0.00114  #: metres, head-on, on a surface of usual brightness; 17 mm at 3.86 m
@@ -82,25 +82,25 @@ def _across_edge(depth_m, row, col):
     return z
 
 
-def add_time_of_flight_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
+def add_time_of_flight_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
     """What the camera reports where a perfect one would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (H, W), metres, 0 = nothing
+    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
     preset : SensorPreset of family time_of_flight
-    rng : numpy.random.Generator
+    fields : NoiseFields
 
     Returns
     -------
-    float32 (H, W), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
     """
     shape = depth_m.shape
-    bias = rng.uniform(-1, 1)
-    patches = patchy_noise(shape, BRIGHTNESS_PATCH_PX, rng)
+    bias = fields.rng.uniform(-1, 1)
+    patches = fields.patchy(BRIGHTNESS_PATCH_PX)
     brightness = np.minimum(WHITE * np.exp(patches * np.float32(BRIGHTNESS_SPREAD)), 1).astype(np.float32, copy=False)
-    own = rng.standard_normal(shape, np.float32)
-    chance = rng.random(shape, np.float32)
+    own = fields.normal()
+    chance = fields.uniform()
     readings_m = np.empty(shape, np.float32)
     tangents = np.empty(shape, np.float32)
     squared_tangents(depth_m, np.float32(preset.intrinsics.fx), np.float32(preset.intrinsics.fy), tangents)

@@ -5,7 +5,7 @@ import pytest
 
 from synth import structured_light, time_of_flight, triangulation
 from synth.incidence import squared_tangents
-from synth.patchy_noise import patchy_noise
+from synth.noise_fields import NoiseFields, Window
 from synth.sensors import PRESETS, add_sensor_noise, sensor_preset
 from tests.reference import incidence as naive_incidence
 from tests.reference import structured_light as naive_structured_light
@@ -127,7 +127,12 @@ def test_time_of_flight_equals_its_naive_twin(seed):
 
 def test_patchy_noise_has_unit_variance_and_its_patch_size():
     for patch_px in (1, 2, 4, 7):
-        fields = np.array([patchy_noise((140, 210), patch_px, np.random.default_rng(seed)) for seed in range(40)])
+        fields = np.array(
+            [
+                NoiseFields((140, 210), Window(0, 140, 0, 210), np.random.default_rng(seed)).patchy(patch_px)
+                for seed in range(40)
+            ]
+        )
         assert fields.std() == pytest.approx(1, abs=0.06)  # a little more at the border, where nothing is averaged
         assert np.abs((fields[:, :, : -2 * patch_px] * fields[:, :, 2 * patch_px :]).mean()) < 0.05
 
@@ -259,3 +264,27 @@ def test_depth_of_another_size_is_refused():
         add_sensor_noise(np.ones((480, 640), np.float32), KINECT, np.random.default_rng(0))
     with pytest.raises(ValueError, match="float32"):
         add_sensor_noise(np.ones((240, 320)), KINECT, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("patch_px", [1, 2, 3, 4, 12])
+def test_a_window_of_a_field_is_that_part_of_the_whole(patch_px):
+    shape, rng = (61, 83), np.random.default_rng
+    whole = NoiseFields(shape, Window(0, 61, 0, 83), rng(5))
+    for window in (Window(0, 61, 0, 83), Window(7, 30, 12, 55), Window(0, 9, 60, 83), Window(40, 61, 0, 1)):
+        part = NoiseFields(shape, window, rng(5))
+        # interpolation is exact for powers of two, and else within rounding
+        np.testing.assert_allclose(part.patchy(patch_px), window.of(whole.patchy(patch_px)), atol=1e-5)
+        np.testing.assert_array_equal(part.uniform(), window.of(whole.uniform()))
+        np.testing.assert_array_equal(part.normal(), window.of(whole.normal()))
+        whole = NoiseFields(shape, Window(0, 61, 0, 83), rng(5))
+
+
+@pytest.mark.parametrize("sensor", [name for name in PRESETS if name != "ideal"])
+def test_noise_does_not_depend_on_the_window_it_is_worked_out_in(sensor, monkeypatch):
+    preset = sensor_preset(sensor)
+    depth_m = np.zeros((preset.height, preset.width), np.float32)
+    depth_m[60:160, 90:150] = 2.0
+    depth_m[100:140, 110:120] = 1.6
+    near = add_sensor_noise(depth_m, preset, np.random.default_rng(3))
+    monkeypatch.setattr("synth.sensors.MARGIN_PX", 2000)
+    np.testing.assert_allclose(near, add_sensor_noise(depth_m, preset, np.random.default_rng(3)), atol=2e-3)
