@@ -1,5 +1,6 @@
 """What the documents tell people to type: every command parses, every Python example runs."""
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -47,6 +48,20 @@ def test_every_python_example_runs(code, tmp_path, monkeypatch):
     write_png_folder(tmp_path / "frames", [frame])
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {})
+
+
+def transcripts():
+    """Pages whose examples show what they print."""
+    return [page for page in PAGES if "```pycon" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", transcripts(), ids=lambda page: page.name)
+def test_every_transcript_prints_what_it_says(page):
+    text = "\n".join(re.findall(r"```pycon\n(.*?)```", page.read_text(), re.DOTALL))
+    transcript = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    complaints: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(transcript, out=complaints.append)
+    assert not complaints, "".join(complaints)
 
 
 def links():
