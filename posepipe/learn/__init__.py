@@ -1,0 +1,60 @@
+"""Trees that learn: from tables, with scikit-learn's estimator interface, and from depth images.
+
+One core serves both: impurity, growth, the tree itself, pruning. Where responses come from differs: columns,
+scanned exactly (`tables`), or depth differences, counted in histograms.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest
+    from posepipe.learn.tables.bagging import BaggingClassifier, BaggingRegressor
+    from posepipe.learn.tables.c45 import C45Classifier
+    from posepipe.learn.tables.cart import CartClassifier, CartRegressor
+    from posepipe.learn.tables.discretize import Discretizer
+    from posepipe.learn.tables.examples import load_example
+    from posepipe.learn.tables.forest import RandomForestClassifier, RandomForestRegressor
+    from posepipe.learn.tables.id3 import Id3Classifier
+
+_TABLES = "posepipe.learn.tables."
+_HOME = {
+    "BaggingClassifier": _TABLES + "bagging",
+    "BaggingRegressor": _TABLES + "bagging",
+    "C45Classifier": _TABLES + "c45",
+    "CartClassifier": _TABLES + "cart",
+    "CartRegressor": _TABLES + "cart",
+    "DepthForest": "posepipe.learn.depth_forest",
+    "Discretizer": _TABLES + "discretize",
+    "ForestParameters": "posepipe.learn.depth_forest",
+    "Id3Classifier": _TABLES + "id3",
+    "RandomForestClassifier": _TABLES + "forest",
+    "RandomForestRegressor": _TABLES + "forest",
+    "load_example": _TABLES + "examples",
+    "train_forest": "posepipe.learn.depth_forest",
+}
+"""Imported on first use: who runs a camera need not wait for scikit-learn."""
+
+__all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "C45Classifier",
+    "CartClassifier",
+    "CartRegressor",
+    "DepthForest",
+    "Discretizer",
+    "ForestParameters",
+    "Id3Classifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "load_example",
+    "train_forest",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'posepipe.learn' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)

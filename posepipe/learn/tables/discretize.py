@@ -86,7 +86,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like (N, F) of numbers, NaN where missing
         y : array-like (N,), classes; "best-cut" alone needs and reads them
-        sample_weight : array-like (N,), how often each row counts; "best-cut" alone reads them. None = 1 each
+        sample_weight : array-like (N,), how often each row counts; "equal-width" looks only whether that is never. None = 1 each
 
         Raises
         ------
@@ -152,7 +152,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.strategy == "best-cut":
             return _best_cuts(values, classes, weight, self.n_bins)
         assert self.n_bins is not None  # _check_parameters has seen to it
-        return (_equal_width if self.strategy == "equal-width" else _equal_frequency)(values, self.n_bins)
+        if self.strategy == "equal-width":
+            return _equal_width(values, self.n_bins)
+        return _equal_frequency(values, weight, self.n_bins)
 
 
 def _equal_width(values: np.ndarray, n_bins: int) -> np.ndarray:
@@ -162,15 +164,16 @@ def _equal_width(values: np.ndarray, n_bins: int) -> np.ndarray:
     return edges[(least <= edges) & (edges < greatest)]
 
 
-def _equal_frequency(values: np.ndarray, n_bins: int) -> np.ndarray:
-    distinct, counts = np.unique(values, return_counts=True)
+def _equal_frequency(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+    distinct, place = np.unique(values, return_inverse=True)
     if len(distinct) < 2:
         return np.empty(0)
-    # for each share b / n_bins the cut whose rows below come nearest to it, the lower of two as near;
-    # all in whole numbers: rows times 2 n_bins
-    below = 2 * n_bins * np.cumsum(counts)[:-1]
-    wanted = 2 * np.arange(1, n_bins) * len(values)
-    cuts = np.unique(np.searchsorted((below[:-1] + below[1:]) // 2, wanted))
+    # for each share b / n_bins the cut whose weight below comes nearest to it, the lower of two as near;
+    # times 2 n_bins, so that whole weights stay whole
+    weights = np.bincount(place, weights=weight)
+    below = 2 * n_bins * np.cumsum(weights)[:-1]
+    wanted = 2 * np.arange(1, n_bins) * weights.sum()
+    cuts = np.unique(np.searchsorted((below[:-1] + below[1:]) / 2, wanted))
     return _midpoints(distinct[cuts], distinct[cuts + 1])
 
 
