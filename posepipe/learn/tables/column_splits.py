@@ -11,9 +11,12 @@ from numba import njit, prange
 from posepipe.learn.growing import MISSING, GrowthRules, OpenNodes, Splits
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
 from posepipe.learn.tables.column_scan import EACH, EQUAL_GAIN, NUMERIC, project, scan_columns
+from posepipe.learn.tables.threads import worth_threads
 
 PURE = 1e-12
 """Impurity below which there is nothing left to part."""
+ANY_CATEGORY = 1 << 30
+"""More categories than a column can have: those of a training row are all known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +190,8 @@ class ColumnSplits:
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         out = np.empty(len(samples), np.int32)
-        _branches(self.table.columns, self.table.kinds, self.combinations, samples, features, thresholds, out)
+        branches = _branches if worth_threads(len(samples)) else _branches_alone
+        branches(self.table.columns, self.table.kinds, self.combinations, samples, features, thresholds, out)
         return out
 
     def statistics(self, nodes: OpenNodes) -> np.ndarray:
@@ -229,6 +233,11 @@ def branch_of(feature, threshold, n_children, kinds, combinations, columns, row)
 
 @njit(cache=True, parallel=True)
 def _branches(columns, kinds, combinations, samples, features, thresholds, out):
-    most = 1 << 30
     for n in prange(len(samples)):
-        out[n] = branch_of(features[n], thresholds[n], most, kinds, combinations, columns, samples[n])
+        out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, columns, samples[n])
+
+
+@njit(cache=True, nogil=True)
+def _branches_alone(columns, kinds, combinations, samples, features, thresholds, out):
+    for n in range(len(samples)):
+        out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, columns, samples[n])
