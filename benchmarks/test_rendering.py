@@ -1,0 +1,102 @@
+"""From nothing to bytes on disk, stage by stage: one dressed, cut-out person at 320x240 with Kinect v1 noise, one core.
+
+The baseline of every stage is the whole frame, in the same run; that of the raster is Embree, casting the same rays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from posepipe.recording import RecordingWriter
+from synth.cast import People
+from synth.clips import embedded_pose_bank
+from synth.generate import FrameRenderer
+from synth.label_spread import spread_ids
+from synth.pose_drawing import draw_pose
+from synth.rasterizer import paint, render_depth
+from synth.recipe import read_recipe
+from synth.scenes import draw_placement
+from synth.sensors import add_sensor_noise
+from synth.visibility import visible_joints
+
+FRAMES = 50
+STAGES = (
+    *("shape and clothes", "pose, collisions", "skin", "raster", "raster, by Embree"),
+    *("noise", "truth", "write", "whole frame"),
+)
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    recipe = read_recipe("train")
+    people = People(recipe, embedded_pose_bank())
+    renderer = FrameRenderer(recipe, people)
+    sensor = recipe.sensor
+    rng = np.random.default_rng(0)
+    dressed = [people.dressed(rng) for _ in range(FRAMES)]
+    poses = [draw_pose(people._poses, recipe, people._asset, person.rest, rng) for person in dressed]
+    figures = [people.posed(person, pose, rng) for person, pose in zip(dressed, poses, strict=True)]
+    frames = [renderer.render(k) for k in range(FRAMES)]
+    points, clean = [], []
+    for figure in figures:
+        placement = draw_placement(recipe, figure.root_m[1] - figure.floor_y_m, sensor.intrinsics, sensor.width, rng)
+        points.append(placement.view(figure.root_m, figure.floor_y_m).camera_points(figure.mesh.vertices_m))
+        clean.append(_raster(points[-1], figure.mesh.triangles, sensor))
+    writer = RecordingWriter(
+        tmp_path_factory.mktemp("out") / "x.mcap", sensor.intrinsics, sensor.height, sensor.width, body=people.body
+    )
+    everyone = range(FRAMES)
+    return {
+        "shape and clothes": lambda: [people.dressed(rng) for _ in everyone],
+        "pose, collisions": lambda: [draw_pose(people._poses, recipe, people._asset, d.rest, rng) for d in dressed],
+        "skin": lambda: [people.posed(d, p, rng) for d, p in zip(dressed, poses, strict=True)],
+        "raster": lambda: [_raster(p, figures[0].mesh.triangles, sensor) for p in points],
+        "raster, by Embree": _embree(points, figures[0].mesh.triangles, sensor),
+        "noise": lambda: [add_sensor_noise(depth_m, sensor, rng) for depth_m, _ in clean],
+        "truth": lambda: [_truth(f, d, ids) for f, (d, ids) in zip(frames, clean, strict=True)],
+        "write": lambda: [writer.write(frame) for frame in frames],
+        "whole frame": lambda: [writer.write(renderer.render(k)) for k in everyone],
+    }
+
+
+def _raster(points, triangles, sensor):
+    return render_depth(points, triangles, sensor.intrinsics, sensor.height, sensor.width)
+
+
+def _embree(points, triangles, sensor):
+    """The same pictures by rays: the mesh is new in every frame, so its tree of boxes is built anew."""
+    try:
+        import trimesh
+        from trimesh.ray.ray_pyembree import RayMeshIntersector
+    except ImportError:
+        return None
+    rows, cols = np.mgrid[: sensor.height, : sensor.width]
+    lens = sensor.intrinsics
+    rays = np.stack([(cols - lens.cx) / lens.fx, (rows - lens.cy) / lens.fy, np.ones(rows.shape)], axis=-1)
+    rays = rays.reshape(-1, 3).astype(np.float32)
+    origins = np.zeros_like(rays)
+
+    def cast():
+        for vertices in points:
+            mesh = trimesh.Trimesh(vertices, triangles, process=False)
+            RayMeshIntersector(mesh, scale_to_box=False).intersects_first(origins, rays)
+
+    return cast
+
+
+def _truth(frame, depth_m, ids):
+    ids = ids.copy()
+    spread_ids(ids, depth_m)
+    paint(ids, np.ones(ids.max() + 1, np.uint8))
+    visible_joints(frame.depth.depth_m, frame.parts, frame.joints_m[0], frame.depth.intrinsics, People.body)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage(stage, stages, benchmark):
+    if stages[stage] is None:
+        pytest.skip("embreex is not installed")
+    benchmark.group = f"{FRAMES} frames of one person, 320x240, one core"
+    with threadpool_limits(1):
+        benchmark(stages[stage])
