@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-HELP = "say what a model, dataset, recording, source or results file holds"
+HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
 EXAMPLES = ("posepipe info person", "posepipe info data/validation", "posepipe info results.jsonl")
 
 
@@ -18,6 +18,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.dataset import MANIFEST_NAME
     from posepipe.learn.forest_file import is_forest_file
     from posepipe.models import model_names, model_path
+    from synth.clips import is_pose_bank
 
     path = Path(args.path)
     if args.path in model_names() or (path.is_file() and is_forest_file(path)):
@@ -26,6 +27,8 @@ def run(args: argparse.Namespace) -> None:
         print(_dataset(path))
     elif path.is_file() and path.suffix == ".jsonl":
         print(_results(path))
+    elif path.is_file() and is_pose_bank(path):
+        print(_poses(path))
     else:
         print(_source(args.path))
 
@@ -57,6 +60,17 @@ def _dataset(path: Path) -> str:
             f"made by posepipe {dataset.source_revision}",
             json.dumps(dataset.recipe, indent=1),
         ]
+    return "\n".join(lines)
+
+
+def _poses(path: Path) -> str:
+    from synth.clips import read_pose_bank
+    from synth.pose_kinds import pose_shares
+
+    bank = read_pose_bank(path)
+    held_out = len(bank.split("validation").clips)
+    lines = [f"{len(bank.clips)} poses of {len(set(bank.clips))} clips, {held_out} of them held out for validation"]
+    lines += [f"{kind:18s}{share:7.1%}" for kind, share in pose_shares(bank).items()]
     return "\n".join(lines)
 
 

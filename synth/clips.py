@@ -8,6 +8,7 @@ are rotations and not joints, so that every body, tall or short, can strike ever
 from __future__ import annotations
 
 import hashlib
+import zipfile
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -139,6 +140,14 @@ def read_pose_bank(path: str | Path) -> PoseBank:
         return PoseBank(rotations, _names(bones), clips)
     except ValueError as error:
         raise FormatError(path, str(error)) from None
+
+
+def is_pose_bank(path: str | Path) -> bool:
+    """Whether a file is a zip that holds poses; whether they are sound, reading them tells."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "quat_xyzw_global.npy" in archive.namelist()
 
 
 def write_pose_bank(bank: PoseBank, path: str | Path) -> None:
