@@ -63,9 +63,10 @@ def _measure(depth_m, tangents, brightness, own, chance, bias, out):
                 continue
             other = _across_edge(depth_m, row, col)
             if other != z and chance[row, col] < 2 * FLYING_SHARE:
-                if other == 0 or chance[row, col] >= FLYING_SHARE:
+                if chance[row, col] >= FLYING_SHARE:
                     continue
-                z += (other - z) * chance[row, col] / FLYING_SHARE
+                if other > 0:  # where nothing is behind, nothing is mixed in
+                    z += (other - z) * chance[row, col] / FLYING_SHARE
             sigma = SIGMA_AT_1_M * WHITE / signal
             out[row, col] = z + sigma * own[row, col] + bias * (SYSTEMATIC_M + SYSTEMATIC_SHARE * z)
 

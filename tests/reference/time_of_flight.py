@@ -15,10 +15,10 @@ def measure(depth_m, squared_tangents, brightness, own, chance, bias, constants)
         signal = brightness[row, col] / (math.sqrt(1 + squared_tangents[row, col]) * z * z)
         luck = float(chance[row, col]) / constants.FLYING_SHARE
         beyond = far_neighbour(depth_m, row, col, constants.EDGE_M)
-        blanked = beyond is not None and (1 <= luck < 2 or (luck < 1 and beyond == 0))
+        blanked = beyond is not None and 1 <= luck < 2
         if signal < constants.NO_SIGNAL or blanked:
             continue
-        if beyond is not None and luck < 1:
+        if beyond and luck < 1:  # something, and not nothing, lies beyond
             z = (1 - luck) * z + luck * beyond
         noise = constants.SIGMA_AT_1_M * constants.WHITE / signal * float(own[row, col])
         out[row, col] = z + noise + bias * (constants.SYSTEMATIC_M + constants.SYSTEMATIC_SHARE * z)
