@@ -9,6 +9,7 @@ from numba import njit, prange
 
 from posepipe.learn.growing import MISSING
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
+from posepipe.learn.tables.column_scan import NUMERIC
 from posepipe.learn.tables.column_splits import branch_of
 from posepipe.learn.tables.threads import worth_threads
 from posepipe.learn.tree import LEAF, Tree
@@ -39,9 +40,16 @@ def _answer_block(block, arrays, questions, columns, weight, values, to_heaviest
             waiting -= 1
             node, share = nodes[waiting], shares[waiting]
             while feature[node] != LEAF:
-                first, count = first_child[node], n_children[node]
-                branch = branch_of(feature[node], threshold[node], count, kinds, combinations, columns, row)
+                column, first, branch = feature[node], first_child[node], np.int64(MISSING)
+                if column < len(kinds) and kinds[column] == NUMERIC:  # most questions: without a call, twice as fast
+                    value = columns[column, row]
+                    if not np.isnan(value):
+                        branch = np.int64(0) if value <= threshold[node] else np.int64(1)
+                else:
+                    count = n_children[node]
+                    branch = np.int64(branch_of(column, threshold[node], count, kinds, combinations, columns, row))
                 if branch == MISSING:
+                    count = n_children[node]
                     branch = _heaviest(weight, first, count)
                     if not to_heaviest:
                         total = 0.0
@@ -100,6 +108,7 @@ class TableTree:
     moments: bool  #: whether leaves hold moments of a number instead of class weights
     weight: np.ndarray = field(init=False)  #: float64 (nodes,), of the training rows
     values: np.ndarray = field(init=False)  #: float64 (nodes, C) posteriors, or (nodes, 1) means
+    _room: int = field(init=False)  #: nodes that wait, at most, while a row goes down several branches
 
     def __post_init__(self) -> None:
         statistics = self.tree.node_statistics()
@@ -109,6 +118,8 @@ class TableTree:
         _inherit(self.tree.parents(), weight, values)  # where no training row came, the parent answers
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "values", values)
+        room = (self.tree.depth() + 1) * max(1, self.tree.n_children.max())
+        object.__setattr__(self, "_room", int(room))
 
     @property
     def mistakes(self) -> int:
@@ -133,12 +144,11 @@ class TableTree:
         ----------
         Quinlan 1993, section 3.2. Naive twin: tests/reference/descent.py
         """
-        room = int((self.tree.depth() + 1) * max(1, self.tree.n_children.max()))
         questions = self.kinds, self.combinations
         to_heaviest = missing == "most_common"
         n_blocks = -(-columns.shape[1] // BLOCK)
         descend = _descend if worth_threads(columns.shape[1]) else _descend_alone
-        descend(n_blocks, self._arrays(), questions, columns, self.weight, self.values, to_heaviest, room, out)
+        descend(n_blocks, self._arrays(), questions, columns, self.weight, self.values, to_heaviest, self._room, out)
 
     def leaves(self, columns: np.ndarray) -> np.ndarray:
         """The node at which each row ends, int64 (N,); a missing cell takes the heaviest branch."""
