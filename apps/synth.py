@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from apps.arguments import not_negative, positive
+
+if TYPE_CHECKING:
+    from synth.clips import PoseBank
 
 HELP = "render labelled depth frames of synthetic people"
 EXAMPLES = (
     "posepipe synth data/train --frames 20000 --seed 1       # embedded poses, Kinect v1 noise",
-    "posepipe synth data/train --frames 20000 --mocap poses.npz",
+    "posepipe synth data/train --frames 20000 --mocap CMU    # and all BVH and ASF/AMC files of a folder",
+    "posepipe synth data/train --frames 20000 --mocap dance.bvh poses.npz --bone-map studio.toml",
     "posepipe synth data/validation --recipe validation      # the fixed validation set",
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
     "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/formats.md)",
@@ -32,7 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"sensor, instead of the recipe's: {', '.join(SENSORS)}, or a TOML file",
     )
     parser.add_argument(
-        "--mocap", nargs="+", type=Path, default=[], metavar="PATH", help="pose banks (.npz) besides the embedded one"
+        "--mocap",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="captured poses besides the embedded ones: BVH files, AMC files with their ASF beside them, pose banks "
+        "(.npz), or folders of these",
+    )
+    parser.add_argument(
+        "--bone-map",
+        type=Path,
+        metavar="FILE.toml",
+        help="names of the joints in --mocap, where no map that comes with posepipe fits (docs/formats.md)",
     )
     parser.add_argument(
         "--body", type=Path, metavar="FILE.toml", help="a creature of your own instead of people (docs/examples)"
@@ -43,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from synth.cast import Cast, Creatures, People
-    from synth.clips import PoseBank, embedded_pose_bank, read_pose_bank
     from synth.creatures import read_creature
     from synth.generate import generate
     from synth.recipe import read_recipe
@@ -55,11 +72,35 @@ def run(args: argparse.Namespace) -> None:
     recipe = replace(read_recipe(args.recipe), **changes)
     cast: Cast
     if args.body is not None:
+        if args.mocap:
+            raise ValueError("--mocap: captured poses are those of people; leave it out with --body")
         cast = Creatures(read_creature(args.body))
     else:
-        cast = People(
-            recipe, PoseBank.concatenate([embedded_pose_bank(), *(read_pose_bank(path) for path in args.mocap)])
-        )
+        cast = People(recipe, _poses(args))
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
         generate(args.out, recipe, cast, args.workers, bar.update)
     print(f"{recipe.frames} labelled frames -> {args.out}")
+
+
+def _poses(args: argparse.Namespace) -> PoseBank:
+    """The embedded poses, and those that were asked for."""
+    from apps.progress import ProgressBar
+    from synth.clips import PoseBank, embedded_pose_bank
+    from synth.mocap import mocap_files, read_mocap
+
+    if args.bone_map is not None and not args.mocap:
+        raise ValueError("--bone-map names the joints of --mocap, and there is no --mocap")
+    if not args.mocap:
+        return embedded_pose_bank()
+    problems: list[warnings.WarningMessage] | None = None
+    try:
+        with (
+            warnings.catch_warnings(record=True) as problems,  # lines printed under a bar would run into it
+            ProgressBar(len(mocap_files(args.mocap)), "mocap", "files") as bar,
+        ):
+            captured = read_mocap(*args.mocap, bone_map=args.bone_map, advance=bar.update)
+    finally:
+        for problem in problems or ():
+            warnings.warn(problem.message, stacklevel=1)
+    print(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
+    return PoseBank.concatenate([embedded_pose_bank(), captured])
