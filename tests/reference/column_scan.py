@@ -88,9 +88,10 @@ def combine(coefficients, columns):
 
 
 def best_of_columns(splits, choice, column_costs=None, guard=True):
-    """Number of the best column by ``choice``, "gain" or "gain ratio"; the first of equals, None where none parts.
+    """Number of the best column by ``choice``, "gain" or "gain ratio"; the first of equals, None where none will do.
 
-    ``splits`` holds what `best_split` says of every column. With costs the score is (gain ratio)^2 / cost.
+    ``splits`` holds what `best_split` says of every column. By gain ratio a column must save something and, with
+    ``guard``, at least the average of all that part rows. With costs the score is (gain ratio)^2 / cost.
     """
     possible = [k for k, (saved, _, _) in enumerate(splits) if saved > -math.inf]
     if not possible:
@@ -99,8 +100,10 @@ def best_of_columns(splits, choice, column_costs=None, guard=True):
         score = {k: splits[k][0] for k in possible}
     else:
         average = sum(splits[k][0] for k in possible) / len(possible)
-        good = [k for k in possible if not guard or splits[k][0] >= average - SAME_GAIN]
-        score = {k: splits[k][0] / splits[k][1] for k in good}
+        least = average - SAME_GAIN if guard else 0
+        score = {k: splits[k][0] / splits[k][1] for k in possible if splits[k][0] >= max(least, SAME_GAIN)}
+        if not score:
+            return None
         if column_costs is not None:
             score = {k: ratio * ratio / column_costs[k] for k, ratio in score.items()}
     most = max(score.values())

@@ -14,7 +14,7 @@ from posepipe.learn.tables.column_scan import EACH, EQUAL_GAIN, NUMERIC, project
 from posepipe.learn.tables.threads import worth_threads
 
 PURE = 1e-12
-"""Impurity below which there is nothing left to part."""
+"""Impurity below which there is nothing left to part, in units of the finder (`ColumnSplits`)."""
 ANY_CATEGORY = 1 << 30
 """More categories than a column can have: those of a training row are all known."""
 
@@ -73,8 +73,9 @@ class ByGainRatio:
         if len(self.costs):
             score = np.where(possible, score * np.abs(score) / self.costs[column], -np.inf)
         if self.average_gain_guard:
-            count = np.maximum(possible.sum(axis=1, keepdims=True), 1)
-            average = np.where(possible, gain, 0).sum(axis=1, keepdims=True) / count
+            parted = ~np.isneginf(gain)  # the average of all that were examined, those that save nothing included
+            count = np.maximum(parted.sum(axis=1, keepdims=True), 1)
+            average = np.where(parted, gain, 0).sum(axis=1, keepdims=True) / count
             score = np.where(gain >= average - EQUAL_GAIN, score, -np.inf)
         return score
 
@@ -85,6 +86,9 @@ Directions = Callable[["ColumnSplits", OpenNodes, np.random.Generator], tuple[np
 
 class ColumnSplits:
     """A `SplitFinder` over the columns of a table.
+
+    What counts as equal, and as nothing, is told in units of the impurity at hand: the variance of a number, the
+    largest cost of a mistake. So neither of their units decides what is split.
 
     Parameters
     ----------
@@ -110,7 +114,14 @@ class ColumnSplits:
         self.table = table
         self._criterion = criterion
         self._choice = choice
-        self._rules = (criterion, costs, float(min_leaf), table.n_statistics)
+        self._unit, self._target = 1.0, table.target
+        if criterion == SQUARED_ERROR:
+            self._unit = float(table.target.var()) or 1.0
+            self._target = table.target / np.sqrt(self._unit)
+        elif costs.any():
+            self._unit = float(costs.max())
+        self._costs = costs
+        self._rules = (criterion, costs / self._unit, float(min_leaf), table.n_statistics)
         self._directions = directions
         self._only_directions = only_directions
         self._used: list[np.ndarray] = []  #: combinations that were chosen; feature F + k is the k-th
@@ -135,7 +146,8 @@ class ColumnSplits:
         n_columns, n_nodes = len(self.table.kinds), len(nodes.starts)
         gain = np.full(n_nodes, -np.inf)
         feature, threshold = np.zeros(n_nodes, np.int32), np.zeros(n_nodes)
-        impure = np.flatnonzero(impurity(self._criterion, self.statistics(nodes), self._rules[1]) > PURE)
+        impurities = impurity(self._criterion, self.statistics(nodes), self._costs)
+        impure = np.flatnonzero(impurities > PURE * self._unit)
         open_nodes = nodes._replace(starts=nodes.starts[impure], ends=nodes.ends[impure])
         candidates, directions = self._draw(open_nodes, rules.candidates, rng)
         gain[impure], feature[impure], threshold[impure], tied = self._best(open_nodes, candidates, directions)
@@ -178,14 +190,15 @@ class ColumnSplits:
         order, weight, starts, ends = nodes
         lists = order, np.ones(len(order)) if weight is None else weight, starts, ends
         gain, intrinsic, threshold = scan_columns(
-            t.columns, t.codes, t.kinds, t.n_codes, t.target, self._rules, lists, candidates, directions
+            t.columns, t.codes, t.kinds, t.n_codes, self._target, self._rules, lists, candidates, directions
         )
+        gain[np.abs(gain) < EQUAL_GAIN] = 0  # or rounding would stop growth where two splits must follow to save
         score = np.where(np.isneginf(gain), -np.inf, self._choice(gain, intrinsic, candidates))
         best = score.max(axis=1, keepdims=True)
         tied = score >= best - EQUAL_GAIN
         first = np.argmax(tied, axis=1)
         row = np.arange(len(candidates))
-        found = np.where(np.isneginf(best[:, 0]), -np.inf, gain[row, first])
+        found = np.where(np.isneginf(best[:, 0]), -np.inf, gain[row, first] * self._unit)
         return found, candidates[row, first], threshold[row, first], tied
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
