@@ -12,7 +12,7 @@ from posepipe.errors import PosepipeError
 from synth.body_asset import load_body_asset
 from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
 from synth.clips import PoseBank
-from synth.clothing import dress, garment_weights, sample_outfit, vertex_normals
+from synth.clothing import dress, garment_weights, sample_outfit
 from synth.creatures import Creature
 from synth.drapes import Drape, hang
 from synth.pose_drawing import draw_pose
@@ -20,6 +20,7 @@ from synth.primitives import Mesh
 from synth.props import carry
 from synth.recipe import Recipe
 from synth.skinning import pose_body
+from synth.vertex_normals import vertex_normals
 
 THIGH_SHARE = 0.047
 """Radius of a thigh, of a person's height."""

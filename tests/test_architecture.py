@@ -82,6 +82,7 @@ SYNTH_KERNEL_NOUNS = KERNEL_NOUNS | {
     "posepipe.body": {"BodyDefinition"},
     "synth.body_asset": {"BodyAsset"},
     "synth.body_mesh": {"RestBody"},
+    "synth.noise_fields": {"NoiseFields"},
     "synth.sensor_presets": {"SensorPreset"},
 }
 

@@ -5,8 +5,9 @@ import pytest
 
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body, sample_shape
-from synth.clothing import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit, vertex_normals
-from tests.reference import clothing as naive
+from synth.clothing import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
+from synth.vertex_normals import vertex_normals
+from tests.reference import vertex_normals as naive
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Naive twin of vertex_normals in synth/clothing.py: cross products of a vertex's triangles, summed and made unit."""
+"""Naive twin of synth/vertex_normals.py: cross products of a vertex's triangles, summed and made unit."""
 
 import numpy as np
 

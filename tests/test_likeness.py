@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
-from synth.likeness import hole_share, likeness, plane_residuals, raggedness
+from posepipe.likeness import hole_share, likeness, plane_residuals, raggedness
 
 
 def disc(radius_px=60.0, depth_m=2.0):

@@ -1,6 +1,6 @@
 """How alike two sources of cut-out people look: silhouettes, holes, and noise on smooth skin.
 
-    python -m synth.likeness data/validation real_frames/
+    python -m posepipe.likeness data/validation real_frames/
 
 What is compared is what a depth-difference feature meets, whoever the people are and whatever they do.
 """
