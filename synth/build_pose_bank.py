@@ -27,7 +27,8 @@ from synth.body_asset import BodyAsset, load_body_asset
 from synth.body_mesh import RestBody, rest_body
 from synth.clips import DATA_DIR, MOTIONS_FILE, POSE_BANK_FILE, Motion, PoseBank, write_motions, write_pose_bank
 from synth.limb_collision import limbs_intersect
-from synth.pose_sampling import furthest_points
+from synth.mocap.retarget import CLAVICLE_FREE_RAD, CLAVICLE_SHARE
+from synth.pose_sampling import furthest_points, without_heading
 from synth.skinning import POSED_BONES, pose_body
 
 CLIPS_FOLDER = "pybullet_data/data/motions/"
@@ -48,10 +49,6 @@ LEG_M = 0.831  #: hip to ankle of their figure, (1.686184 + 1.639480) / 4 of hum
 
 SPINE_SHARES = {"spine_01": 1 / 3, "spine_02": 2 / 3, "spine_03": 1.0}
 NECK_SHARES = {"neck_01": 0.5, "head": 1.0}
-CLAVICLE_FREE_RAD = np.radians(45)
-CLAVICLE_SHARE = 0.3
-"""Of an arm's elevation beyond CLAVICLE_FREE_RAD, the share that the collar bone takes: the source keeps its
-shoulders fixed to the chest, where a real one rises by some 30 degrees until the arm points up."""
 
 MIN_SEPARATION_M = 0.05
 MOTION_NAMES = ("humanoid3d_walk", "humanoid3d_dance_a")
@@ -154,18 +151,6 @@ def _collar_lift(shoulder: Rotation) -> Rotation:
     elevation = np.arctan2(sine, -arm[:, 1])
     lift = CLAVICLE_SHARE * np.clip(elevation - CLAVICLE_FREE_RAD, 0, np.pi / 2)
     return Rotation.from_rotvec(axis / np.maximum(sine, 1e-9)[:, None] * lift[:, None])
-
-
-def without_heading(rotations: np.ndarray) -> np.ndarray:
-    """Undo the pelvis' twist about the vertical axis: float32 (N, 20, 4).
-
-    The twist, unlike the heading of the belly, is steady for people who lie on their backs.
-    """
-    twist = rotations[:, 0] * np.array([0, 1, 0, 1])
-    twist[np.linalg.norm(twist, axis=1) < 1e-6] = (0, 0, 0, 1)  # upside down: no heading is better than another
-    back = Rotation.from_quat(np.repeat(twist, rotations.shape[1], axis=0)).inv()
-    turned = back * Rotation.from_quat(rotations.reshape(-1, 4))
-    return turned.as_quat().reshape(rotations.shape).astype(np.float32)
 
 
 def distinct_poses(bank: PoseBank, rest: RestBody, asset: BodyAsset) -> PoseBank:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from scipy.spatial.transform import Rotation
 
 from synth.quaternions import from_rotation_vector, inverse, multiply
 from synth.skinning import POSED_BONES
@@ -136,6 +137,18 @@ def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     held = multiply(inverse(other_chest), rotations[givers][:, _ARMS])
     out[:, _ARMS] = multiply(chest, held)
     return out
+
+
+def without_heading(rotations: np.ndarray) -> np.ndarray:
+    """Undo the pelvis' twist about the vertical axis: float32 (N, 20, 4).
+
+    The twist, unlike the heading of the belly, is steady for people who lie on their backs.
+    """
+    twist = rotations[:, 0] * np.array([0, 1, 0, 1])
+    twist[np.linalg.norm(twist, axis=1) < 1e-6] = (0, 0, 0, 1)  # upside down: no heading is better than another
+    back = Rotation.from_quat(np.repeat(twist, rotations.shape[1], axis=0)).inv()
+    turned = back * Rotation.from_quat(rotations.reshape(-1, 4))
+    return turned.as_quat().reshape(rotations.shape).astype(np.float32)
 
 
 def tumble(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:

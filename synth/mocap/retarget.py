@@ -30,13 +30,18 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from synth.build_pose_bank import CLAVICLE_FREE_RAD, CLAVICLE_SHARE, without_heading
 from synth.mocap.bone_maps import MappedBones
 from synth.mocap.capture import Capture
 from synth.mocap.mean_body import mean_body
 from synth.mocap.stance import Stance, least_turn, trunk
+from synth.pose_sampling import without_heading
 from synth.quaternions import from_rotation_vector, inverse, multiply, slerp
 from synth.skinning import POSED_BONES, rotation_matrices
+
+CLAVICLE_FREE_RAD = np.radians(45)
+CLAVICLE_SHARE = 0.3
+"""Of an arm's elevation beyond CLAVICLE_FREE_RAD, the share that the collar bone takes: a source without one keeps its
+shoulders fixed to the chest, where a real one rises by some 30 degrees until the arm points up."""
 
 SPINE = ("spine_01", "spine_02", "spine_03")
 NECK = ("neck_01", "head")

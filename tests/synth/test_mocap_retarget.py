@@ -12,11 +12,11 @@ from posepipe.body import HUMAN
 from posepipe.errors import FormatError
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body
-from synth.build_pose_bank import without_heading
 from synth.clips import embedded_motion, embedded_pose_bank
 from synth.mocap import read_poses
 from synth.mocap.bone_maps import read_bone_map
 from synth.mocap.mean_body import mean_body
+from synth.pose_sampling import without_heading
 from synth.skinning import POSED_BONES, pose_body
 from tests.mocap_writers import (
     CMU,
