@@ -13,7 +13,7 @@ from posepipe.learn.tables.column_splits import ByGainRatio, ColumnSplits, Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.learn.tables.id3 import prune_by_validation
 from posepipe.learn.tables.rules import RuleList, extract_rules, prune_rules
-from posepipe.learn.tables.single_tree import SingleTreeClassifier
+from posepipe.learn.tables.single_tree import HeldBack, SingleTreeClassifier
 
 
 class C45Classifier(SingleTreeClassifier):
@@ -83,6 +83,8 @@ class C45Classifier(SingleTreeClassifier):
     def _costs(self) -> np.ndarray:
         if not self.column_costs:
             return np.ones(0)
+        if not isinstance(self.column_costs, Mapping):
+            raise ValueError(f"column_costs must map columns to costs, got {self.column_costs!r}")
         names = list(self.schema_.names)
         costs = np.ones(len(names))
         for column, cost in self.column_costs.items():
@@ -100,7 +102,7 @@ class C45Classifier(SingleTreeClassifier):
             raise ValueError(f"prune must be None, 'pessimistic' or 'reduced-error', got {self.prune!r}")
         return self.prune == "reduced-error"
 
-    def _prune(self, grown: TableTree, validation: tuple[np.ndarray, np.ndarray] | None) -> TableTree:
+    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
         if validation is not None:
-            return prune_by_validation(self, grown, *validation)
+            return prune_by_validation(self, grown, validation)
         return grown if self.prune is None else grown.with_tree(pruning.pessimistic(grown.tree))

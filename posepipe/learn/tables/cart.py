@@ -15,7 +15,7 @@ from posepipe.learn.tables.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.learn.tables.directions import fisher_directions
 from posepipe.learn.tables.id3 import prune_by_validation
-from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier, SingleTreeRegressor
+from posepipe.learn.tables.single_tree import HeldBack, SingleTree, SingleTreeClassifier, SingleTreeRegressor
 
 PRUNINGS = (None, "cost-complexity", "reduced-error")
 STOPS = (None, "chi-square", "validation")
@@ -54,11 +54,13 @@ class _Cart(SingleTree):
         for name, known in (("prune", PRUNINGS), ("stop", STOPS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
-        if self.ccp_alpha < 0:
-            raise ValueError(f"ccp_alpha must not be negative, got {self.ccp_alpha}")
+        for name in ("ccp_alpha", "standard_errors"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+        self._risk()
         return self.prune is not None or self.stop == "validation"
 
-    def _prune(self, grown: TableTree, validation: tuple[np.ndarray, np.ndarray] | None) -> TableTree:
+    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
         # a node is split or not whatever others do, so that stopping early and cutting afterwards are one
         if self.stop == "chi-square":
             grown = grown.with_tree(chi_square_stop(grown.tree, self.significance))
@@ -71,7 +73,7 @@ class _Cart(SingleTree):
             grown = grown.with_tree(self._path(grown).at(self.ccp_alpha))
         if self.prune == "reduced-error":
             assert validation is not None
-            grown = prune_by_validation(self, grown, *validation)
+            grown = prune_by_validation(self, grown, validation)
         elif self.prune == "cost-complexity":
             assert validation is not None
             self.path_ = self._path(grown)
@@ -166,7 +168,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         return self.criterion
 
     def _risk(self) -> str:
-        return self.prune_criterion or self._criterion_name()
+        risk = self.prune_criterion or self._criterion_name()
+        if risk not in CRITERIA or CRITERIA[risk] == SQUARED_ERROR:
+            raise ValueError(f"prune_criterion must be 'gini', 'entropy', 'misclassification' or None, got {risk!r}")
+        return risk
 
     def _mistake_costs(self) -> np.ndarray:
         if self.costs is None:

@@ -156,15 +156,19 @@ class TableTree:
         _leaves(self._arrays(), (self.kinds, self.combinations), columns, self.weight, out)
         return out
 
-    def passed(self, columns: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Statistics of other rows, of a validation set, in every node that they pass: float64 (nodes, K)."""
+    def passed(self, columns: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """Statistics of other rows, of a validation set, in every node that they pass: float64 (nodes, K).
+
+        A row with a missing cell goes down the heaviest branch. ``weight`` float64 (N,); None = 1 each.
+        """
+        weight = np.ones(len(target)) if weight is None else weight
         leaves = self.leaves(columns)
         statistics = np.zeros((self.tree.n_nodes, self.tree.leaf_statistics.shape[1]))
         if self.moments:
             for power in range(3):
-                np.add.at(statistics[:, power], leaves, target**power)
+                np.add.at(statistics[:, power], leaves, weight * target**power)
         else:
-            np.add.at(statistics, (leaves, target.astype(np.int64)), 1)
+            np.add.at(statistics, (leaves, target.astype(np.int64)), weight)
         return self.tree.sum_up(statistics)
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

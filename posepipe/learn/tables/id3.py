@@ -12,7 +12,7 @@ from posepipe.learn.impurity import ENTROPY
 from posepipe.learn.tables.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.learn.tables.discretize import Discretizer
-from posepipe.learn.tables.single_tree import SingleTreeClassifier
+from posepipe.learn.tables.single_tree import HeldBack, SingleTreeClassifier
 
 
 class Id3Classifier(SingleTreeClassifier):
@@ -85,12 +85,12 @@ class Id3Classifier(SingleTreeClassifier):
             raise ValueError(f"prune must be None or 'reduced-error', got {self.prune!r}")
         return self.prune is not None
 
-    def _prune(self, grown: TableTree, validation: tuple[np.ndarray, np.ndarray] | None) -> TableTree:
-        return grown if validation is None else prune_by_validation(self, grown, *validation)
+    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
+        return grown if validation is None else prune_by_validation(self, grown, validation)
 
 
-def prune_by_validation(learner: Any, grown: TableTree, columns: np.ndarray, target: np.ndarray) -> TableTree:
+def prune_by_validation(learner: Any, grown: TableTree, validation: HeldBack) -> TableTree:
     """Reduced-error pruning; the learner keeps the error in `validation_error_`."""
-    pruned = pruning.reduced_error(grown.tree, grown.passed(columns, target), grown.mistakes)
+    pruned = pruning.reduced_error(grown.tree, grown.passed(*validation), grown.mistakes)
     learner.validation_error_ = pruned.error
     return grown.with_tree(pruned.tree)

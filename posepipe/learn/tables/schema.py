@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +82,7 @@ class Schema:
                 values = self._numbers(column, k)
                 edges = self.edges[k]
                 out[:, k] = values if edges is None else _interval(values, edges)
-            elif cells.dtype.kind == "O":
+            elif cells.dtype.kind == "O" or any(isinstance(category, str) for category in categories):
                 code = {value: float(c) for c, value in enumerate(categories)}
                 out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), np.nan) for cell in column]
             else:
@@ -105,8 +107,6 @@ class Schema:
                     " convert it, or train with it among `categorical`"
                 )
             values[row] = float(plain)
-        if np.isinf(values).any():
-            raise ValueError(f"column {self.names[k]!r} holds infinity; give finite numbers, or NaN for a missing cell")
         return values
 
     def describe(self, column: int, code: int) -> str:
@@ -140,8 +140,28 @@ def _plain(cell: object) -> str | bool | float:
     if isinstance(cell, bool | np.bool_):
         return bool(cell)
     if isinstance(cell, numbers.Real | np.number):
-        return float(cell)
+        try:
+            value = float(cell)
+        except OverflowError:
+            value = math.inf
+        if math.isinf(value):
+            raise ValueError("a cell holds infinity; give finite numbers, or NaN for a missing cell")
+        return value
     raise TypeError(f"a cell's argument must be a string or a number, got {type(cell).__name__!r}")
+
+
+def with_own_types(table: Any) -> Any:
+    """A table of mixed columns as objects, so that none takes on the type of another on its way into one array.
+
+    In a DataFrame, categories that are whole numbers would come out of that with a number for a missing one, and
+    truth values beside numbers as numbers; in nested lists, numbers beside strings as strings.
+    """
+    if hasattr(table, "dtypes") and hasattr(table, "columns") and hasattr(table, "astype"):
+        plain = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in table.dtypes)
+        return table if plain else table.astype(object)
+    if isinstance(table, list | tuple) and np.asarray(table).dtype.kind in "US":
+        return np.array(table, object)
+    return table
 
 
 def chosen_columns(categorical: str | Sequence | None, names: Sequence[str], table: object) -> np.ndarray:
@@ -163,13 +183,17 @@ def chosen_columns(categorical: str | Sequence | None, names: Sequence[str], tab
         types = getattr(table, "dtypes", None)
         if types is None or not hasattr(table, "columns"):
             return np.zeros(n, bool)
-        return np.array([getattr(t, "kind", "O") in CATEGORY_KINDS for t in types], bool)
+        return np.array([getattr(t, "kind", "?") in CATEGORY_KINDS for t in types], bool)
     if isinstance(categorical, str):
         if categorical == "all":
             return np.ones(n, bool)
         raise ValueError(f"categorical must be None, 'all', or a list of columns, got {categorical!r}")
+    if not isinstance(categorical, Iterable):
+        raise ValueError(f"categorical must be None, 'all', or a list of columns, got {categorical!r}")
     chosen = np.asarray(categorical)
-    if chosen.dtype == bool and len(chosen) == n:
+    if chosen.dtype == bool and len(chosen):
+        if len(chosen) != n:
+            raise ValueError(f"categorical is a mask of {len(chosen)} columns, the table has {n}")
         return chosen
     mask = np.zeros(n, bool)
     for column in categorical:

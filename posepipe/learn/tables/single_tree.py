@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, SQUARED_ERROR, impurity
@@ -13,6 +13,9 @@ from posepipe.learn.tables.column_scan import EACH
 from posepipe.learn.tables.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.learn.tables.table_model import NO_LIMIT, ClassifierTable, RegressorTable, TableModel, grow_table_tree
+
+HeldBack = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+"""Rows for validation: float64 (F, N), coded; classes or numbers, (N,); and weights, None = 1 each."""
 
 
 class SingleTree(TableModel):
@@ -45,14 +48,15 @@ class SingleTree(TableModel):
         cells, y = self._learn_table(X, y)
         target, weight, n_statistics = self._learn_target(y, sample_weight)
         cells = self._cut(cells, target, weight)
-        rows = np.arange(len(cells))
+        rows = np.arange(len(cells)) if weight is None else np.flatnonzero(weight)
         held_back = None
         if self._wants_validation():
             if validation is None:
-                rows, back = self._hold_back(len(rows))
-                held_back = np.ascontiguousarray(cells[back].T), target[back]
+                rows, back = self._hold_back(rows)
+                held_back = np.ascontiguousarray(cells[back].T), target[back], None if weight is None else weight[back]
             else:
-                held_back = self._code(validation[0]), self._code_target(validation[1])
+                check_consistent_length(*validation)
+                held_back = self._code(validation[0]), self._code_target(validation[1]), None
         table = Table.of(cells[rows], self._kinds(self.of_categories), self.schema_.n_codes, target[rows], n_statistics)
         weight = None if weight is None else weight[rows]
         finder = self._finder(table)
@@ -104,10 +108,10 @@ class SingleTree(TableModel):
         return out
 
     def _rules(self) -> GrowthRules:
-        if self.max_depth is not None and self.max_depth < 1:
-            raise ValueError(f"max_depth must be None or at least 1, got {self.max_depth}")
-        if self.min_samples_split < 2:
-            raise ValueError(f"min_samples_split must be at least 2, got {self.min_samples_split}")
+        for name, least in {"max_depth": 1, "min_samples_split": 2, "min_samples_leaf": 0, "min_gain": 0}.items():
+            given = getattr(self, name, None)
+            if given is not None and not given >= least:
+                raise ValueError(f"{name} must be at least {least}, got {given}")
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         return GrowthRules(depth, NO_LIMIT, self.min_gain, self.min_samples_split, NO_LIMIT)
 
@@ -115,14 +119,16 @@ class SingleTree(TableModel):
         """Cut numbers into intervals, for the learners that know only categories."""
         return cells
 
-    def _hold_back(self, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    def _hold_back(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Part rows into those to grow on and those to hold back."""
+        n_rows = len(rows)
         if not 0 < self.validation_fraction < 1:
             raise ValueError(f"validation_fraction must lie between 0 and 1, got {self.validation_fraction}")
         if n_rows < 2:
             raise ValueError(f"holding rows back for validation needs at least 2 rows, got n_samples={n_rows}")
         order = check_random_state(self.random_state).permutation(n_rows)
         count = min(max(1, round(n_rows * self.validation_fraction)), n_rows - 1)
-        return np.sort(order[count:]), np.sort(order[:count])
+        return np.sort(rows[order[count:]]), np.sort(rows[order[:count]])
 
     def _wants_validation(self) -> bool:
         return False
@@ -133,7 +139,7 @@ class SingleTree(TableModel):
     def _finder(self, table: Table) -> ColumnSplits:
         raise NotImplementedError
 
-    def _prune(self, grown: TableTree, validation: tuple[np.ndarray, np.ndarray] | None) -> TableTree:
+    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
         return grown
 
 

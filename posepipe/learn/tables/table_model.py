@@ -16,7 +16,7 @@ from posepipe.learn.growing import GrowthRules, finish, grow
 from posepipe.learn.tables.column_scan import NUMERIC
 from posepipe.learn.tables.column_splits import ColumnSplits
 from posepipe.learn.tables.descent import TableTree
-from posepipe.learn.tables.schema import Schema, chosen_columns
+from posepipe.learn.tables.schema import Schema, chosen_columns, with_own_types
 
 NO_LIMIT = 1 << 30
 """Depth of a tree that is not limited."""
@@ -38,7 +38,8 @@ class TableModel(BaseEstimator):
     def _learn_table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Check training rows: float64 (N, F) coded cells, and the target as it came."""
         numeric = not isinstance(self, ClassifierMixin)
-        cells, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
+        own_types = with_own_types(X)
+        cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
         names = getattr(self, "feature_names_in_", [f"column {k}" for k in range(cells.shape[1])])
         self.schema_ = Schema.learn(_real(cells), names, chosen_columns(self.categorical, list(names), X))
         return self.schema_.encode(cells), y
@@ -46,7 +47,7 @@ class TableModel(BaseEstimator):
     def _code(self, X: Any) -> np.ndarray:
         """Check rows to be answered: float64 (F, N), coded as in training."""
         check_is_fitted(self)
-        cells = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        cells = validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan", reset=False)
         return np.ascontiguousarray(self.schema_.encode(_real(cells)).T)
 
     def _kinds(self, of_categories: int) -> np.ndarray:
@@ -58,10 +59,19 @@ class TableModel(BaseEstimator):
             raise ValueError(f"missing must be 'fractional' or 'most_common', got {self.missing!r}")
 
 
+def checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
+    """Weights of the rows, float64 (N,), not negative; None = 1 each."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True)
+
+
 def _real(cells: np.ndarray) -> np.ndarray:
     if cells.dtype.kind == "c":
         raise ValueError("Complex data not supported: give real numbers")
-    return cells.astype(object) if cells.dtype.kind in "US" else cells
+    if cells.dtype.kind in "mM":
+        raise TypeError(f"a cell's argument must be a string or a number, got {cells.dtype}; give dates as numbers")
+    return cells.astype(object) if cells.dtype.kind in "USb" else cells
 
 
 class ClassifierTable(ClassifierMixin, TableModel):
@@ -73,7 +83,7 @@ class ClassifierTable(ClassifierMixin, TableModel):
         """Class codes, int64 (N,); weights of the rows, float64 (N,), None = 1 each; and how many classes."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, y[:, None])
+        weight = checked_weight(sample_weight, y)
         if self.class_weight is not None:
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
             weight = of_class[codes] * (1 if weight is None else weight)
@@ -85,7 +95,9 @@ class ClassifierTable(ClassifierMixin, TableModel):
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = self.classes_[codes] != y
         if unknown.any():
-            raise ValueError(f"validation rows hold the class {y[unknown][0]!r}, which training rows do not")
+            raise ValueError(
+                f"validation rows hold the class {y[unknown][:1].tolist()[0]!r}, which training rows do not"
+            )
         return codes
 
     def predict(self, X: Any) -> np.ndarray:
@@ -103,7 +115,8 @@ class RegressorTable(RegressorMixin, TableModel):
 
     def _learn_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
         """The target about its mean, which keeps the moments exact; weights of the rows; and 3 moments."""
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, y[:, None])
+        y = np.asarray(y, np.float64)
+        weight = checked_weight(sample_weight, y)
         self.mean_ = float(np.average(y, weights=weight))
         return y - self.mean_, weight, 3
 
