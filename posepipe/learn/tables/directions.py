@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +19,11 @@ MIN_ROWS = 5
 """A node with fewer rows asks for single columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RandomCombinations:
     """Forest-RC: each candidate sums some columns, drawn at random, with coefficients drawn from [-1, 1].
+
+    Coefficients are divided by the columns' ``spread``, where that is known and not 0.
 
     References
     ----------
@@ -30,6 +32,7 @@ class RandomCombinations:
 
     columns: int  #: summed in a candidate
     candidates: int  #: a node
+    spread: np.ndarray = field(default_factory=lambda: np.zeros(0))  #: float64 (F,); empty = 1 each
 
     def __call__(
         self, finder: ColumnSplits, nodes: OpenNodes, rng: np.random.Generator
@@ -39,6 +42,8 @@ class RandomCombinations:
         drawn = np.argsort(rng.random((count, n_columns)), axis=1)[:, : self.columns]
         directions = np.zeros((count, n_columns))
         np.put_along_axis(directions, drawn, rng.uniform(-1, 1, drawn.shape), axis=1)
+        if len(self.spread):
+            directions /= np.where(self.spread > 0, self.spread, 1)
         return directions, np.arange(count).reshape(-1, self.candidates)
 
 
