@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from posepipe.learn.impurity import MISCLASSIFICATION
-from posepipe.learn.pruning import Pruned, validation_errors
+from posepipe.learn.pruning import TOLERANCE, Pruned, validation_errors
 from posepipe.learn.tree import Tree
 
 
@@ -55,7 +55,7 @@ def validation_stop(tree: Tree, validation: np.ndarray, criterion: int = MISCLAS
     """
     wrong, total = validation_errors(tree, validation, criterion)
     after = np.bincount(tree.parents()[1:], weights=wrong[1:], minlength=tree.n_nodes)
-    refused = ~tree.is_leaf & (after >= wrong)
+    refused = ~tree.is_leaf & (after >= wrong - TOLERANCE * wrong[0])
     stopped = tree.collapse(refused)
     left = tree.kept(refused) & (tree.is_leaf | refused)
     return Pruned(stopped, float(wrong[left].sum() / total), refused)
