@@ -42,6 +42,12 @@ class Window:
         """The window's part of a picture, contiguous."""
         return np.ascontiguousarray(picture[self.top : self.bottom, self.left : self.right])
 
+    def within(self, shape: tuple[int, int], part: np.ndarray) -> np.ndarray:
+        """A picture, (H, W), that holds this part and is 0 elsewhere."""
+        out = np.zeros(shape, part.dtype)
+        out[self.top : self.bottom, self.left : self.right] = part
+        return out
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseFields:

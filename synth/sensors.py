@@ -53,6 +53,4 @@ def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.G
     fields = NoiseFields((preset.height, preset.width), window, rng)
     readings_m = _FAMILY_NOISE[preset.family](window.of(depth_m), preset, fields)
     within = (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
-    out = np.zeros_like(depth_m)
-    out[window.top : window.bottom, window.left : window.right] = np.where(within, readings_m, np.float32(0))
-    return out
+    return window.within(depth_m.shape, np.where(within, readings_m, np.float32(0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from posepipe.body import BodyDefinition
 from posepipe.frames import DepthFrame, LabelledFrame
 from synth.cast import Figure
 from synth.label_spread import spread_ids
+from synth.noise_fields import Window
 from synth.primitives import CARRIED, ROOM, Mesh
 from synth.rasterizer import paint, render_depth
 from synth.scenes import View
@@ -17,6 +19,8 @@ from synth.sensors import SensorPreset, add_sensor_noise
 from synth.visibility import visible_joints
 
 FPS = 30
+SPREAD_PX = 2
+"""A reading takes what it shows from so near."""
 
 
 def shoot(
@@ -60,18 +64,22 @@ def shoot(
         raise ValueError("a scene needs at least one figure, got none")
     if noise:
         depth_m = add_sensor_noise(depth_m, sensor, rng)
-    depth_m = np.round(depth_m, 3)  # what the recording keeps: whole millimetres
-    spread_ids(triangles, depth_m)
-    depth_m[triangles < 0] = 0
+    window = Window.around(depth_m > 0, SPREAD_PX)
+    seen_m = np.round(window.of(depth_m), 3)  # what the recording keeps: whole millimetres
+    ids = window.of(triangles)
+    spread_ids(ids, seen_m)
+    seen_m[ids < 0] = 0
     labels = np.concatenate([mesh.labels for mesh, _ in meshes])
-    parts = paint(triangles, np.where((labels == CARRIED) | (labels == ROOM), 0, labels))
-    people = paint(triangles, np.concatenate(owners)) if len(meshes) > 1 or (labels == CARRIED).any() else None
-    if people is None:
-        people = (parts > 0).astype(np.uint8)
+    nobodys = (labels == CARRIED) | (labels == ROOM)
+    parts = paint(ids, np.where(nobodys, 0, labels))
+    people = paint(ids, np.concatenate(owners)) if len(meshes) > 1 or nobodys.any() else (parts > 0).view(np.uint8)
     joints = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
+    lens = sensor.intrinsics
+    part_of_lens = replace(lens, cx=lens.cx - window.left, cy=lens.cy - window.top)
     visible = [
-        visible_joints(depth_m, np.where(people == k, parts, 0), own, sensor.intrinsics, body)
+        visible_joints(seen_m, np.where(people == k, parts, 0), own, part_of_lens, body)
         for k, own in enumerate(joints, start=1)
     ]
-    frame = DepthFrame(depth_m, sensor.intrinsics, index / FPS, index)
-    return LabelledFrame(depth=frame, parts=parts, people=people, joints_m=joints, visible=np.stack(visible))
+    shape = sensor.height, sensor.width
+    frame = DepthFrame(window.within(shape, seen_m), lens, index / FPS, index)
+    return LabelledFrame(frame, window.within(shape, parts), window.within(shape, people), joints, np.stack(visible))

@@ -37,24 +37,35 @@ def visible_joints(
     -------
     bool (J,)
     """
-    rows, cols = np.nonzero((parts > 0) & (depth_m > 0))
-    points = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
     classes = body.joint_classes()
-    owns = np.any(classes, axis=1, keepdims=True)
-    depth = np.where(owns[:, 0], SURFACE_M, DEEP_SURFACE_M)
+    owns = np.any(classes, axis=1)
+    flesh_m = np.where(owns, SURFACE_M, DEEP_SURFACE_M)
     distance = np.maximum(np.linalg.norm(joints_m, axis=1), 1e-6)
-    surface = (joints_m * (1 - depth / distance)[:, None]).astype(np.float32)
-    counts = _count_near(points, parts[rows, cols], surface, classes | ~owns, np.float32(RADIUS_M))
+    surface = (joints_m * (1 - flesh_m / distance)[:, None]).astype(np.float32)
+    asked = [np.flatnonzero(column | ~owns) for column in classes.T]  # the joints that each class speaks for
+    first = np.concatenate([[0], np.cumsum([len(joints) for joints in asked])])
+    camera = intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy
+    counts = _count_near(depth_m, parts, camera, surface, np.concatenate(asked), first, np.float32(RADIUS_M))
     return counts >= MIN_PIXELS
 
 
 @njit(cache=True)
-def _count_near(points, labels, surface, classes, radius):
+def _count_near(depth_m, parts, camera, surface, asked, first, radius):
+    """Pixels within ``radius`` of each joint's surface point: int32 (J,).
+
+    ``asked[first[c] : first[c + 1]]`` are the joints that class c speaks for.
+    """
+    fx, fy, cx, cy = camera
     counts = np.zeros(len(surface), np.int32)
-    for i in range(len(points)):
-        for j in range(len(surface)):
-            if classes[j, labels[i]]:
-                dx, dy, dz = points[i, 0] - surface[j, 0], points[i, 1] - surface[j, 1], points[i, 2] - surface[j, 2]
+    for row in range(depth_m.shape[0]):
+        for col in range(depth_m.shape[1]):
+            label, z = parts[row, col], depth_m[row, col]
+            if label == 0 or z == 0:
+                continue
+            x, y = np.float32((col - cx) / fx * z), np.float32((row - cy) / fy * z)
+            for k in range(first[label], first[label + 1]):
+                j = asked[k]
+                dx, dy, dz = x - surface[j, 0], y - surface[j, 1], z - surface[j, 2]
                 if dx * dx + dy * dy + dz * dz < radius * radius:
                     counts[j] += 1
     return counts
