@@ -1,0 +1,57 @@
+"""Table learners against scikit-learn's compiled ones, in the same run: 100,000 rows of 20 numbers, 10 of them telling.
+
+A group is one piece of work, its rows are ours and theirs. Forests have 10 trees of full depth, and both
+sides as many threads, one or all, that is those of Numba and ``n_jobs``. Out-of-bag figures are left out,
+which scikit-learn works out on demand only. The first call, which compiles, is not counted. Nothing here
+passes or fails by a time.
+"""
+
+import numba
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.tree import DecisionTreeClassifier
+
+from posepipe.learn import CartClassifier, RandomForestClassifier
+
+ROWS, COLUMNS, TREES = 100_000, 20, 10
+ROUNDS = 3
+ALL = numba.config.NUMBA_NUM_THREADS
+SIDES = {
+    "cart": {"ours": lambda threads: CartClassifier(), "scikit-learn": lambda threads: DecisionTreeClassifier()},
+    "forest": {
+        "ours": lambda threads: RandomForestClassifier(n_trees=TREES, oob_score=False, random_state=0),
+        "scikit-learn": lambda threads: TheirForest(TREES, n_jobs=threads, random_state=0),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_classification(ROWS, COLUMNS, n_informative=10, random_state=0)
+
+
+@pytest.fixture(params=sorted({1, ALL}), ids=lambda threads: f"{threads} threads")
+def threads(request):
+    before = numba.get_num_threads()
+    numba.set_num_threads(request.param)
+    yield request.param
+    numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("side", ["ours", "scikit-learn"])
+@pytest.mark.parametrize("learner", ["cart", "forest"])
+def test_fit(learner, side, threads, table, benchmark):
+    benchmark.group = f"fit a {learner}, {ROWS} x {COLUMNS}, {threads} threads"
+    fresh = SIDES[learner][side]
+    fresh(threads).fit(*(part[: ROWS // 4] for part in table))
+    benchmark.pedantic(lambda: fresh(threads).fit(*table), rounds=ROUNDS)
+
+
+@pytest.mark.parametrize("side", ["ours", "scikit-learn"])
+@pytest.mark.parametrize("learner", ["cart", "forest"])
+def test_predict(learner, side, threads, table, benchmark):
+    benchmark.group = f"predict with a {learner}, {ROWS} x {COLUMNS}, {threads} threads"
+    fitted = SIDES[learner][side](threads).fit(*(part[: ROWS // 4] for part in table))
+    fitted.predict(table[0])
+    benchmark.pedantic(lambda: fitted.predict(table[0]), rounds=3 * ROUNDS)
