@@ -174,7 +174,8 @@ def importances(grown: TableTree, criterion: int) -> np.ndarray:
     inner = ~tree.is_leaf
     feature, saved = tree.feature[inner], saved[inner]
     plain = feature < n_columns
-    out = np.bincount(feature[plain], weights=saved[plain], minlength=n_columns)
+    out = np.zeros(n_columns)
+    np.add.at(out, feature[plain], saved[plain])
     shares = np.abs(grown.combinations)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     out += (shares[feature[~plain] - n_columns] * saved[~plain, None]).sum(axis=0)
