@@ -44,8 +44,9 @@ class Schema:
             if cells.dtype.kind != "O":
                 found.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
                 continue
-            distinct = {_plain(cell) for cell in column if not is_missing(cell)}
-            if forced or any(isinstance(value, str | bool) for value in distinct):
+            there = [_plain(cell) for cell in column if not is_missing(cell)]
+            if forced or any(isinstance(value, str | bool) for value in there):
+                distinct = set(there)  # in which 1 and True are one
                 found.append(tuple(sorted(distinct, key=lambda value: (type(value).__name__, value))))
             else:
                 found.append(None)

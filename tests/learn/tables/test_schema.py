@@ -50,6 +50,8 @@ def test_a_column_with_one_word_in_it_holds_categories():
 def test_truth_values_are_categories():
     schema, _ = learn([True, False, np.bool_(True)])
     assert schema.categories == ((False, True),)
+    for column in ([1, True, 2.5], [True, 1, 2.5]):
+        assert learn(column)[0].is_categorical.all()
 
 
 @pytest.mark.parametrize("nothing", [None, np.nan, float("nan"), np.float32("nan")], ids=repr)
