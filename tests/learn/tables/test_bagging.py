@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+import numba
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -27,6 +28,8 @@ BAGS_DRAW_ROWS = {
     f"check_sample_weight_equivalence_on_{kind}_data": "a bag draws two rows of weight 1 one by one, a row of 2 at once"
     for kind in ("dense", "sparse")
 }
+
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes interpreted; smaller ones remain")
 
 
 def table(n_rows=300, **parameters):
@@ -54,6 +57,7 @@ class WeighedWitness(Witness):
         return super().fit(X, y)
 
 
+@compiled
 @pytest.mark.parametrize(
     "bagging",
     [BaggingClassifier(), BaggingRegressor(), BaggingClassifier(KNeighborsClassifier(2), n_estimators=3)],
@@ -74,6 +78,7 @@ def test_parameters_survive_cloning():
 # Better than one, and it knows how good
 
 
+@compiled
 def test_bagged_trees_err_less_than_one():
     X, test, y, test_y = table(flip_y=0.1)
     alone = CartClassifier().fit(X, y).score(test, test_y)
@@ -81,6 +86,7 @@ def test_bagged_trees_err_less_than_one():
     assert bagging.score(test, test_y) > alone + 0.02
 
 
+@compiled
 def test_bagged_trees_of_numbers_err_less_than_one():
     X, y = make_friedman1(600, noise=1, random_state=0)
     alone = CartRegressor().fit(X[:300], y[:300]).score(X[300:], y[300:])
@@ -90,6 +96,7 @@ def test_bagged_trees_of_numbers_err_less_than_one():
     assert abs(bagging.oob_error_ - squares.mean()) < 4 * squares.std() * math.sqrt(2 / 300)
 
 
+@compiled
 @pytest.mark.parametrize(
     "learner",
     [
@@ -208,6 +215,7 @@ def test_a_bag_of_one_class_needs_no_learner():
     assert bagging.predict([[-5.0], [20.0]]).tolist() == ["a", "b"]
 
 
+@compiled
 def test_votes_by_inverse_frequency_find_more_of_a_rare_class():
     X, test, y, test_y = table(1000, weights=[0.93], class_sep=0.7)
     plain, weighted = (BaggingClassifier(vote_weight=w, random_state=0).fit(X, y) for w in (None, "inverse-frequency"))

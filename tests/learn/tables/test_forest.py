@@ -29,6 +29,8 @@ from posepipe.learn.tables.forest import RandomForestClassifier, RandomForestReg
 from posepipe.learn.tables.forest_growth import tried_columns
 
 FORESTS = (RandomForestClassifier, RandomForestRegressor)
+
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes interpreted; smaller ones remain")
 BAGS_DRAW_ROWS = {
     "check_sample_weight_equivalence_on_dense_data": "a bag draws two rows of weight 1 one by one, a row of 2 at once"
 }
@@ -47,6 +49,7 @@ def answers(forest, X):
 # scikit-learn's rules
 
 
+@compiled
 @pytest.mark.parametrize(
     "forest",
     [
@@ -72,6 +75,7 @@ def test_parameters_survive_cloning(kind):
 # As good as scikit-learn's forest
 
 
+@compiled
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits, load_diabetes])
 def test_errors_are_those_of_scikit_learn_s_forest(load):
     """Ten splits of each data set, both forests on the same rows; what they differ by has its own standard error.
@@ -97,6 +101,7 @@ def test_errors_are_those_of_scikit_learn_s_forest(load):
     assert abs(np.mean(differences)) <= 4 * standard_error + 0.005
 
 
+@compiled
 def test_a_forest_errs_less_than_its_trees():
     X, test, y, test_y = table(flip_y=0.1)
     forest = RandomForestClassifier(n_trees=30, random_state=0).fit(X, y)
@@ -112,6 +117,7 @@ def test_a_forest_errs_less_than_its_trees():
 # Rows outside the bags
 
 
+@compiled
 @pytest.mark.parametrize("vote", ["posterior", "majority"])
 def test_the_out_of_bag_error_tells_the_error_on_new_rows(vote):
     X, test, y, test_y = table(1000, flip_y=0.1)
@@ -121,6 +127,7 @@ def test_the_out_of_bag_error_tells_the_error_on_new_rows(vote):
     assert abs(forest.oob_error_ - error) < 4 * math.sqrt(2 * error * (1 - error) / 1000)
 
 
+@compiled
 def test_the_out_of_bag_error_of_numbers_tells_the_error_on_new_rows():
     X, y = make_friedman1(1000, noise=1, random_state=0)
     forest = RandomForestRegressor(random_state=0).fit(X[:500], y[:500])
@@ -156,6 +163,7 @@ def test_every_row_in_every_bag_leaves_the_error_unknown():
     assert forest.predict([[3.0]]) == ["a"]
 
 
+@compiled
 def test_the_bound_holds_and_follows_from_strength_and_correlation():
     X, test, y, test_y = table(600)
     forest = RandomForestClassifier(vote="majority", random_state=0).fit(X, y)
@@ -163,6 +171,7 @@ def test_the_bound_holds_and_follows_from_strength_and_correlation():
     assert np.mean(forest.predict(test) != test_y) < forest.bound_ < 1
 
 
+@compiled
 def test_fewer_columns_a_node_make_trees_less_alike():
     X, _, y, _ = table(600)
     one, every = (RandomForestClassifier(max_features=m, random_state=0).fit(X, y) for m in (1, None))
@@ -205,6 +214,7 @@ def test_trees_have_bags_and_columns_of_their_own():
 # Importances
 
 
+@compiled
 @pytest.mark.parametrize("combine", [None, 2])
 @pytest.mark.parametrize("kind", FORESTS)
 def test_shuffling_noise_costs_nothing_and_shuffling_what_tells_costs_much(kind, combine):
@@ -217,6 +227,7 @@ def test_shuffling_noise_costs_nothing_and_shuffling_what_tells_costs_much(kind,
     assert np.abs(importances[1:]).max() < 0.05 * np.var(y)
 
 
+@compiled
 def test_shuffling_a_column_that_decides_alone_makes_a_coin_of_the_forest():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=2000), np.zeros(2000)])
@@ -238,6 +249,7 @@ def test_impurity_saved_is_told_in_shares():
 # Linear combinations
 
 
+@compiled
 def test_combinations_see_an_oblique_boundary_better():
     rng = np.random.default_rng(0)
     X, test = rng.normal(size=(600, 6)), rng.normal(size=(4000, 6))
@@ -272,6 +284,7 @@ def rare(seed=0):
     return table(1500, seed, weights=[0.93], class_sep=0.7)
 
 
+@compiled
 def test_class_weights_find_more_of_a_rare_class():
     X, test, y, test_y = rare()
     leaves = {"min_weight_fraction_leaf": 0.01, "n_trees": 50, "random_state": 0}
@@ -282,6 +295,7 @@ def test_class_weights_find_more_of_a_rare_class():
     assert min(recalls[1:]) > recalls[0] + 0.2
 
 
+@compiled
 @pytest.mark.parametrize("vote", ["posterior", "majority"])
 def test_votes_by_inverse_frequency_find_more_of_a_rare_class(vote):
     X, test, y, test_y = rare()
@@ -363,6 +377,7 @@ def mixed(n_rows=200, seed=0):
     return rows, np.where((colour == "red") == (size > 0), "yes", "no")
 
 
+@compiled
 def test_a_mixed_table_is_learned_as_it_comes():
     (rows, y), (test, test_y) = mixed(), mixed(seed=1)
     forest = RandomForestClassifier(random_state=0).fit(rows, y)
