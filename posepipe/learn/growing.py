@@ -86,17 +86,14 @@ class Growth:
     starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  #: int64 (open nodes,)
     ends: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    @property
-    def n_nodes(self) -> int:
-        return sum(len(f) for f in self.feature)
+    n_nodes: int = field(init=False)  #: of all levels; kept, for to sum over the levels at each would be quadratic
+    n_features: int = field(init=False)
+    n_leaves: int = field(init=False)
 
-    @property
-    def n_features(self) -> int:
-        return sum(len(f) for f in self.features)
-
-    @property
-    def n_leaves(self) -> int:
-        return sum(len(s) for s in self.leaf_statistics)
+    def __post_init__(self) -> None:
+        self.n_nodes = sum(map(len, self.feature))
+        self.n_features = sum(map(len, self.features))
+        self.n_leaves = sum(map(len, self.leaf_statistics))
 
     @property
     def finished(self) -> bool:
@@ -135,8 +132,7 @@ def grow_level(growth: Growth, finder: SplitFinder, rules: GrowthRules, seed: tu
     split = np.zeros(len(sizes), bool)
     split[wanted] = splits.gain >= rules.min_gain
     chosen = splits.of(split[wanted])
-    growth.leaf_statistics.append(finder.statistics(growth.open_nodes(~split)))
-    _record_level(growth, split, chosen)
+    _record_level(growth, split, chosen, finder.statistics(growth.open_nodes(~split)))
     _part_samples(growth, split, chosen, finder)
     growth.level += 1
     return float(np.average(chosen.gain, weights=sizes[split])) if split.any() else 0.0
@@ -150,9 +146,8 @@ def grow(finder: SplitFinder, rules: GrowthRules, seed: tuple[int, ...], weight:
     return growth
 
 
-def _record_level(growth: Growth, split: np.ndarray, chosen: Splits) -> None:
+def _record_level(growth: Growth, split: np.ndarray, chosen: Splits, leaf_statistics: np.ndarray) -> None:
     used, row = np.unique(chosen.feature, return_inverse=True)
-    first_leaf = growth.n_leaves - len(growth.leaf_statistics[-1])
     feature = np.full(len(split), LEAF, np.int32)
     feature[split] = growth.n_features + row
     threshold = np.zeros(len(split), chosen.threshold.dtype)
@@ -160,12 +155,16 @@ def _record_level(growth: Growth, split: np.ndarray, chosen: Splits) -> None:
     n_children = np.zeros(len(split), np.int32)
     n_children[split] = chosen.n_children
     first_child = growth.n_nodes + len(split) + np.cumsum(n_children) - n_children
-    first_child[~split] = first_leaf + np.arange((~split).sum())
+    first_child[~split] = growth.n_leaves + np.arange(len(leaf_statistics))
     growth.feature.append(feature)
     growth.threshold.append(threshold)
     growth.first_child.append(first_child.astype(np.int32))
     growth.n_children.append(n_children)
     growth.features.append(chosen.features[used])
+    growth.leaf_statistics.append(leaf_statistics)
+    growth.n_nodes += len(split)
+    growth.n_features += len(used)
+    growth.n_leaves += len(leaf_statistics)
 
 
 def _part_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: SplitFinder) -> None:

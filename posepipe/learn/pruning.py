@@ -99,7 +99,7 @@ def validation_errors(tree: Tree, validation: np.ndarray, criterion: int) -> tup
     total = validation[0, 0] if criterion == SQUARED_ERROR else validation[0].sum()
     if not total > 0:
         raise ValueError("pruning by validation needs rows that reach the root, got none")
-    _inherit(tree.parents(), weight <= 0, training)
+    tree.inherit(weight <= 0, training)
     if criterion == SQUARED_ERROR:
         mean = training[:, 1] / training[:, 0]
         squares = validation[:, 2] - 2 * mean * validation[:, 1] + mean**2 * validation[:, 0]
@@ -263,13 +263,6 @@ def _sums_over_leaves(tree: Tree, closed_at: np.ndarray, n_subtrees: int, values
 def _walk_down(parents, closed_at, gone_at):
     for node in range(1, len(parents)):  # parents first
         gone_at[node] = min(gone_at[parents[node]], closed_at[parents[node]])
-
-
-@njit(cache=True)
-def _inherit(parents, empty, statistics):
-    for node in range(1, len(parents)):
-        if empty[node]:
-            statistics[node] = statistics[parents[node]]
 
 
 @njit(cache=True)

@@ -81,6 +81,11 @@ class Tree:
         _sum_up(self.parents(), statistics)
         return statistics
 
+    def inherit(self, empty: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Give every empty node, bool (N,), its parent's row of ``values``, (N, K), from the root down, in place."""
+        _inherit(self.parents(), empty, values)
+        return values
+
     def kept(self, nodes: np.ndarray) -> np.ndarray:
         """Which nodes stay when some are made leaves: those with none of ``nodes`` above them; bool (N,)."""
         kept = np.ones(self.n_nodes, bool)
@@ -154,3 +159,10 @@ def _sum_up(parents, statistics):
 def _keep_open(parents, closed, kept):
     for node in range(1, len(parents)):
         kept[node] = kept[parents[node]] and not closed[parents[node]]
+
+
+@njit(cache=True)
+def _inherit(parents, empty, values):
+    for node in range(1, len(parents)):
+        if empty[node]:
+            values[node] = values[parents[node]]

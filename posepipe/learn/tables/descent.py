@@ -91,13 +91,6 @@ def _leaves(arrays, questions, columns, weight, out):
         out[row] = node
 
 
-@njit(cache=True)
-def _inherit(parents, weight, values):
-    for node in range(1, len(parents)):  # parents first
-        if weight[node] <= 0:
-            values[node] = values[parents[node]]
-
-
 @dataclass(frozen=True, eq=False)
 class TableTree:
     """A tree grown on a table, with all that it takes to send new rows down."""
@@ -115,7 +108,7 @@ class TableTree:
         weight = statistics[:, 0].copy() if self.moments else statistics.sum(axis=1)
         sums = statistics[:, 1:2] if self.moments else statistics
         values = sums / np.where(weight > 0, weight, 1)[:, None]
-        _inherit(self.tree.parents(), weight, values)  # where no training row came, the parent answers
+        self.tree.inherit(weight <= 0, values)  # where no training row came, the parent answers
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "values", values)
         room = (self.tree.depth() + 1) * max(1, self.tree.n_children.max())

@@ -86,7 +86,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like (N, F) of numbers, NaN where missing
         y : array-like (N,), classes; "best-cut" alone needs and reads them
-        sample_weight : array-like (N,), how often each row counts; "equal-width" looks only whether that is never. None = 1 each
+        sample_weight : array-like (N,), how often each row counts; None = 1 each. To "equal-width" all but 0 are alike
 
         Raises
         ------
