@@ -175,7 +175,7 @@ class ColumnSplits:
         chosen = everything
         if count < n_columns:
             drawn = np.argsort(rng.random((n_nodes, n_columns)), axis=1)[:, :count]
-            chosen = np.sort(drawn, axis=1).astype(np.int32)  # so that ties go to the first column
+            chosen = drawn.astype(np.int32)  # in the order drawn: of columns as good, none is favoured
         if self._directions is None:
             return chosen, np.zeros((0, n_columns))
         directions, tried = self._directions(self, nodes, rng)

@@ -238,6 +238,15 @@ def test_shuffling_a_column_that_decides_alone_makes_a_coin_of_the_forest():
     assert importances[1] == 0  # is never asked
 
 
+@pytest.mark.parametrize("importances", ["impurity", "permutation"])
+def test_columns_that_are_alike_share_the_credit(importances):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(200, 2)), 2, axis=1)
+    forest = RandomForestClassifier(max_features=3, importances=importances, random_state=0)
+    shares = forest.fit(X, X[:, 0] + X[:, 2] > 0).feature_importances_
+    assert shares.max() < 1.5 * shares.min()
+
+
 def test_impurity_saved_is_told_in_shares():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
