@@ -16,7 +16,7 @@ from synth.generate import FrameRenderer
 from synth.label_spread import spread_ids
 from synth.pose_drawing import draw_pose
 from synth.rasterizer import paint, render_depth
-from synth.recipe import read_recipe
+from synth.recipe import Recipe
 from synth.scenes import draw_placement
 from synth.sensors import add_sensor_noise
 from synth.visibility import visible_joints
@@ -30,7 +30,7 @@ STAGES = (
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory):
-    recipe = read_recipe("train")
+    recipe = Recipe(seed=1)
     people = People(recipe, embedded_pose_bank())
     renderer = FrameRenderer(recipe, people)
     sensor = recipe.sensor
