@@ -66,16 +66,12 @@ class Id3Classifier(SingleTreeClassifier):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def _cut(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        cells = cells.copy()
+    def _cut(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
         edges: list[np.ndarray | None] = [None] * cells.shape[1]
         for column in np.flatnonzero(~self.schema_.is_categorical):
-            own = cells[:, [column]]
-            cutter = Discretizer(self.discretize, self.n_bins).fit(own, target, weight)
+            cutter = Discretizer(self.discretize, self.n_bins).fit(cells[:, [column]], target, weight)
             edges[column] = cutter.edges_[0]
-            cells[:, column] = cutter.transform(own)[:, 0]
         self.schema_ = self.schema_.cut(edges)
-        return cells
 
     def _finder(self, table: Table) -> ColumnSplits:
         return ColumnSplits(table, ENTROPY, min_leaf=0)

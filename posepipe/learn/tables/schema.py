@@ -56,6 +56,13 @@ class Schema:
         """The same table with some columns of numbers cut into intervals, which then are its categories."""
         return replace(self, edges=tuple(edges))
 
+    def in_intervals(self, cells: np.ndarray) -> np.ndarray:
+        """Numbers of columns that are cut as the codes of their intervals; ``cells`` coded, float64 (N, F)."""
+        if all(edges is None for edges in self.edges):
+            return cells
+        columns = zip(cells.T, self.edges, strict=True)
+        return np.stack([c if edges is None else _interval(c, edges) for c, edges in columns], axis=1)
+
     @property
     def is_categorical(self) -> np.ndarray:
         """bool (F,)."""

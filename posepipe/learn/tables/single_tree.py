@@ -47,16 +47,19 @@ class SingleTree(TableModel):
         self._check_missing()
         cells, y = self._learn_table(X, y)
         target, weight, n_statistics = self._learn_target(y, sample_weight)
-        cells = self._cut(cells, target, weight)
         rows = np.arange(len(cells)) if weight is None else np.flatnonzero(weight)
+        back = rows[:0]
+        wants_validation = self._wants_validation()
+        if wants_validation and validation is None:
+            rows, back = self._hold_back(rows)
+        self._cut(cells[rows], target[rows], None if weight is None else weight[rows])
+        cells = self.schema_.in_intervals(cells)
         held_back = None
-        if self._wants_validation():
-            if validation is None:
-                rows, back = self._hold_back(rows)
-                held_back = np.ascontiguousarray(cells[back].T), target[back], None if weight is None else weight[back]
-            else:
-                check_consistent_length(*validation)
-                held_back = self._code(validation[0]), self._code_target(validation[1]), None
+        if len(back):
+            held_back = np.ascontiguousarray(cells[back].T), target[back], None if weight is None else weight[back]
+        elif wants_validation and validation is not None:
+            check_consistent_length(*validation)
+            held_back = self._code(validation[0]), self._code_target(validation[1]), None
         table = Table.of(cells[rows], self._kinds(self.of_categories), self.schema_.n_codes, target[rows], n_statistics)
         weight = None if weight is None else weight[rows]
         finder = self._finder(table)
@@ -115,9 +118,8 @@ class SingleTree(TableModel):
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         return GrowthRules(depth, NO_LIMIT, self.min_gain, self.min_samples_split, NO_LIMIT)
 
-    def _cut(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """Cut numbers into intervals, for the learners that know only categories."""
-        return cells
+    def _cut(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+        """Learn the intervals of numbers from the rows of growth, for the learners that know only categories."""
 
     def _hold_back(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Part rows into those to grow on and those to hold back."""

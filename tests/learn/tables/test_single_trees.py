@@ -394,3 +394,14 @@ def test_ties_are_told():
     columns = load_example("restaurant").columns
     full = int(learner.tree_.tree.children(0)[0])
     assert [columns[k] for k in learner.ties_[full]] == ["Hun", "Price", "Res", "Type", "Est"]
+
+
+def test_the_intervals_of_id3_are_cut_on_the_rows_of_growth_alone():
+    # the rows held back for pruning have values that no row of growth comes near
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(0, 1, (200, 1)), np.arange(200) % 2
+    learner = Id3Classifier(prune="reduced-error", discretize="equal-width", random_state=3)
+    _, back = learner._hold_back(np.arange(200))
+    X[back] = 50
+    learner.fit(X, y)
+    assert learner.schema_.edges[0].max() < 1
