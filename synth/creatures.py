@@ -15,7 +15,7 @@ import numpy as np
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
-from synth.primitives import ALONG, AROUND, CAP_RINGS, capsule, ring_triangles
+from synth.primitives import ALONG, AROUND, CAP_RINGS, ROOM, capsule, ring_triangles
 from synth.quaternions import from_rotation_vector, multiply, rotate
 from synth.skinning import PosedBody
 
@@ -87,7 +87,7 @@ class Creature:
     Raises
     ------
     ValueError
-        When a bone comes before its parent, or a joint names a bone that is not there.
+        When a bone comes before its parent, a joint names a bone that is not there, or there are too many parts.
     """
 
     name: str
@@ -105,6 +105,8 @@ class Creature:
         for joint, place in self.joints.items():
             if place.bone not in seen:
                 raise ValueError(f"creature {self.name!r}: joint {joint!r} lies on {place.bone!r}, which is no bone")
+        if len(self.body.parts) >= ROOM:  # labels from there on mean other things while a frame is made
+            raise ValueError(f"creature {self.name!r}: at most {ROOM - 1} parts, got {len(self.body.parts)}")
 
     @property
     def body(self) -> BodyDefinition:

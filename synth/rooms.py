@@ -15,8 +15,8 @@ CAMERA_CLEAR_M = 1.0
 """Nothing stands so near to the camera that it hides all else."""
 THICK_M = 0.1
 """Walls and floor are slabs, so that rounding opens no gap at a corner."""
-CLEAR_M = 0.55
-"""Furniture keeps this far from where people stand, but for the chair or table that is meant to be near."""
+CLEAR_M = 0.3
+"""Furniture keeps at least this far from where people stand."""
 
 
 def build_room(people_xz_m: Sequence[np.ndarray], rng: np.random.Generator) -> Mesh:
@@ -46,10 +46,18 @@ def build_room(people_xz_m: Sequence[np.ndarray], rng: np.random.Generator) -> M
     for _ in range(rng.integers(0, 6)):
         for _ in range(5):  # a few tries to find a place where nobody stands
             at = np.array([rng.uniform(left, right), rng.uniform(back, -CAMERA_CLEAR_M)])
-            if np.linalg.norm(places - at, axis=1).min() > CLEAR_M:
-                pieces += furniture(at, rng)
+            boxes = furniture(at, rng)
+            if _gap_m(boxes, places) >= CLEAR_M:
+                pieces += boxes
                 break
     return Mesh.join(pieces)
+
+
+def _gap_m(boxes: Sequence[Mesh], places: np.ndarray) -> float:
+    """Metres along the floor between the boxes, taken together, and the nearest of some places (P, 2)."""
+    footprint = np.concatenate([b.vertices_m for b in boxes])[:, [0, 2]]
+    outside = np.maximum(np.maximum(footprint.min(axis=0) - places, places - footprint.max(axis=0)), 0)
+    return float(np.linalg.norm(outside, axis=1).min())
 
 
 def furniture(at_xz_m: np.ndarray, rng: np.random.Generator) -> list[Mesh]:

@@ -197,15 +197,10 @@ def test_proposals_for_other_landmarks_do_not_matter():
     assert scores.means()["map"] == 1
 
 
-def test_proposals_for_a_part_that_bears_the_name_of_a_joint_do_not_matter():
-    # the part "torso" belongs to no joint, and the joint "torso" owns no part
-    try:
-        body = replace(TOY, parts=tuple("torso" if part == "trunk" else part for part in TOY.parts))
-    except ValueError:
-        return  # to refuse such a body is an answer too
-    scores = JointScores(body)
-    scores.add(TRUTH, SEEN, right_pose(), [JointProposal("torso", (0.0, 0.2, 1.9), 0.99)])
-    assert scores.table()["torso"]["ap"] == 1
+def test_no_part_may_bear_the_name_of_a_joint_that_it_does_not_belong_to():
+    # its proposals would be taken for the joint's
+    with pytest.raises(ValueError, match="bears a joint's name"):
+        replace(TOY, parts=tuple("torso" if part == "trunk" else part for part in TOY.parts))
 
 
 def test_a_joint_at_10_cm_is_no_longer_right():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,9 @@ def test_a_wrong_file_says_what_is_wrong(text, complaint, tmp_path):
     path.write_text(text)
     with pytest.raises(FormatError, match=r"(?i)" + complaint):
         read_creature(path)
+
+
+def test_more_parts_than_labels_are_refused():
+    bones = tuple(replace(STICK.bones[0], name=f"bone {k}", part=f"part {k}") for k in range(254))
+    with pytest.raises(ValueError, match="at most 253 parts"):
+        replace(STICK, bones=bones, joints={"top": JointPlace("bone 0", 1.0)})
