@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from apps.arguments import video_file
+from apps.arguments import positive, video_file
 
 HELP = "find people's 3D joints in depth frames and write them as JSON lines"
 EXAMPLES = (
     "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
     "posepipe run pack.npz --out results.jsonl --video results.mp4",
+    "posepipe run pack.npz --people 1 --no-tracking     # each frame by itself, and one person in it",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
 )
 
@@ -22,6 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, default=Path("results.jsonl"), metavar="FILE", help="default: results.jsonl"
     )
     parser.add_argument("--camera", type=Path, metavar="FILE", help="camera.json that overrides the source's own")
+    parser.add_argument(
+        "--foreground",
+        choices=["auto", "none"],
+        default="auto",
+        help="auto: find people before floor and walls, or cut out; none: all that reads is one person (default: auto)",
+    )
+    parser.add_argument("--people", type=positive, metavar="N", help="keep the N surest people of a frame")
     parser.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1")
     parser.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated picture a frame")
@@ -56,7 +64,9 @@ def run(args: argparse.Namespace) -> None:
         sinks.append(PictureSink(args.pictures, forest.body))
     with ProgressBar(source.frame_count, "run", "frames") as bar:
         counter = CountingSink(bar.update)
-        Pipeline.from_forest(forest, tracking=not args.no_tracking).run(source, ManySinks([*sinks, counter]))
+        pipeline = Pipeline.from_forest(forest, not args.no_tracking, args.foreground)
+        pipeline.most_people = args.people
+        pipeline.run(source, ManySinks([*sinks, counter]))
     print(f"{counter.frames} frames, {counter.with_people} with somebody in view -> {args.out}")
 
 

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.dataset import open_datasets
     from posepipe.learn.depth_forest import DepthForest, ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
-    from posepipe.training import TrainingWatch, refit_joints, train_model
+    from posepipe.training import TrainingWatch, as_in_use, refit_joints, train_model
 
     parameters = ForestParameters(
         trees=args.trees,
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
         with joint_bar:
             refit_joints(forest, joint_frames, args.out, TrainingWatch(on_joint_frame=joint_bar.update), args.typed)
     else:
-        needed = memory_needed(frames, parameters) / 1e9
+        needed = memory_needed(frames, parameters, as_in_use) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
         with ProgressBar(len(frames), "reading", "frames") as bar, joint_bar:
             watch = TrainingWatch(LevelReport(bar.write), bar.update, joint_bar.update)

@@ -129,7 +129,7 @@ def evaluate(
     on_frame : called after every frame
     instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
     """
-    pipeline = Pipeline.from_forest(forest, tracking=False)
+    pipeline = Pipeline.from_forest(forest, tracking=False, foreground="none")
     if instead is not None:
         pipeline.parts = instead
     parts, joints = PartScores(forest.body), JointScores(forest.body)

@@ -1,4 +1,7 @@
-"""Which pixels are people. Frames already cut out go straight through."""
+"""Which pixels may be people: candidates, each a piece of the picture that hangs together in space.
+
+A candidate is only that. Whether it is a person, and which of its pixels are, the forest says later.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,16 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from posepipe.frames import DepthFrame
+from posepipe.pieces import find_contacts, find_pieces, measure_pieces
+from posepipe.planes import before_planes, find_planes
+
+TOUCH_PX = 6
+"""Pieces no further apart touch in the picture; a triangulating camera's shadow lies between."""
+MAX_CANDIDATES = 32
+"""More are looked at in no frame; the largest come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +32,98 @@ class CutOutForeground:
     min_area_m2: float = 0.002
 
     def update(self, frame: DepthFrame) -> np.ndarray:
-        """Mask of the person: bool (H, W); all False when nobody is in view."""
+        """One candidate, the person: uint8 (H, W), 1; all 0 when nobody is in view."""
         mask = frame.depth_m > 0
         count, pieces = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
         if count <= 1:
-            return mask
-        area = np.bincount(pieces.ravel(), weights=(frame.depth_m**2).ravel(), minlength=count)
-        keep = area / (frame.intrinsics.fx * frame.intrinsics.fy) >= self.min_area_m2
-        keep[0] = False
-        return keep[pieces]
+            return mask.astype(np.uint8)
+        area_m2, _ = measure_pieces(pieces, count - 1, frame.depth_m, frame.intrinsics)
+        return (area_m2 >= self.min_area_m2)[pieces].astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomForeground:
+    """Foreground of any frame: people before floor and walls, beside furniture, or cut out.
+
+    Floor and walls are taken away, what is left falls into depth-connected pieces, small pieces join the
+    nearest large one, and what is too large for a person goes. Nothing is remembered from frame to frame.
+    """
+
+    min_area_m2: float = 0.06  #: surface seen face on; less is no candidate
+    limb_m2: float = 0.12  #: a smaller piece may be the limb of a larger one
+    limb_reach_m: float = 0.7  #: an arm reaches so far before a body that it touches in the picture
+    body_reach_m: float = 0.3  #: larger pieces that touch belong together up to here: an arm across cuts a body in two
+    gap_m: float = 0.2  #: a limb that touches nothing belongs to what is so near
+    speck_m2: float = 0.002  #: a smaller piece is noise
+    max_extent_m: float = 2.8  #: nobody is longer, with arms stretched
+
+    def update(self, frame: DepthFrame) -> np.ndarray:
+        """Candidates: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate."""
+        depth_m, intrinsics = frame.depth_m, frame.intrinsics
+        mask = before_planes(depth_m, intrinsics, find_planes(depth_m, intrinsics))
+        pieces, count = find_pieces(depth_m, mask)
+        area_m2, _ = measure_pieces(pieces, count, depth_m, intrinsics)
+        kept = area_m2 >= self.speck_m2
+        number = np.where(kept, np.cumsum(kept), 0).astype(np.int32)
+        pieces, count, area_m2 = number[pieces], int(kept.sum()), np.concatenate([[0], area_m2[kept]])
+        pieces = self._joined(pieces, area_m2 >= self.limb_m2, frame)
+        area_m2, extent_m = measure_pieces(pieces, count, depth_m, intrinsics)
+        large = (area_m2 >= self.min_area_m2) & (extent_m <= self.max_extent_m)
+        ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
+        rank = np.zeros(count + 1, np.uint8)
+        rank[ranking] = np.arange(1, len(ranking) + 1)
+        return rank[pieces]
+
+    def _joined(self, pieces: np.ndarray, large: np.ndarray, frame: DepthFrame) -> np.ndarray:
+        """Pieces that belong together under one number."""
+        gaps_m = find_contacts(pieces, len(large) - 1, frame.depth_m, TOUCH_PX)
+        both_large = large[:, None] & large
+        touching = gaps_m <= np.where(both_large, self.body_reach_m, self.limb_reach_m)
+        touching &= large[:, None] | large  # two limbs may be those of two people
+        _, group = connected_components(touching, directed=False)
+        leader = np.zeros(len(large), np.int32)  # of each group: its first large piece, else its first
+        order = np.lexsort((np.arange(len(large)), ~large, group))
+        groups, first = np.unique(group[order], return_index=True)
+        leader[groups] = order[first]
+        number = leader[group]
+        number[0] = 0
+        return join_near(number[pieces], large, frame, self.gap_m)
+
+
+def join_near(pieces: np.ndarray, large: np.ndarray, frame: DepthFrame, gap_m: float) -> np.ndarray:
+    """Give small pieces to the large one that is nearest in the picture, where it is near in space too.
+
+    Parameters
+    ----------
+    pieces : int32 (H, W), 0 = none
+    large : bool (count + 1,), which pieces are
+    frame : DepthFrame
+    gap_m : metres between the two pixels that are nearest in the picture
+
+    Returns
+    -------
+    int32 (H, W); small pieces that are near none keep their numbers
+    """
+    small, is_large = np.where(large[pieces], 0, pieces), large[pieces] & (pieces > 0)
+    if not is_large.any() or not small.any():
+        return pieces
+    gap_px, label = cv2.distanceTransformWithLabels(
+        (~is_large).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    place = np.zeros(label.max() + 1, np.int64)  # of the large piece's pixel that each label stands for
+    place[label[is_large]] = np.flatnonzero(is_large)
+    at = np.flatnonzero(small)
+    order = np.lexsort((gap_px.ravel()[at], small.ravel()[at]))
+    ids, first = np.unique(small.ravel()[at[order]], return_index=True)
+    here = at[order[first]]  # each small piece's pixel that is nearest to a large one
+    there = place[label.ravel()[here]]
+    near = np.linalg.norm(_points_m(frame, here) - _points_m(frame, there), axis=1) <= gap_m
+    joined = np.arange(len(large), dtype=np.int32)
+    joined[ids[near]] = pieces.ravel()[there[near]]
+    return joined[pieces]
+
+
+def _points_m(frame: DepthFrame, flat: np.ndarray) -> np.ndarray:
+    """Camera points of pixels given by their flat index: float32 (N, 3), metres."""
+    rows, cols = np.divmod(flat, frame.depth_m.shape[1])
+    return frame.intrinsics.deproject_pixels(rows, cols, frame.depth_m[rows, cols])

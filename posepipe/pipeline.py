@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -10,26 +10,41 @@ import numpy as np
 
 from posepipe.assembly import PoseAssembler
 from posepipe.density import weigh_points
-from posepipe.foreground import CutOutForeground
+from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
 from posepipe.joint_parameters import landmark_classes
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
-from posepipe.parts import PartClassifier
+from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.presence import PresenceCheck
 from posepipe.proposals import ModeProposer
-from posepipe.results import FrameResult
+from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.tracking import NoTracker, Tracker
 
 SAMPLING_FOCAL_PX = 300.0
 """Images of longer focal length are classified on a coarser grid: a body needs no more pixels than this gives."""
+TOUCHED_SHARE = 0.02
+"""Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
+FOREGROUNDS = {"auto": RoomForeground, "none": CutOutForeground}
+"""What finds candidates, by name."""
 
 
 class Foreground(Protocol):
-    """Finds the pixels of people."""
+    """Finds the pixels of candidates: uint8 (H, W), 1 and up, 0 = none."""
 
     def update(self, frame: DepthFrame) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sighting:
+    """A person in one frame."""
+
+    mask: np.ndarray  #: bool (H, W)
+    parts: PartProbabilities
+    proposals: tuple[JointProposal, ...]
+    pose: Pose
 
 
 @dataclass(slots=True)
@@ -41,23 +56,29 @@ class Pipeline:
     proposer: ModeProposer
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
+    presence: PresenceCheck = field(default_factory=PresenceCheck)
+    most_people: int | None = None  #: the surest are kept; None = all
 
     @classmethod
-    def load(cls, model: str | Path = "person", tracking: bool = True) -> Pipeline:
+    def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
         """Make the pipeline of a shipped model, by name, or of a model file.
 
         Raises
         ------
         FormatError
             When the file is missing or no model.
+        ValueError
+            When no foreground has that name.
         """
-        return cls.from_forest(DepthForest.load(model_path(model)), tracking)
+        return cls.from_forest(DepthForest.load(model_path(model)), tracking, foreground)
 
     @classmethod
-    def from_forest(cls, forest: DepthForest, tracking: bool = True) -> Pipeline:
-        """Make the pipeline of a forest in memory."""
+    def from_forest(cls, forest: DepthForest, tracking: bool = True, foreground: str = "auto") -> Pipeline:
+        """Make the pipeline of a forest in memory; ``foreground`` as in `load`."""
+        if foreground not in FOREGROUNDS:
+            raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
         return cls(
-            foreground=CutOutForeground(),
+            foreground=FOREGROUNDS[foreground](),
             parts=forest,
             proposer=ModeProposer(forest.body, forest.joint_parameters),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
@@ -66,14 +87,32 @@ class Pipeline:
 
     def step(self, frame: DepthFrame) -> FrameResult:
         """One depth frame in, the people in it out. Only foreground and tracker remember earlier frames."""
-        mask = self.foreground.update(frame)
-        stride = max(1, round(min(frame.intrinsics.fx, frame.intrinsics.fy) / SAMPLING_FOCAL_PX))
-        parts = self.parts.predict(frame.depth_m, mask, frame.intrinsics, stride)
-        density = weigh_points(frame.depth_m, frame.intrinsics, parts, landmark_classes(self.parts.body))
+        candidates = self.foreground.update(frame)
+        sightings = [self._look_at(frame, candidates == number) for number in range(1, int(candidates.max()) + 1)]
+        people = [sighting for sighting in sightings if sighting is not None]
+        people = sorted(people, key=lambda person: -person.pose.confidence)[: self.most_people]
+        mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
+        for person in people:
+            mask |= person.mask
+            labels += person.parts.label_image(person.mask)
+        proposals = tuple(proposal for person in people for proposal in person.proposals)
+        tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
+        return FrameResult(frame, mask, labels, proposals, tracks)
+
+    def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
+        """One candidate: parts, proposals and pose of the person that it shows, if it does."""
+        depth_m, intrinsics = frame.depth_m, frame.intrinsics
+        stride = max(1, round(min(intrinsics.fx, intrinsics.fy) / SAMPLING_FOCAL_PX))
+        parts = self.parts.predict(depth_m, mask, intrinsics, stride)
+        person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
+        if person is None:
+            return None
+        if np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask):
+            parts = self.parts.predict(depth_m, person, intrinsics, stride)
+        density = weigh_points(depth_m, intrinsics, parts, landmark_classes(self.parts.body))
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
-        people = self.tracker.update(() if pose is None else (pose,), frame.timestamp_s)
-        return FrameResult(frame, mask, parts.label_image(mask), proposals, people)
+        return None if pose is None else _Sighting(person, parts, proposals, pose)
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write every result as it comes."""

@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from posepipe.body import BodyDefinition
 from posepipe.dataset import FrameSequence
+from posepipe.foreground import RoomForeground
+from posepipe.frames import LabelledFrame
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, TrainingProgress, train_forest
@@ -58,11 +62,21 @@ def train_model(
     resumed = resume and folder.is_dir()  # then the seconds are those of a part
     checkpoints = Checkpoints(folder, asdict(parameters), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
-    forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame)
+    forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame, as_in_use)
     forest.header |= {**history, "seconds": round(time.monotonic() - started, 1), "resumed": resumed}
     refit_joints(forest, joint_frames, out, watch, command)
     checkpoints.remove()
     return forest
+
+
+def as_in_use(frame: LabelledFrame) -> np.ndarray:
+    """What a forest is shown as one piece: uint8 (H, W), 1 and up.
+
+    Cut-out people are told apart by the truth. A room falls into the candidates of its foreground, furniture
+    among them: so class 0 is learned on what will be asked about, cut as it will be.
+    """
+    others = (frame.people == 0) & (frame.depth.depth_m > 0)
+    return RoomForeground().update(frame.depth) if others.any() else frame.people
 
 
 def refit_joints(

@@ -30,6 +30,8 @@ from posepipe.learn.tables.descent import TableTree
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
 from posepipe.parts import PartProbabilities
+from posepipe.pieces import find_contacts, find_pieces, measure_pieces
+from posepipe.planes import Plane, before_planes
 from posepipe.proposals import calibrated, push_back
 from tests import random_inputs
 from tests.reference import assembly as naive_assembly
@@ -42,6 +44,8 @@ from tests.reference import histogram as naive_histogram
 from tests.reference import impurity as naive_impurity
 from tests.reference import mean_shift as naive_mean_shift
 from tests.reference import metrics as naive_metrics
+from tests.reference import pieces as naive_pieces
+from tests.reference import planes as naive_planes
 from tests.reference import proposals as naive_proposals
 from tests.reference import responses as naive_responses
 
@@ -63,6 +67,23 @@ class Kernel:
 def _bordered_depth(rng, size):
     depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
     return SimpleNamespace(depth_m=depth_m, mask=mask)
+
+
+def _pieces(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
+    mask &= depth_m > 0
+    camera = Intrinsics(140.0, 150.0, 79.5, 59.5)
+    pieces, count = find_pieces(depth_m, mask)
+    plane = Plane((0.0, -0.8, -0.6), 1.9)
+    return SimpleNamespace(
+        depth_m=depth_m,
+        mask=mask,
+        pieces=pieces,
+        count=count,
+        intrinsics=camera,
+        camera=(camera.fx, camera.fy, camera.cx, camera.cy),
+        planes=(plane, Plane((0.6, 0.0, -0.8), 2.5)),
+    )
 
 
 def _depth_differences(rng, size):
@@ -336,6 +357,42 @@ KERNELS = (
         size=60,
         may_differ=0.03,
         reason="float32 times 1000 falls on either side of a half millimetre",
+    ),
+    Kernel(
+        "find_pieces",
+        lambda i: find_pieces(i.depth_m, i.mask),
+        lambda i: naive_pieces.find_pieces(i.depth_m, i.mask),
+        _pieces,
+        size=90,
+        may_differ=0.01,
+        reason="exact but for a jump that float32 rounds to the other side",
+    ),
+    Kernel(
+        "measure_pieces",
+        lambda i: measure_pieces(i.pieces, i.count, i.depth_m, i.intrinsics),
+        lambda i: naive_pieces.measure_pieces(i.pieces, i.count, i.depth_m, *i.camera),
+        _pieces,
+        size=90,
+        tolerance=1e-5,
+        reason="squares of float32 metres",
+    ),
+    Kernel(
+        "find_contacts",
+        lambda i: find_contacts(i.pieces, i.count, i.depth_m, 6),
+        lambda i: naive_pieces.find_contacts(i.pieces, i.count, i.depth_m, 6),
+        _pieces,
+        size=90,
+        tolerance=1e-6,
+        reason="float32 metres",
+    ),
+    Kernel(
+        "before_planes",
+        lambda i: before_planes(i.depth_m, i.intrinsics, i.planes),
+        lambda i: naive_planes.before_planes(i.depth_m, *i.camera, i.planes),
+        _pieces,
+        size=90,
+        may_differ=0.03,
+        reason="float32: a reading as far off as the tolerance falls on either side",
     ),
     Kernel(
         "depth_differences",

@@ -1,4 +1,4 @@
-"""The foreground of cut-out frames: the person stays, specks go."""
+"""Foreground: a cut-out person stays and specks go; a room falls into candidates."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.foreground import CutOutForeground
+from posepipe.foreground import CutOutForeground, RoomForeground, join_near
 from posepipe.frames import DepthFrame
+from tests.rooms import SHAPE, empty_room, frame_of, with_box
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 
 
 def mask_of(depth_m: np.ndarray, camera: Intrinsics = CAMERA, **options) -> np.ndarray:
-    return CutOutForeground(**options).update(DepthFrame(depth_m, camera))
+    candidates = CutOutForeground(**options).update(DepthFrame(depth_m, camera))
+    assert candidates.dtype == np.uint8
+    assert candidates.max(initial=0) <= 1
+    return candidates.astype(bool)
 
 
 def person() -> np.ndarray:
@@ -25,7 +29,6 @@ def person() -> np.ndarray:
 def test_everything_that_reads_is_the_person():
     depth_m = person()
     mask = mask_of(depth_m)
-    assert mask.dtype == bool
     np.testing.assert_array_equal(mask, depth_m > 0)
 
 
@@ -89,3 +92,70 @@ def test_frames_know_nothing_of_each_other():
     first = foreground.update(DepthFrame(person(), CAMERA))
     foreground.update(DepthFrame(np.zeros((48, 64), np.float32), CAMERA))
     np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)), first)
+
+
+def candidates_of(depth_m: np.ndarray, **options) -> np.ndarray:
+    candidates = RoomForeground(**options).update(frame_of(depth_m))
+    assert candidates.dtype == np.uint8
+    return candidates
+
+
+def test_an_empty_room_has_no_candidates():
+    assert not candidates_of(empty_room(15)).any()
+
+
+@pytest.mark.parametrize("room", [empty_room(), empty_room(15), np.zeros(SHAPE, np.float32)])
+def test_two_people_are_two_candidates_the_larger_first(room):
+    depth_m = with_box(with_box(room, (-0.7, -0.2, 2.5), (0.4, 1.2)), (0.6, -0.2, 2.2), (0.5, 1.0))
+    candidates = candidates_of(depth_m)
+    np.testing.assert_array_equal(candidates == 2, depth_m == np.float32(2.5))
+    np.testing.assert_array_equal(candidates == 1, depth_m == np.float32(2.2))
+
+
+def test_one_before_another_are_two():
+    depth_m = with_box(with_box(empty_room(), (0, -0.1, 2.9), (0.9, 1.2)), (0.3, -0.1, 2.0), (0.4, 1.0))
+    assert candidates_of(depth_m).max() == 2
+
+
+def test_a_hand_that_noise_has_cut_off_stays_with_its_person():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.36, -0.2, 2.5), (0.12, 0.12))
+    assert (depth_m == 2.5).any()
+    assert candidates_of(depth_m).max() == 1
+    np.testing.assert_array_equal(candidates_of(depth_m) == 1, depth_m == 2.5)
+
+
+def test_a_ball_far_from_everybody_belongs_to_nobody():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.9, -0.2, 2.5), (0.2, 0.2))
+    candidates = candidates_of(depth_m)
+    assert candidates.max() == 1
+    assert not candidates[:, 240:].any()
+
+
+def test_what_is_longer_than_a_person_is_none():
+    assert not candidates_of(with_box(empty_room(), (0, 0, 3.0), (3.1, 0.6))).any()
+
+
+def test_an_arm_stretched_towards_the_camera_stays_with_its_person():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0, -0.3, 1.95), (0.25, 0.4))
+    candidates = candidates_of(depth_m)
+    assert (candidates > 0).sum() == ((depth_m == 2.5) | (depth_m == np.float32(1.95))).sum()
+    assert candidates.max() == 1
+
+
+def test_small_pieces_join_by_distance_in_space_not_in_the_picture():
+    pieces = np.zeros((40, 60), np.int32)
+    pieces[5:35, 5:25], pieces[10:15, 32:36], pieces[20:25, 32:36], pieces[2:5, 27:29] = 1, 2, 3, 4
+    metres = np.array([0, 2.0, 2.0, 3.5, 2.6], np.float32)
+    joined = join_near(pieces, np.array([False, True, False, False, False]), frame_of(metres[pieces]), 0.2)
+    np.testing.assert_array_equal(joined, np.array([0, 1, 1, 3, 4])[pieces])
+
+
+def test_a_body_that_an_arm_cuts_in_two_is_one():
+    upper = with_box(empty_room(), (0, -0.5, 2.5), (0.5, 0.6))
+    depth_m = with_box(with_box(upper, (0, 0.3, 2.55), (0.5, 0.9)), (0, -0.15, 2.3), (0.6, 0.12))
+    assert candidates_of(depth_m).max() == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 320), (240, 1), (3, 3)])
+def test_a_frame_of_few_pixels_has_no_candidates(shape):
+    assert not RoomForeground().update(frame_of(np.full(shape, 2, np.float32))).any()

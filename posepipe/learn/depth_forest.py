@@ -21,7 +21,7 @@ from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.classify import PackedForest, classify, pack_forest
 from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
-from posepipe.learn.pixel_sampling import sample_pixels
+from posepipe.learn.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
 from posepipe.parts import PartProbabilities, pixels_of
@@ -142,6 +142,7 @@ def train_forest(
     on_level: Callable[[TrainingProgress], None] = lambda progress: None,
     checkpoints: Checkpoints | None = None,
     on_frame: Callable[[], object] = lambda: None,
+    segmentation: Segmentation = true_people,
 ) -> DepthForest:
     """Train a forest, each tree on its own frames: tree t of T sees frames t, t + T, t + 2T ...
 
@@ -153,6 +154,7 @@ def train_forest(
     on_level : called after every level
     checkpoints : keeps every level on disk, and is where a run that was broken off goes on
     on_frame : called after every frame that is read
+    segmentation : what the forest will be shown as one piece, in use as in training
 
     Returns
     -------
@@ -167,7 +169,8 @@ def train_forest(
         raise ValueError(f"every tree needs frames of its own: {parameters.trees} trees, {len(dataset)} frames")
     body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
     grown = [
-        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame) for tree in range(parameters.trees)
+        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation)
+        for tree in range(parameters.trees)
     ]
     header = {"training": asdict(parameters), "training_frames": len(dataset)}
     return DepthForest([forest_file.as_kept(t) for t, _ in grown], [o for _, o in grown], body, header=header)
@@ -181,18 +184,20 @@ def train_tree(
     on_level: Callable[[TrainingProgress], None] = lambda progress: None,
     checkpoints: Checkpoints | None = None,
     on_frame: Callable[[], object] = lambda: None,
+    segmentation: Segmentation = true_people,
 ) -> tuple[Tree, np.ndarray]:
     """Grow tree number ``tree`` of a forest. Returns it and its feature table, float32 (F, 2, 2) metres."""
     growth = checkpoints.load(tree) if checkpoints else None
     if growth is not None and growth.finished:
         return finish(growth)
     own = range(tree, len(dataset), parameters.trees)
-    samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, (parameters.seed, tree))
+    seed = (parameters.seed, tree)
+    samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, seed, segmentation)
     finder = BinnedSplits(DepthResponses(samples, parameters.offsets), samples.label, body.n_classes)
     growth = growth or start_growth(len(finder))
     while not growth.finished:
         started = time.monotonic()
-        gain = grow_level(growth, finder, parameters.growth, (parameters.seed, tree, 1))
+        gain = grow_level(growth, finder, parameters.growth, (*seed, 1))
         if checkpoints:
             checkpoints.save(tree, growth)
         before, after = (
@@ -216,10 +221,13 @@ def train_tree(
     return finish(growth)
 
 
-def memory_needed(dataset: Sequence[LabelledFrame], parameters: ForestParameters) -> int:
+def memory_needed(
+    dataset: Sequence[LabelledFrame], parameters: ForestParameters, segmentation: Segmentation = true_people
+) -> int:
     """Bytes that training will hold at its peak, from a few frames: images, pixels and one batch of bins."""
     rows = range(0, len(dataset), max(1, len(dataset) // MEMORY_PROBES))
-    probe = sample_pixels(_each(dataset, rows, lambda: None), parameters.pixels_per_person, (parameters.seed,))
+    looked_at = _each(dataset, rows, lambda: None)
+    probe = sample_pixels(looked_at, parameters.pixels_per_person, (parameters.seed,), segmentation)
     arrays = (probe.images, probe.image, probe.pixel, probe.scale, probe.label)
     partition = 40 * len(probe.label)  # the order, its sort and the sides, while a level is parted
     frames = -(-len(dataset) // parameters.trees)

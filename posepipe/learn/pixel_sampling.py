@@ -1,11 +1,11 @@
-"""Training pixels of labelled frames: roughly even over the parts, the person cropped and bordered.
+"""Training pixels of labelled frames: roughly even over the classes, each piece of a picture cropped and bordered.
 
 The pixels of a frame depend on (seed, frame) alone, whoever reads the frames and in what order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,9 +13,20 @@ from posepipe.frames import LabelledFrame
 from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.responses import PixelSamples
 
+Segmentation = Callable[[LabelledFrame], np.ndarray]
+"""Tells apart what a forest will look at one by one: a frame to uint8 (H, W), 1 and up, 0 = nothing."""
 
-def draw_pixels(parts: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw labelled pixels with probability ~ 1 / sqrt(pixels of the part).
+NOBODY_SHARE = 0.25
+"""Of the pixels of a piece, so many at most are drawn from class 0, not a person: one class of many."""
+
+
+def true_people(frame: LabelledFrame) -> np.ndarray:
+    """The `Segmentation` that knows the truth: each person, with what he carries, is a piece."""
+    return frame.people
+
+
+def draw_pixels(parts: np.ndarray, mask: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw pixels with probability ~ 1 / sqrt(pixels of the class).
 
     A pixel from a small part is likelier than one from a large part, yet large parts keep more
     pixels in all: between the data's own shares and even shares.
@@ -23,32 +34,44 @@ def draw_pixels(parts: np.ndarray, count: int, rng: np.random.Generator) -> np.n
     Parameters
     ----------
     parts : uint8 (H, W), 0 = not a person
-    count : int, at most so many are drawn, without repeats
+    mask : bool (H, W), where to draw
+    count : int, at most so many are drawn, without repeats, NOBODY_SHARE of them at most from class 0
 
     Returns
     -------
     int32 (n, 2), row and column, in image order
     """
-    pixels = np.argwhere(parts).astype(np.int32)
+    nobody = _draw_evenly(parts, mask & (parts == 0), int(count * NOBODY_SHARE), rng)
+    people = _draw_evenly(parts, mask & (parts > 0), count - len(nobody), rng)
+    pixels = np.concatenate([nobody, people])
+    return pixels[np.lexsort((pixels[:, 1], pixels[:, 0]))]
+
+
+def _draw_evenly(parts: np.ndarray, mask: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    pixels = np.argwhere(mask).astype(np.int32)
     if len(pixels) <= count:
         return pixels
     label = parts[pixels[:, 0], pixels[:, 1]]
     weight = 1 / np.sqrt(np.bincount(label))[label]
     # Gumbel-top-k: the `count` largest keys are a weighted draw without replacement
     key = np.log(weight) + rng.gumbel(size=len(pixels))
-    return pixels[np.sort(np.argpartition(key, -count)[-count:])]
+    return pixels[np.argpartition(key, -count)[-count:]]
 
 
 def sample_pixels(
-    frames: Iterable[tuple[int, LabelledFrame]], pixels_per_person: int, seed: tuple[int, ...]
+    frames: Iterable[tuple[int, LabelledFrame]],
+    pixels_per_person: int,
+    seed: tuple[int, ...],
+    segmentation: Segmentation = true_people,
 ) -> PixelSamples:
     """Collect training pixels.
 
     Parameters
     ----------
     frames : pairs of (position in the dataset, frame)
-    pixels_per_person : int
+    pixels_per_person : int, and of any other piece
     seed : with the position of the frame, the only randomness
+    segmentation : what probes read as one piece; the rest is background to it
 
     Raises
     ------
@@ -58,9 +81,10 @@ def sample_pixels(
     images, shapes, frame_of, pixel, scale, label = [], [], [], [], [], []
     for index, frame in frames:
         rng = np.random.default_rng([*seed, index])
-        for person in range(1, int(frame.people.max(initial=0)) + 1):
-            mask = (frame.people == person) & (frame.depth.depth_m > 0)
-            chosen = draw_pixels(np.where(mask, frame.parts, 0), pixels_per_person, rng)
+        pieces = segmentation(frame)
+        for piece in range(1, int(pieces.max(initial=0)) + 1):
+            mask = (pieces == piece) & (frame.depth.depth_m > 0)
+            chosen = draw_pixels(frame.parts, mask, pixels_per_person, rng)
             if len(chosen) == 0:
                 continue
             rows, cols = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
@@ -75,7 +99,7 @@ def sample_pixels(
             pixel.append(in_image.astype(np.int16))
             scale.append(focal / depth_m[:, None])
             label.append(frame.parts[chosen[:, 0], chosen[:, 1]])
-    if not images:
+    if not any(labels.any() for labels in label):
         raise ValueError("the training frames show nobody: every label is 0; check the dataset's labels")
     sizes = np.array([len(i) for i in images], np.int64)
     counts = [len(p) for p in pixel]

@@ -54,14 +54,14 @@ def test_a_pixel_is_drawn_with_probability_of_one_over_the_root_of_its_part():
     parts[:40, :40], parts[40:60, :20], parts[60:, 60:] = 1, 2, 3
     counts = np.zeros(4)
     for seed in range(400):
-        pixels = draw_pixels(parts, 7, np.random.default_rng(seed))
+        pixels = draw_pixels(parts, parts > 0, 7, np.random.default_rng(seed))
         counts += np.bincount(parts[pixels[:, 0], pixels[:, 1]], minlength=4)
     np.testing.assert_allclose(counts / counts.sum(), [0, 4 / 7, 2 / 7, 1 / 7], atol=0.045)  # five standard deviations
 
 
 def test_pixels_are_drawn_without_repeats_from_parts_alone_and_in_image_order():
     parts = toy_frame(1).parts
-    pixels = draw_pixels(parts, 80, np.random.default_rng(1))
+    pixels = draw_pixels(parts, parts > 0, 80, np.random.default_rng(1))
     assert (pixels.shape, pixels.dtype) == ((80, 2), np.int32)
     flat = pixels[:, 0] * parts.shape[1] + pixels[:, 1]
     assert (np.diff(flat) > 0).all()
@@ -72,7 +72,7 @@ def test_pixels_are_drawn_without_repeats_from_parts_alone_and_in_image_order():
 def test_fewer_pixels_than_wanted_are_all_drawn(labelled):
     parts = np.zeros((4, 4), np.uint8)
     parts.flat[:labelled] = 2
-    pixels = draw_pixels(parts, 5, np.random.default_rng(2))
+    pixels = draw_pixels(parts, parts > 0, 5, np.random.default_rng(2))
     assert pixels.tolist() == [[k // 4, k % 4] for k in range(labelled)]
 
 
@@ -144,3 +144,25 @@ def test_frames_that_show_nobody_at_all_are_refused():
         sample_pixels([(0, empty), (1, empty)], 10, (7,))
     with pytest.raises(ValueError):
         sample_pixels([], 10, (7,))
+
+
+def test_a_quarter_of_the_pixels_at_most_are_nobodys():
+    frame = two_people()
+    whole = np.ones(frame.parts.shape, bool)
+    pixels = draw_pixels(frame.parts, whole, 40, np.random.default_rng(8))
+    labels = frame.parts[pixels[:, 0], pixels[:, 1]]
+    assert (labels == 0).sum() == 10
+    assert len(labels) == 40
+
+
+def test_a_piece_of_furniture_teaches_class_0():
+    frame = two_people()
+    chair = np.zeros_like(frame.people)
+    rows, cols = np.nonzero((frame.people == 0) & (frame.depth.depth_m == 0))
+    depth_m = frame.depth.depth_m.copy()
+    depth_m[rows[:200], cols[:200]] = 2.5
+    chair[rows[:200], cols[:200]] = 3
+    furnished = replace(frame, depth=replace(frame.depth, depth_m=depth_m))
+    samples = sample_pixels([(0, furnished)], 40, (9,), lambda f: np.maximum(f.people, chair))
+    assert (samples.label[samples.image == 2] == 0).all()
+    assert (samples.image == 2).sum() == 10

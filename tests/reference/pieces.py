@@ -1,0 +1,61 @@
+"""Naive twin of pieces: a flood over pixels, and the box of each piece by masks."""
+
+import itertools
+
+import numpy as np
+
+
+def jump_m(z):
+    return 0.1 + 0.01 * z * z
+
+
+def find_pieces(depth_m, mask, reach=2):
+    height, width = depth_m.shape
+    pieces, count = np.zeros((height, width), int), 0
+
+    def hang_together(a, b):
+        later = max(a, b)  # in image order
+        return mask[a] and mask[b] and abs(float(depth_m[a]) - float(depth_m[b])) < jump_m(float(depth_m[later]))
+
+    for first in zip(*np.nonzero(mask), strict=True):
+        if pieces[first]:
+            continue
+        count += 1
+        pieces[first] = count
+        todo = [first]
+        while todo:
+            row, col = todo.pop()
+            for step in range(1, reach + 1):
+                for other in ((row + step, col), (row - step, col), (row, col + step), (row, col - step)):
+                    if not (0 <= other[0] < height and 0 <= other[1] < width) or pieces[other]:
+                        continue
+                    if hang_together((row, col), other):
+                        pieces[other] = count
+                        todo.append(other)
+    return pieces, count
+
+
+def measure_pieces(pieces, count, depth_m, fx, fy, cx, cy):
+    areas, extents = np.zeros(count + 1), np.zeros(count + 1)
+    for piece in range(1, count + 1):
+        rows, cols = np.nonzero(pieces == piece)
+        if len(rows) == 0:
+            continue
+        z = depth_m[rows, cols].astype(float)
+        places = np.stack([(cols - cx) / fx * z, (rows - cy) / fy * z, z])
+        areas[piece] = (z * z / (fx * fy)).sum()
+        extents[piece] = (places.max(axis=1) - places.min(axis=1)).max()
+    return areas, extents
+
+
+def find_contacts(pieces, count, depth_m, reach):
+    gaps = np.full((count + 1, count + 1), np.inf)
+    for lines, depths in ((pieces, depth_m), (pieces.T, depth_m.T)):
+        for line, depth in zip(lines, depths, strict=True):
+            held = np.flatnonzero(line)  # every pixel and the next that is in any piece
+            for one, other in itertools.pairwise(held):
+                a, b = line[one], line[other]
+                if a != b and other - one <= reach:
+                    gap = abs(float(depth[one]) - float(depth[other]))
+                    gaps[a, b] = gaps[b, a] = min(gaps[a, b], gap)
+    return gaps

@@ -1,0 +1,55 @@
+"""Presence: who is a person, and which of a candidate's pixels are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.presence import PresenceCheck
+
+CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
+
+
+def look_at(nobody: np.ndarray, stride: int = 1, **options) -> np.ndarray | None:
+    """What is kept of a candidate that fills the picture, ``nobody`` (H, W) the probability of class 0."""
+    mask = np.ones(nobody.shape, bool)
+    pixels = pixels_of(mask, stride)
+    nothing = nobody[pixels[:, 0], pixels[:, 1]].astype(np.float32)
+    parts = PartProbabilities(pixels, np.stack([nothing, 1 - nothing], axis=1), stride)
+    return PresenceCheck(**options).person_mask(np.full(nobody.shape, 2, np.float32), mask, CAMERA, parts)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_the_pixels_that_are_nobodys_go(stride):
+    nobody = np.zeros((30, 30))
+    nobody[:12] = 0.9
+    person = look_at(nobody, stride)
+    assert person is not None
+    np.testing.assert_array_equal(person, nobody < 0.5)
+
+
+def test_a_person_without_doubtful_pixels_stays_whole():
+    person = look_at(np.full((30, 30), 0.4))
+    assert person is not None
+    assert person.all()
+
+
+def test_what_is_mostly_nobodys_is_no_person():
+    nobody = np.zeros((30, 30))
+    nobody[:16] = 0.9
+    assert look_at(nobody) is None
+    assert look_at(nobody, min_share=0.4) is not None
+
+
+def test_a_person_needs_surface():
+    # 100 pixels are 400 square centimetres
+    assert look_at(np.zeros((10, 10)), min_area_m2=0.041) is None
+    assert look_at(np.zeros((10, 10)), min_area_m2=0.039) is not None
+
+
+def test_a_candidate_without_readings_is_nobody():
+    parts = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
+    empty = np.zeros((4, 4), bool)
+    assert PresenceCheck().person_mask(np.zeros((4, 4), np.float32), empty, CAMERA, parts) is None
