@@ -62,7 +62,8 @@ def stages(tmp_path_factory):
 
 
 def _raster(points, triangles, sensor):
-    return render_depth(points, triangles, sensor.intrinsics, sensor.height, sensor.width)
+    n_closed = len(triangles)  # a person without skirt, coat or bag is skin all over
+    return render_depth(points, triangles, sensor.intrinsics, sensor.height, sensor.width, n_closed=n_closed)
 
 
 def _embree(points, triangles, sensor):
@@ -90,7 +91,8 @@ def _truth(frame, depth_m, ids):
     ids = ids.copy()
     spread_ids(ids, depth_m)
     paint(ids, np.ones(ids.max() + 1, np.uint8))
-    visible_joints(frame.depth.depth_m, frame.parts, frame.joints_m[0], frame.depth.intrinsics, People.body)
+    lens = frame.depth.intrinsics
+    visible_joints(frame.depth.depth_m, frame.parts, frame.people, frame.joints_m, lens, People.body)
 
 
 @pytest.mark.parametrize("stage", STAGES)

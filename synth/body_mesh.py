@@ -86,7 +86,8 @@ def rest_body(asset: BodyAsset, coefficients: np.ndarray) -> RestBody:
     count = len(asset.components_m)
     if coefficients.shape != (count,) or not np.isfinite(coefficients).all():
         raise ValueError(f"coefficients: wanted {count} finite numbers, got shape {coefficients.shape}")
-    points_m = asset.mean_m + (coefficients @ asset.components_m.reshape(count, -1)).reshape(-1, 3)
+    points_m = (coefficients @ asset.components_m.reshape(count, -1)).reshape(-1, 3)
+    points_m += asset.mean_m
     vertices_m, bone_ends_m = points_m[: asset.n_vertices], points_m[asset.n_vertices :]
     low, high = vertices_m[:, 1].min(), vertices_m[:, 1].max()
     points_m[:, 1] -= low

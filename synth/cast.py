@@ -102,7 +102,7 @@ class People:
     def posed(self, person: DressedPerson, rotations: np.ndarray, rng: np.random.Generator) -> Figure:
         """Move somebody into a pose, float (20, 4), and give him something to carry if the recipe says so."""
         skin = pose_body(self._asset, person.rest, rotations)
-        meshes = [Mesh(skin.vertices_m, self._asset.triangles, self._labels)]
+        meshes = [Mesh(skin.vertices_m, self._asset.triangles, self._labels, n_closed=len(self._labels))]
         if person.drape is not None:
             meshes.append(hang(person.drape, skin.joints_m, THIGH_SHARE * person.rest.height_m, rng))
         if self._recipe.carried_share and rng.random() < self._recipe.carried_share:

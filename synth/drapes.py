@@ -19,6 +19,15 @@ WAIST = -0.35
 LONGEST_STEP_M = 0.75
 """Knees further apart would tear it: it is worn up."""
 
+_BAND_ENDS = (0.05, 0.82, 1.18, 1.82)
+_LEFT_BANDS, _RIGHT_BANDS = (
+    np.array(
+        [HUMAN.part_code(f"{side}_{part}") for part in ("lower_torso", "upper_leg", "knee", "lower_leg", "ankle")],
+        np.uint8,
+    )
+    for side in ("left", "right")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Drape:
@@ -55,44 +64,38 @@ def hang(drape: Drape, joints_m: np.ndarray, thigh_m: float, rng: np.random.Gene
     heights = np.linspace(WAIST, hem, RINGS)
     turn = np.arange(AROUND) * 2 * np.pi / AROUND
     fold = drape.folds_m * np.sin(turn * rng.integers(5, 10) + rng.uniform(0, 2 * np.pi))
-    rings = np.empty((RINGS, AROUND, 3))
-    lefts = np.empty((RINGS, AROUND), bool)
-    for k, height in enumerate(heights):
-        left, right = (_along(chain, joint["torso"], height) for chain in chains)
-        share = max(height, 0) / max(hem, 1e-6)
-        radius = thigh_m * (1.1 - 0.25 * max(height, 0) / 2) + drape.flare_m * share + fold * share
-        e1, e2 = _across(chains, min(height, 1.9))
-        outward = np.cos(turn)[:, None] * e1 + np.sin(turn)[:, None] * e2
-        lefts[k] = outward @ (left - right) > 0  # the support point of the hull of two discs
-        rings[k] = np.where(lefts[k][:, None], left, right) + radius[:, None] * outward
+    left, right = (_along(chain, joint["torso"], heights)[:, None] for chain in chains)
+    share = np.maximum(heights, 0)[:, None] / max(hem, 1e-6)
+    radius = thigh_m * (1.1 - 0.125 * np.maximum(heights, 0)[:, None]) + (drape.flare_m + fold) * share
+    e1, e2 = (np.stack(axis)[(heights >= 1).astype(int), None] for axis in zip(*_across(chains), strict=True))
+    outward = np.cos(turn)[:, None] * e1 + np.sin(turn)[:, None] * e2
+    lefts = (outward * (left - right)).sum(axis=-1) > 0  # the support point of the hull of two discs
+    rings = np.where(lefts[..., None], left, right) + radius[..., None] * outward
     return rings_mesh(rings, _labels(heights[:-1], lefts[:-1]))
 
 
-def _along(chain: list[np.ndarray], torso: np.ndarray, height: float) -> np.ndarray:
-    """Centre of a leg: below 0 above the hip, 0 to 1 on the thigh, 1 to 2 on the calf."""
+def _along(chain: list[np.ndarray], torso: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Centres of a leg: below 0 above the hip, 0 to 1 on the thigh, 1 to 2 on the calf: (R, 3)."""
     hip, knee, ankle = chain
-    if height < 0:
-        return hip + (torso - hip) * -height * np.array([0.4, 1, 1])
-    return hip + (knee - hip) * height if height < 1 else knee + (ankle - knee) * (height - 1)
+    heights = heights[:, None]
+    above, thigh, calf = np.minimum(heights, 0), np.clip(heights, 0, 1), np.maximum(heights - 1, 0)
+    return hip - above * (torso - hip) * [0.4, 1, 1] + thigh * (knee - hip) + calf * (ankle - knee)
 
 
-def _across(chains: list[list[np.ndarray]], height: float) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions across the legs, the first towards the left one."""
-    segment = 0 if height < 1 else 1
-    down = sum(chain[segment + 1] - chain[segment] for chain in chains)
-    down = down / max(np.linalg.norm(down), 1e-9)
-    e1 = chains[0][0] - chains[1][0]
-    e1 = e1 - down * (e1 @ down)
-    e1 /= max(np.linalg.norm(e1), 1e-9)
-    return e1, np.cross(down, e1)
+def _across(chains: list[list[np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Two directions across the thighs, then two across the calves; the first of two towards the left leg."""
+    axes = []
+    for segment in (0, 1):
+        down = sum(chain[segment + 1] - chain[segment] for chain in chains)
+        down = down / max(np.linalg.norm(down), 1e-9)
+        e1 = chains[0][0] - chains[1][0]
+        e1 = e1 - down * (e1 @ down)
+        e1 /= max(np.linalg.norm(e1), 1e-9)
+        axes.append((e1, np.cross(down, e1)))
+    return axes
 
 
 def _labels(heights: np.ndarray, lefts: np.ndarray) -> np.ndarray:
     """The part beneath each quad: uint8 (R - 1, A)."""
-    bands = ((0.05, "lower_torso"), (0.82, "upper_leg"), (1.18, "knee"), (1.82, "lower_leg"), (9, "ankle"))
-    out = np.empty(lefts.shape, np.uint8)
-    for row, height in enumerate(heights):
-        part = next(name for end, name in bands if height < end)
-        for column, left in enumerate(lefts[row]):
-            out[row, column] = HUMAN.part_code(f"{'left' if left else 'right'}_{part}")
-    return out
+    bands = np.searchsorted(_BAND_ENDS, heights, side="right")
+    return np.where(lefts, _LEFT_BANDS[bands, None], _RIGHT_BANDS[bands, None])

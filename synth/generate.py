@@ -86,7 +86,8 @@ class FrameRenderer:
     def _room(self, placements: Sequence[Placement], rng: np.random.Generator) -> tuple[Mesh, View] | None:
         if not self.recipe.room_share or rng.random() >= self.recipe.room_share:
             return None
-        return build_room([p.floor_place_m for p in placements], rng), placements[0].world_view()
+        room = build_room([p.floor_place_m for p in placements], rng)
+        return room.facing(placements[0].camera_m), placements[0].world_view()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,80 @@
 """Random fields over a picture, of which only a window is worked out: where somebody is.
 
-Every field is drawn for the whole picture, so that what a pixel meets does not depend on the window.
+What a pixel meets is a hash of its place and of the field's key, so it does not depend on the window, and
+nothing is drawn for pixels that are not worked out. Keys come from the frame's own generator.
+
+References
+----------
+Salmon et al., SC 2011 (counters in place of a state); Steele et al., OOPSLA 2014 (SplitMix64, whose n-th number is
+the hash below of n steps). Naive twin: tests/reference/noise_fields.py
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numba import njit
+from scipy.special import ndtri
+
+NORMAL_BITS = 12
+"""A normal value is one of 2^12 equally likely ones: the largest is 3.7 sigma."""
+_LANES = 4
+"""A hash of 64 bits serves so many neighbours in a row, 16 bits each."""
+
+
+def normal_quantiles() -> np.ndarray:
+    """The middles of 2^NORMAL_BITS equally likely slices of the normal law, of unit variance: float32."""
+    count = 2**NORMAL_BITS
+    middles = ndtri((np.arange(count) + 0.5) / count)
+    return (middles / middles.std()).astype(np.float32)
+
+
+_QUANTILES = normal_quantiles()
+
+
+@njit(cache=True, inline="always")
+def _hash(key, row, lane_group):
+    """64 random bits of a place: SplitMix64's output function (variant 13 of Stafford's mixers)."""
+    place = np.uint64(row) << np.uint64(32) | np.uint64(lane_group)
+    bits = key + place * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@njit(cache=True)
+def _fill_normal(key, top, first_group, quantiles, out):
+    """Fill ``out`` with independent normal values.
+
+    Parameters
+    ----------
+    key : uint64, of the field
+    top : int, row of the field that is row 0 of ``out``; not negative, as all places
+    first_group : int, column of the field that is column 0 of ``out``, in units of _LANES
+    quantiles : float32 (2^NORMAL_BITS,)
+    out : float32 (h, w), w a multiple of _LANES, written in place
+    """
+    for row in range(out.shape[0]):
+        for group in range(out.shape[1] // _LANES):
+            bits = _hash(key, top + row, first_group + group)
+            for lane in range(_LANES):
+                word = (bits >> np.uint64(16 * lane)) & np.uint64(2**NORMAL_BITS - 1)
+                out[row, _LANES * group + lane] = quantiles[word]
+
+
+@njit(cache=True)
+def _fill_uniform(key, top, first_group, out):
+    """Fill ``out`` with independent values in [0, 1), multiples of 2^-16; parameters as those of `_fill_normal`."""
+    for row in range(out.shape[0]):
+        for group in range(out.shape[1] // _LANES):
+            bits = _hash(key, top + row, first_group + group)
+            for lane in range(_LANES):
+                word = np.int32((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF))
+                out[row, _LANES * group + lane] = np.float32(word) * np.float32(2**-16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +89,15 @@ class Window:
     @classmethod
     def around(cls, shown: np.ndarray, margin_px: int) -> Window:
         """The least window that holds all that is shown, bool (H, W), and a margin; one pixel where nothing is."""
-        rows, cols = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
-        if len(rows) == 0:
+        left, top, wide, tall = cv2.boundingRect(shown.view(np.uint8))
+        if wide == 0:
             return cls(0, 1, 0, 1)
         height, width = shown.shape
         return cls(
-            top=max(int(rows[0]) - margin_px, 0),
-            bottom=min(int(rows[-1]) + 1 + margin_px, height),
-            left=max(int(cols[0]) - margin_px, 0),
-            right=min(int(cols[-1]) + 1 + margin_px, width),
+            top=max(top - margin_px, 0),
+            bottom=min(top + tall + margin_px, height),
+            left=max(left - margin_px, 0),
+            right=min(left + wide + margin_px, width),
         )
 
     @property
@@ -59,11 +125,11 @@ class NoiseFields:
 
     def normal(self) -> np.ndarray:
         """Independent standard normal values: float32, as large as the window."""
-        return self.window.of(self.rng.standard_normal(self.shape, np.float32))
+        return self._filled(self.window, _fill_normal, _QUANTILES)
 
     def uniform(self) -> np.ndarray:
         """Independent values in [0, 1): float32, as large as the window."""
-        return self.window.of(self.rng.random(self.shape, np.float32))
+        return self._filled(self.window, _fill_uniform)
 
     def patchy(self, patch_px: int) -> np.ndarray:
         """Normal noise that neighbours share: what a camera measures over a window it gets wrong over a window.
@@ -76,16 +142,44 @@ class NoiseFields:
         -------
         float32, as large as the window; zero mean and unit variance (over the picture)
         """
-        coarse_shape = tuple(-(-side // patch_px) for side in self.shape)
-        coarse = self.rng.standard_normal(coarse_shape, np.float32)
         if patch_px == 1:
-            return self.window.of(coarse)
+            return self.normal()
         weights = (np.arange(patch_px) + 0.5) / patch_px
         strength = np.float32(np.mean(weights**2 + (1 - weights) ** 2))  # interpolation averages, and so weakens
         w = self.window
-        # one coarse value more on every side, which interpolation looks at
-        top, left = max(w.top // patch_px - 1, 0), max(w.left // patch_px - 1, 0)
-        part = coarse[top : -(-w.bottom // patch_px) + 1, left : -(-w.right // patch_px) + 1] / strength
-        fine = cv2.resize(part, None, fx=patch_px, fy=patch_px, interpolation=cv2.INTER_LINEAR)
-        down, across = top * patch_px, left * patch_px
+        # One coarse value more on every side, which interpolation looks at: so coarse value 0 is that of patch -1.
+        cells = Window(w.top // patch_px, -(-w.bottom // patch_px) + 2, w.left // patch_px, -(-w.right // patch_px) + 2)
+        coarse = self._filled(cells, _fill_normal, _QUANTILES / strength)
+        fine = cv2.resize(coarse, None, fx=patch_px, fy=patch_px, interpolation=cv2.INTER_LINEAR)
+        down, across = (cells.top - 1) * patch_px, (cells.left - 1) * patch_px
         return Window(w.top - down, w.bottom - down, w.left - across, w.right - across).of(fine)
+
+    def smooth(self, sigma_px: float) -> np.ndarray:
+        """Normal noise without lattice or creases: white noise seen through a Gaussian window.
+
+        Parameters
+        ----------
+        sigma_px : float, of the window; two pixels 2 sigma_px apart are correlated by 1/e
+
+        Returns
+        -------
+        float32, as large as the window; zero mean and unit variance
+        """
+        radius = math.ceil(3 * sigma_px)
+        weights = np.exp(-((np.arange(-radius, radius + 1) / sigma_px) ** 2) / 2)
+        weights /= np.sqrt((weights**2).sum())  # of unit energy, so that variance is kept
+        w = self.window
+        # value 0 of the white noise lies a radius beyond the picture's corner
+        white = self._filled(
+            Window(w.top, w.bottom + 2 * radius, w.left, w.right + 2 * radius), _fill_normal, _QUANTILES
+        )
+        blurred = cv2.sepFilter2D(white, cv2.CV_32F, weights, weights)
+        return np.ascontiguousarray(blurred[radius:-radius, radius:-radius])
+
+    def _filled(self, part: Window, fill: Callable[..., None], *tables: np.ndarray) -> np.ndarray:
+        """A part of a field without bounds, under a new key: float32."""
+        first_group, end_group = part.left // _LANES, -(-part.right // _LANES)
+        out = np.empty((part.bottom - part.top, _LANES * (end_group - first_group)), np.float32)
+        fill(self.rng.integers(2**64, dtype=np.uint64), part.top, first_group, *tables, out)
+        left = part.left - _LANES * first_group
+        return np.ascontiguousarray(out[:, left : left + part.right - part.left])

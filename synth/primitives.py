@@ -14,6 +14,10 @@ CARRIED = 255
 ROOM = 254
 """Label of everything that is nobody's, while a frame is made."""
 
+_BOX_CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+_BOX_QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+_BOX_TRIANGLES = np.array([t for a, b, c, d in _BOX_QUADS for t in ((a, b, c), (a, c, d))], np.int32)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
@@ -22,6 +26,7 @@ class Mesh:
     vertices_m: np.ndarray  #: float (V, 3), metres
     triangles: np.ndarray  #: int32 (T, 3)
     labels: np.ndarray  #: uint8 (T,), part codes, CARRIED or ROOM
+    n_closed: int = 0  #: triangles at the beginning that are a closed surface, see `rasterizer.render_depth`
 
     @staticmethod
     def join(meshes: Sequence[Mesh]) -> Mesh:
@@ -33,16 +38,21 @@ class Mesh:
                 np.int32
             ),
             np.concatenate([m.labels for m in meshes]),
+            meshes[0].n_closed,
         )
+
+    def facing(self, eye_m: np.ndarray) -> Mesh:
+        """Of closed surfaces, counter-clockwise seen from outside, what is turned towards a point (3,), metres."""
+        a, b, c = np.moveaxis(self.vertices_m[self.triangles], 1, 0)
+        facing = (np.cross(b - a, c - a) * (eye_m - a)).sum(axis=1) > 0
+        return Mesh(self.vertices_m, self.triangles[facing], self.labels[facing])
 
 
 def box(least_m: Sequence[float], most_m: Sequence[float], label: int) -> Mesh:
     """An upright box between two corners."""
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
-    vertices = np.asarray(least_m) + corners * (np.asarray(most_m, float) - least_m)
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    triangles = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
-    return Mesh(vertices, triangles, np.full(len(triangles), label, np.uint8))
+    least = np.asarray(least_m, float)
+    vertices = least + _BOX_CORNERS * (np.asarray(most_m, float) - least)
+    return Mesh(vertices, _BOX_TRIANGLES, np.full(len(_BOX_TRIANGLES), label, np.uint8))
 
 
 def rings_mesh(rings_m: np.ndarray, labels: np.ndarray) -> Mesh:

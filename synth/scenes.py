@@ -29,7 +29,10 @@ class View:
 
     def camera_points(self, points_m: np.ndarray) -> np.ndarray:
         """Body points (..., 3) to camera points (x right, y down, z forward), float32, metres."""
-        return (points_m @ self.rotation.T + self.translation_m).astype(np.float32)
+        points_m = np.asarray(points_m, np.float32)
+        out = points_m @ self.rotation.T.astype(np.float32)
+        out += self.translation_m.astype(np.float32)
+        return out
 
 
 def rotation_about(axis: str, angle_rad: float) -> np.ndarray:
@@ -69,16 +72,17 @@ class Placement:
         turn = rotation_about("y", self.yaw_rad)
         place = np.array([self.aside_m, -floor_y_m, -self.distance_m]) - turn @ (root_m * [1, 0, 1])
         world = self.world_view()
-        return View(world.rotation @ turn, world.rotation @ (place - self._camera_m))
+        return View(world.rotation @ turn, world.rotation @ (place - self.camera_m))
 
     def world_view(self) -> View:
         """From world axes to the camera's."""
         flip = np.diag([1.0, -1.0, -1.0])
         rotation = flip @ rotation_about("z", self.roll_rad) @ rotation_about("x", self.pitch_rad)
-        return View(rotation, -rotation @ self._camera_m)
+        return View(rotation, -rotation @ self.camera_m)
 
     @property
-    def _camera_m(self) -> np.ndarray:
+    def camera_m(self) -> np.ndarray:
+        """World place of the camera: float64 (3,)."""
         return np.array([0.0, self.camera_height_m, 0.0])
 
 

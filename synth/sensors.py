@@ -13,7 +13,7 @@ from synth.time_of_flight import add_time_of_flight_noise
 __all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
 
 _FAMILY_NOISE = {
-    "ideal": lambda depth_m, preset, fields: depth_m,
+    "ideal": lambda depth_m, preset, fields: depth_m.copy(),
     "structured_light": add_structured_light_noise,
     "time_of_flight": add_time_of_flight_noise,
     "stereo": add_stereo_noise,
@@ -52,5 +52,5 @@ def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.G
     window = Window.around(depth_m > 0, MARGIN_PX)
     fields = NoiseFields((preset.height, preset.width), window, rng)
     readings_m = _FAMILY_NOISE[preset.family](window.of(depth_m), preset, fields)
-    within = (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
-    return window.within(depth_m.shape, np.where(within, readings_m, np.float32(0)))
+    readings_m *= (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
+    return window.within(depth_m.shape, readings_m)

@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.frames import DepthFrame, LabelledFrame
 from synth.cast import Figure
-from synth.label_spread import spread_ids
+from synth.label_spread import NOTHING, spread_ids
 from synth.noise_fields import Window
 from synth.primitives import CARRIED, ROOM, Mesh
 from synth.rasterizer import paint, render_depth
@@ -55,8 +55,9 @@ def shoot(
     first, owners = 0, []
     for number, (mesh, view) in enumerate(meshes, start=1):
         points = view.camera_points(mesh.vertices_m)
+        buffers = depth_m, triangles, first, mesh.n_closed
         depth_m, triangles = render_depth(
-            points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, depth_m, triangles, first
+            points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, *buffers
         )
         first += len(mesh.triangles)
         owners.append(np.full(len(mesh.triangles), 0 if number > len(figures) else number, np.uint8))
@@ -65,21 +66,18 @@ def shoot(
     if noise:
         depth_m = add_sensor_noise(depth_m, sensor, rng)
     window = Window.around(depth_m > 0, SPREAD_PX)
-    seen_m = np.round(window.of(depth_m), 3)  # what the recording keeps: whole millimetres
+    # whole millimetres, as the recording keeps them
+    seen_m = np.rint(window.of(depth_m) * np.float32(1000)) * np.float32(0.001)
     ids = window.of(triangles)
     spread_ids(ids, seen_m)
-    seen_m[ids < 0] = 0
+    seen_m *= ids != NOTHING
     labels = np.concatenate([mesh.labels for mesh, _ in meshes])
-    nobodys = (labels == CARRIED) | (labels == ROOM)
-    parts = paint(ids, np.where(nobodys, 0, labels))
-    people = paint(ids, np.concatenate(owners)) if len(meshes) > 1 or nobodys.any() else (parts > 0).view(np.uint8)
-    joints = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
+    labels[(labels == CARRIED) | (labels == ROOM)] = 0
+    parts, people = paint(ids, labels), paint(ids, np.concatenate(owners))
+    joints_m = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
     lens = sensor.intrinsics
     part_of_lens = replace(lens, cx=lens.cx - window.left, cy=lens.cy - window.top)
-    visible = [
-        visible_joints(seen_m, np.where(people == k, parts, 0), own, part_of_lens, body)
-        for k, own in enumerate(joints, start=1)
-    ]
+    visible = visible_joints(seen_m, parts, people, joints_m, part_of_lens, body)
     shape = sensor.height, sensor.width
     frame = DepthFrame(window.within(shape, seen_m), lens, index / FPS, index)
-    return LabelledFrame(frame, window.within(shape, parts), window.within(shape, people), joints, np.stack(visible))
+    return LabelledFrame(frame, window.within(shape, parts), window.within(shape, people), joints_m, visible)

@@ -167,8 +167,39 @@ def _move_bones(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> tupl
     if not (np.isfinite(norms).all() and (norms > 0.5).all()):
         raise ValueError("rotations: wanted unit quaternions, got one of length below 0.5 or not finite")
     rig = _rig(asset)
-    matrices = rotation_matrices(rotations / norms)
-    return rig, matrices, _translations(rig, rest, matrices)
+    matrices, translations_m = np.empty((len(POSED_BONES), 3, 3)), np.empty((len(POSED_BONES), 3))
+    _bone_transforms(rotations / norms, rig.parents, rest.bone_heads_m[rig.bones], matrices, translations_m)
+    return rig, matrices, translations_m
+
+
+@njit(cache=True)
+def _bone_transforms(rotations, parents, heads_m, matrices, translations_m):
+    """Fill in the transform of each bone: it turns, and moves the origin so that its head stays on its parent.
+
+    Twenty bones in NumPy would take a third of a millisecond.
+
+    Parameters
+    ----------
+    rotations : float64 (B, 4), unit quaternions xyzw, global
+    parents : int64 (B,), -1 = none; a parent is before its children
+    heads_m : float32 (B, 3), at rest
+    matrices : float64 (B, 3, 3), written in place
+    translations_m : float64 (B, 3), written in place
+    """
+    for bone in range(rotations.shape[0]):
+        x, y, z, w = rotations[bone]
+        turn = matrices[bone]
+        turn[0, 0], turn[0, 1], turn[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+        turn[1, 0], turn[1, 1], turn[1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+        turn[2, 0], turn[2, 1], turn[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+        parent = parents[bone]
+        for i in range(3):
+            posed = np.float64(heads_m[bone, i]) if parent < 0 else translations_m[parent, i]
+            for j in range(3):
+                if parent >= 0:
+                    posed += matrices[parent, i, j] * heads_m[bone, j]
+                posed -= turn[i, j] * heads_m[bone, j]
+            translations_m[bone, i] = posed
 
 
 def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
@@ -180,18 +211,6 @@ def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def _translations(rig: _Rig, rest: RestBody, matrices: np.ndarray) -> np.ndarray:
-    """Where each bone's transform moves the origin, so that its head stays on its parent: (20, 3), metres."""
-    heads_m = rest.bone_heads_m[rig.bones].astype(np.float64)
-    turned_m = np.einsum("bij,bj->bi", matrices, heads_m)
-    translations_m = heads_m - turned_m
-    for bone, parent in enumerate(rig.parents):
-        if parent >= 0:
-            posed_head_m = matrices[parent] @ heads_m[bone] + translations_m[parent]
-            translations_m[bone] = posed_head_m - turned_m[bone]
-    return translations_m
 
 
 def _joints(rig: _Rig, rest: RestBody, matrices: np.ndarray, translations_m: np.ndarray) -> np.ndarray:

@@ -14,16 +14,17 @@ def vertex_normals(vertices, triangles):
     normals = np.zeros_like(vertices)
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ex, ey, ez = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
-        fx, fy, fz = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1], vertices[c, 2] - vertices[a, 2]
+        ax, ay, az = vertices[a, 0], vertices[a, 1], vertices[a, 2]
+        ex, ey, ez = vertices[b, 0] - ax, vertices[b, 1] - ay, vertices[b, 2] - az
+        fx, fy, fz = vertices[c, 0] - ax, vertices[c, 1] - ay, vertices[c, 2] - az
         nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
         for v in (a, b, c):
             normals[v, 0] += nx
             normals[v, 1] += ny
             normals[v, 2] += nz
     for v in range(len(normals)):
-        length = math.sqrt(normals[v, 0] ** 2 + normals[v, 1] ** 2 + normals[v, 2] ** 2)
-        if length > 0:
-            for k in range(3):
-                normals[v, k] /= length
+        x, y, z = normals[v, 0], normals[v, 1], normals[v, 2]
+        length = math.sqrt(x * x + y * y + z * z)
+        scale = 1 / length if length > 0 else length  # what has no direction stays 0
+        normals[v, 0], normals[v, 1], normals[v, 2] = x * scale, y * scale, z * scale
     return normals

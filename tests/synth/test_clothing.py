@@ -6,7 +6,9 @@ import pytest
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body, sample_shape
 from synth.clothing import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
+from synth.folds import push_out
 from synth.vertex_normals import vertex_normals
+from tests.reference import folds as naive_folds
 from tests.reference import vertex_normals as naive
 
 
@@ -30,6 +32,20 @@ def test_normals_agree_with_their_naive_twin(body):
     # float32 sums of some ten triangles; slivers of the mouth and eyes cancel to a length near 0
     steady = np.abs(fast - naive.vertex_normals(rest.vertices_m, asset.triangles)).max(axis=1) < 1e-3
     assert steady.mean() > 0.999
+
+
+def test_pushed_out_skin_agrees_with_its_naive_twin(body):
+    asset, rest = body
+    rng = np.random.default_rng(1)
+    vertices_m = rest.vertices_m[::20].copy()
+    normals = vertex_normals(rest.vertices_m, asset.triangles)[::20].copy()
+    stand_off = rng.uniform(0, 0.08, len(vertices_m)).astype(np.float32)
+    waves, phases = rng.normal(0, 4, (3, 6)).astype(np.float32), rng.random(6, np.float32)
+    out = np.empty_like(vertices_m)
+    push_out(vertices_m, normals, stand_off, waves, phases, out)
+    # float32 counts a dozen waves to some 1e-6 of one, which moves the skin by a micrometre
+    expected = naive_folds.push_out(vertices_m, normals, stand_off, waves, phases)
+    np.testing.assert_allclose(out, expected, atol=2e-6)
 
 
 def test_undressed_is_unchanged(body):

@@ -144,6 +144,27 @@ def test_a_floor_that_starts_behind_the_camera_is_cut_at_the_near_plane():
     np.testing.assert_array_equal(ids >= 0, depth_m > 0)
 
 
+def _outwards(vertices, triangles):
+    """The triangles of a closed convex body, counter-clockwise seen from outside."""
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inwards = (normals * (corners.mean(axis=1) - vertices.mean(axis=0))).sum(axis=1) < 0
+    return np.where(inwards[:, None], triangles[:, ::-1], triangles)
+
+
+@pytest.mark.parametrize("z_m", [1.5, 0.5, 0.2])
+def test_of_a_closed_mesh_the_fronts_alone_make_the_same_picture_even_through_the_near_plane(z_m):
+    vertices, triangles = _sphere([0.05, 0, z_m], 0.3)
+    triangles = _outwards(vertices, triangles)
+    both, _ = render_depth(vertices, triangles, SMALL, *SIZE)
+    fronts, ids = render_depth(vertices, triangles, SMALL, *SIZE, n_closed=len(triangles))
+    np.testing.assert_array_equal(fronts, both)
+    if z_m == 1.5:
+        backs = render_depth(vertices, triangles[:, ::-1], SMALL, *SIZE, n_closed=len(triangles))[0]
+        assert (backs[fronts > 0] > fronts[fronts > 0]).mean() > 0.9  # seen into, like a bowl
+        assert len(np.unique(ids)) < len(triangles) / 2 + 1
+
+
 def test_two_meshes_share_one_picture():
     far, far_faces = _sphere([0, 0, 3.0], 0.8, turns=20, rings=10)
     near, near_faces = _sphere([0.3, 0, 2.0], 0.3, turns=12, rings=6)

@@ -1,13 +1,16 @@
 """Sensor noise: each kernel against its naive twin, and what the cameras are known to do."""
 
+import cv2
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
-from synth import structured_light, time_of_flight, triangulation
+from synth import stereo, structured_light, time_of_flight, triangulation
 from synth.incidence import squared_tangents
 from synth.noise_fields import NoiseFields, Window
 from synth.sensors import PRESETS, add_sensor_noise, sensor_preset
 from tests.reference import incidence as naive_incidence
+from tests.reference import noise_fields as naive_noise_fields
 from tests.reference import structured_light as naive_structured_light
 from tests.reference import time_of_flight as naive_time_of_flight
 from tests.reference import triangulation as naive_triangulation
@@ -125,6 +128,27 @@ def test_time_of_flight_equals_its_naive_twin(seed):
     np.testing.assert_allclose(out, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("window", [Window(0, 9, 0, 13), Window(7, 12, 5, 30)])
+def test_fields_equal_their_naive_twin(window):
+    key = int(np.random.default_rng(8).integers(2**64, dtype=np.uint64))
+    fields = [NoiseFields((40, 60), window, np.random.default_rng(8)) for _ in range(2)]
+    words = naive_noise_fields.words(key, range(window.top, window.bottom), range(window.left, window.right))
+    np.testing.assert_array_equal(fields[0].uniform(), (words / 2**16).astype(np.float32))
+    np.testing.assert_allclose(fields[1].normal(), naive_noise_fields.normal(words % 2**12, 2**12), rtol=1e-5)
+
+
+def test_white_noise_is_normal_even_and_without_memory():
+    window = Window(0, 400, 0, 500)
+    normal = NoiseFields((400, 500), window, np.random.default_rng(0)).normal()
+    uniform = NoiseFields((400, 500), window, np.random.default_rng(1)).uniform()
+    assert kstest(normal.ravel(), "norm").pvalue > 0.001
+    assert kstest(uniform.ravel(), "uniform").pvalue > 0.001
+    for field in (normal, uniform - 0.5):
+        for down, across in ((0, 1), (0, 4), (1, 0), (1, 1)):
+            shifted = field[down:, across:] * field[: 400 - down, : 500 - across]
+            assert abs(shifted.mean()) < 4 * field.var() / np.sqrt(shifted.size)
+
+
 def test_patchy_noise_has_unit_variance_and_its_patch_size():
     for patch_px in (1, 2, 4, 7):
         fields = np.array(
@@ -133,8 +157,17 @@ def test_patchy_noise_has_unit_variance_and_its_patch_size():
                 for seed in range(40)
             ]
         )
-        assert fields.std() == pytest.approx(1, abs=0.06)  # a little more at the border, where nothing is averaged
+        assert fields.std() == pytest.approx(1, abs=0.02)
         assert np.abs((fields[:, :, : -2 * patch_px] * fields[:, :, 2 * patch_px :]).mean()) < 0.05
+
+
+def test_smooth_noise_has_unit_variance_and_its_size():
+    for sigma_px in (2.0, 6.0):
+        rngs = [np.random.default_rng(seed) for seed in range(40)]
+        fields = np.array([NoiseFields((140, 210), Window(0, 140, 0, 210), rng).smooth(sigma_px) for rng in rngs])
+        step = round(2 * sigma_px)
+        assert fields.std() == pytest.approx(1, abs=0.03)
+        assert (fields[:, :, step:] * fields[:, :, :-step]).mean() == pytest.approx(np.exp(-1), abs=0.05)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -254,6 +287,35 @@ def test_time_of_flight_mixes_and_blanks_edges_and_nothing_else():
     assert 0.1 < (readings_m[edge] == 0).mean() < 0.4
 
 
+def test_stereo_shadow_falls_to_the_left_and_near_things_are_fattened():
+    preset = sensor_preset("d435")
+    depth_m = _flat(preset, 3.5)
+    depth_m[160:320, 240:400] = 1.2
+    readings_m = add_sensor_noise(depth_m, preset, np.random.default_rng(0))
+    shadow_px = 385 * 0.05 * (1 / 1.2 - 1 / 3.5)
+    filled_px = triangulation.BRIDGED_PX + stereo.FAT_PX  # half the fattening from either side
+    assert (readings_m[170:310, 200:240] == 0).sum(1).mean() == pytest.approx(shadow_px - filled_px, abs=1.5)
+    assert (readings_m[170:310, 403:440] == 0).mean() < 0.02
+    near = (readings_m > 0) & (readings_m < 2)
+    grown = near & (depth_m > 2)
+    assert 0.2 * 640 < grown.sum() < 1.2 * 640  # the outline has 640 pixels; half of it grows by two
+    assert not near[:, 402:].any()
+    assert not near[:158].any()
+
+
+def test_stereo_errors_are_smooth_blobs_and_holes_inside_a_surface_are_patches():
+    preset = sensor_preset("d435")
+    error_m = _middle(add_sensor_noise(_flat(preset, 1.5), preset, np.random.default_rng(1)))
+    holes = error_m == 0
+    assert 0 < holes.mean() < 0.02
+    eroded = cv2.erode(holes.astype(np.uint8), np.ones((3, 3), np.uint8))
+    assert (cv2.dilate(eroded, np.ones((5, 5), np.uint8)) > 0)[holes].mean() > 0.9  # none is a crack
+    error_m = np.where(holes, 0, error_m - 1.5)
+    near, far = ((error_m[:, step:] * error_m[:, :-step]).mean() / (error_m * error_m).mean() for step in (3, 30))
+    assert near > 0.8
+    assert abs(far) < 0.15
+
+
 def test_an_unknown_sensor_is_named_with_the_known_ones():
     with pytest.raises(ValueError, match=r"kinect-v3.*kinect-v1-320.*d435"):
         sensor_preset("kinect-v3")
@@ -274,6 +336,7 @@ def test_a_window_of_a_field_is_that_part_of_the_whole(patch_px):
         part = NoiseFields(shape, window, rng(5))
         # interpolation is exact for powers of two, and else within rounding
         np.testing.assert_allclose(part.patchy(patch_px), window.of(whole.patchy(patch_px)), atol=1e-5)
+        np.testing.assert_allclose(part.smooth(patch_px), window.of(whole.smooth(patch_px)), atol=1e-5)
         np.testing.assert_array_equal(part.uniform(), window.of(whole.uniform()))
         np.testing.assert_array_equal(part.normal(), window.of(whole.normal()))
         whole = NoiseFields(shape, Window(0, 61, 0, 83), rng(5))

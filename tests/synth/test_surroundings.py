@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
+from posepipe.camera import Intrinsics
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body, sample_shape
 from synth.clips import embedded_pose_bank
 from synth.drapes import LONGEST_STEP_M, Drape, hang, sample_drape
 from synth.primitives import CARRIED, ROOM, Mesh, box, capsule
 from synth.props import carry
+from synth.rasterizer import render_depth
 from synth.rooms import build_room
+from synth.scenes import Placement
 from synth.skinning import pose_body
 
 THIGH_M = 0.08
@@ -141,3 +144,17 @@ def test_rooms_differ_and_one_seed_gives_one_room():
     one, same, other = (build_room(at, np.random.default_rng(seed)) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one.vertices_m, same.vertices_m)
     assert len(one.vertices_m) != len(other.vertices_m) or not np.allclose(one.vertices_m, other.vertices_m)
+
+
+def test_what_of_a_room_is_turned_away_hides_behind_the_rest():
+    lens, size = Intrinsics(100.0, 100.0, 79.5, 59.5), (120, 160)
+    placement = Placement(0.0, 2.5, 0.2, 1.4, 0.2, 0.05)
+    for seed in range(5):
+        room = build_room([placement.floor_place_m], np.random.default_rng(seed))
+        facing = room.facing(placement.camera_m)
+        assert 0.2 < len(facing.triangles) / len(room.triangles) < 0.6
+        pictures = [
+            render_depth(placement.world_view().camera_points(mesh.vertices_m), mesh.triangles, lens, *size)[0]
+            for mesh in (room, facing)
+        ]
+        np.testing.assert_array_equal(*pictures)
