@@ -19,6 +19,7 @@ EXAMPLES = (
     "posepipe synth data/validation --recipe validation && posepipe evaluate data/validation",
     "posepipe evaluate data/validation --model person --model my_model.npz --json figures.json",
     "posepipe evaluate data/validation --model my_model.npz --card    # figures into the model and its card",
+    "posepipe evaluate data/rooms --whole-frames                      # who is found in rooms, and what is no person",
     "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m (docs/formats.md)",
 )
 
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also score perfect part labels (the ceiling) and shuffled (chance)",
     )
+    parser.add_argument(
+        "--whole-frames",
+        action="store_true",
+        help="find the people in the whole frame, as run does, and count who is missed; default: cut out by the truth",
+    )
     parser.add_argument("--frames", type=positive, metavar="N", help="only the first N frames")
 
 
@@ -63,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
 
     def score(name: str, forest: DepthForest, instead: TrueParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
-            reports[name] = evaluate(forest, frames, bar.update, instead)
+            reports[name] = evaluate(forest, frames, bar.update, instead, args.whole_frames)
         print(f"\n{name}\n{reports[name].text()}")
 
     for model, forest in forests.items():
@@ -74,7 +80,8 @@ def run(args: argparse.Namespace) -> None:
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
     names = ", ".join(path.absolute().name for path in args.datasets)
-    title = f"{names}: {len(frames)} frames, content {frames.identity}"
+    way = "whole frames" if args.whole_frames else "frames"
+    title = f"{names}: {len(frames)} {way}, content {frames.identity}"
     _write_reports(args, title, reports)
     if args.card:
         _fill_cards(paths, hashes, title, reports)

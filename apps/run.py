@@ -31,20 +31,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--people", type=positive, metavar="N", help="keep the N surest people of a frame")
     parser.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1")
+    parser.add_argument(
+        "--smooth", action="store_true", help="smooth the joints of each track; what that costs: docs/tracking.md"
+    )
     parser.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated picture a frame")
 
 
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
+    from posepipe.errors import PosepipeError
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.sinks.json_lines import JsonLinesSink
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sinks.pictures import PictureSink, VideoSink
+    from posepipe.smoothing import OneEuroSmoother
     from posepipe.sources import open_source
 
+    if args.smooth and args.no_tracking:
+        raise PosepipeError("--smooth needs to know who is who from frame to frame; leave out --no-tracking")
     _refuse_to_overwrite(Path(args.source), args.out)
     path = model_path(args.model)
     forest = DepthForest.load(path)
@@ -66,6 +73,7 @@ def run(args: argparse.Namespace) -> None:
         counter = CountingSink(bar.update)
         pipeline = Pipeline.from_forest(forest, not args.no_tracking, args.foreground)
         pipeline.most_people = args.people
+        pipeline.smoother = OneEuroSmoother() if args.smooth else None
         pipeline.run(source, ManySinks([*sinks, counter]))
     print(f"{counter.frames} frames, {counter.with_people} with somebody in view -> {args.out}")
 

@@ -1,10 +1,11 @@
-"""``posepipe train``: grow a forest on labelled datasets and learn its joint parameters."""
+"""``posepipe train``: grow a forest on labelled datasets and learn its votes and joint parameters."""
 
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ EXAMPLES = (
     "posepipe train data/train --out my_model.npz --trees 1 --depth 15 --candidates 200",
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
     "posepipe train data/joints --forest my_model.npz --out my_model.npz          # its joint parameters anew",
+    "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
 )
 
 
@@ -39,6 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--joint-frames", type=positive, default=3000, metavar="N", help="most of those (default: 3000)"
+    )
+    parser.add_argument(
+        "--joints-from",
+        choices=["parts", "votes", "both"],
+        default="both",
+        help="modes of the body's surface, of the leaves' votes, or all of them (default: both)",
+    )
+    parser.add_argument(
+        "--votes", type=Path, metavar="DATASET", help="frames for the votes (default: those of the trees)"
+    )
+    parser.add_argument(
+        "--vote-frames", type=positive, default=15000, metavar="N", help="most of those, evenly spaced (default: 15000)"
     )
     parser.add_argument("--trees", type=positive, default=3, metavar="T", help="default: 3, each on its own frames")
     parser.add_argument("--depth", type=positive, default=20, metavar="D", help="most levels (default: 20)")
@@ -79,17 +93,33 @@ def run(args: argparse.Namespace) -> None:
         tenth = max(1, len(frames) // 10)
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
+    vote_frames = None
+    if args.joints_from != "parts" and (args.votes or not args.forest):
+        vote_frames = open_datasets([args.votes]) if args.votes else frames
+        vote_frames = vote_frames[:: -(-len(vote_frames) // args.vote_frames)]
+    vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
     joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
+    watch = TrainingWatch(on_vote_frame=vote_bar.update, on_joint_frame=joint_bar.update)
     if args.forest:
         forest = DepthForest.load(args.forest)
-        with joint_bar:
-            refit_joints(forest, joint_frames, args.out, TrainingWatch(on_joint_frame=joint_bar.update), args.typed)
+        with vote_bar, joint_bar:
+            refit_joints(forest, joint_frames, args.out, watch, args.typed, args.joints_from, vote_frames)
     else:
         needed = memory_needed(frames, parameters, as_in_use) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
-        with ProgressBar(len(frames), "reading", "frames") as bar, joint_bar:
-            watch = TrainingWatch(LevelReport(bar.write), bar.update, joint_bar.update)
-            forest = train_model(frames, joint_frames, parameters, args.out, args.resume, watch, args.typed)
+        with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar:
+            watch = replace(watch, on_level=LevelReport(bar.write), on_frame=bar.update)
+            forest = train_model(
+                frames,
+                joint_frames,
+                parameters,
+                args.out,
+                args.resume,
+                watch,
+                args.typed,
+                args.joints_from,
+                vote_frames,
+            )
     size = f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes"
     print(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.joint_parameters import JointParameters, landmark_names
+from posepipe.joint_parameters import JointParameters, landmarks_of
 from posepipe.results import RIGHT_M, JointProposal, Pose
 
 TRANSLATION_VARIANCE_M2 = 100.0
@@ -131,15 +131,15 @@ class PoseAssembler:
 
     def assemble(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """The pose that the proposals of one person speak for; None when too few were found."""
-        names = landmark_names(self.body)
-        rivals: list[list[JointProposal]] = [[] for _ in names]
+        landmarks = landmarks_of(self.body, self.parameters.method)
+        rivals: dict[tuple[str, bool], list[JointProposal]] = {landmark: [] for landmark in landmarks}
         for proposal in proposals:
             if proposal.confidence <= 0:
                 continue
-            rivals[names.index(proposal.joint)].append(proposal)
-        if sum(map(bool, rivals)) < self.min_landmarks:
+            rivals[proposal.joint, proposal.voted].append(proposal)
+        if sum(map(bool, rivals.values())) < self.min_landmarks:
             return None
-        chosen = choose_proposals(rivals, self.parameters)
+        chosen = choose_proposals(list(rivals.values()), self.parameters)
         place, confidence = places_of(chosen)
         joints_m, sigma_m = infer_joints(place, confidence > 0, landmark_noise(confidence), self.parameters)
         certainty = calibrate(share_within(sigma_m), self.parameters.calibration)

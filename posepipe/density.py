@@ -12,11 +12,12 @@ from posepipe.parts import PartProbabilities
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Density:
-    """Points of a person's surface and how likely each belongs to each landmark."""
+    """Points of a person's surface: how likely each belongs to each landmark of it, and the leaves it reached."""
 
     points_m: np.ndarray  #: float32 (N, 3), camera axes, metres
     probabilities: np.ndarray  #: float32 (N, L), of the landmarks
     area_m2: np.ndarray  #: float32 (N,), surface that a pixel stands for, seen face on
+    leaves: np.ndarray | None = None  #: int32 (N, T), of `PartProbabilities`; None = nobody can vote
 
     @property
     def weights(self) -> np.ndarray:
@@ -52,6 +53,7 @@ def weigh_points(
         points_m=intrinsics.deproject_pixels(rows.astype(np.float32), cols.astype(np.float32), depth),
         probabilities=_sum_classes(parts.values, landmark_classes),
         area_m2=area,
+        leaves=parts.leaves,
     )
 
 

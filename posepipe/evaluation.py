@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,11 +11,16 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth_forest import DepthForest
-from posepipe.metrics import JointScores, PartScores
+from posepipe.metrics import JointScores, PartScores, PresenceScores
 from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.pipeline import Pipeline
-from posepipe.results import Pose
+from posepipe.results import FrameResult, JointProposal, Pose
+from posepipe.track_metrics import joints_of, match, mean_distance
 
+IN_VIEW_JOINTS = 5
+"""A person who shows fewer joints is asked for by nobody, and is no mistake when found."""
+SAME_PERSON_M = 0.5
+"""Found joints further from the true ones, on average, are somebody else's, or nobody's."""
 _KEPT = ("ap", "within_10cm", "hidden_within_15cm")
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
 
@@ -27,6 +32,7 @@ class Report:
     frames: int
     parts: PartScores
     joints: JointScores
+    presence: PresenceScores = field(default_factory=PresenceScores)  #: of whole frames; else empty
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
@@ -41,6 +47,7 @@ class Report:
                 "joints": self.joints.table(),
                 "within_10cm_by_distance": self.joints.by_distance(),
                 "within_10cm_by_yaw": self.joints.by_yaw(),
+                "presence": self.presence.figures(),
             }
         )
 
@@ -57,6 +64,7 @@ class Report:
             "hidden joints within 15 cm": means["hidden_within_15cm"],
             "people with left and right swapped": means["left_right_flips"],
             "people taken to face the wrong way": means["front_back_flips"],
+            **self.presence.figures(),
         }
 
     def summary(self) -> dict:
@@ -119,33 +127,66 @@ def evaluate(
     frames: Iterable[LabelledFrame],
     on_frame: Callable[[], object] = lambda: None,
     instead: TrueParts | None = None,
+    whole_frames: bool = False,
 ) -> Report:
     """Run the whole pipeline, without tracking, and score parts and joints.
 
     Parameters
     ----------
     forest : DepthForest
-    frames : labelled; each person of the truth is cut out and scored alone. Joints that are NaN are left out
+    frames : labelled. Joints that are NaN are left out
     on_frame : called after every frame
     instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
+    whole_frames : the pipeline finds the people itself, as in use, and is scored on that too; otherwise each
+        person of the truth is cut out and scored alone
     """
-    pipeline = Pipeline.from_forest(forest, tracking=False, foreground="none")
+    pipeline = Pipeline.from_forest(forest, tracking=False, foreground="auto" if whole_frames else "none")
     if instead is not None:
         pipeline.parts = instead
-    parts, joints = PartScores(forest.body), JointScores(forest.body)
-    count = 0
+    report = Report(0, PartScores(forest.body), JointScores(forest.body))
     for frame in frames:
         if instead is not None:
             instead.labels = frame.parts
-        for person, joints_m in enumerate(frame.joints_m, start=1):
-            alone = np.where(frame.people == person, frame.depth.depth_m, 0)
-            result = pipeline.step(replace(frame.depth, depth_m=alone))
-            parts.add(np.where(result.parts > 0, frame.parts, 0), result.parts)
-            found = result.people[0].pose if result.people else Pose({})
-            joints.add(joints_m, frame.visible[person - 1], found, result.proposals)
-        count += 1
+        (_score_whole if whole_frames else _score_cut_out)(pipeline, frame, report)
+        report = replace(report, frames=report.frames + 1)
         on_frame()
-    return Report(count, parts, joints)
+    return report
+
+
+def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
+    for person, joints_m in enumerate(frame.joints_m, start=1):
+        alone = np.where(frame.people == person, frame.depth.depth_m, 0)
+        result = pipeline.step(replace(frame.depth, depth_m=alone))
+        report.parts.add(np.where(result.parts > 0, frame.parts, 0), result.parts)
+        report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
+
+
+def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
+    result = pipeline.step(frame.depth)
+    report.parts.add(frame.parts, result.parts)
+    joints = pipeline.parts.body.joints
+    found = [joints_of(track, joints) for track in result.people]
+    distances = np.array([[mean_distance(truth, pose) for pose in found] for truth in frame.joints_m])
+    pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M)
+    in_view = np.flatnonzero(frame.visible.sum(axis=1) >= IN_VIEW_JOINTS).tolist()
+    for person in in_view:
+        one = replace(result, people=(), proposals=())
+        if person in pairs:
+            k = pairs[person]
+            one = replace(result, people=result.people[k : k + 1], proposals=result.proposals[k : k + 1])
+        report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
+    report.presence.add(
+        people=len(in_view),
+        missed=sum(person not in pairs for person in in_view),
+        false_people=len(found) - len(pairs),
+        room=(frame.people == 0) & (frame.depth.depth_m > 0),
+        parts=result.parts,
+    )
+
+
+def _first(result: FrameResult) -> tuple[Pose, tuple[JointProposal, ...]]:
+    """Pose and proposals of the first person found, empty for nobody."""
+    return (result.people[0].pose, result.proposals[0]) if result.people else (Pose({}), ())
 
 
 def compare(reports: Mapping[str, Report]) -> str:

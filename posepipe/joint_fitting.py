@@ -19,11 +19,12 @@ from posepipe.assembly import choose_proposals, infer_joints, landmark_noise, pl
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
-from posepipe.joint_parameters import JointParameters, landmark_classes, landmark_names
+from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.proposals import calibrated, push_back
+from posepipe.proposals import calibrated, find_landmarks, push_back
 from posepipe.results import RIGHT_M, JointProposal
+from posepipe.votes import PackedVotes
 
 BANDWIDTHS_M = (0.04, 0.065, 0.09, 0.12)
 MIN_PROBABILITIES = (0.05, 0.14, 0.25)
@@ -58,6 +59,8 @@ def fit_joint_parameters(
     classifier: PartClassifier,
     frames: Iterable[LabelledFrame],
     on_frame: Callable[[], object] = lambda: None,
+    votes: PackedVotes | None = None,
+    method: str = "parts",
 ) -> JointParameters:
     """Learn the joint parameters of a classifier.
 
@@ -67,13 +70,15 @@ def fit_joint_parameters(
     frames : labelled frames, not those its trees were grown on. The grid search takes the first
         SEARCH_PEOPLE people; the Gaussian gains from some thousands
     on_frame : called at each frame, for a progress bar
+    votes : of the classifier's leaves; without them only the method "parts" will do
+    method : one of METHODS
 
     Raises
     ------
     ValueError
         When the frames show nobody.
     """
-    people = _people(classifier, frames, on_frame)
+    people = _people(classifier, frames, on_frame, method)
     searched = list(islice(people, SEARCH_PEOPLE))
     if not searched:
         raise ValueError("joint parameters need frames with people; these frames show nobody")
@@ -82,8 +87,8 @@ def fit_joint_parameters(
             f"joint parameters from {len(searched)} people will be poor; give some hundreds, better thousands",
             stacklevel=2,
         )
-    parameters = _search_modes(searched, classifier.body)
-    found = _find_all(chain(searched, people), parameters, classifier.body)
+    parameters = _search_modes(searched, classifier.body, votes, method)
+    found = _find_all(chain(searched, people), parameters, classifier.body, votes)
     parameters = replace(parameters, confidence=_fit_confidence(found))
     # a Gaussian is surer of the people it was fitted to: it is calibrated on people held back, then fitted to all
     half = (
@@ -95,11 +100,12 @@ def fit_joint_parameters(
 
 
 def _people(
-    classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object]
+    classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
 ) -> Iterator[_Person]:
     """Classify the people of labelled frames, one by one.
 
-    A joint's landmark truly lies at the joint, when that is visible; a part's, at the mode of its true pixels.
+    A joint's surface truly lies at the joint, when that is visible; a part's, at the mode of its true pixels. What
+    is voted for lies at the joint, seen or not.
     """
     body = classifier.body
     classes = landmark_classes(body)
@@ -112,7 +118,7 @@ def _people(
                 joints_m = frame.joints_m[person - 1]
                 yield _Person(
                     weigh_points(depth_m, intrinsics, parts, classes),
-                    _true_landmarks(truth, joints_m, frame.visible[person - 1], body),
+                    _true_landmarks(truth, joints_m, frame.visible[person - 1], body, method),
                     joints_m.astype(np.float64),
                 )
         on_frame()
@@ -123,35 +129,40 @@ def _perfect(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
     return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels])
 
 
-def _true_landmarks(truth: Density, joints_m: np.ndarray, visible: np.ndarray, body: BodyDefinition) -> np.ndarray:
+def _true_landmarks(
+    truth: Density, joints_m: np.ndarray, visible: np.ndarray, body: BodyDefinition, method: str
+) -> np.ndarray:
     default = JointParameters.default(body)
     modes, masses = find_modes(
         truth.points_m, truth.probabilities, truth.area_m2, default.bandwidth_m, default.min_probability
     )
-    places = np.where(masses[:, :1] > 0, modes[:, 0], np.nan).astype(np.float64)
-    for row, name in enumerate(landmark_names(body)):
+    places = []
+    for row, (name, voted) in enumerate(landmarks_of(body, method)):
         if name in body.joints:
             joint = body.joint_index(name)
-            places[row] = joints_m[joint] if visible[joint] else np.nan
-    return places
+            places.append(joints_m[joint] if voted or visible[joint] else np.full(3, np.nan))
+        else:  # surfaces come first, whichever are asked for
+            places.append(modes[row, 0] if masses[row, 0] > 0 else np.full(3, np.nan))
+    return np.array(places, np.float64)
 
 
-def _find_all(people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition) -> _Modes:
+def _find_all(
+    people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition, votes: PackedVotes | None
+) -> _Modes:
     """The modes of all people, whose densities are forgotten on the way, and of their mirror images."""
     rows = []
     for person in people:
-        d = person.density
-        found = find_modes(d.points_m, d.probabilities, d.area_m2, parameters.bandwidth_m, parameters.min_probability)
+        found = find_landmarks(person.density, parameters, votes)
         rows.append((*found, person.landmarks_m, person.joints_m))
     modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pushed = push_back(modes, np.broadcast_to(parameters.push_back_m[:, None], masses.shape))
-    return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body)
+    return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body, parameters.method)
 
 
-def _with_mirror_images(found: _Modes, body: BodyDefinition) -> _Modes:
+def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Modes:
     """Left and right are learned alike, from twice the people."""
-    names = landmark_names(body)
-    swap = [names.index(mirror_name(name)) for name in names]
+    landmarks = landmarks_of(body, method)
+    swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
     across = np.array([-1.0, 1.0, 1.0])
     return _Modes(
         np.concatenate([found.modes_m, found.modes_m[:, swap] * across]),
@@ -161,11 +172,13 @@ def _with_mirror_images(found: _Modes, body: BodyDefinition) -> _Modes:
     )
 
 
-def _search_modes(people: Sequence[_Person], body: BodyDefinition) -> JointParameters:
+def _search_modes(
+    people: Sequence[_Person], body: BodyDefinition, votes: PackedVotes | None, method: str
+) -> JointParameters:
     """Bandwidth, threshold and push-back with the most modes within 10 cm of the truth, per landmark."""
-    names = landmark_names(body)
+    names = [name for name, _ in landmarks_of(body, method)]
     is_joint = np.array([name in body.joints for name in names])
-    default = replace(JointParameters.default(body), push_back_m=np.zeros(len(names), np.float32))
+    default = replace(JointParameters.default(body, method), push_back_m=np.zeros(len(names), np.float32))
     best, best_score = default, np.full(len(names), -np.inf)
     for bandwidth, threshold in product(BANDWIDTHS_M, MIN_PROBABILITIES):
         trial = replace(
@@ -173,7 +186,7 @@ def _search_modes(people: Sequence[_Person], body: BodyDefinition) -> JointParam
             bandwidth_m=np.full(len(names), bandwidth, np.float32),
             min_probability=np.full(len(names), threshold, np.float32),
         )
-        found = _find_all(people, trial, body)
+        found = _find_all(people, trial, body, votes)
         top = np.where(found.masses_m2[:, :, :1] > 0, found.modes_m[:, :, 0], np.nan)
         pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
         score = _score(push_back(top, np.broadcast_to(pushed, top.shape[:2])), found.landmarks_m)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,26 @@ def landmark_names(body: BodyDefinition) -> tuple[str, ...]:
     return joints + tuple(part for part in body.parts if part not in owned)
 
 
+class Landmark(NamedTuple):
+    """What the joint stages look for."""
+
+    name: str  #: a joint, or a part that no joint owns
+    voted: bool  #: the mode of the votes for that joint; otherwise of the pixels of that surface
+
+
+METHODS = ("parts", "votes", "both")
+"""Joints may follow from the modes of surfaces, from those of votes, or from all of them."""
+
+
+def landmarks_of(body: BodyDefinition, method: str = "parts") -> tuple[Landmark, ...]:
+    """The landmarks of a method: surfaces first, then joints that are voted for."""
+    surfaces = landmark_names(body) if method != "votes" else ()
+    voted = body.joints if method != "parts" else ()
+    return tuple(Landmark(name, False) for name in surfaces) + tuple(Landmark(name, True) for name in voted)
+
+
 def landmark_classes(body: BodyDefinition) -> np.ndarray:
-    """Which classes make up each landmark: bool (L, C)."""
+    """Which classes make up each surface: bool (S, C)."""
     table = np.zeros((len(landmark_names(body)), body.n_classes), bool)
     for row, name in enumerate(landmark_names(body)):
         for part in body.joint_parts.get(name) or (name,):
@@ -27,14 +46,15 @@ def landmark_classes(body: BodyDefinition) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointParameters:
-    """Parameters of mean shift per landmark, and of the linear model that places the joints.
+    """Parameters of mean shift per landmark (`landmarks_of`), and of the linear model that places the joints.
 
     The linear model is a Gaussian of landmarks and joints together, one for each camera axis: a joint
     is its expectation given the landmarks that were found, so that any subset of them will do.
     """
 
     bandwidth_m: np.ndarray  #: float32 (L,), Gaussian sigma
-    min_probability: np.ndarray  #: float32 (L,), pixels below it neither start nor feed a mode
+    #: float32 (L,), pixels below it neither start nor feed a mode of a surface; votes are asked for none
+    min_probability: np.ndarray
     push_back_m: np.ndarray  #: float32 (L,), along the camera's ray, from the surface into the body
     #: float32 (L, 2): offset and slope of the log-odds, against ln(mass in m^2), that a mode lies right
     confidence: np.ndarray
@@ -43,18 +63,21 @@ class JointParameters:
     calibration: (
         np.ndarray
     )  #: float32 (J, 2): offset and slope of a joint's log-odds to lie right, against the Gaussian's
+    method: str = "parts"  #: one of METHODS
 
     @classmethod
-    def default(cls, body: BodyDefinition) -> JointParameters:
+    def default(cls, body: BodyDefinition, method: str = "parts") -> JointParameters:
         """Untrained values: the means that Shotton et al. (2011) report; a broad, uncorrelated Gaussian."""
-        n_landmarks, n_joints = len(landmark_names(body)), len(body.joints)
+        landmarks, n_joints = landmarks_of(body, method), len(body.joints)
+        n_landmarks = len(landmarks)
         total = n_landmarks + n_joints
         return cls(
             bandwidth_m=np.full(n_landmarks, 0.065, np.float32),
             min_probability=np.full(n_landmarks, 0.14, np.float32),
-            push_back_m=np.full(n_landmarks, 0.039, np.float32),
+            push_back_m=np.array([0.0 if landmark.voted else 0.039 for landmark in landmarks], np.float32),
             confidence=np.tile(np.array([7, 1], np.float32), (n_landmarks, 1)),
             mean_m=np.zeros((3, total), np.float32),
             covariance_m2=np.tile(np.eye(total, dtype=np.float32) * 0.1, (3, 1, 1)),
             calibration=np.tile(np.array([0, 1], np.float32), (n_joints, 1)),
+            method=method,
         )

@@ -87,6 +87,23 @@ def _insert_mode(modes, masses, x, y, z, mass):
             return
 
 
+@njit(cache=True)
+def climb_to_mode(points, weights, count, start, bandwidth, modes, masses):
+    """Climb from one of the first ``count`` points, and keep the summit when it is new.
+
+    Parameters
+    ----------
+    points : float32 (>= count, 3), metres
+    weights : float32 (>= count,), above 0 at the start
+    start : int, row of the point to climb from
+    bandwidth : float32, sigma of the Gaussian, metres
+    modes, masses : float32 (MAX_MODES, 3) and (MAX_MODES,), the summits so far, heaviest first; masses start as 0
+    """
+    x, y, z, mass = _climb(points, weights, count, start, bandwidth, modes, masses)
+    if mass > 0:
+        _insert_mode(modes, masses, x, y, z, mass)
+
+
 @njit(cache=True, parallel=True)
 def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, masses):
     for landmark in prange(probabilities.shape[1]):  # a landmark owns its rows of modes and masses
@@ -106,10 +123,7 @@ def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, 
                 for i in range(first, end):
                     if weights[i] > weights[start]:
                         start = i
-            found, heavy = modes[landmark], masses[landmark]
-            x, y, z, mass = _climb(near, weights, count, start, bandwidth[landmark], found, heavy)
-            if mass > 0:
-                _insert_mode(found, heavy, x, y, z, mass)
+            climb_to_mode(near, weights, count, start, bandwidth[landmark], modes[landmark], masses[landmark])
 
 
 def find_modes(

@@ -47,6 +47,35 @@ class PartScores:
         return float(np.mean(list(recall.values()))) if recall else float("nan")
 
 
+@dataclass(slots=True, eq=False)
+class PresenceScores:
+    """Who was found in whole frames, and what was taken for a person."""
+
+    frames: int = 0
+    people: int = 0  #: true ones who show enough to be asked for
+    missed: int = 0
+    false_people: int = 0
+    room_pixels: int = 0  #: with a reading, and nobody's
+    room_taken: int = 0  #: of those, the ones labelled with a body part
+
+    def add(self, missed: int, people: int, false_people: int, room: np.ndarray, parts: np.ndarray) -> None:
+        """Count one frame; ``room`` bool and ``parts`` uint8, both (H, W)."""
+        self.frames += 1
+        self.people += people
+        self.missed += missed
+        self.false_people += false_people
+        self.room_pixels += int(np.count_nonzero(room))
+        self.room_taken += int(np.count_nonzero(parts[room]))
+
+    def figures(self) -> dict[str, float]:
+        """Share of people missed, false people a frame, share of room pixels taken for people; NaN without any."""
+        return {
+            "people missed": self.missed / self.people if self.people else float("nan"),
+            "false people a frame": self.false_people / self.frames if self.frames else float("nan"),
+            "room pixels taken for people": self.room_taken / self.room_pixels if self.room_pixels else float("nan"),
+        }
+
+
 @dataclass(slots=True)
 class _JointTally:
     visible: int = 0

@@ -18,6 +18,7 @@ class PartProbabilities:
     pixels: np.ndarray  #: int32 (N, 2), row and column, in image order
     values: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
     stride: int  #: one pixel in stride x stride was classified
+    leaves: np.ndarray | None = None  #: int32 (N, T), the leaf reached in each tree, of classifiers that have trees
 
     def label_image(self, mask: np.ndarray) -> np.ndarray:
         """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W)."""

@@ -20,6 +20,7 @@ from posepipe.presence import PresenceCheck
 from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.sinks import FrameSink
+from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import FrameSource
 from posepipe.tracking import NoTracker, Tracker
 
@@ -57,6 +58,7 @@ class Pipeline:
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
     presence: PresenceCheck = field(default_factory=PresenceCheck)
+    smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
 
     @classmethod
@@ -80,13 +82,13 @@ class Pipeline:
         return cls(
             foreground=FOREGROUNDS[foreground](),
             parts=forest,
-            proposer=ModeProposer(forest.body, forest.joint_parameters),
+            proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
-            tracker=Tracker() if tracking else NoTracker(),
+            tracker=Tracker(forest.body) if tracking else NoTracker(),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
-        """One depth frame in, the people in it out. Only foreground and tracker remember earlier frames."""
+        """One depth frame in, the people in it out. Only tracker and smoother remember earlier frames."""
         candidates = self.foreground.update(frame)
         sightings = [self._look_at(frame, candidates == number) for number in range(1, int(candidates.max()) + 1)]
         people = [sighting for sighting in sightings if sighting is not None]
@@ -95,9 +97,10 @@ class Pipeline:
         for person in people:
             mask |= person.mask
             labels += person.parts.label_image(person.mask)
-        proposals = tuple(proposal for person in people for proposal in person.proposals)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
-        return FrameResult(frame, mask, labels, proposals, tracks)
+        if self.smoother is not None:
+            tracks = self.smoother.update(tracks, frame.timestamp_s)
+        return FrameResult(frame, mask, labels, tuple(person.proposals for person in people), tracks)
 
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
         """One candidate: parts, proposals and pose of the person that it shows, if it does."""

@@ -8,9 +8,10 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.density import Density
-from posepipe.joint_parameters import JointParameters, landmark_names
-from posepipe.mean_shift import find_modes
+from posepipe.joint_parameters import JointParameters, landmarks_of
+from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.results import JointProposal
+from posepipe.votes import PackedVotes, cast_votes, find_vote_modes
 
 
 def push_back(modes_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
@@ -25,24 +26,57 @@ def calibrated(masses_m2: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
 
 
+def find_landmarks(
+    density: Density, parameters: JointParameters, votes: PackedVotes | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Modes of every landmark, surfaces first, not yet pushed back.
+
+    Parameters
+    ----------
+    density : Density
+    parameters : JointParameters
+    votes : of the trees whose leaves the density names; None = none are cast
+
+    Returns
+    -------
+    modes : float32 (L, M, 3), metres
+    masses : float32 (L, M), square metres; 0 = no mode
+    """
+    n_surfaces = density.probabilities.shape[1] if parameters.method != "votes" else 0
+    found = []
+    if n_surfaces:
+        own = slice(n_surfaces)
+        bandwidth_m, least = parameters.bandwidth_m[own], parameters.min_probability[own]
+        found.append(find_modes(density.points_m, density.probabilities, density.area_m2, bandwidth_m, least))
+    if parameters.method != "parts":
+        bandwidth_m = parameters.bandwidth_m[n_surfaces:]
+        if votes is None or density.leaves is None:
+            empty = np.zeros((len(bandwidth_m), MAX_MODES, 4), np.float32)
+            found.append((empty[..., :3], empty[..., 3]))
+        else:
+            cast = cast_votes(density.points_m, density.area_m2, density.leaves, votes)
+            found.append(find_vote_modes(*cast, bandwidth_m))
+    modes, masses = zip(*found, strict=True)
+    return np.concatenate(modes), np.concatenate(masses)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeProposer:
-    """Proposes places for every landmark: joints that own parts, and parts that no joint owns."""
+    """Proposes places for every landmark: surfaces of joints and of parts, and joints that are voted for."""
 
     body: BodyDefinition
     parameters: JointParameters
+    votes: PackedVotes | None = None
 
     def find(self, density: Density) -> tuple[JointProposal, ...]:
         """All proposals, landmark by landmark, the heaviest of each first."""
         p = self.parameters
-        modes, masses = find_modes(
-            density.points_m, density.probabilities, density.area_m2, p.bandwidth_m, p.min_probability
-        )
+        modes, masses = find_landmarks(density, p, self.votes)
         places = push_back(modes, np.broadcast_to(p.push_back_m[:, None], masses.shape))
         confidence = calibrated(masses, p.confidence)
         return tuple(
-            JointProposal(name, (float(x), float(y), float(z)), float(confidence[row, m]))
-            for row, name in enumerate(landmark_names(self.body))
+            JointProposal(landmark.name, (float(x), float(y), float(z)), float(confidence[row, m]), landmark.voted)
+            for row, landmark in enumerate(landmarks_of(self.body, p.method))
             for m, (x, y, z) in enumerate(places[row])
             if masses[row, m] > 0
         )

@@ -19,6 +19,7 @@ class JointProposal:
     joint: str
     xyz_m: tuple[float, float, float]  #: camera axes, metres
     confidence: float  #: calibrated, 0 to 1: the share of such proposals that lie within 10 cm of the truth
+    voted: bool = False  #: a mode of votes for the joint, not of its surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +50,5 @@ class FrameResult:
     frame: DepthFrame
     mask: np.ndarray  #: bool (H, W), pixels of people
     parts: np.ndarray  #: uint8 (H, W), likeliest part of every person pixel, 0 elsewhere
-    proposals: tuple[JointProposal, ...]
+    proposals: tuple[tuple[JointProposal, ...], ...]  #: of each of the people, in their order
     people: tuple[Track, ...] = field(default=())  #: empty when nobody is in view

@@ -1,57 +1,109 @@
-"""Poses over time become tracks: ids that stay with their people."""
+"""Poses over time become tracks: ids that stay with their people through crossings and short losses.
+
+What is predicted is where a person is, one place, and not each joint: two people who cross are told
+apart by where they were heading, and bodies keep their course far better than hands do. And the middle
+of all joints stays where it is when a pose mistakes left for right, while every joint of it leaps.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from posepipe.body import BodyDefinition
 from posepipe.results import Pose, Track
 
+PLACE_SIGMA_M = 0.08
+"""Standard deviation, along an axis, of the middle of a pose that is all there and certain."""
+START_SPEED_M_S = 0.7
+"""Standard deviation, along an axis, of the velocity of somebody who was seen once."""
+WANDER_M2_S3 = 0.5
+"""Spectral density, along an axis, of the accelerations by which people leave their course."""
+POSTURE_SIGMA_M = 0.2
+"""How far joints move about the middle of a person from one look to the next, root mean square."""
+BUILD_SIGMA = 0.07
+"""Standard deviation of the logarithm of a person's size from pose to pose; from person to person it is 0.1."""
+WHOLE = 0.6
+"""Mean confidence over all joints, 0 for those not found, below which a pose is a fragment and tells no build."""
+MOST_UNLIKE = 6.0
+"""No posture and no build is less like a person than this: left and right, or half a body, may be mistaken."""
+NEWCOMER = 20.0
+"""Surprise at somebody who was never seen. A place alone comes to it 4.5 sigma from the predicted one."""
+LEAST_SHARE = 0.1
+"""However few of a person's joints are seen, they count for so much of him."""
+BACKWARDS_S = 0.1
+"""Frames that came in the wrong order step so far back in time; further back, a source has started over."""
 
-def pose_distance(a: Pose, b: Pose) -> float:
-    """Mean distance of the joints that both poses have, metres; infinity when they share none."""
-    shared = a.joints.keys() & b.joints.keys()
-    if not shared:
-        return float("inf")
-    gaps = [np.subtract(a.joints[j].xyz_m, b.joints[j].xyz_m) for j in shared]
-    return float(np.mean(np.linalg.norm(gaps, axis=1)))
 
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Tracker:
-    """Gives each pose the id of the nearest pose of the frame before; forgets people who stay away.
+    """Gives each pose the id of the person whose it is likeliest to be; forgets people who stay away.
 
-    It moves no joint: smoothing is none of its business.
+    The surprise at a pose, were it a person's, is -2 log of a likelihood of three Gaussian factors: the
+    middle of the joints, about the place predicted for it; the joints about their middle, as they were
+    at the last look; and the size of the bones, about the mean of all looks. Poses are given to people
+    so that the sum of surprises is least, and never to one whom a newcomer would surprise less.
+    An id is given once. No joint is moved: smoothing is none of its business.
+
+    References
+    ----------
+    Prediction: Bar-Shalom, Li, Kirubarajan, Estimation with Applications to Tracking and Navigation,
+    2001, section 6.2. Likelihoods as costs of an optimal assignment: Blackman and Popoli, Design and
+    Analysis of Modern Tracking Systems, 1999, chapter 6.
     """
 
-    max_step_m: float = 0.5  #: further than this a pose is someone new
-    forget_after_s: float = 1.0
-    _next_id: int = 1
-    _known: dict[int, tuple[Pose, float]] = field(default_factory=dict)
+    body: BodyDefinition | None = None  #: its bones tell builds apart; None = only places and postures do
+    max_step_m: float = 1.0  #: further than this from the predicted place a pose is someone new
+    forget_after_s: float = 2.0
+    _people: list[_Person] = field(default_factory=list, init=False)
+    _next_id: int = field(default=1, init=False)
+    _now_s: float = field(default=-math.inf, init=False)
+    _rows: dict[str, int] = field(default_factory=dict, init=False)  #: joint -> row; joints that turn up get the next
+
+    def __post_init__(self) -> None:
+        if self.body:
+            self._rows = {joint: row for row, joint in enumerate(self.body.joints)}
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
-        """Tracks of this frame's poses, in their order."""
-        self._known = {i: (p, t) for i, (p, t) in self._known.items() if abs(timestamp_s - t) <= self.forget_after_s}
-        ids = list(self._known)
-        # whatever is too far costs the same, so that a newcomer's distance cannot push others to wrong ids
-        too_far = 1.01 * self.max_step_m
-        cost = np.array([[min(pose_distance(p, self._known[i][0]), too_far) for i in ids] for p in poses])
-        chosen: dict[int, int] = {}
-        if cost.size:
-            for row, col in zip(*linear_sum_assignment(cost), strict=True):
-                if cost[row, col] <= self.max_step_m:
-                    chosen[row] = ids[col]
-        tracks = []
-        for row, pose in enumerate(poses):
-            if row not in chosen:
-                chosen[row] = self._next_id
+        """Tracks of this frame's poses, in their order; frames may come at any pace."""
+        if timestamp_s < self._now_s - BACKWARDS_S:
+            self._people, self._now_s = [], timestamp_s
+        self._now_s = max(self._now_s, timestamp_s)
+        self._people = [p for p in self._people if self._now_s - p.seen_s <= self.forget_after_s]
+        looks = self._look(poses)
+        owners = self._assign(looks)
+        for row, look in enumerate(looks):
+            if row in owners:
+                owners[row].see(look, self._now_s)
+            else:
+                owners[row] = _Person.first_seen(self._next_id, look, self._now_s)
                 self._next_id += 1
-            self._known[chosen[row]] = (pose, timestamp_s)
-            tracks.append(Track(chosen[row], pose))
-        return tuple(tracks)
+                self._people.append(owners[row])
+        return tuple(Track(owners[row].id, pose) for row, pose in enumerate(poses))
+
+    def _look(self, poses: Sequence[Pose]) -> list[_Look]:
+        """The poses as arrays of one width, and everybody remembered brought to it."""
+        for pose in poses:
+            for joint in pose.joints:
+                self._rows.setdefault(joint, len(self._rows))
+        for person in self._people:
+            new_rows = len(self._rows) - len(person.offsets_m)
+            person.offsets_m = np.pad(person.offsets_m, ((0, new_rows), (0, 0)), constant_values=np.nan)
+        bones = np.array(self.body.bones() if self.body else [], int).reshape(-1, 2)
+        return [_Look.at(pose, self._rows, bones) for pose in poses]
+
+    def _assign(self, looks: Sequence[_Look]) -> dict[int, _Person]:
+        """Whose the poses are: row -> person, without the newcomers."""
+        if not looks or not self._people:
+            return {}
+        surprise = np.array([[p.surprise(look, self._now_s, self.max_step_m) for p in self._people] for look in looks])
+        # strangers are all the same, so that one who is far away cannot push others to wrong people
+        pairs = zip(*linear_sum_assignment(np.minimum(surprise, NEWCOMER)), strict=True)
+        return {int(row): self._people[col] for row, col in pairs if surprise[row, col] < NEWCOMER}
 
 
 class NoTracker:
@@ -59,3 +111,129 @@ class NoTracker:
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
         return tuple(Track(i, pose) for i, pose in enumerate(poses, start=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """A pose as arrays."""
+
+    joints_m: np.ndarray  #: float64 (J, 3); NaN = not found
+    confidence: np.ndarray  #: float64 (J,); 0 = not found
+    lengths_m: np.ndarray  #: float64 (B,), of the bones; NaN = an end was not found, or the pose is a fragment
+
+    @classmethod
+    def at(cls, pose: Pose, rows: dict[str, int], bones: np.ndarray) -> _Look:
+        joints_m, confidence = np.full((len(rows), 3), np.nan), np.zeros(len(rows))
+        for name, joint in pose.joints.items():
+            joints_m[rows[name]], confidence[rows[name]] = joint.xyz_m, joint.confidence
+        lengths_m = np.linalg.norm(joints_m[bones[:, 0]] - joints_m[bones[:, 1]], axis=1)
+        if confidence.sum() < WHOLE * len(rows):
+            lengths_m[:] = np.nan
+        return cls(joints_m, confidence, lengths_m)
+
+
+@dataclass(slots=True, eq=False)
+class _Person:
+    """What is remembered of somebody."""
+
+    id: int
+    seen_s: float
+    place_m: np.ndarray  #: float64 (3,), estimated middle of all joints, when last seen
+    velocity_m_s: np.ndarray  #: float64 (3,)
+    covariance: np.ndarray  #: float64 (2, 2) of place and velocity along an axis, the same along every one
+    offsets_m: np.ndarray  #: float64 (J, 3), joints from their middle, as last seen; NaN = never seen
+    lengths_m: np.ndarray  #: float64 (B,), sums over looks
+    looks: np.ndarray  #: int (B,), how many looks
+
+    @classmethod
+    def first_seen(cls, id: int, look: _Look, now_s: float) -> _Person:
+        nothing = np.full_like(look.joints_m, np.nan)
+        covariance = np.diag([_place_variance(look, nothing), START_SPEED_M_S**2])
+        bones = len(look.lengths_m)
+        middle_m = _middle(look.joints_m)
+        person = cls(
+            id,
+            now_s,
+            middle_m,
+            np.zeros(3),
+            covariance,
+            look.joints_m - middle_m,
+            np.zeros(bones),
+            np.zeros(bones, int),
+        )
+        person._measure(look)
+        return person
+
+    def surprise(self, look: _Look, now_s: float, max_step_m: float) -> float:
+        """-2 log likelihood of a pose, 0 for what was expected to the point; infinity out of reach."""
+        joints_m, misfit_m = self._complete(look)
+        place_m, covariance = self._predict(now_s)
+        step_m = float(np.linalg.norm(_middle(joints_m) - place_m))
+        if not (misfit_m < math.inf and step_m <= max_step_m):
+            return math.inf
+        noise = _place_variance(look, self.offsets_m)
+        variance = covariance[0, 0] + noise
+        # without the logarithm those who were long unseen, and may be anywhere, would take everybody's place
+        surprise = step_m**2 / variance + 3 * math.log(variance / noise)
+        surprise += min((misfit_m / POSTURE_SIGMA_M) ** 2, MOST_UNLIKE)
+        return surprise + min((self._growth(look) / BUILD_SIGMA) ** 2, MOST_UNLIKE)
+
+    def see(self, look: _Look, now_s: float) -> None:
+        """Move to where the pose is: one step of the Kalman filter."""
+        joints_m, _ = self._complete(look)
+        middle_m = _middle(joints_m)
+        place_m, covariance = self._predict(now_s)
+        gain = covariance[:, 0] / (covariance[0, 0] + _place_variance(look, self.offsets_m))
+        self.place_m = place_m + gain[0] * (middle_m - place_m)
+        self.velocity_m_s = self.velocity_m_s + gain[1] * (middle_m - place_m)
+        self.covariance = covariance - np.outer(gain, covariance[0])
+        self.offsets_m = joints_m - middle_m
+        self.seen_s = now_s
+        self._measure(look)
+
+    def _predict(self, now_s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Place (3,) and covariance (2, 2) now, had the person kept going: nearly constant velocity."""
+        dt = now_s - self.seen_s
+        move = np.array([[1, dt], [0, 1]])
+        wander = WANDER_M2_S3 * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
+        return self.place_m + dt * self.velocity_m_s, move @ self.covariance @ move.T + wander
+
+    def _complete(self, look: _Look) -> tuple[np.ndarray, float]:
+        """The pose (J, 3), what it lacks put where that was about the joints it has; and how else those lie, metres.
+
+        So the middle of half a person is the middle of the person.
+        """
+        gaps_m = look.joints_m - self.offsets_m
+        shared = np.isfinite(gaps_m[:, 0])
+        if not shared.any():
+            return look.joints_m, math.inf
+        weights = np.maximum(look.confidence[shared], 1e-3)
+        weights /= weights.sum()
+        middle_m = weights @ gaps_m[shared]
+        misfit_m = math.sqrt(weights @ ((gaps_m[shared] - middle_m) ** 2).sum(axis=1))
+        return np.where(np.isnan(look.joints_m), middle_m + self.offsets_m, look.joints_m), misfit_m
+
+    def _growth(self, look: _Look) -> float:
+        """Logarithm of the size of a pose over the person's usual one, by the bones known of both."""
+        known = (self.looks > 0) & np.isfinite(look.lengths_m)
+        usual = (self.lengths_m[known] / self.looks[known]).sum()
+        now = look.lengths_m[known].sum()
+        return math.log(now / usual) if min(now, usual) > 0 else 0.0
+
+    def _measure(self, look: _Look) -> None:
+        known = np.isfinite(look.lengths_m)
+        self.lengths_m[known] += look.lengths_m[known]
+        self.looks += known
+
+
+def _middle(joints_m: np.ndarray) -> np.ndarray:
+    """Mean of the joints that are there, (3,); NaN of none."""
+    known = ~np.isnan(joints_m[:, 0])
+    return joints_m[known].mean(axis=0) if known.any() else np.full(3, np.nan)
+
+
+def _place_variance(look: _Look, offsets_m: np.ndarray) -> float:
+    """Variance, along an axis, of the middle of a pose: the fewer joints and the less certain, the larger."""
+    known = int((~np.isnan(offsets_m[:, 0]) | ~np.isnan(look.joints_m[:, 0])).sum())
+    share = look.confidence.sum() / max(known, 1)
+    return float(PLACE_SIGMA_M / max(share, LEAST_SHARE)) ** 2

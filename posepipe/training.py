@@ -1,4 +1,4 @@
-"""Training on one page: frames -> trees -> joint parameters -> model file and card."""
+"""Training on one page: frames -> trees -> votes -> joint parameters -> model file and card."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from posepipe.frames import LabelledFrame
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.checkpoints import Checkpoints
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, TrainingProgress, train_forest
+from posepipe.learn.vote_training import train_votes
 from posepipe.model_card import write_card
 from posepipe.revision import source_revision
 
@@ -27,6 +28,7 @@ class TrainingWatch:
 
     on_level: Callable[[TrainingProgress], None] = lambda progress: None
     on_frame: Callable[[], object] = lambda: None  #: a frame was read for the trees
+    on_vote_frame: Callable[[], object] = lambda: None  #: a frame was read for the votes
     on_joint_frame: Callable[[], object] = lambda: None  #: a frame was read for the joint parameters
 
 
@@ -38,8 +40,10 @@ def train_model(
     resume: bool = False,
     watch: TrainingWatch | None = None,
     command: str = "",
+    method: str = "parts",
+    vote_frames: FrameSequence | None = None,
 ) -> DepthForest:
-    """Grow a forest, learn its joint parameters, and write the model file and its card.
+    """Grow a forest, learn its votes and joint parameters, and write the model file and its card.
 
     Parameters
     ----------
@@ -50,6 +54,8 @@ def train_model(
     resume : go on from them
     watch : TrainingWatch
     command : that asked for it, for the model's header
+    method : where joints come from, one of METHODS
+    vote_frames : for the votes; None = no votes
 
     Raises
     ------
@@ -64,7 +70,7 @@ def train_model(
     history, started = _history(frames, command), time.monotonic()
     forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame, as_in_use)
     forest.header |= {**history, "seconds": round(time.monotonic() - started, 1), "resumed": resumed}
-    refit_joints(forest, joint_frames, out, watch, command)
+    refit_joints(forest, joint_frames, out, watch, command, method, vote_frames)
     checkpoints.remove()
     return forest
 
@@ -85,12 +91,30 @@ def refit_joints(
     out: Path,
     watch: TrainingWatch | None = None,
     command: str = "",
+    method: str = "parts",
+    vote_frames: FrameSequence | None = None,
 ) -> None:
-    """Learn the joint parameters of a forest, in place, and write the model file and its card."""
+    """Learn the joint parameters of a forest, in place, and write the model file and its card.
+
+    Parameters are those of `train_model`; without ``vote_frames`` the forest keeps the votes that it has.
+
+    Raises
+    ------
+    ValueError
+        When the method asks for votes and there are none, or the bodies differ.
+    """
     watch = watch or TrainingWatch()
     _check_bodies(forest.body, joint_frames.body)
+    if vote_frames is not None:
+        _check_bodies(forest.body, vote_frames.body)
+        forest.set_votes(train_votes(forest, vote_frames, watch.on_vote_frame))
+        forest.header |= {"vote_frames": len(vote_frames), "vote_frames_identity": vote_frames.identity}
+    if method != "parts" and not forest.votes:
+        raise ValueError(f"joints from {method!r} need votes, and this forest has none; give frames to learn them from")
     history, started = _history(joint_frames, command), time.monotonic()
-    forest.joint_parameters = fit_joint_parameters(forest, joint_frames, watch.on_joint_frame)
+    forest.joint_parameters = fit_joint_parameters(
+        forest, joint_frames, watch.on_joint_frame, forest.packed_votes, method
+    )
     history["seconds"] = round(time.monotonic() - started, 1)
     forest.header.pop("figures", None)  # they were those of the older joint parameters
     forest.header |= {"name": out.stem, "joint_frames": len(joint_frames)}

@@ -19,10 +19,11 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.density import weigh_points
 from posepipe.joint_parameters import JointParameters
-from posepipe.learn.classify import classify, pack_forest
+from posepipe.learn.classify import classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth_features import bordered_depth, depth_differences
 from posepipe.learn.histogram import best_splits
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, entropy, information_gain
+from posepipe.learn.leaf_votes import STARTS, VoteRules, fit_votes
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tables.column_scan import EACH, EQUALS, NUMERIC, scan_columns
 from posepipe.learn.tables.column_splits import Table
@@ -31,9 +32,10 @@ from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
 from posepipe.parts import PartProbabilities
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
-from posepipe.planes import Plane, before_planes
+from posepipe.planes import Plane, before_planes, find_planes, surface_cells
 from posepipe.proposals import calibrated, push_back
-from tests import random_inputs
+from posepipe.votes import LeafVotes, cast_votes, find_vote_modes, pack_votes
+from tests import random_inputs, rooms
 from tests.reference import assembly as naive_assembly
 from tests.reference import classify as naive_classify
 from tests.reference import column_scan as naive_column_scan
@@ -42,12 +44,14 @@ from tests.reference import depth_features as naive_depth_features
 from tests.reference import descent as naive_descent
 from tests.reference import histogram as naive_histogram
 from tests.reference import impurity as naive_impurity
+from tests.reference import leaf_votes as naive_leaf_votes
 from tests.reference import mean_shift as naive_mean_shift
 from tests.reference import metrics as naive_metrics
 from tests.reference import pieces as naive_pieces
 from tests.reference import planes as naive_planes
 from tests.reference import proposals as naive_proposals
 from tests.reference import responses as naive_responses
+from tests.reference import votes as naive_votes
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,18 @@ def _pieces(rng, size):
     )
 
 
+def _room(rng, size):
+    camera = rooms.CAMERA.scaled(size / rooms.SHAPE[0])
+    depth_m = rooms.with_box(rooms.empty_room(15), (0.2, 0.1, 2.5), (0.5, 1.2))
+    depth_m += (0.0016 * depth_m**2 * rng.normal(size=depth_m.shape)).astype(np.float32)
+    step = rooms.SHAPE[0] // size
+    return SimpleNamespace(
+        depth_m=np.ascontiguousarray(depth_m[::step, ::step]),
+        intrinsics=camera,
+        camera=(camera.fx, camera.fy, camera.cx, camera.cy),
+    )
+
+
 def _depth_differences(rng, size):
     depth_m, mask = random_inputs.depth_image(rng, 120, 160)
     return SimpleNamespace(
@@ -103,6 +119,12 @@ def _classify(rng, size):
     inputs.trees = [random_inputs.tree(rng, 8, 20, 5) for _ in range(3)]
     inputs.tables = [random_inputs.offset_pairs(rng, 20) for _ in range(3)]
     inputs.packed = pack_forest(inputs.trees, inputs.tables)
+    return inputs
+
+
+def _leaves_of_pixels(rng, size):
+    inputs = _classify(rng, size)
+    inputs.leaves = np.stack([rng.integers(t.n_leaves, size=size) for t in inputs.trees], 1).astype(np.int32)
     return inputs
 
 
@@ -189,6 +211,85 @@ def _find_modes(rng, size):
         bandwidth_m=np.array([0.05, 0.065, 0.09], np.float32),
         min_probability=np.full(3, 0.1, np.float32),
     )
+
+
+def _training_pixels(rng, size):
+    """Pixels of a tree's leaves, one a person; each leaf sees a joint at one place or another, some joints unknown."""
+    tree = random_inputs.tree(rng, 5, 3, 2)
+    leaves = rng.integers(tree.n_leaves, size=size).astype(np.int32)
+    places = rng.uniform(-0.3, 0.3, (tree.n_leaves, 2, 3, 3))
+    offsets = places[leaves, (rng.random(size) < 0.3).astype(int)] + rng.normal(0, 0.005, (size, 3, 3))
+    offsets[:, 2][rng.random(size) < 0.3] = np.nan
+    points_m = rng.uniform([-1, -1, 1], [1, 1, 4], (size, 3)).astype(np.float32)
+    return SimpleNamespace(
+        tree=tree,
+        leaves=leaves,
+        points_m=points_m,
+        person=np.arange(size, dtype=np.int32),
+        joints_m=(points_m[:, None] + offsets).astype(np.float32),
+        limits_m=np.array([0.4, 0.35, 0.4], np.float32),
+        rules=VoteRules(min_samples=15, most_samples=40, bandwidth_m=0.03),
+    )
+
+
+def _pixels_and_rules(inputs):
+    return inputs.tree, inputs.leaves, inputs.points_m, inputs.person, inputs.joints_m, inputs.limits_m, inputs.rules
+
+
+def _fitted(inputs):
+    """Offsets and weights leaf by leaf."""
+    votes = fit_votes(*_pixels_and_rules(inputs))
+    return votes.offsets[votes.node_of_leaf], votes.weights[votes.node_of_leaf]
+
+
+def _voters(rng, size):
+    """Pixels round three joints, a leaf each, whose votes in each of three trees err by a centimetre."""
+    home, offset = rng.integers(3, size=size), rng.integers(-40, 41, (size, 3))
+    trees = []
+    for _ in range(3):
+        offsets, weights = np.zeros((size, 3, 2, 3), np.int8), np.zeros((size, 3, 2), np.uint8)
+        offsets[np.arange(size), home, 0] = offset + rng.integers(-2, 3, (size, 3))
+        weights[np.arange(size), home, 0] = rng.integers(100, 256, size)
+        trees.append(LeafVotes(np.arange(size, dtype=np.int32), offsets, weights))
+    joints = np.array([[0, 0, 2], [0.8, 0.1, 2.3], [-0.7, 0.6, 2.1]])
+    return SimpleNamespace(
+        points_m=(joints[home] - offset * 0.005).astype(np.float32),
+        area_m2=rng.uniform(5e-5, 15e-5, size).astype(np.float32),
+        leaves=np.repeat(np.arange(size)[:, None], 3, 1).astype(np.int32),
+        trees=trees,
+        packed=pack_votes(trees),
+        bandwidth_m=np.array([0.05, 0.06, 0.07], np.float32),
+    )
+
+
+def _cast(inputs):
+    return cast_votes(inputs.points_m, inputs.area_m2, inputs.leaves, inputs.packed, 60, 77)
+
+
+def _cast_naively(inputs):
+    cast = naive_votes.cast_votes(inputs.points_m, inputs.area_m2, inputs.leaves, inputs.trees, 60, 77)
+    places, weights = np.zeros((len(cast), 60, 3)), np.zeros((len(cast), 60))
+    for joint, votes in enumerate(cast):
+        for k, vote in enumerate(votes):
+            places[joint, k], weights[joint, k] = vote
+    return places, weights, np.array([len(votes) for votes in cast])
+
+
+def _find_vote_modes_naively(inputs):
+    places, weights, n_votes = inputs.votes
+    cast = [list(zip(places[j, :n], weights[j, :n], strict=True)) for j, n in enumerate(n_votes)]
+    modes, masses = naive_votes.find_vote_modes(cast, inputs.bandwidth_m, 1)
+    return modes, masses
+
+
+def _voters_with_votes(rng, size):
+    inputs = _voters(rng, size)
+    inputs.votes = _cast(inputs)
+    return inputs
+
+
+def _heaviest(found):
+    return found[0][:, :1], found[1][:, :1]
 
 
 def _surface_points(rng, size):
@@ -386,6 +487,26 @@ KERNELS = (
         reason="float32 metres",
     ),
     Kernel(
+        "surface_cells",
+        lambda i: surface_cells(i.depth_m, i.intrinsics, 4),
+        lambda i: naive_planes.surface_cells(i.depth_m, *i.camera, 4),
+        _room,
+        size=120,
+        tolerance=(1e-4, 5e-3, 1e-4),
+        reason="float32; a normal is a difference of neighbours",
+    ),
+    Kernel(
+        "find_planes",
+        lambda i: np.array([(*plane.normal, plane.distance_m) for plane in find_planes(i.depth_m, i.intrinsics)]),
+        lambda i: np.array(
+            [(*normal, distance) for normal, distance in naive_planes.find_planes(i.depth_m, *i.camera, 2)]
+        ),
+        _room,
+        size=120,
+        tolerance=2e-3,
+        reason="float32; a cell at the tolerance falls on either side",
+    ),
+    Kernel(
         "before_planes",
         lambda i: before_planes(i.depth_m, i.intrinsics, i.planes),
         lambda i: naive_planes.before_planes(i.depth_m, *i.camera, i.planes),
@@ -417,6 +538,30 @@ KERNELS = (
         tolerance=1e-6,
         may_differ=0.005,
         reason="float32 mean of three; a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "find_leaves",
+        lambda i: find_leaves(i.image, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.packed),
+        lambda i: [
+            [
+                naive_classify.leaf_of(tree, table, i.depth_m, i.mask, *pixel, i.intrinsics.fx, i.intrinsics.fy)
+                for tree, table in zip(i.trees, i.tables, strict=True)
+            ]
+            for pixel in i.pixels
+        ],
+        _classify,
+        size=1000,
+        may_differ=0.005,
+        reason="a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "mean_posterior",
+        lambda i: mean_posterior(i.leaves, i.packed),
+        lambda i: np.mean([t.leaf_statistics[i.leaves[:, k]] for k, t in enumerate(i.trees)], axis=0),
+        _leaves_of_pixels,
+        size=1000,
+        tolerance=1e-6,
+        reason="float32 mean of three",
     ),
     Kernel(
         "best_splits",
@@ -496,6 +641,34 @@ KERNELS = (
         tolerance=(5e-4, 1e-5),
         reason="a climb ends at a step of half a millimetre, and blobs narrower than the kernel shorten every step;"
         " masses of some thousandths of a square metre by a table that errs by 1e-4",
+    ),
+    Kernel(
+        "fit_votes",
+        _fitted,
+        lambda i: naive_leaf_votes.fit_votes(*_pixels_and_rules(i), STARTS),
+        _training_pixels,
+        size=600,
+        tolerance=(1, 2),
+        may_differ=0.1,
+        reason="stored steps are rounded either way; votes of equal or of the least weight change places or go",
+    ),
+    Kernel(
+        "cast_votes",
+        _cast,
+        _cast_naively,
+        _voters,
+        size=300,
+        tolerance=1e-6,
+        reason="float32 places",
+    ),
+    Kernel(
+        "find_vote_modes",
+        lambda i: _heaviest(find_vote_modes(*i.votes, i.bandwidth_m)),
+        _find_vote_modes_naively,
+        _voters_with_votes,
+        size=300,
+        tolerance=(1e-3, 1e-5),
+        reason="as for find_modes",
     ),
     Kernel(
         "push_back",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN, BodyDefinition, mirror_name
-from posepipe.joint_parameters import JointParameters, landmark_classes, landmark_names
+from posepipe.joint_parameters import METHODS, JointParameters, landmark_classes, landmark_names, landmarks_of
 from tests.toy_person import TOY
 
 BODIES = pytest.mark.parametrize("body", [HUMAN, TOY], ids=lambda body: body.name)
@@ -126,12 +126,26 @@ def test_every_part_belongs_to_exactly_one_landmark_and_class_0_to_none(body):
 
 
 @BODIES
-def test_untrained_joint_parameters_have_the_shapes_of_the_body(body):
-    parameters = JointParameters.default(body)
-    landmarks, joints = len(landmark_names(body)), len(body.joints)
+def test_the_landmarks_of_both_methods_are_surfaces_and_then_joints_voted_for(body):
+    assert landmarks_of(body) == landmarks_of(body, "parts")
+    assert landmarks_of(body, "both") == landmarks_of(body, "parts") + landmarks_of(body, "votes")
+    assert [name for name, _ in landmarks_of(body, "votes")] == list(body.joints)
+    assert {voted for _, voted in landmarks_of(body, "votes")} == {True}
+
+
+@BODIES
+@pytest.mark.parametrize("method", METHODS)
+def test_untrained_joint_parameters_have_the_shapes_of_the_body(body, method):
+    parameters = JointParameters.default(body, method)
+    landmarks, joints = len(landmarks_of(body, method)), len(body.joints)
+    assert parameters.method == method
     assert parameters.bandwidth_m.shape == parameters.min_probability.shape == parameters.push_back_m.shape
     assert parameters.bandwidth_m.shape == (landmarks,)
     assert parameters.confidence.shape == (landmarks, 2)
     assert parameters.mean_m.shape == (3, landmarks + joints)
     assert parameters.covariance_m2.shape == (3, landmarks + joints, landmarks + joints)
-    assert all(getattr(parameters, name).dtype == np.float32 for name in JointParameters.__dataclass_fields__)
+    assert all(
+        getattr(parameters, name).dtype == np.float32
+        for name in JointParameters.__dataclass_fields__
+        if name != "method"
+    )

@@ -26,38 +26,40 @@ class PackedForest:
 
     records: np.ndarray  #: float32 (N, 8): u row, u col, v row, v col, threshold mm, child (int32 bits), 0, 0
     roots: np.ndarray  #: int32 (T,)
+    first_leaf: np.ndarray  #: int32 (T,), row of `leaf_probabilities` where a tree's own leaves begin
     leaf_probabilities: np.ndarray  #: float32 (L, C), of all trees
 
 
 def pack_forest(trees: Sequence[Tree], offsets: Sequence[np.ndarray]) -> PackedForest:
     """Lay trees and their feature tables (float32 (F, 2, 2) each) end to end."""
-    records, roots = [], []
+    records, roots, first_leaf = [], [], []
     n_nodes = n_leaves = 0
     for tree, table in zip(trees, offsets, strict=True):
         inner = tree.feature != LEAF
         record = np.zeros((tree.n_nodes, 8), np.float32)
         record[inner, :4] = table[tree.feature[inner]].reshape(-1, 4)
         record[:, 4] = np.float32(1000) * tree.threshold
-        child = np.where(inner, tree.first_child + n_nodes, -1 - (tree.first_child + n_leaves))
+        child = np.where(inner, tree.first_child + n_nodes, -1 - tree.first_child)
         record.view(np.int32)[:, _CHILD] = child
         records.append(record)
         roots.append(n_nodes)
+        first_leaf.append(n_leaves)
         n_nodes += tree.n_nodes
         n_leaves += tree.n_leaves
     return PackedForest(
         records=np.concatenate(records),
         roots=np.array(roots, np.int32),
+        first_leaf=np.array(first_leaf, np.int32),
         leaf_probabilities=np.ascontiguousarray(np.concatenate([t.leaf_statistics for t in trees])),
     )
 
 
 @njit(cache=True, parallel=True)
-def _classify(image, pixels, fx, fy, records, children, roots, leaf_probabilities, out):
+def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
     height, width = image.shape
     flat = image.ravel()
     n_blocks = (len(pixels) + BLOCK - 1) // BLOCK
-    share = np.float32(1) / np.float32(len(roots))
-    for block in prange(n_blocks):  # a block owns its rows of out
+    for block in prange(n_blocks):  # a block owns its rows of leaves
         first = block * BLOCK
         count = min(BLOCK, len(pixels) - first)
         row = np.empty(BLOCK, np.int32)
@@ -95,12 +97,21 @@ def _classify(image, pixels, fx, fy, records, children, roots, leaf_probabilitie
                     still += 1
                 left = still
             for i in range(count):
-                for c in range(out.shape[1]):
-                    out[first + i, c] += share * leaf_probabilities[node[i], c]
+                leaves[first + i, t] = node[i]
 
 
-def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
-    """Mean posterior of all trees at every pixel.
+@njit(cache=True, parallel=True)
+def _mean_posterior(leaves, first_leaf, leaf_probabilities, out):
+    share = np.float32(1) / np.float32(leaves.shape[1])
+    for n in prange(len(leaves)):  # a pixel owns its row of out
+        for t in range(leaves.shape[1]):
+            leaf = first_leaf[t] + leaves[n, t]
+            for c in range(out.shape[1]):
+                out[n, c] += share * leaf_probabilities[leaf, c]
+
+
+def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
+    """The leaf that every pixel reaches in every tree.
 
     Parameters
     ----------
@@ -111,15 +122,15 @@ def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest
 
     Returns
     -------
-    float32 (N, C); rows sum to 1
+    int32 (N, T), row of each tree's own leaf table
 
     References
     ----------
-    Shotton et al., CVPR 2011, eq. 2. Naive twin: tests/reference/classify.py
+    Naive twin: tests/reference/classify.py
     """
-    out = np.zeros((len(pixels), forest.leaf_probabilities.shape[1]), np.float32)
+    leaves = np.empty((len(pixels), len(forest.roots)), np.int32)
     if len(pixels):
-        _classify(
+        _find_leaves(
             image,
             pixels,
             np.float32(fx),
@@ -127,7 +138,32 @@ def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest
             forest.records,
             forest.records.view(np.int32),
             forest.roots,
-            forest.leaf_probabilities,
-            out,
+            leaves,
         )
+    return leaves
+
+
+def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
+    """Mean posterior of the leaves that pixels reached.
+
+    Parameters
+    ----------
+    leaves : int32 (N, T), from `find_leaves`
+    forest : PackedForest
+
+    Returns
+    -------
+    float32 (N, C); rows sum to 1
+
+    References
+    ----------
+    Shotton et al., CVPR 2011, eq. 2. Naive twin: tests/reference/classify.py
+    """
+    out = np.zeros((len(leaves), forest.leaf_probabilities.shape[1]), np.float32)
+    _mean_posterior(leaves, forest.first_leaf, forest.leaf_probabilities, out)
     return out
+
+
+def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
+    """Mean posterior of all trees at every pixel: float32 (N, C); arguments as for `find_leaves`."""
+    return mean_posterior(find_leaves(image, pixels, fx, fy, forest), forest)

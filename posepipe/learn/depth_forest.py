@@ -18,13 +18,14 @@ from posepipe.joint_parameters import JointParameters
 from posepipe.learn import forest_file
 from posepipe.learn.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.checkpoints import Checkpoints
-from posepipe.learn.classify import PackedForest, classify, pack_forest
+from posepipe.learn.classify import PackedForest, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
 from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.votes import LeafVotes, pack_votes
 
 MEMORY_PROBES = 32
 """Frames looked at to foresee the memory of a training."""
@@ -80,6 +81,7 @@ class DepthForest:
         body: BodyDefinition,
         joint_parameters: JointParameters | None = None,
         header: dict[str, Any] | None = None,
+        votes: Sequence[LeafVotes] = (),
     ) -> None:
         if not trees or len(trees) != len(offsets):
             raise ValueError(f"a forest needs one feature table a tree, got {len(trees)} trees, {len(offsets)} tables")
@@ -96,7 +98,17 @@ class DepthForest:
         self.body = body
         self.joint_parameters = joint_parameters or JointParameters.default(body)
         self.header = header or {}
-        self._packed: PackedForest = pack_forest(self.trees, self.offsets)
+        self.packed: PackedForest = pack_forest(self.trees, self.offsets)
+        self.set_votes(votes)
+
+    def set_votes(self, votes: Sequence[LeafVotes]) -> None:
+        """Give the leaves their votes, one `LeafVotes` a tree or none; ValueError for what does not fit."""
+        if len(votes) not in (0, len(self.trees)):
+            raise ValueError(f"a forest of {len(self.trees)} trees needs votes for each or none, got {len(votes)}")
+        for tree, own in zip(self.trees, votes, strict=False):
+            own.check(tree.n_leaves, len(self.body.joints))
+        self.votes = tuple(votes)
+        self.packed_votes = pack_votes(votes) if votes else None
 
     def predict(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
@@ -118,12 +130,14 @@ class DepthForest:
             raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
         pixels = pixels_of(mask & (depth_m > 0), stride)
         image = bordered_depth(depth_m, mask)
-        values = classify(image, pixels, intrinsics.fx, intrinsics.fy, self._packed)
-        return PartProbabilities(pixels=pixels, values=values, stride=stride)
+        leaves = find_leaves(image, pixels, intrinsics.fx, intrinsics.fy, self.packed)
+        return PartProbabilities(pixels, mean_posterior(leaves, self.packed), stride, leaves)
 
     def save(self, path: str | Path) -> None:
         """Write the model file; see docs/formats.md."""
-        forest_file.write_forest(path, self.trees, self.offsets, self.body, self.joint_parameters, self.header)
+        forest_file.write_forest(
+            path, self.trees, self.offsets, self.body, self.joint_parameters, self.header, self.votes
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> DepthForest:

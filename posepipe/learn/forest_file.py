@@ -1,8 +1,9 @@
 """The model file: a forest, its body, joint parameters and history in one `.npz`, never pickled.
 
-Per tree k: ``feature_k`` int16 or int32, ``threshold_k`` float32, ``leaves_k`` uint8 (L, C), and
-``offsets_k`` float32. Children need no room: nodes stand level by level, so the n-th inner node's
-children, and the n-th leaf's row, follow from counting. `header` is JSON: version, body, rules of the probes, history.
+Per tree k: ``feature_k`` int16 or int32, ``threshold_k`` float32, ``leaves_k`` uint8 (L, C), and ``offsets_k``
+float32; with votes, the arrays of `LeafVotes`, ``votes_*_k``. Children need no room: nodes stand level by level, so
+the n-th inner node's children, and the n-th leaf's row, follow from counting. `header` is JSON: version, body, rules of
+the probes, history.
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
-from posepipe.joint_parameters import JointParameters, landmark_names
+from posepipe.joint_parameters import METHODS, JointParameters, landmarks_of
 from posepipe.learn.depth_features import BACKGROUND_M
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.npz_file import read_npz, write_npz
+from posepipe.votes import LeafVotes
 
 FORMAT = "posepipe-forest"
-VERSION = 1
+VERSION = 2
+"""1 knew no votes, and so no method of joints."""
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
-_JOINT_FIELDS = tuple(JointParameters.__dataclass_fields__)
+_JOINT_FIELDS = tuple(name for name in JointParameters.__dataclass_fields__ if name != "method")
+_VOTE_FIELDS = tuple(LeafVotes.__dataclass_fields__)
 
 
 class StoredForest(NamedTuple):
@@ -38,6 +42,7 @@ class StoredForest(NamedTuple):
     body: BodyDefinition
     joint_parameters: JointParameters
     header: dict[str, Any]
+    votes: tuple[LeafVotes, ...]  #: one a tree, or none
 
 
 def write_forest(
@@ -47,6 +52,7 @@ def write_forest(
     body: BodyDefinition,
     joint_parameters: JointParameters,
     header: Mapping[str, Any],
+    votes: Sequence[LeafVotes] = (),
 ) -> None:
     """Write a model file in one step: a file of that name is whole or not there."""
     meta = {
@@ -56,6 +62,7 @@ def write_forest(
         "body": body.to_dict(),
         "probes": PROBE_RULES,
         "trees": len(trees),
+        "joints_from": joint_parameters.method,
     }
     arrays: dict[str, np.ndarray] = {"header": np.frombuffer(json.dumps(meta).encode(), np.uint8)}
     for k, (tree, table) in enumerate(zip(trees, offsets, strict=True)):
@@ -64,6 +71,8 @@ def write_forest(
         arrays[f"threshold_{k}"] = tree.threshold[tree.feature != LEAF]
         arrays[f"offsets_{k}"] = table.astype(np.float32)
         arrays[f"leaves_{k}"] = quantise_leaves(tree.leaf_statistics)
+    for k, own in enumerate(votes):
+        arrays |= {f"votes_{name}_{k}": getattr(own, name) for name in _VOTE_FIELDS}
     for name in _JOINT_FIELDS:
         arrays[f"joints_{name}"] = getattr(joint_parameters, name)
     with disk_errors(path):
@@ -130,9 +139,10 @@ def read_forest(path: str | Path) -> StoredForest:
         _check_header(path, header)
         body = BodyDefinition.from_dict(header["body"])
         trees, offsets = zip(*(_read_tree(arrays, k) for k in range(header["trees"])), strict=True)
-        joint_parameters = JointParameters(**{name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS})
+        joint_arrays = {name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS}
+        joint_parameters = JointParameters(**joint_arrays, method=header.get("joints_from", "parts"))
         _check_joint_parameters(joint_parameters, body)
-        return StoredForest(trees, offsets, body, joint_parameters, header)
+        return StoredForest(trees, offsets, body, joint_parameters, header, _read_votes(arrays, len(trees)))
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -164,6 +174,12 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
     return tree, arrays[f"offsets_{k}"].astype(np.float32)
 
 
+def _read_votes(arrays: Mapping[str, np.ndarray], n_trees: int) -> tuple[LeafVotes, ...]:
+    if not any(name.startswith("votes_") for name in arrays):
+        return ()
+    return tuple(LeafVotes(*(arrays[f"votes_{name}_{k}"] for name in _VOTE_FIELDS)) for k in range(n_trees))
+
+
 def _check_dtype(name: str, array: np.ndarray, kind: str) -> None:
     if array.dtype.kind != kind:
         wanted = {"i": "whole numbers", "f": "floating point"}[kind]
@@ -171,13 +187,15 @@ def _check_dtype(name: str, array: np.ndarray, kind: str) -> None:
 
 
 def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -> None:
-    wanted = JointParameters.default(body)
+    if parameters.method not in METHODS:
+        raise ValueError(f"joints come from one of {', '.join(METHODS)}, the header says {parameters.method!r}")
+    wanted = JointParameters.default(body, parameters.method)
     for name in _JOINT_FIELDS:
         have = getattr(parameters, name)
         if have.shape != getattr(wanted, name).shape or have.dtype != np.float32 or not np.isfinite(have).all():
             raise ValueError(
                 f"joint parameter {name} must be finite float32 {getattr(wanted, name).shape}"
-                f" for {len(landmark_names(body))} landmarks, got {have.dtype} {have.shape}"
+                f" for {len(landmarks_of(body, parameters.method))} landmarks, got {have.dtype} {have.shape}"
             )
     if (parameters.bandwidth_m <= 0).any():
         raise ValueError("a bandwidth must be above 0")

@@ -23,9 +23,11 @@ from posepipe.joint_parameters import JointParameters
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.learn.forest_file import is_forest_file, quantise_leaves
 from posepipe.learn.tree import LEAF, Tree
+from posepipe.votes import LeafVotes
 from tests import random_inputs
 from tests.toy_person import TOY
 
+JOINT_ARRAYS = [name for name in JointParameters.__dataclass_fields__ if name != "method"]
 QUANTISATION = 1 / 255  #: "no class is off by more than 1 in 255"
 
 
@@ -90,21 +92,74 @@ def test_trees_and_feature_tables_come_back(path):
 
 def test_joint_parameters_come_back(tmp_path):
     rng = np.random.default_rng(2)
-    default = JointParameters.default(TOY)
-    names = JointParameters.__dataclass_fields__
-    drawn = {name: rng.uniform(0.01, 1, getattr(default, name).shape).astype(np.float32) for name in names}
-    forest = DepthForest(small_forest().trees, small_forest().offsets, TOY, JointParameters(**drawn))
+    default = JointParameters.default(TOY, "both")
+    drawn: dict = {name: rng.uniform(0.01, 1, getattr(default, name).shape).astype(np.float32) for name in JOINT_ARRAYS}
+    parameters = JointParameters(**drawn, method="both")
+    forest = DepthForest(small_forest().trees, small_forest().offsets, TOY, parameters)
     forest.save(tmp_path / "model.npz")
     loaded = DepthForest.load(tmp_path / "model.npz")
     for name, value in drawn.items():
         np.testing.assert_array_equal(getattr(loaded.joint_parameters, name), value)
+    assert loaded.joint_parameters.method == "both"
+
+
+def drawn_votes(tree: Tree) -> LeafVotes:
+    rng = np.random.default_rng(tree.n_leaves)
+    return LeafVotes(
+        rng.integers(0, 3, tree.n_leaves, np.int32),
+        rng.integers(-100, 100, (3, len(TOY.joints), 2, 3), np.int8),
+        rng.integers(0, 255, (3, len(TOY.joints), 2), np.uint8),
+    )
+
+
+def voting_forest() -> DepthForest:
+    trees = small_forest().trees
+    return DepthForest(trees, small_forest().offsets, TOY, votes=[drawn_votes(tree) for tree in trees])
+
+
+def test_votes_come_back(tmp_path):
+    forest = voting_forest()
+    forest.save(tmp_path / "model.npz")
+    loaded = DepthForest.load(tmp_path / "model.npz")
+    assert len(loaded.votes) == len(forest.trees)
+    for own, again in zip(forest.votes, loaded.votes, strict=True):
+        for name in LeafVotes.__dataclass_fields__:
+            np.testing.assert_array_equal(getattr(own, name), getattr(again, name))
+
+
+@pytest.mark.parametrize("name", ["votes_node_of_leaf_0", "votes_offsets_1", "votes_weights_1"])
+def test_votes_that_miss_an_array_are_refused(tmp_path, name):
+    voting_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", **{name: None})
+
+
+def test_votes_that_name_a_row_too_far_are_refused(tmp_path):
+    voting_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", votes_node_of_leaf_0=np.full(small_forest().trees[0].n_leaves, 3, np.int32))
+
+
+def test_a_model_of_version_1_has_no_votes_and_joints_from_parts(path):
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(arrays["header"].tobytes())
+    del header["joints_from"]
+    header["version"] = 1
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, **arrays)
+    loaded = DepthForest.load(path)
+    assert loaded.votes == ()
+    assert loaded.joint_parameters.method == "parts"
+
+
+def test_an_unknown_method_of_joints_is_refused(path):
+    refuse_header(path, joints_from="stars")
 
 
 def test_the_header_keeps_what_the_trainer_wrote(path):
     loaded = DepthForest.load(path)
     assert loaded.header["name"] == "small"
     assert loaded.header["format"] == "posepipe-forest"
-    assert loaded.header["version"] == 1
+    assert loaded.header["version"] == 2
     assert loaded.header["probes"] == {"rounding": "half up", "outside": "background", "background_m": 10.0}
 
 
@@ -223,7 +278,7 @@ def test_pickled_arrays_are_refused_and_never_unpickled(path, tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.parametrize("version", [2, 99, "1", "two", [1], 1e400, None])
+@pytest.mark.parametrize("version", [3, 99, "1", "two", [1], 1e400, None])
 def test_another_version_is_refused(path, version):
     refuse_header(path, version=version)
 
@@ -282,8 +337,7 @@ def test_a_header_that_is_no_json_object_is_refused(path, content):
 
 @pytest.mark.parametrize(
     "name",
-    ["header", "feature_0", "threshold_1", "leaves_0", "offsets_1"]
-    + [f"joints_{name}" for name in JointParameters.__dataclass_fields__],
+    ["header", "feature_0", "threshold_1", "leaves_0", "offsets_1"] + [f"joints_{name}" for name in JOINT_ARRAYS],
 )
 def test_a_missing_array_is_refused(path, name):
     refuse_with(path, **{name: None})

@@ -1,0 +1,232 @@
+"""Kernel: a person's pixels to modes of joints, seen or hidden: each pixel casts the votes of its leaves.
+
+A leaf knows how far from its pixels the joints lay in training, so a pixel of the forearm votes for wrist, elbow
+and shoulder. Votes of one joint are weighted points, and mean shift finds where they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+
+from posepipe.mean_shift import MAX_MODES, climb_to_mode
+
+OFFSET_STEP_M = 0.005
+"""Unit of a stored offset."""
+LONGEST_VOTE_M = 127 * OFFSET_STEP_M
+"""What an int8 of that unit holds."""
+FULL_WEIGHT = 255
+"""Stored weight of a vote that weighs 1."""
+
+MOST_PIXELS = 1000
+"""More pixels of a person than this are thinned, evenly in image order."""
+MOST_VOTES = 300
+"""Votes for a joint, the heaviest, that mean shift looks at."""
+STARTS = 6
+"""Climbs for each joint, from votes evenly spaced in image order; one more starts at the heaviest vote."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafVotes:
+    """Where the joints lie, seen from a pixel in each leaf of a tree. Leaves share the votes of a *vote node*."""
+
+    node_of_leaf: np.ndarray  #: int32 (L,), row of the other two for each leaf of the tree
+    offsets: np.ndarray  #: int8 (V, J, K, 3), joint - pixel, camera axes, in units of OFFSET_STEP_M
+    weights: np.ndarray  #: uint8 (V, J, K), in units of 1 / FULL_WEIGHT, heaviest first; 0 = no vote
+
+    def check(self, n_leaves: int, n_joints: int) -> None:
+        """Refuse arrays that do not fit the tree and the body, or would send a kernel out of bounds.
+
+        Raises
+        ------
+        ValueError
+            Saying which rule the arrays break.
+        """
+        for name, dtype in (("node_of_leaf", np.int32), ("offsets", np.int8), ("weights", np.uint8)):
+            if getattr(self, name).dtype != dtype:
+                raise ValueError(f"votes need {name} of {np.dtype(dtype)}, got {getattr(self, name).dtype}")
+        shape = self.weights.shape
+        if len(shape) != 3 or shape[1] != n_joints or self.offsets.shape != (*shape, 3):
+            raise ValueError(
+                f"votes for {n_joints} joints need weights (V, {n_joints}, K) and offsets (V, {n_joints}, K, 3),"
+                f" got {shape} and {self.offsets.shape}"
+            )
+        if self.node_of_leaf.shape != (n_leaves,):
+            raise ValueError(f"{n_leaves} leaves need a vote node each, got shape {self.node_of_leaf.shape}")
+        if (self.node_of_leaf < 0).any() or (self.node_of_leaf >= shape[0]).any():
+            raise ValueError(f"a leaf names a vote node outside the {shape[0]} rows of votes")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedVotes:
+    """The votes of some trees laid out for the kernel: a node's votes, however few, side by side."""
+
+    spans: np.ndarray  #: int32 (L, 2), of all trees' leaves: first row of ``votes``, and the row after the last
+    first_leaf: np.ndarray  #: int32 (T,), row of ``spans`` where a tree's own leaves begin
+    votes: np.ndarray  #: int16 (E, 5): joint, offset x, y, z in units of OFFSET_STEP_M, weight of FULL_WEIGHT
+    n_joints: int
+
+
+def pack_votes(trees: Sequence[LeafVotes]) -> PackedVotes:
+    """Lay the votes of one or more trees end to end."""
+    spans, votes = [], []
+    n_votes = 0
+    for tree in trees:
+        node, joint, mode = np.nonzero(tree.weights)
+        votes.append(np.column_stack([joint, tree.offsets[node, joint, mode], tree.weights[node, joint, mode]]))
+        ends = n_votes + np.cumsum((tree.weights > 0).sum(axis=(1, 2)))
+        starts = np.concatenate([[n_votes], ends[:-1]])
+        spans.append(np.column_stack([starts, ends])[tree.node_of_leaf])
+        n_votes += len(node)
+    n_leaves = np.cumsum([0] + [len(span) for span in spans])
+    return PackedVotes(
+        spans=np.concatenate(spans).astype(np.int32),
+        first_leaf=n_leaves[:-1].astype(np.int32),
+        votes=np.concatenate(votes).astype(np.int16),
+        n_joints=trees[0].weights.shape[1],
+    )
+
+
+@njit(cache=True)
+def _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, counts):
+    """Histogram of stored weights for every joint: how many votes of each weight the pixels would cast."""
+    for i in range(n_pixels):
+        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
+        if not area[n] > 0:
+            continue
+        for t in range(leaves.shape[1]):
+            span = spans[first_leaf[t] + leaves[n, t]]
+            for v in range(span[0], span[1]):
+                counts[votes[v, 0], votes[v, 4]] += 1
+
+
+@njit(cache=True)
+def _lightest(counts, most):
+    """The least stored weight that the ``most`` heaviest votes go down to, and how many of that weight they hold."""
+    room = most
+    for weight in range(FULL_WEIGHT, 0, -1):
+        if counts[weight] >= room:
+            return weight, room
+        room -= counts[weight]
+    return 0, 0
+
+
+@njit(cache=True)
+def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, places, weights, n_votes):
+    n_joints, most = weights.shape
+    counts = np.zeros((n_joints, FULL_WEIGHT + 1), np.int32)
+    _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, counts)
+    lightest = np.empty(n_joints, np.int32)
+    room = np.empty(n_joints, np.int32)
+    seen = np.zeros(n_joints, np.int64)  # votes of the lightest weight so far
+    for joint in range(n_joints):
+        lightest[joint], room[joint] = _lightest(counts[joint], most)
+    stands_for = np.float32(len(leaves)) / np.float32(max(n_pixels, 1))
+    for i in range(n_pixels):
+        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
+        if not area[n] > 0:
+            continue
+        unit = area[n] * stands_for / np.float32(FULL_WEIGHT)
+        for t in range(leaves.shape[1]):
+            span = spans[first_leaf[t] + leaves[n, t]]
+            for v in range(span[0], span[1]):
+                joint, weight = votes[v, 0], votes[v, 4]
+                if weight < lightest[joint]:
+                    continue
+                if weight == lightest[joint]:  # of these, evenly spaced ones
+                    before = seen[joint] * room[joint] // counts[joint, weight]
+                    seen[joint] += 1
+                    if seen[joint] * room[joint] // counts[joint, weight] == before:
+                        continue
+                k = n_votes[joint]
+                for axis in range(3):
+                    places[joint, k, axis] = points[n, axis] + np.float32(OFFSET_STEP_M) * votes[v, 1 + axis]
+                weights[joint, k] = np.float32(weight) * unit
+                n_votes[joint] += 1
+
+
+def cast_votes(
+    points_m: np.ndarray,
+    area_m2: np.ndarray,
+    leaves: np.ndarray,
+    votes: PackedVotes,
+    most_votes: int = MOST_VOTES,
+    most_pixels: int = MOST_PIXELS,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The heaviest votes for every joint.
+
+    Of many pixels, ``most_pixels`` evenly spaced ones vote, each for as many as it stands for. Of a joint's votes
+    those on which training pixels agreed best are kept, whatever their pixels' area; of the votes of the least
+    weight that still fits, evenly spaced ones.
+
+    Parameters
+    ----------
+    points_m : float32 (N, 3), metres
+    area_m2 : float32 (N,), square metres, times the probability to be a person where that is known; a vote weighs
+        its own weight x this, and a pixel of 0 does not vote
+    leaves : int32 (N, T), row of each tree's own leaves that a pixel reached
+    votes : PackedVotes, of the same T trees
+    most_votes : int, for each joint
+    most_pixels : int
+
+    Returns
+    -------
+    places : float32 (J, most_votes, 3), metres, in the order of their pixels
+    weights : float32 (J, most_votes), square metres
+    n_votes : int64 (J,), how many of them there are; the rest is 0
+
+    References
+    ----------
+    Girshick et al., ICCV 2011, section 3.3. Naive twin: tests/reference/votes.py
+    """
+    places = np.zeros((votes.n_joints, most_votes, 3), np.float32)
+    weights = np.zeros((votes.n_joints, most_votes), np.float32)
+    n_votes = np.zeros(votes.n_joints, np.int64)
+    n_pixels = min(len(points_m), most_pixels)
+    _cast_votes(
+        points_m, area_m2, leaves, n_pixels, votes.spans, votes.first_leaf, votes.votes, places, weights, n_votes
+    )
+    return places, weights, n_votes
+
+
+@njit(cache=True, parallel=True)
+def _find_vote_modes(places, weights, n_votes, bandwidth, modes, masses):
+    for joint in prange(len(n_votes)):  # a joint owns its rows of modes and masses
+        count = n_votes[joint]
+        starts = min(count, STARTS)
+        for climb in range(starts + min(count, 1)):
+            start = (2 * climb + 1) * count // (2 * starts)
+            if climb == starts:
+                start = np.argmax(weights[joint, :count])
+            climb_to_mode(places[joint], weights[joint], count, start, bandwidth[joint], modes[joint], masses[joint])
+
+
+def find_vote_modes(
+    places_m: np.ndarray, weights_m2: np.ndarray, n_votes: np.ndarray, bandwidth_m: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Modes of each joint's votes, heaviest first.
+
+    STARTS climbs and one from the heaviest vote; the rules of a climb are those of `find_modes`.
+
+    Parameters
+    ----------
+    places_m, weights_m2, n_votes : from `cast_votes`
+    bandwidth_m : float32 (J,), sigma of the Gaussian
+
+    Returns
+    -------
+    modes : float32 (J, MAX_MODES, 3), metres
+    masses : float32 (J, MAX_MODES), square metres under the kernel at the mode, of the votes that were kept; 0 = no
+        mode
+
+    References
+    ----------
+    Comaniciu and Meer, PAMI 2002; Girshick et al., ICCV 2011. Naive twin: tests/reference/votes.py
+    """
+    modes = np.zeros((len(n_votes), MAX_MODES, 3), np.float32)
+    masses = np.zeros((len(n_votes), MAX_MODES), np.float32)
+    _find_vote_modes(places_m, weights_m2, n_votes, bandwidth_m, modes, masses)
+    return modes, masses

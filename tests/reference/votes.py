@@ -1,0 +1,55 @@
+"""Naive twin of posepipe/votes.py: Girshick et al., ICCV 2011, section 3.3: every vote a row of a list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.reference import mean_shift
+
+OFFSET_STEP_M = 0.005
+
+
+def evenly(items, count):
+    """``count`` items, evenly spaced: item i where the whole part of i x count / n steps up."""
+    n = len(items)
+    return [item for i, item in enumerate(items) if (i + 1) * count // n > i * count // n]
+
+
+def heaviest(votes, most):
+    """The ``most`` rows of largest stored weight, in their own order; of the last weight that fits, evenly spaced."""
+    if len(votes) <= most:
+        return votes
+    last = sorted((vote[0] for vote in votes), reverse=True)[most - 1]
+    heavier = [i for i, vote in enumerate(votes) if vote[0] > last]
+    alike = [i for i, vote in enumerate(votes) if vote[0] == last]
+    return [votes[i] for i in sorted(heavier + evenly(alike, most - len(heavier)))]
+
+
+def cast_votes(points_m, area_m2, leaves, trees, most_votes, most_pixels):
+    """For each joint a list of (place, weight in square metres)."""
+    n = len(points_m)
+    voters = [(2 * i + 1) * n // (2 * most_pixels) for i in range(most_pixels)] if n > most_pixels else range(n)
+    cast = []
+    for joint in range(trees[0].weights.shape[1]):
+        votes = []
+        for pixel in (voter for voter in voters if area_m2[voter] > 0):
+            for tree, leaf in zip(trees, leaves[pixel], strict=True):
+                node = tree.node_of_leaf[leaf]
+                for offset, weight in zip(tree.offsets[node, joint], tree.weights[node, joint], strict=True):
+                    if weight > 0:
+                        place = points_m[pixel] + offset.astype(float) * OFFSET_STEP_M
+                        votes.append((int(weight), place, weight / 255 * area_m2[pixel] * n / len(voters)))
+        cast.append([(place, weight) for _, place, weight in heaviest(votes, most_votes)])
+    return cast
+
+
+def find_vote_modes(cast, bandwidth_m, most):
+    """Modes (J, most, 3) and masses (J, most) of each joint's votes; mass 0 = no mode."""
+    modes, masses = np.zeros((len(cast), most, 3)), np.zeros((len(cast), most))
+    for joint, votes in enumerate(cast):
+        places = np.array([place for place, _ in votes], float).reshape(-1, 3)
+        weights = np.array([weight for _, weight in votes], float)
+        found, mass = mean_shift.modes_of(places, weights, float(bandwidth_m[joint]))
+        count = min(most, len(found))
+        modes[joint, :count], masses[joint, :count] = found[:count], mass[:count]
+    return modes, masses

@@ -1,0 +1,136 @@
+"""Sequences: the same people from the first frame to the last, and what each scene promises."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from synth.cast import People
+from synth.clips import Motion, embedded_motion, embedded_pose_bank
+from synth.recipe import Recipe
+from synth.sequences import SCENES, Motions, follow, render_sequence
+from synth.shot import FPS
+
+RECIPE = Recipe(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
+PELVIS = HUMAN.joint_index("pelvis")
+
+
+@pytest.fixture(scope="module")
+def people():
+    return People(RECIPE, embedded_pose_bank())
+
+
+def render(people, scene, frames=60, index=0, recipe=RECIPE, motions=None):
+    return list(render_sequence(people, recipe, index, frames, motions, scene))
+
+
+@pytest.fixture(scope="module")
+def crossing(people):
+    return render(people, "crossing")
+
+
+def limb_lengths(joints_m):
+    """Of the bones that a pose cannot stretch: float (B,)."""
+    rigid = ("elbow", "wrist", "hand", "knee", "ankle", "foot")
+    ends = [(a, b) for a, b in HUMAN.bones() if HUMAN.joints[a].endswith(rigid)]
+    return np.array([np.linalg.norm(joints_m[a] - joints_m[b]) for a, b in ends])
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_everybody_keeps_row_and_bones(people, scene):
+    frames = render(people, scene, frames=12)
+    assert [frame.depth.index for frame in frames] == list(range(12))
+    np.testing.assert_allclose([frame.depth.timestamp_s for frame in frames], np.arange(12) / FPS)
+    for person in range(len(frames[0].joints_m)):
+        lengths = np.array([limb_lengths(frame.joints_m[person]) for frame in frames])
+        assert np.ptp(lengths, axis=0).max() < 1e-5
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_nobody_leaps(people, scene):
+    frames = render(people, scene)
+    for a, b in pairwise(frames):
+        assert np.linalg.norm(b.joints_m[:, PELVIS] - a.joints_m[:, PELVIS], axis=1).max() * FPS < 3.0
+
+
+def test_ids_of_pixels_are_those_of_rows(crossing):
+    for frame in crossing[::6]:
+        for person, joints_m in enumerate(frame.joints_m, start=1):
+            rows, cols = np.nonzero(frame.people == person)
+            if len(rows) > 200:
+                points = frame.depth.intrinsics.deproject_pixels(rows, cols, frame.depth.depth_m[rows, cols])
+                assert abs(np.median(points[:, 2]) - joints_m[PELVIS, 2]) < 0.4
+
+
+def test_two_who_cross_change_sides_and_one_hides_the_other(crossing):
+    pelvis = np.array([frame.joints_m[:, PELVIS] for frame in crossing])
+    aside, depth = pelvis[..., 0], pelvis[..., 2]
+    assert np.sign(aside[0, 0] - aside[0, 1]) != np.sign(aside[-1, 0] - aside[-1, 1])
+    assert (depth[:, 1] > depth[:, 0] + 0.4).all()
+    seen = np.array([np.count_nonzero(frame.people == 2) for frame in crossing])
+    assert seen.min() < 0.4 * np.median(seen)
+    joints_seen = np.array([frame.visible[1].sum() for frame in crossing])
+    assert joints_seen[seen.argmin()] < np.median(joints_seen)
+
+
+def test_who_meets_turns_back(people):
+    pelvis = np.array([frame.joints_m[:, PELVIS, 0] for frame in render(people, "meeting")])
+    gap = pelvis[:, 0] - pelvis[:, 1]
+    assert np.sign(gap[0]) == np.sign(gap[-1])
+    assert np.abs(gap).min() < 0.5 * min(abs(gap[0]), abs(gap[-1]))
+
+
+def test_a_statue_does_not_move_and_its_noise_does(people):
+    noisy = Recipe(seed=11, poses="all")
+    frames = render(people, "standing", frames=4, recipe=noisy)
+    for frame in frames[1:]:
+        np.testing.assert_array_equal(frame.joints_m, frames[0].joints_m)
+        assert (frame.depth.depth_m != frames[0].depth.depth_m).any()
+
+
+def test_a_sequence_depends_on_seed_and_index_alone(people):
+    first, again = (render(people, "crowd", frames=5, index=3) for _ in range(2))
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a.depth.depth_m, b.depth.depth_m)
+        np.testing.assert_array_equal(a.people, b.people)
+        np.testing.assert_array_equal(a.joints_m, b.joints_m)
+    other = render(people, "crowd", frames=5, index=4)
+    assert (other[0].depth.depth_m != first[0].depth.depth_m).any()
+
+
+def test_the_index_chooses_the_scene(people):
+    counts = [len(next(render_sequence(people, RECIPE, index, 2)).joints_m) for index in range(len(SCENES))]
+    assert set(counts) == {1, 2, 3}
+    assert counts[list(SCENES).index("crossing")] == 2
+
+
+def test_a_scene_that_is_not_there_is_refused(people):
+    with pytest.raises(ValueError, match="no scene 'ballet'"):
+        render(people, "ballet")
+
+
+def test_a_short_motion_is_played_to_and_fro(people):
+    walk = embedded_motion("humanoid3d_walk")
+    short = Motion(walk.rotations[:5], walk.root_m[:5], walk.fps)
+    assert len(render(people, "walking", motions=Motions((short,), (short,)))) == 60
+    one = Motion(walk.rotations[:1], walk.root_m[:1], walk.fps)
+    assert len(render(people, "walking", frames=3, motions=Motions((one,), (one,)))) == 3
+
+
+def test_who_walks_faces_the_way():
+    places, yaw = follow(np.array([[-1.0, 2.0], [1.0, 2.0]]), np.array([0.0, 2.0]), 60)
+    np.testing.assert_allclose(places[30], [0, 2], atol=1e-9)
+    np.testing.assert_allclose(np.diff(places[:, 0]) * FPS, 1.0)
+    np.testing.assert_allclose(yaw, np.pi / 2)  # the body's front, +z, turned towards the image's right
+    _, towards = follow(np.array([[0.0, 3.0], [0.0, 2.0]]), np.array([0.0, 1.0]), 30)
+    np.testing.assert_allclose(towards, 0)
+
+
+def test_corners_are_rounded_off():
+    places, yaw = follow(np.array([[0.0, 2.0], [1.0, 2.0], [0.0, 2.0]]), np.array([0.0, 1.0, 2.0]), 60)
+    assert np.abs(np.diff(places[:, 0], n=2)).max() * FPS**2 < 6  # an abrupt turn would be 60 m/s^2
+    assert np.abs(np.diff(yaw)).max() < np.radians(20)
+    assert abs(yaw[-1] - yaw[0]) == pytest.approx(np.pi)
