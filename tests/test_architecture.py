@@ -63,7 +63,7 @@ LEARN_USERS = {
     "posepipe.model_card",
 }
 #: who in the library may import the flow
-PIPELINE_USERS = {"posepipe", "posepipe.evaluation"}
+PIPELINE_USERS = {"posepipe", "posepipe.evaluation", "posepipe.stage_times"}
 
 #: what synth may know of the library: its nouns and its datasets, never its learners
 SYNTH_MAY_IMPORT = (
