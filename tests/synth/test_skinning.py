@@ -6,8 +6,10 @@ import pytest
 from posepipe.body import HUMAN
 from synth.body_asset import load_body_asset
 from synth.body_mesh import paint_parts, rest_body, sample_shape
+from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_body, rotation_matrices
 from tests.reference import skinning as reference
+from tests.rendered_people import people_of
 
 IDENTITY = np.tile([0.0, 0.0, 0.0, 1.0], (len(POSED_BONES), 1))
 MICROMETRE = 1e-6
@@ -145,3 +147,18 @@ def test_wrong_rotations_are_refused(asset, rotations):
     rest = rest_body(asset, np.zeros(len(asset.components_m)))
     with pytest.raises(ValueError, match="rotations: wanted"):
         pose_body(asset, rest, rotations)
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+def test_joints_lie_inside_random_people_in_random_poses(count):
+    people = people_of(Recipe(clothes=False, poses="all"))
+    outside = []
+    for number in range(count):
+        figure = people.figure(np.random.default_rng([42, number]))
+        corners = figure.mesh.vertices_m[figure.mesh.triangles].astype(float)
+        outside += [
+            (number, joint)
+            for joint, point in zip(HUMAN.joints, figure.joints_m, strict=True)
+            if _winding_number(corners, point) < 0.5
+        ]
+    assert outside == []
