@@ -47,6 +47,7 @@ class Report:
                 "joints": self.joints.table(),
                 "within_10cm_by_distance": self.joints.by_distance(),
                 "within_10cm_by_yaw": self.joints.by_yaw(),
+                "calibration": self.joints.calibration(),
                 "presence": self.presence.figures(),
             }
         )
@@ -64,6 +65,7 @@ class Report:
             "hidden joints within 15 cm": means["hidden_within_15cm"],
             "people with left and right swapped": means["left_right_flips"],
             "people taken to face the wrong way": means["front_back_flips"],
+            "calibration error": self.joints.calibration_error(),
             **self.presence.figures(),
         }
 

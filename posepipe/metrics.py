@@ -93,6 +93,7 @@ class JointScores:
     _tally: dict[str, _JointTally] = field(init=False)
     views: list[tuple[float, float, float]] = field(default_factory=list)  #: (distance m, yaw rad, share within 10 cm)
     people: int = 0
+    stated: list[tuple[float, bool]] = field(default_factory=list)  #: (confidence, right) of every joint of a pose
     twisted: int = 0  #: people whose left and right are exchanged
     turned: int = 0  #: people taken to face the wrong way
 
@@ -126,6 +127,8 @@ class JointScores:
             if joint in pose.joints:
                 found[row] = pose.joints[joint].xyz_m
             error = float(np.nan_to_num(np.linalg.norm(found[row] - joints_m[row]), nan=np.inf))
+            if joint in pose.joints:
+                self.stated.append((pose.joints[joint].confidence, error < RIGHT_M))
             if visible[row]:
                 tally.visible += 1
                 tally.errors_visible.append(error)
@@ -156,6 +159,39 @@ class JointScores:
             means["map"] = means.pop("ap")
         people = max(self.people, 1)
         return {**means, "left_right_flips": self.twisted / people, "front_back_flips": self.turned / people}
+
+    def calibration(self, bins: int = 10) -> list[dict[str, float]]:
+        """Stated confidence against the share that lies within 10 cm, seen joints and hidden ones.
+
+        One row for each of ``bins`` equal ranges of confidence that has joints: mean ``confidence``, share ``right``,
+        ``joints``.
+        """
+        if not self.stated:
+            return []
+        confidence, right = np.array(self.stated, float).T
+        row = np.minimum((confidence * bins).astype(int), bins - 1)
+        return [
+            {
+                "confidence": confidence[row == k].mean(),
+                "right": right[row == k].mean(),
+                "joints": int((row == k).sum()),
+            }
+            for k in range(bins)
+            if (row == k).any()
+        ]
+
+    def calibration_error(self) -> float:
+        """Mean gap between stated confidence and share right, over joints; NaN without any.
+
+        References
+        ----------
+        Expected calibration error, Naeini et al., AAAI 2015.
+        """
+        rows = self.calibration()
+        if not rows:
+            return float("nan")
+        gaps = [abs(row["confidence"] - row["right"]) * row["joints"] for row in rows]
+        return float(sum(gaps) / len(self.stated))
 
     def by_distance(self, edges_m: Sequence[float] = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)) -> dict[str, float]:
         """Share of visible joints within 10 cm of people at each distance; NaN where there is nobody."""

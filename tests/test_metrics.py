@@ -330,3 +330,42 @@ def test_average_precision_is_that_of_its_naive_twin_and_within_0_and_1(proposal
 def test_one_more_wrong_proposal_never_helps(proposals):
     n_true = sum(right for _, right in proposals) + 1
     assert average_precision([*proposals, (0.5, False)], n_true) <= average_precision(proposals, n_true) + 1e-12
+
+
+# calibration
+
+
+def with_confidence(confidence: float, right: bool) -> Pose:
+    """Only the head, said to be right with some confidence."""
+    return Pose({"head": at("head", (0, 0, 0) if right else (0.3, 0, 0), confidence)})
+
+
+def stated(*people: tuple[float, bool]) -> JointScores:
+    scores = JointScores(TOY)
+    for confidence, right in people:
+        scores.add(TRUTH, SEEN, with_confidence(confidence, right))
+    return scores
+
+
+def test_calibration_by_hand():
+    scores = stated((0.95, True), (0.95, False), (0.32, True), (0.38, False), (0.35, False), (0.35, True))
+    low, high = scores.calibration()
+    assert low == {"confidence": pytest.approx(0.35), "right": 0.5, "joints": 4}
+    assert high == {"confidence": pytest.approx(0.95), "right": 0.5, "joints": 2}
+    assert scores.calibration_error() == pytest.approx((4 * 0.15 + 2 * 0.45) / 6)
+
+
+def test_certainty_has_a_bin():
+    assert stated((1.0, True)).calibration() == [{"confidence": 1.0, "right": 1.0, "joints": 1}]
+
+
+def test_nothing_stated_is_no_error():
+    assert JointScores(TOY).calibration() == []
+    assert np.isnan(JointScores(TOY).calibration_error())
+
+
+def test_whoever_is_as_often_right_as_he_says_has_no_error():
+    rng = np.random.default_rng(3)
+    confidence = rng.uniform(0, 1, 4000)
+    scores = stated(*zip(confidence.tolist(), (rng.uniform(size=4000) < confidence).tolist(), strict=True))
+    assert scores.calibration_error() < 0.03

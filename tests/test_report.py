@@ -9,7 +9,7 @@ import pytest
 from posepipe.body import HUMAN
 from posepipe.evaluation import Report, compare
 from posepipe.metrics import JointScores, PartScores
-from posepipe.report import draw_confusion, write_report
+from posepipe.report import draw_calibration, draw_confusion, write_report
 from posepipe.results import JointProposal, Pose
 
 
@@ -67,3 +67,14 @@ def test_the_summary_is_the_headline_and_three_figures_a_joint(report):
     assert summary["joints"]["head"] == {"ap": 1, "within_10cm": 1, "hidden_within_15cm": None}
     assert list(summary["joints"]) == list(HUMAN.joints)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_a_calibrated_model_lies_on_the_diagonal_of_its_plot(report, tmp_path):
+    write_report(tmp_path, "five people", {"good": report})
+    assert cv2.imread(str(tmp_path / "calibration-0.png")) is not None
+    rows = [{"confidence": 0.5, "right": 0.5, "joints": 10}, {"confidence": 0.9, "right": 0.1, "joints": 10}]
+    picture = draw_calibration(rows)
+    blue = picture[..., 0].astype(int) - picture[..., 2] > 60
+    row, col = np.nonzero(blue)
+    near_diagonal = abs((col - 60) / 350 - (1 - (row - 10) / 350)) < 0.06
+    assert 0.4 < near_diagonal.mean() < 0.6
