@@ -11,9 +11,11 @@ import cv2
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from posepipe.camera import Plane
 from posepipe.frames import DepthFrame
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
-from posepipe.planes import before_planes, find_planes
+from posepipe.planes import before_planes, find_planes, floor_of
+from posepipe.still_background import StillBackground
 
 TOUCH_PX = 6
 """Pieces no further apart touch in the picture; a triangulating camera's shadow lies between."""
@@ -30,6 +32,7 @@ class CutOutForeground:
     """
 
     min_area_m2: float = 0.002
+    floor: None = None  #: none is looked for
 
     def update(self, frame: DepthFrame) -> np.ndarray:
         """One candidate, the person: uint8 (H, W), 1; all 0 when nobody is in view."""
@@ -40,14 +43,20 @@ class CutOutForeground:
         area_m2, _ = measure_pieces(pieces, count - 1, frame.depth_m, frame.intrinsics)
         return (area_m2 >= self.min_area_m2)[pieces].astype(np.uint8)
 
+    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
+        """Nothing is remembered."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True, eq=False)
 class RoomForeground:
     """Foreground of any frame: people before floor and walls, beside furniture, or cut out.
 
     Floor and walls are taken away, what is left falls into depth-connected pieces, small pieces join the
-    nearest large one, and what is too large for a person goes. Nothing is remembered from frame to frame.
+    nearest large one, and what is too large for a person goes. With a background to remember, all that is known
+    to belong to it is taken away as well; without one, a frame is judged by itself.
     """
+
+    background: StillBackground | None = None
 
     min_area_m2: float = 0.06  #: surface seen face on; less is no candidate
     limb_m2: float = 0.12  #: a smaller piece may be the limb of a larger one
@@ -56,11 +65,16 @@ class RoomForeground:
     gap_m: float = 0.2  #: a limb that touches nothing belongs to what is so near
     speck_m2: float = 0.002  #: a smaller piece is noise
     max_extent_m: float = 2.8  #: nobody is longer, with arms stretched
+    floor: Plane | None = None  #: of the last frame
 
     def update(self, frame: DepthFrame) -> np.ndarray:
         """Candidates: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
-        mask = before_planes(depth_m, intrinsics, find_planes(depth_m, intrinsics))
+        planes = find_planes(depth_m, intrinsics)
+        self.floor = floor_of(planes)
+        mask = before_planes(depth_m, intrinsics, planes)
+        if self.background is not None:
+            mask &= self.background.before(depth_m)
         pieces, count = find_pieces(depth_m, mask)
         area_m2, _ = measure_pieces(pieces, count, depth_m, intrinsics)
         kept = area_m2 >= self.speck_m2
@@ -73,6 +87,11 @@ class RoomForeground:
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
         return rank[pieces]
+
+    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
+        """Remember what is nobody's; ``people`` bool (H, W), the pixels of those found in the frame."""
+        if self.background is not None:
+            self.background.learn(frame.depth_m, people)
 
     def _joined(self, pieces: np.ndarray, large: np.ndarray, frame: DepthFrame) -> np.ndarray:
         """Pieces that belong together under one number."""

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.assembly import PoseAssembler
+from posepipe.camera import Plane
 from posepipe.density import weigh_points
 from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
@@ -22,20 +23,29 @@ from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.sinks import FrameSink
 from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import FrameSource
+from posepipe.still_background import StillBackground
 from posepipe.tracking import NoTracker, Tracker
 
 SAMPLING_FOCAL_PX = 300.0
 """Images of longer focal length are classified on a coarser grid: a body needs no more pixels than this gives."""
 TOUCHED_SHARE = 0.02
 """Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
-FOREGROUNDS = {"auto": RoomForeground, "none": CutOutForeground}
-"""What finds candidates, by name."""
+FOREGROUNDS = ("auto", "none")
+"""`RoomForeground`, which remembers a still background where people are tracked, and `CutOutForeground`."""
 
 
 class Foreground(Protocol):
-    """Finds the pixels of candidates: uint8 (H, W), 1 and up, 0 = none."""
+    """Finds candidates."""
 
-    def update(self, frame: DepthFrame) -> np.ndarray: ...
+    @property
+    def floor(self) -> Plane | None:
+        """Of the last frame, if one was seen."""
+
+    def update(self, frame: DepthFrame) -> np.ndarray:
+        """Their pixels: uint8 (H, W), 1 and up, 0 = none."""
+
+    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
+        """Take note of whose pixels, bool (H, W), were people's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +89,9 @@ class Pipeline:
         """Make the pipeline of a forest in memory; ``foreground`` as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
+        background = StillBackground() if tracking else None
         return cls(
-            foreground=FOREGROUNDS[foreground](),
+            foreground=CutOutForeground() if foreground == "none" else RoomForeground(background),
             parts=forest,
             proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
@@ -88,7 +99,7 @@ class Pipeline:
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
-        """One depth frame in, the people in it out. Only tracker and smoother remember earlier frames."""
+        """One depth frame in, the people in it out. Only foreground, tracker and smoother remember earlier frames."""
         candidates = self.foreground.update(frame)
         sightings = [self._look_at(frame, candidates == number) for number in range(1, int(candidates.max()) + 1)]
         people = [sighting for sighting in sightings if sighting is not None]
@@ -97,10 +108,12 @@ class Pipeline:
         for person in people:
             mask |= person.mask
             labels += person.parts.label_image(person.mask)
+        self.foreground.learn(frame, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
-        return FrameResult(frame, mask, labels, tuple(person.proposals for person in people), tracks)
+        proposals = tuple(person.proposals for person in people)
+        return FrameResult(frame, mask, labels, proposals, tracks, self.foreground.floor)
 
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
         """One candidate: parts, proposals and pose of the person that it shows, if it does."""

@@ -7,12 +7,10 @@ those. A body is not flat: of two people side by side too little faces one way t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 
 CELL_SHARE = 1 / 80
 """Side of a cell in image widths: 4 pixels of 320."""
@@ -36,18 +34,6 @@ LEVEL_DEG = 50.0
 def plane_tolerance_m(depth_m):
     """How far off a plane its readings may lie: 2 cm and, as disparity has it, a share of z^2; 5 cm at 3 m."""
     return np.float32(0.02) + np.float32(0.0035) * depth_m * depth_m
-
-
-@dataclass(frozen=True, slots=True)
-class Plane:
-    """Points p with normal . p + distance_m = 0, camera axes; the camera is on the positive side."""
-
-    normal: tuple[float, float, float]  #: unit
-    distance_m: float  #: of the camera
-
-    def height_m(self, points_m: np.ndarray) -> np.ndarray:
-        """How far points (..., 3) lie before the plane, towards the camera."""
-        return points_m @ np.asarray(self.normal, points_m.dtype) + points_m.dtype.type(self.distance_m)
 
 
 def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...]:

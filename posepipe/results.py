@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from posepipe.camera import Plane
 from posepipe.frames import DepthFrame
 
 RIGHT_M = 0.1
@@ -52,3 +53,4 @@ class FrameResult:
     parts: np.ndarray  #: uint8 (H, W), likeliest part of every person pixel, 0 elsewhere
     proposals: tuple[tuple[JointProposal, ...], ...]  #: of each of the people, in their order
     people: tuple[Track, ...] = field(default=())  #: empty when nobody is in view
+    floor: Plane | None = None  #: None = not in view, or not looked for

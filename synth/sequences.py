@@ -18,6 +18,7 @@ from synth.cast import DressedPerson, Figure, People
 from synth.clips import Motion, embedded_motion
 from synth.pose_sampling import without_heading
 from synth.recipe import Recipe
+from synth.rooms import build_room
 from synth.scenes import Placement
 from synth.shot import FPS, shoot
 
@@ -187,7 +188,8 @@ def render_sequence(
     Parameters
     ----------
     people : draws bodies and clothes; made from the same recipe
-    recipe : its seed, sensor, noise, clothes and camera height are used; places and poses come from the scene
+    recipe : its seed, sensor, noise, clothes, camera height and room_share are used; places and poses come from the
+        scene
     index : of the sequence
     frames : at FPS frames a second
     motions : None = those that come with the project
@@ -211,6 +213,10 @@ def render_sequence(
     dressed = [people.dressed(rng) for _ in parts]
     camera = _camera(parts, recipe, rng)
     folds = int(rng.integers(2**32))
+    room = None
+    if recipe.room_share and rng.random() < recipe.room_share:
+        trodden = [_placed(camera, part, time).floor_place_m for part in parts for time in range(frames)]
+        room = build_room(trodden, rng).facing(camera.camera_m), camera.world_view()
     for time in range(frames):
         figures = [
             _posed(people, person, part, time, folds + k)
@@ -219,7 +225,7 @@ def render_sequence(
         places = [_placed(camera, part, time) for part in parts]
         views = [place.view(f.root_m, f.floor_y_m) for place, f in zip(places, figures, strict=True)]
         noise_rng = np.random.default_rng([recipe.seed, index, time])
-        yield shoot(figures, views, None, people.body, recipe.sensor, recipe.noise, time, noise_rng)
+        yield shoot(figures, views, room, people.body, recipe.sensor, recipe.noise, time, noise_rng)
 
 
 def _posed(people: People, person: DressedPerson, part: Part, time: int, folds: int) -> Figure:

@@ -16,7 +16,7 @@ import numpy as np
 
 from posepipe.assembly import TRANSLATION_VARIANCE_M2, calibrate, expect_landmarks, infer_joints
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.density import weigh_points
 from posepipe.joint_parameters import JointParameters
 from posepipe.learn.classify import classify, find_leaves, mean_posterior, pack_forest
@@ -32,7 +32,7 @@ from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
 from posepipe.parts import PartProbabilities
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
-from posepipe.planes import Plane, before_planes, find_planes, surface_cells
+from posepipe.planes import before_planes, find_planes, surface_cells
 from posepipe.proposals import calibrated, push_back
 from posepipe.votes import LeafVotes, cast_votes, find_vote_modes, pack_votes
 from tests import random_inputs, rooms

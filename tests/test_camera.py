@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Extrinsics, Intrinsics, Plane
 
 CAMERAS = st.builds(
     Intrinsics,
@@ -88,3 +88,34 @@ def test_focal_lengths_that_are_not_positive_are_refused(focal):
     for names in ({"fx": focal, "fy": 1.0}, {"fx": 1.0, "fy": focal}):
         with pytest.raises(ValueError, match="positive"):
             Intrinsics(**names, cx=0.0, cy=0.0)
+
+
+# extrinsics
+
+
+@pytest.mark.parametrize("pitch_deg", [-20, 0, 30, 60])
+@pytest.mark.parametrize("roll_deg", [-5, 0, 5])
+def test_a_floor_gives_heights_and_a_right_handed_world(pitch_deg, roll_deg):
+    c, s = np.cos(np.radians(pitch_deg)), np.sin(np.radians(pitch_deg))
+    roll = np.radians(roll_deg)
+    turn = np.array([[np.cos(roll), -np.sin(roll), 0], [np.sin(roll), np.cos(roll), 0], [0, 0, 1]])
+    up = turn @ [0, -c, -s]
+    world = Extrinsics.above_floor(Plane(tuple(up), 1.5))
+    np.testing.assert_allclose(world.rotation @ world.rotation.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(world.rotation) == pytest.approx(1)
+    np.testing.assert_allclose(world.world_points(np.zeros(3)), [0, 0, 1.5])
+    np.testing.assert_allclose(world.world_points(-1.5 * up), np.zeros(3), atol=1e-12)  # below the camera
+    ahead = world.world_points(np.array([0.0, 0, 1]))
+    assert ahead[0] == pytest.approx(0, abs=1e-12)
+    assert ahead[1] > 0
+    assert ahead[2] == pytest.approx(1.5 - s)
+
+
+def test_the_world_has_x_to_the_right_of_the_picture_and_y_ahead():
+    level = Extrinsics.above_floor(Plane((0, -1, 0), 1.0))
+    np.testing.assert_allclose(level.world_points(np.array([0.3, 0.2, 2.0])), [0.3, 2.0, 0.8])
+
+
+def test_straight_down_the_top_of_the_picture_is_ahead():
+    ceiling = Extrinsics.above_floor(Plane((0, 0, -1), 2.5))
+    np.testing.assert_allclose(ceiling.world_points(np.array([0.3, -0.4, 1.0])), [0.3, 0.4, 1.5])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.planes import Plane, before_planes, find_planes, floor_of, plane_tolerance_m
+from posepipe.camera import Plane
+from posepipe.planes import before_planes, find_planes, floor_of, plane_tolerance_m
 from tests.rooms import CAMERA, HEIGHT_M, SHAPE, WALL_M, empty_room, plane_depth, room_normals, with_box
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
+import numpy as np
+
+from posepipe.camera import Extrinsics
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.results import FrameResult, JointProposal, Pose, Track
@@ -66,11 +69,13 @@ class JsonLinesSink:
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
+        floor = result.floor
+        world = Extrinsics.above_floor(floor) if floor is not None else None
         self._put(
             {
                 "frame": result.frame.index,
                 "timestamp_s": round(result.frame.timestamp_s, _TIME_DECIMALS),
-                "people": [_person_row(track) for track in result.people],
+                "people": [_person_row(track, world) for track in result.people],
             }
         )
 
@@ -106,11 +111,13 @@ def _write_line(file: TextIO, row: dict) -> None:
     file.flush()
 
 
-def _person_row(track: Track) -> dict:
-    joints = {
-        name: {"xyz_m": [_rounded(value) for value in joint.xyz_m], "confidence": _rounded(joint.confidence)}
-        for name, joint in track.pose.joints.items()
-    }
+def _person_row(track: Track, world: Extrinsics | None) -> dict:
+    joints: dict[str, dict] = {}
+    for name, joint in track.pose.joints.items():
+        row: dict = {"xyz_m": [_rounded(value) for value in joint.xyz_m], "confidence": _rounded(joint.confidence)}
+        if world is not None:
+            row["xyz_world_m"] = [_rounded(value) for value in world.world_points(np.array(joint.xyz_m))]
+        joints[name] = row
     return {"id": int(track.id), "joints": joints}
 
 
