@@ -159,7 +159,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
     for person, joints_m in enumerate(frame.joints_m, start=1):
         alone = np.where(frame.people == person, frame.depth.depth_m, 0)
         result = pipeline.step(replace(frame.depth, depth_m=alone))
-        report.parts.add(np.where(result.parts > 0, frame.parts, 0), result.parts)
+        report.parts.add(np.where(frame.people == person, frame.parts, 0), result.parts)
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
 
 

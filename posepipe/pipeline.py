@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -64,10 +64,10 @@ class Pipeline:
 
     foreground: Foreground
     parts: PartClassifier
+    presence: PresenceCheck
     proposer: ModeProposer
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
-    presence: PresenceCheck = field(default_factory=PresenceCheck)
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
 
@@ -93,6 +93,7 @@ class Pipeline:
         return cls(
             foreground=CutOutForeground() if foreground == "none" else RoomForeground(background),
             parts=forest,
+            presence=PresenceCheck.of_cut_out() if foreground == "none" else PresenceCheck(),
             proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
             tracker=Tracker(forest.body) if tracking else NoTracker(),
@@ -128,7 +129,9 @@ class Pipeline:
         density = weigh_points(depth_m, intrinsics, parts, landmark_classes(self.parts.body))
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
-        return None if pose is None else _Sighting(person, parts, proposals, pose)
+        if pose is None or pose.confidence < self.presence.min_confidence:
+            return None
+        return _Sighting(person, parts, proposals, pose)
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write every result as it comes."""

@@ -14,11 +14,18 @@ from posepipe.parts import PartProbabilities
 class PresenceCheck:
     """Takes away the pixels that are no person's, and refuses what then is too small a part or a surface.
 
-    A forest that was trained on cut-out people alone knows no class 0: to it everything is a person.
+    And a pose of which little is certain, for a strip of furniture that looks like a leg has no head. A forest that
+    was trained on cut-out people alone knows no class 0: to it everything is a person.
     """
 
     min_share: float = 0.5  #: of the candidate's surface that must be a person
     min_area_m2: float = 0.04  #: of a person's surface, seen face on
+    min_confidence: float = 0.35  #: mean of a pose's joints
+
+    @classmethod
+    def of_cut_out(cls) -> PresenceCheck:
+        """Of candidates that are known to be people: nobody is refused."""
+        return cls(min_share=0, min_area_m2=0, min_confidence=0)
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities

@@ -53,3 +53,9 @@ def test_a_candidate_without_readings_is_nobody():
     parts = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
     empty = np.zeros((4, 4), bool)
     assert PresenceCheck().person_mask(np.zeros((4, 4), np.float32), empty, CAMERA, parts) is None
+
+
+def test_a_cut_out_person_is_refused_for_nothing():
+    cut_out = PresenceCheck.of_cut_out()
+    assert (cut_out.min_share, cut_out.min_area_m2, cut_out.min_confidence) == (0, 0, 0)
+    assert look_at(np.full((2, 2), 0.4), min_share=0, min_area_m2=0) is not None
