@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from posepipe.camera import Plane
 from posepipe.frames import DepthFrame
@@ -40,7 +39,7 @@ class CutOutForeground:
         count, pieces = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
         if count <= 1:
             return mask.astype(np.uint8)
-        area_m2, _ = measure_pieces(pieces, count - 1, frame.depth_m, frame.intrinsics)
+        area_m2, _, _ = measure_pieces(pieces, count - 1, frame.depth_m, frame.intrinsics)
         return (area_m2 >= self.min_area_m2)[pieces].astype(np.uint8)
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
@@ -76,13 +75,12 @@ class RoomForeground:
         if self.background is not None:
             mask &= self.background.before(depth_m)
         pieces, count = find_pieces(depth_m, mask)
-        area_m2, _ = measure_pieces(pieces, count, depth_m, intrinsics)
+        area_m2, _, _ = measure_pieces(pieces, count, depth_m, intrinsics)
         kept = area_m2 >= self.speck_m2
-        number = np.where(kept, np.cumsum(kept), 0).astype(np.int32)
-        pieces, count, area_m2 = number[pieces], int(kept.sum()), np.concatenate([[0], area_m2[kept]])
-        pieces = self._joined(pieces, area_m2 >= self.limb_m2, frame)
-        area_m2, extent_m = measure_pieces(pieces, count, depth_m, intrinsics)
-        large = (area_m2 >= self.min_area_m2) & (extent_m <= self.max_extent_m)
+        pieces = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[pieces]
+        pieces, count = self._joined(pieces, frame), int(kept.sum())
+        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, intrinsics)
+        large = (area_m2 >= self.min_area_m2) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
@@ -93,20 +91,24 @@ class RoomForeground:
         if self.background is not None:
             self.background.learn(frame.depth_m, people)
 
-    def _joined(self, pieces: np.ndarray, large: np.ndarray, frame: DepthFrame) -> np.ndarray:
-        """Pieces that belong together under one number."""
-        gaps_m = find_contacts(pieces, len(large) - 1, frame.depth_m, TOUCH_PX)
+    def _joined(self, pieces: np.ndarray, frame: DepthFrame) -> np.ndarray:
+        """Pieces that belong together under the number of a large one."""
+        count = int(pieces.max(initial=0))
+        area_m2, low_m, high_m = measure_pieces(pieces, count, frame.depth_m, frame.intrinsics)
+        large = area_m2 >= self.limb_m2
+        gaps_m = find_contacts(pieces, count, frame.depth_m, TOUCH_PX)
         both_large = large[:, None] & large
         touching = gaps_m <= np.where(both_large, self.body_reach_m, self.limb_reach_m)
         touching &= large[:, None] | large  # two limbs may be those of two people
-        _, group = connected_components(touching, directed=False)
-        leader = np.zeros(len(large), np.int32)  # of each group: its first large piece, else its first
-        order = np.lexsort((np.arange(len(large)), ~large, group))
-        groups, first = np.unique(group[order], return_index=True)
-        leader[groups] = order[first]
-        number = leader[group]
-        number[0] = 0
-        return join_near(number[pieces], large, frame, self.gap_m)
+        one, other = np.nonzero(np.triu(touching))
+        leader = np.arange(count + 1, dtype=np.int32)
+        for k in np.argsort(gaps_m[one, other], kind="stable"):  # the closest first, while a person's size allows it
+            a, b = sorted((leader[one[k]], leader[other[k]]), key=lambda piece: -area_m2[piece])
+            low, high = np.minimum(low_m[a], low_m[b]), np.maximum(high_m[a], high_m[b])
+            if a != b and (high - low).max() <= self.max_extent_m:
+                leader[leader == b] = a
+                low_m[a], high_m[a] = low, high
+        return join_near(leader[pieces], large, frame, self.gap_m)
 
 
 def join_near(pieces: np.ndarray, large: np.ndarray, frame: DepthFrame, gap_m: float) -> np.ndarray:

@@ -97,8 +97,8 @@ def _measure(pieces, depth_m, fx, fy, cx, cy, area, low, high):
 
 def measure_pieces(
     pieces: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics
-) -> tuple[np.ndarray, np.ndarray]:
-    """How large each piece is.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How large each piece is, and its box along the camera's axes.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def measure_pieces(
 
     Returns
     -------
-    area_m2 : float64 (count + 1,), surface seen face on, square metres
-    extent_m : float64 (count + 1,), longest side of the box along the camera's axes, metres; both 0 for numbers that
-        no pixel has. Naive twin: tests/reference/pieces.py
+    area_m2 : float64 (count + 1,), surface seen face on, square metres; 0 for numbers that no pixel has
+    low_m, high_m : float64 (count + 1, 3), metres, the box's corners; infinity and -infinity for those. Naive twin:
+        tests/reference/pieces.py
     """
     area = np.zeros(count + 1)
     low, high = np.full((count + 1, 3), np.inf), np.full((count + 1, 3), -np.inf)
     _measure(pieces, depth_m, intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy, area, low, high)
-    return area, np.where(area > 0, (high - low).max(axis=1), 0)
+    return area, low, high
 
 
 @njit(cache=True)

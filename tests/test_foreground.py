@@ -159,3 +159,13 @@ def test_a_body_that_an_arm_cuts_in_two_is_one():
 @pytest.mark.parametrize("shape", [(1, 1), (1, 320), (240, 1), (3, 3)])
 def test_a_frame_of_few_pixels_has_no_candidates(shape):
     assert not RoomForeground().update(frame_of(np.full(shape, 2, np.float32))).any()
+
+
+def test_somebody_who_touches_a_long_table_in_the_picture_is_not_lost_with_it():
+    table = with_box(empty_room(), (0, 0.6, 2.5), (2.6, 0.5))
+    depth_m = with_box(table, (0.9, -0.3, 2.75), (0.5, 1.3))
+    candidates = candidates_of(depth_m)
+    person = depth_m == 2.75
+    assert candidates.max() >= 1
+    assert (candidates[person] == candidates[person][0]).all()
+    assert candidates[person][0] > 0

@@ -36,7 +36,7 @@ def find_pieces(depth_m, mask, reach=2):
 
 
 def measure_pieces(pieces, count, depth_m, fx, fy, cx, cy):
-    areas, extents = np.zeros(count + 1), np.zeros(count + 1)
+    areas, low, high = np.zeros(count + 1), np.full((count + 1, 3), np.inf), np.full((count + 1, 3), -np.inf)
     for piece in range(1, count + 1):
         rows, cols = np.nonzero(pieces == piece)
         if len(rows) == 0:
@@ -44,8 +44,8 @@ def measure_pieces(pieces, count, depth_m, fx, fy, cx, cy):
         z = depth_m[rows, cols].astype(float)
         places = np.stack([(cols - cx) / fx * z, (rows - cy) / fy * z, z])
         areas[piece] = (z * z / (fx * fy)).sum()
-        extents[piece] = (places.max(axis=1) - places.min(axis=1)).max()
-    return areas, extents
+        low[piece], high[piece] = places.min(axis=1), places.max(axis=1)
+    return areas, low, high
 
 
 def find_contacts(pieces, count, depth_m, reach):
