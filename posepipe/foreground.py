@@ -5,7 +5,7 @@ A candidate is only that. Whether it is a person, and which of its pixels are, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -65,6 +65,7 @@ class RoomForeground:
     speck_m2: float = 0.002  #: a smaller piece is noise
     max_extent_m: float = 2.8  #: nobody is longer, with arms stretched
     floor: Plane | None = None  #: of the last frame
+    _candidates: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8), init=False)  # of the last frame
 
     def update(self, frame: DepthFrame) -> np.ndarray:
         """Candidates: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate."""
@@ -84,12 +85,13 @@ class RoomForeground:
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
-        return rank[pieces]
+        self._candidates = rank[pieces]
+        return self._candidates
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
         """Remember what is nobody's; ``people`` bool (H, W), the pixels of those found in the frame."""
         if self.background is not None:
-            self.background.learn(frame.depth_m, people)
+            self.background.learn(frame.depth_m, people, self._candidates > 0)
 
     def _joined(self, pieces: np.ndarray, frame: DepthFrame) -> np.ndarray:
         """Pieces that belong together under the number of a large one."""

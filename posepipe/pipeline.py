@@ -122,10 +122,12 @@ class Pipeline:
         stride = max(1, round(min(intrinsics.fx, intrinsics.fy) / SAMPLING_FOCAL_PX))
         parts = self.parts.predict(depth_m, mask, intrinsics, stride)
         person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
+        if person is not None and np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask):
+            mask = person
+            parts = self.parts.predict(depth_m, mask, intrinsics, stride)
+            person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        if np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask):
-            parts = self.parts.predict(depth_m, person, intrinsics, stride)
         density = weigh_points(depth_m, intrinsics, parts, landmark_classes(self.parts.body))
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
+
+WINDOW = 5
+"""Classified pixels, each way, whose majority decides: what is alone among others was mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class PresenceCheck:
 
     min_share: float = 0.5  #: of the candidate's surface that must be a person
     min_area_m2: float = 0.04  #: of a person's surface, seen face on
-    min_confidence: float = 0.35  #: mean of a pose's joints
+    enough_m2: float = 0.15  #: so much in one piece is worth another look, whatever it hangs together with
+    min_confidence: float = 0.3  #: mean of a pose's joints
 
     @classmethod
     def of_cut_out(cls) -> PresenceCheck:
@@ -41,22 +46,32 @@ class PresenceCheck:
 
         Returns
         -------
-        bool (H, W), within the candidate; None when it shows no person
+        bool (H, W), within the candidate; None when it shows no person. Of a candidate that is mostly nobody's it is
+        the largest piece of a person, if that is large: somebody on a sofa, to be looked at by himself
         """
         if not len(parts.pixels):
             return None
-        is_person = parts.values[:, 0] <= 0.5
-        area_m2 = depth_m[parts.pixels[:, 0], parts.pixels[:, 1]] ** 2 * np.float32(
-            parts.stride**2 / (intrinsics.fx * intrinsics.fy)
+        grid, area_m2 = np.zeros((2, *(-(-side // parts.stride) for side in mask.shape)), np.float32)
+        cell = tuple(parts.pixels.T // parts.stride)
+        area_m2[cell] = depth_m[tuple(parts.pixels.T)] ** 2 * (parts.stride**2 / (intrinsics.fx * intrinsics.fy))
+        grid[cell] = parts.values[:, 0] <= 0.5
+        votes, voters = (
+            cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False) for image in (grid, np.sign(area_m2))
         )
-        person_m2 = area_m2[is_person].sum()
-        if person_m2 < self.min_area_m2 or person_m2 < self.min_share * area_m2.sum():
+        person = (area_m2 > 0) & (2 * votes >= voters)
+        person_m2 = area_m2[person].sum()
+        if person_m2 < self.min_area_m2:
             return None
-        return mask if is_person.all() else mask & ~_spread(parts, ~is_person, mask.shape)
+        if person_m2 < self.min_share * area_m2.sum():
+            person = _largest_piece(person, area_m2)
+            if area_m2[person].sum() < self.enough_m2:
+                return None
+        whole = person.repeat(parts.stride, axis=0).repeat(parts.stride, axis=1)[: mask.shape[0], : mask.shape[1]]
+        return mask & whole
 
 
-def _spread(parts: PartProbabilities, chosen: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Chosen pixels (N,) of the grid as a mask of whole cells: bool (H, W)."""
-    grid = np.zeros([-(-side // parts.stride) for side in shape], bool)
-    grid[tuple(parts.pixels[chosen].T // parts.stride)] = True
-    return grid.repeat(parts.stride, axis=0).repeat(parts.stride, axis=1)[: shape[0], : shape[1]]
+def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:
+    """The connected piece of a mask with the most surface: both (H, W)."""
+    count, pieces = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
+    areas = np.bincount(pieces.ravel(), weights=np.where(mask, area_m2, 0).ravel(), minlength=count)
+    return mask & (pieces == areas.argmax())

@@ -9,8 +9,8 @@ from posepipe.planes import plane_tolerance_m
 
 SEEN_FRAMES = 15
 """A depth that is nobody's is background after so many frames in a row; what was hidden behind it, likewise."""
-STANDS_FRAMES = 90
-"""What came to stand before the background, and is nobody, belongs to it after so many."""
+STANDS_FRAMES = 300
+"""What came to stand before the background, and is nobody, belongs to it after so many; and what might be somebody."""
 FOLLOW = 0.05
 """Share of a new reading in the background's depth, where they agree."""
 MOVED_SHARE = 0.4
@@ -35,7 +35,7 @@ def _before(depth_m, background_m, mask):
 
 
 @njit(cache=True)
-def _learn(depth_m, people, background_m, waiting_m, waited):
+def _learn(depth_m, people, doubtful, background_m, waiting_m, waited):
     for row in range(depth_m.shape[0]):
         for col in range(depth_m.shape[1]):
             z, background = depth_m[row, col], background_m[row, col]
@@ -53,8 +53,8 @@ def _learn(depth_m, people, background_m, waiting_m, waited):
                 continue
             waited[row, col] += 1
             waiting_m[row, col] += (z - waiting_m[row, col]) / waited[row, col]
-            hides = background > 0 and z < background
-            if waited[row, col] >= (STANDS_FRAMES if hides else SEEN_FRAMES):
+            slow = doubtful[row, col] or (background > 0 and z < background)
+            if waited[row, col] >= (STANDS_FRAMES if slow else SEEN_FRAMES):
                 background_m[row, col], waited[row, col] = waiting_m[row, col], 0
 
 
@@ -80,11 +80,18 @@ class StillBackground:
             return depth_m > 0
         return mask
 
-    def learn(self, depth_m: np.ndarray, people: np.ndarray) -> None:
-        """Look at a frame again, now that its people (bool (H, W)) are known: they are never background."""
+    def learn(self, depth_m: np.ndarray, people: np.ndarray, doubtful: np.ndarray) -> None:
+        """Look at a frame again, now that its people are known: they are never background.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres
+        people : bool (H, W)
+        doubtful : bool (H, W), what could be somebody by its size: not to be learned in a hurry
+        """
         if depth_m.shape != self._depth_m.shape:
             self._forget(depth_m.shape)
-        _learn(depth_m, people, self._depth_m, self._waiting_m, self._waited)
+        _learn(depth_m, people, doubtful, self._depth_m, self._waiting_m, self._waited)
 
     def _forget(self, shape: tuple[int, int]) -> None:
         self._depth_m, self._waiting_m = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
