@@ -23,11 +23,11 @@ STARTS = 8
 class VoteRules:
     """How votes are learned. Raises ValueError for numbers with which none can be."""
 
-    min_samples: int = 25  #: training pixels of a vote node; the root is one however few it holds
+    min_samples: int = 50  #: training pixels of a vote node; the root is one however few it holds
     most_samples: int = 100  #: so many of them are looked at
     modes: int = 1  #: votes of a node for a joint
     bandwidth_m: float = 0.05  #: sigma of the Gaussian
-    min_weight: float = 0.15  #: a lighter vote is none; 0 to 1
+    min_weight: float = 0.2  #: a lighter vote is none; 0 to 1
 
     def __post_init__(self) -> None:
         if self.min_samples < 1 or self.most_samples < 1 or not 1 <= self.modes <= MAX_MODES:
