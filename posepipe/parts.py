@@ -21,11 +21,15 @@ class PartProbabilities:
     leaves: np.ndarray | None = None  #: int32 (N, T), the leaf reached in each tree, of classifiers that have trees
 
     def label_image(self, mask: np.ndarray) -> np.ndarray:
-        """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W)."""
+        """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W).
+
+        The mask says who is a person: class 0 stands only where no part has any probability.
+        """
         height, width = mask.shape
         image = np.zeros((height, width), np.uint8)
         if len(self.pixels):
-            labels = self.values.argmax(axis=1).astype(np.uint8)
+            parts = self.values[:, 1:]
+            labels = np.where(parts.any(axis=1), parts.argmax(axis=1) + 1, 0).astype(np.uint8)
             for row in range(self.stride):
                 for col in range(self.stride):
                     rows = np.minimum(self.pixels[:, 0] + row, height - 1)

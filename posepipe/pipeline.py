@@ -17,7 +17,7 @@ from posepipe.joint_parameters import landmark_classes
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.presence import PresenceCheck
+from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.sinks import FrameSink
@@ -64,7 +64,7 @@ class Pipeline:
 
     foreground: Foreground
     parts: PartClassifier
-    presence: PresenceCheck
+    presence: PresenceCheck | KnownPresence
     proposer: ModeProposer
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
@@ -93,7 +93,7 @@ class Pipeline:
         return cls(
             foreground=CutOutForeground() if foreground == "none" else RoomForeground(background),
             parts=forest,
-            presence=PresenceCheck.of_cut_out() if foreground == "none" else PresenceCheck(),
+            presence=KnownPresence() if foreground == "none" else PresenceCheck(),
             proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
             tracker=Tracker(forest.body) if tracking else NoTracker(),

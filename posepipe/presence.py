@@ -27,11 +27,6 @@ class PresenceCheck:
     enough_m2: float = 0.15  #: so much in one piece is worth another look, whatever it hangs together with
     min_confidence: float = 0.3  #: mean of a pose's joints
 
-    @classmethod
-    def of_cut_out(cls) -> PresenceCheck:
-        """Of candidates that are known to be people: nobody is refused."""
-        return cls(min_share=0, min_area_m2=0, min_confidence=0)
-
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
     ) -> np.ndarray | None:
@@ -68,6 +63,19 @@ class PresenceCheck:
                 return None
         whole = person.repeat(parts.stride, axis=0).repeat(parts.stride, axis=1)[: mask.shape[0], : mask.shape[1]]
         return mask & whole
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPresence:
+    """In place of a check, where every candidate is known to be a person: nobody and nothing is taken away."""
+
+    min_confidence: float = 0.0
+
+    def person_mask(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
+    ) -> np.ndarray | None:
+        """The candidate itself; None when it has no readings."""
+        return mask if len(parts.pixels) else None
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:

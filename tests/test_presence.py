@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities, pixels_of
-from posepipe.presence import PresenceCheck
+from posepipe.presence import KnownPresence, PresenceCheck
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 
@@ -74,7 +74,9 @@ def test_a_candidate_without_readings_is_nobody():
     assert PresenceCheck().person_mask(np.zeros((4, 4), np.float32), empty, CAMERA, parts) is None
 
 
-def test_a_cut_out_person_is_refused_for_nothing():
-    cut_out = PresenceCheck.of_cut_out()
-    assert (cut_out.min_share, cut_out.min_area_m2, cut_out.min_confidence) == (0, 0, 0)
-    assert look_at(np.full((2, 2), 0.4), min_share=0, min_area_m2=0) is not None
+def test_of_somebody_known_nothing_is_taken_away():
+    parts = PartProbabilities(np.array([[0, 0], [1, 1]], np.int32), np.array([[1, 0], [0.2, 0.8]], np.float32), 1)
+    mask = np.eye(2, dtype=bool)
+    np.testing.assert_array_equal(KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, parts), mask)
+    empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
+    assert KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, empty) is None
