@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,17 @@ def positive(text: str) -> int:
 def not_negative(text: str) -> int:
     """A whole number from 0 up."""
     return _at_least(0, text)
+
+
+def seconds(text: str) -> float:
+    """A time of 0 or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"wanted seconds from 0 up, got {text!r}")
+    return number
 
 
 def _at_least(least: int, text: str) -> int:

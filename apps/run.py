@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from apps.arguments import positive, video_file
+from apps.source_arguments import add_source_arguments, open_as_asked
 
 HELP = "find people's 3D joints in depth frames and write them as JSON lines"
 EXAMPLES = (
@@ -13,16 +14,16 @@ EXAMPLES = (
     "posepipe run pack.npz --out results.jsonl --video results.mp4",
     "posepipe run pack.npz --people 1 --no-tracking     # each frame by itself, and one person in it",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
+    "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="folder of 16-bit PNGs, TUM folder, NPZ pack or recording")
+    add_source_arguments(parser)
     parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
     parser.add_argument(
         "--out", type=Path, default=Path("results.jsonl"), metavar="FILE", help="default: results.jsonl"
     )
-    parser.add_argument("--camera", type=Path, metavar="FILE", help="camera.json that overrides the source's own")
     parser.add_argument(
         "--foreground",
         choices=["auto", "none"],
@@ -48,14 +49,13 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sinks.pictures import PictureSink, VideoSink
     from posepipe.smoothing import OneEuroSmoother
-    from posepipe.sources import open_source
 
     if args.smooth and args.no_tracking:
         raise PosepipeError("--smooth needs to know who is who from frame to frame; leave out --no-tracking")
     _refuse_to_overwrite(Path(args.source), args.out)
     path = model_path(args.model)
     forest = DepthForest.load(path)
-    source = open_source(args.source, args.camera)
+    source = open_as_asked(args)
     sinks: list = [
         JsonLinesSink(
             args.out,

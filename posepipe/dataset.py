@@ -164,6 +164,11 @@ class Dataset:
     def __iter__(self) -> Iterator[LabelledFrame]:
         return self.frames()
 
+    @property
+    def timestamps_s(self) -> np.ndarray:
+        """float64 (N,), seconds, of every frame; each recording counts from its own first."""
+        return np.concatenate([self._reader(recording).timestamps_s for recording in range(len(self.recordings))])
+
     def frames(self, start: int = 0, stop: int | None = None, step: int = 1) -> Iterator[LabelledFrame]:
         """Frames ``range(start, stop, step)``, negative numbers as in a slice."""
         for index in range(*slice(start, stop, step).indices(len(self))):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from posepipe.camera import Intrinsics
+from posepipe.camera_presets import CAMERA_PRESETS
 from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
 
 FAMILIES = ("ideal", "structured_light", "time_of_flight", "stereo")
@@ -90,15 +91,12 @@ def _checked(name: str, value: Any) -> Any:
 def _preset(
     name: str,
     family: str,
-    size: tuple[int, int],
-    focal: float,
     range_m: tuple[float, float],
     baseline_m: float = 0.0,
     matching_fx: float = 0.0,
 ) -> SensorPreset:
-    width, height = size
-    intrinsics = Intrinsics(focal, focal, (width - 1) / 2, (height - 1) / 2)
-    return SensorPreset(name, width, height, intrinsics, family, *range_m, baseline_m, matching_fx)
+    camera = CAMERA_PRESETS[name]
+    return SensorPreset(name, camera.width, camera.height, camera.intrinsics, family, *range_m, baseline_m, matching_fx)
 
 
 # The 320x240 stream of a Kinect v1 is the 640x480 one thinned out: disparity is still measured in the pixels of the
@@ -106,12 +104,12 @@ def _preset(
 PRESETS: dict[str, SensorPreset] = {
     preset.name: preset
     for preset in (
-        _preset("ideal", "ideal", (320, 240), 285.6, (0.1, 9.5)),
-        _preset("kinect-v1", "structured_light", (640, 480), 585.0, (0.5, 8.0), 0.075, 585.0),
-        _preset("kinect-v1-320", "structured_light", (320, 240), 285.6, (0.5, 8.0), 0.075, 571.2),
-        _preset("kinect-v2", "time_of_flight", (512, 424), 365.0, (0.5, 8.0)),
-        _preset("azure-nfov", "time_of_flight", (640, 576), 504.0, (0.5, 5.5)),
-        _preset("d435", "stereo", (640, 480), 385.0, (0.2, 9.5), 0.05, 385.0),
+        _preset("ideal", "ideal", (0.1, 9.5)),
+        _preset("kinect-v1", "structured_light", (0.5, 8.0), 0.075, 585.0),
+        _preset("kinect-v1-320", "structured_light", (0.5, 8.0), 0.075, 571.2),
+        _preset("kinect-v2", "time_of_flight", (0.5, 8.0)),
+        _preset("azure-nfov", "time_of_flight", (0.5, 5.5)),
+        _preset("d435", "stereo", (0.2, 9.5), 0.05, 385.0),
     )
 }
 

@@ -24,9 +24,11 @@ NOUNS = {
     "posepipe",
     "posepipe.body",
     "posepipe.camera",
+    "posepipe.camera_presets",
     "posepipe.errors",
     "posepipe.frames",
     "posepipe.joint_parameters",
+    "posepipe.lens_distortion",
     "posepipe.parts",
     "posepipe.results",
 }

@@ -26,15 +26,15 @@ from posepipe.errors import FormatError
 
 _RECORD_HEADER = struct.Struct("<BQ")
 _INDEX_HEAD = struct.Struct("<HI")
-_BYTES_PER_INDEX_ENTRY = 16
+_INDEX_ENTRY = struct.Struct("<QQ")  # log time, offset in the chunk
 
 
 @dataclass(slots=True)
 class ChunkPlace:
-    """Where one chunk lies and how many messages of each channel it holds; empty counts = not known."""
+    """Where one chunk lies and when each channel speaks in it; no times = not known."""
 
     offset: int  #: byte of the record header
-    counts: dict[int, int] = field(default_factory=dict)  #: channel id -> messages
+    times_ns: dict[int, list[int]] = field(default_factory=dict)  #: channel id -> log times of its messages
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def read_layout(stream: IO[bytes], path: Path) -> Layout:
     while not layout.complete and _take_record(stream, layout, path):
         pass
     if not layout.complete and layout.chunks:
-        layout.chunks[-1].counts = {}  # the cut may have gone through its index records
+        layout.chunks[-1].times_ns = {}  # the cut may have gone through its index records
     return layout
 
 
@@ -92,7 +92,8 @@ def _note(opcode: int, length: int, offset: int, stream: IO[bytes], layout: Layo
         layout.chunks.append(ChunkPlace(offset))
     elif opcode == Opcode.MESSAGE_INDEX and layout.chunks:
         channel, index_bytes = _INDEX_HEAD.unpack(stream.read(_INDEX_HEAD.size))
-        layout.chunks[-1].counts[channel] = index_bytes // _BYTES_PER_INDEX_ENTRY
+        entries = _INDEX_ENTRY.iter_unpack(stream.read(index_bytes))
+        layout.chunks[-1].times_ns[channel] = [time_ns for time_ns, _ in entries]
     elif opcode == Opcode.SCHEMA:
         schema = Schema.read(_body(stream, length))
         layout.schemas[schema.id] = schema

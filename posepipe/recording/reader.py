@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
+import numpy as np
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.records import Channel, Chunk, Message, Schema
@@ -91,6 +92,12 @@ class RecordingReader:
     def frame_count(self) -> int:
         """Complete frames in the file."""
         return sum(self._frames_per_chunk)
+
+    @cached_property
+    def timestamps_s(self) -> np.ndarray:
+        """float64 (N,), seconds since `start_time_ns`, of every frame."""
+        times_ns = [time for place in self._layout.chunks for time in self._times_ns(place, self._topics.depth)]
+        return (np.array(times_ns, np.int64) - self.start_time_ns) / 1e9
 
     @property
     def seekable(self) -> bool:
@@ -196,11 +203,14 @@ class RecordingReader:
         return [place for place, n in zip(self._layout.chunks, self._frames_per_chunk, strict=True) if n == 1]
 
     def _count(self, place: ChunkPlace, channel: int) -> int:
-        if not place.counts:
+        return len(self._times_ns(place, channel))
+
+    def _times_ns(self, place: ChunkPlace, channel: int) -> list[int]:
+        if not place.times_ns:
             with self._format_errors(place.offset):
                 for message in self._messages(place):
-                    place.counts[message.channel_id] = place.counts.get(message.channel_id, 0) + 1
-        return place.counts.get(channel, 0)
+                    place.times_ns.setdefault(message.channel_id, []).append(message.log_time)
+        return place.times_ns.get(channel, [])
 
     def _first(self, channel: int) -> tuple[Message, int] | None:
         """First message of a channel and the offset of its chunk."""
@@ -222,7 +232,7 @@ class RecordingReader:
         return choose_topics(self.path, layout.channels, layout.schemas, depth_topic)
 
     def _learn_channels(self, place: ChunkPlace) -> None:
-        if place.counts and place.counts.keys() <= self._layout.channels.keys():
+        if place.times_ns and place.times_ns.keys() <= self._layout.channels.keys():
             return
         for record in self._records(place):
             if isinstance(record, Channel):

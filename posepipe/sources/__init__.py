@@ -5,51 +5,22 @@ To add a format: one file with a class that fits `FrameSource`, one line in `FOR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
 
-from posepipe.camera import Intrinsics
 from posepipe.dataset import MANIFEST_NAME
 from posepipe.disk import disk_errors
 from posepipe.errors import SourceError
-from posepipe.frames import DepthFrame
-from posepipe.sources.camera_file import CAMERA_FILE_NAME
+from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
 from posepipe.sources.dataset_folder import DatasetFolder
+from posepipe.sources.frame_source import FrameSource
 from posepipe.sources.npz_pack import NpzPack
 from posepipe.sources.png_folder import PngFolder
 from posepipe.sources.recording import RecordingSource
 from posepipe.sources.tum_folder import LIST_NAME, TumFolder
 
-
-class FrameSource(Protocol):
-    """A context manager that yields depth frames in order; iterating a file's source again starts anew."""
-
-    @property
-    def name(self) -> str:
-        """What the user called it."""
-
-    @property
-    def intrinsics(self) -> Intrinsics:
-        """Of the first frame; every frame carries its own."""
-
-    @property
-    def frame_count(self) -> int | None:
-        """How many frames there are, None where only time will tell."""
-
-    @property
-    def start_time_ns(self) -> int:
-        """Time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown."""
-
-    def __iter__(self) -> Iterator[DepthFrame]: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
+__all__ = ["FORMATS", "FrameSource", "open_source"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +29,8 @@ class SourceFormat:
 
     description: str
     matches: Callable[[Path], bool]
-    open: Callable[[Path, Path | None], FrameSource]
+    open: Callable[..., FrameSource]  #: called with the path, the given `CameraFile` or None, and the topic
+    has_topics: bool = False  #: a file may hold several depth streams
 
 
 def _folder_with(*patterns: str) -> Callable[[Path], bool]:
@@ -78,18 +50,19 @@ FORMATS: tuple[SourceFormat, ...] = (
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", _folder_with(MANIFEST_NAME), DatasetFolder),
     SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", _folder_with(LIST_NAME), TumFolder),
     SourceFormat("a folder of 16-bit PNGs", _folder_with(CAMERA_FILE_NAME, "*.[pP][nN][gG]"), PngFolder),
-    SourceFormat("an MCAP recording", _starts_with(b"\x89MCAP0\r\n"), RecordingSource),
+    SourceFormat("an MCAP recording", _starts_with(b"\x89MCAP0\r\n"), RecordingSource, has_topics=True),
     SourceFormat("an NPZ pack", _starts_with(b"PK\x03\x04", b"PK\x05\x06"), NpzPack),
 )
 """Tried from the top: a folder that holds several kinds is what stands first."""
 
 
-def open_source(source: str | Path, camera: Path | None = None) -> FrameSource:
+def open_source(source: str | Path, camera: str | Path | None = None, topic: str | None = None) -> FrameSource:
     """Open a file or folder of depth frames.
 
     Parameters
     ----------
-    camera : a ``camera.json`` to take instead of the source's own calibration
+    camera : a preset's name or a ``camera.json``, to take instead of the source's own calibration
+    topic : which depth stream, where a file holds several
 
     Raises
     ------
@@ -106,7 +79,12 @@ def open_source(source: str | Path, camera: Path | None = None) -> FrameSource:
     if found is None:
         what = _describe_unknown(path)
         raise SourceError(source, f"{what}; readable: {'; '.join(kind.description for kind in FORMATS)}")
-    return found.open(path, camera)
+    lens: CameraFile | None = None if camera is None else find_camera(camera)
+    if found.has_topics:
+        return found.open(path, lens, topic)
+    if topic is not None:
+        raise SourceError(source, f"{found.description} holds one stream and no topics; leave out topic {topic!r}")
+    return found.open(path, lens)
 
 
 def _describe_unknown(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""``camera.json``: the calibration beside a folder of depth images."""
+"""``camera.json``: the calibration beside a folder of depth images, or of one's own for any other source."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from posepipe.camera import Intrinsics
+from posepipe.camera_presets import CAMERA_PRESETS
 from posepipe.disk import read_json_object, replace_file
 from posepipe.errors import FormatError
 
 CAMERA_FILE_NAME = "camera.json"
+DEFAULT_UNIT_M = 0.001
+DEFAULT_FPS = 30.0
 
 _WANTED = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
 
@@ -25,14 +28,29 @@ class CameraFile:
     intrinsics: Intrinsics
     depth_unit_m: float  #: metres per grey level
     fps: float
+    name: str = CAMERA_FILE_NAME  #: path or preset, for messages
+
+    def intrinsics_for(self, height: int, width: int) -> Intrinsics:
+        """The lens, for images of one size. Raises FormatError when this calibration is for another."""
+        if (self.height, self.width) != (height, width):
+            raise FormatError(self.name, f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}")
+        return self.intrinsics
 
 
-def intrinsics_for(path: str | Path, height: int, width: int) -> Intrinsics:
-    """The calibration of a file, for images of one size. Raises FormatError when it is that of another."""
-    camera = read_camera_file(path)
-    if (camera.height, camera.width) != (height, width):
-        raise FormatError(path, f"is for {camera.width}x{camera.height} pixels, the frames have {width}x{height}")
-    return camera.intrinsics
+def find_camera(camera: str | Path) -> CameraFile:
+    """A calibration by the name of a preset or the path of a file.
+
+    Raises
+    ------
+    FormatError
+        When it is neither, or the file is no calibration.
+    """
+    preset = CAMERA_PRESETS.get(str(camera))
+    if preset is not None:
+        return CameraFile(preset.width, preset.height, preset.intrinsics, DEFAULT_UNIT_M, DEFAULT_FPS, str(camera))
+    if not Path(camera).is_file():
+        raise FormatError(camera, f"no such file; give a camera.json or one of {', '.join(CAMERA_PRESETS)}")
+    return read_camera_file(camera)
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
@@ -47,9 +65,8 @@ def read_camera_file(path: str | Path) -> CameraFile:
         intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
     except ValueError as error:
         raise FormatError(path, str(error)) from error
-    return CameraFile(
-        int(values["width"]), int(values["height"]), intrinsics, float(values["depth_unit_m"]), float(values["fps"])
-    )
+    width, height = int(values["width"]), int(values["height"])
+    return CameraFile(width, height, intrinsics, float(values["depth_unit_m"]), float(values["fps"]), str(path))
 
 
 def _check_number(path: Path, key: str, values: dict) -> None:

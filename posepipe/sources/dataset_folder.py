@@ -4,46 +4,52 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 
-from posepipe.camera import Intrinsics
+import numpy as np
+
 from posepipe.dataset import Dataset
 from posepipe.errors import SourceError
-from posepipe.frames import DepthFrame
-from posepipe.sources.camera_file import intrinsics_for
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.sources.camera_file import CameraFile
+from posepipe.sources.indexed import IndexedSource
 
 
-class DatasetFolder:
-    """Depth frames of a dataset, without their truth; a `FrameSource`.
+class DatasetFolder(IndexedSource):
+    """Depth frames of a dataset, without their truth.
 
     Recordings of a dataset may differ in camera: a frame's own intrinsics count, the source's are the
     first frame's.
     """
 
-    start_time_ns = 0
-
-    def __init__(self, folder: str | Path, camera: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
         self.name = str(folder)
         self._dataset = Dataset.open(folder)
         if len(self._dataset) == 0:
             raise SourceError(folder, "the dataset has no frames yet")
         first = self._dataset[0].depth
-        self._replacement = None if camera is None else intrinsics_for(camera, *first.depth_m.shape)
-        self.intrinsics: Intrinsics = self._replacement or first.intrinsics
-        self.frame_count: int | None = len(self._dataset)
+        self._replacement = None if camera is None else camera.intrinsics_for(*first.depth_m.shape)
+        self.shape = first.depth_m.shape
+        self.intrinsics = self._replacement or first.intrinsics
+
+    @cached_property
+    def timestamps_s(self) -> np.ndarray:  # type: ignore[override]  # opens every recording: only when asked
+        return self._dataset.timestamps_s
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        return self._seen(self._dataset[index])
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        for frame in self._dataset:
-            if self._replacement is None:
-                yield frame.depth
-            else:
-                yield dataclasses.replace(frame.depth, intrinsics=self._replacement)
+        return map(self._seen, self._dataset)
 
-    def __enter__(self) -> DatasetFolder:
-        return self
+    def _seen(self, frame: LabelledFrame) -> DepthFrame:
+        if self._replacement is None:
+            return frame.depth
+        return dataclasses.replace(frame.depth, intrinsics=self._replacement)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._dataset.close()

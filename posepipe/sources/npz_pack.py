@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -17,16 +16,17 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.npz_file import read_npz, write_npz
-from posepipe.sources.camera_file import intrinsics_for
+from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.depth_png import depth_in_grey_levels
+from posepipe.sources.indexed import IndexedSource
 
 DEFAULT_FPS = 30.0
 
 _KEYS = ("depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names", "ok", "visible")
 
 
-class NpzPack:
-    """Frames and truth of one NPZ pack; a `FrameSource`.
+class NpzPack(IndexedSource):
+    """Frames and truth of one NPZ pack.
 
     Raises
     ------
@@ -34,17 +34,15 @@ class NpzPack:
         For a file that is no NPZ, lacks an array or holds one of the wrong type or shape.
     """
 
-    start_time_ns = 0
-
-    def __init__(self, path: str | Path, camera: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
         self.path = Path(path)
         self.name = str(path)
         arrays = read_npz(self.path, "an NPZ pack", _KEYS)
         self.depth_mm = _depth_mm(self.path, arrays)  #: uint16 (N, H, W), millimetres, 0 = no reading
-        self._timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
+        self.shape = self.depth_mm.shape[1:]
+        self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         own = _intrinsics(self.path, arrays)
-        self.intrinsics: Intrinsics = own if camera is None else intrinsics_for(camera, *self.depth_mm.shape[1:])
-        self.frame_count: int | None = len(self.depth_mm)
+        self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.joints_m, self.joint_names = _joints(self.path, arrays, len(self.depth_mm))
@@ -52,22 +50,8 @@ class NpzPack:
             self.path, arrays, self.joints_m
         )  #: bool, shape of joints_m less its last axis, or None
 
-    def __len__(self) -> int:
-        return len(self.depth_mm)
-
     def __getitem__(self, index: int) -> DepthFrame:
-        return DepthFrame(self.depth_mm[index], self.intrinsics, float(self._timestamps_s[index]), index)
-
-    def __iter__(self) -> Iterator[DepthFrame]:
-        return (self[index] for index in range(len(self)))
-
-    def __enter__(self) -> NpzPack:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """The file was closed when it was read."""
+        return DepthFrame(self.depth_mm[index], self.intrinsics, float(self.timestamps_s[index]), index)
 
 
 def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame]) -> None:

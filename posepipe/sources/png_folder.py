@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
+
+import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.disk import disk_errors
@@ -13,6 +15,7 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
 from posepipe.sources.depth_png import depth_in_grey_levels, depth_in_metres, read_depth_png, write_depth_png
+from posepipe.sources.indexed import IndexedSource
 
 
 def natural_order(path: Path) -> list[tuple[int, str]]:
@@ -27,8 +30,8 @@ def list_pngs(folder: Path) -> list[Path]:
     return sorted(files, key=natural_order)
 
 
-class PngFolder:
-    """Frames of a PNG folder, read one at a time; a `FrameSource`.
+class PngFolder(IndexedSource):
+    """Frames of a PNG folder, read one at a time.
 
     Parameters
     ----------
@@ -42,36 +45,27 @@ class PngFolder:
         For a folder without a PNG.
     """
 
-    start_time_ns = 0
-
-    def __init__(self, folder: str | Path, camera: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
         self.folder = Path(folder)
         self.name = str(folder)
         self._files = list_pngs(self.folder)
         if not self._files:
             raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
-        self._camera = read_camera_file(camera or self.folder / CAMERA_FILE_NAME)
-        self.intrinsics: Intrinsics = self._camera.intrinsics
-        self.frame_count: int | None = len(self._files)
+        self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
+        self.shape = (self._camera.height, self._camera.width)
+        self.intrinsics = self._camera.intrinsics
+        self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
-    def __iter__(self) -> Iterator[DepthFrame]:
-        for index, path in enumerate(self._files):
-            grey = read_depth_png(path)
-            wanted = (self._camera.height, self._camera.width)
-            if grey.shape != wanted:
-                raise FormatError(
-                    path, f"{grey.shape[1]}x{grey.shape[0]} pixels, but {CAMERA_FILE_NAME} says {wanted[1]}x{wanted[0]}"
-                )
-            depth = depth_in_metres(grey, self._camera.depth_unit_m)
-            yield DepthFrame(depth, self.intrinsics, index / self._camera.fps, index)
-
-    def __enter__(self) -> PngFolder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Every file is closed as soon as it is read."""
+    def __getitem__(self, index: int) -> DepthFrame:
+        path = self._files[index]
+        grey = read_depth_png(path)
+        if grey.shape != self.shape:
+            raise FormatError(
+                path,
+                f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} says {self.shape[1]}x{self.shape[0]}",
+            )
+        depth = depth_in_metres(grey, self._camera.depth_unit_m)
+        return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
 
 
 class PngFolderWriter:

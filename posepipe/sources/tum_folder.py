@@ -11,10 +11,10 @@ https://cvg.cit.tum.de/data/datasets/rgbd-dataset/file_formats
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from types import TracebackType
+
+import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.disk import disk_errors
@@ -22,13 +22,15 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
 from posepipe.sources.depth_png import depth_in_metres, read_depth_png
+from posepipe.sources.indexed import IndexedSource
 
 LIST_NAME = "depth.txt"
-DEFAULT_CAMERA = CameraFile(640, 480, Intrinsics(525.0, 525.0, 319.5, 239.5), 1 / 5000, 30.0)
+_LATEST_S = (1 << 63) // 10**9 - 1
+DEFAULT_CAMERA = CameraFile(640, 480, Intrinsics(525.0, 525.0, 319.5, 239.5), 1 / 5000, 30.0, "the default calibration")
 
 
-class TumFolder:
-    """Frames of a TUM RGB-D folder, read one at a time; a `FrameSource`.
+class TumFolder(IndexedSource):
+    """Frames of a TUM RGB-D folder, read one at a time.
 
     Raises
     ------
@@ -38,44 +40,37 @@ class TumFolder:
         For a list without a frame.
     """
 
-    def __init__(self, folder: str | Path, camera: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
         self.folder = Path(folder)
         self.name = str(folder)
         own_camera = self.folder / CAMERA_FILE_NAME
-        camera_path = camera or (own_camera if own_camera.is_file() else None)
-        self._camera = DEFAULT_CAMERA if camera_path is None else read_camera_file(camera_path)
-        self._rows = _read_list(self.folder / LIST_NAME)
-        if not self._rows:
+        if camera is None:
+            camera = read_camera_file(own_camera) if own_camera.is_file() else DEFAULT_CAMERA
+        self._camera = camera
+        rows = _read_list(self.folder / LIST_NAME)
+        if not rows:
             raise SourceError(folder, f"{LIST_NAME} lists no frame")
-        self.intrinsics: Intrinsics = self._camera.intrinsics
-        self.frame_count: int | None = len(self._rows)
-        self.start_time_ns = round(self._rows[0][0] * 1e9)
+        times_ns, self._files = zip(*rows, strict=True)
+        self.shape = (self._camera.height, self._camera.width)
+        self.intrinsics = self._camera.intrinsics
+        self.start_time_ns = times_ns[0]
+        self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
 
-    def __iter__(self) -> Iterator[DepthFrame]:
-        first_time = self._rows[0][0]
-        for index, (time, file) in enumerate(self._rows):
-            path = self.folder / file
-            grey = read_depth_png(path)
-            if grey.shape != (self._camera.height, self._camera.width):
-                raise FormatError(
-                    path,
-                    f"{grey.shape[1]}x{grey.shape[0]} pixels, but the calibration is for "
-                    f"{self._camera.width}x{self._camera.height}; give the right {CAMERA_FILE_NAME}",
-                )
-            depth = depth_in_metres(grey, self._camera.depth_unit_m)
-            yield DepthFrame(depth, self.intrinsics, time - first_time, index)
-
-    def __enter__(self) -> TumFolder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Every file is closed as soon as it is read."""
+    def __getitem__(self, index: int) -> DepthFrame:
+        path = self.folder / self._files[index]
+        grey = read_depth_png(path)
+        if grey.shape != self.shape:
+            raise FormatError(
+                path,
+                f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} is for "
+                f"{self._camera.width}x{self._camera.height}; give the right {CAMERA_FILE_NAME}",
+            )
+        depth = depth_in_metres(grey, self._camera.depth_unit_m)
+        return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
 
 
-def _read_list(path: Path) -> list[tuple[float, str]]:
-    """(seconds, file) of every line that is no comment."""
+def _read_list(path: Path) -> list[tuple[int, str]]:
+    """(nanoseconds, file) of every line that is no comment."""
     with disk_errors(path):
         lines = path.read_bytes().decode("utf-8", "replace").splitlines()
     rows = []
@@ -86,12 +81,12 @@ def _read_list(path: Path) -> list[tuple[float, str]]:
     return rows
 
 
-def _read_row(path: Path, number: int, text: str) -> tuple[float, str]:
+def _read_row(path: Path, number: int, text: str) -> tuple[int, str]:
     time, _, file = text.partition(" ")
     try:
-        seconds = float(time)
-    except ValueError:
-        seconds = math.nan
-    if not math.isfinite(seconds) or seconds < 0 or not file.strip():
+        seconds = Decimal(time)  # a float has no room for nanoseconds since 1970
+    except InvalidOperation:
+        seconds = Decimal("NaN")
+    if not seconds.is_finite() or not 0 <= seconds <= _LATEST_S or not file.strip():
         raise FormatError(path, f"line {number}: wanted 'timestamp filename', got {text[:60]!r}")
-    return seconds, file.strip()
+    return round(seconds * 1_000_000_000), file.strip()

@@ -65,5 +65,5 @@ def test_a_listed_image_that_is_missing_is_named(folder):
 
 def test_the_default_calibration_is_not_used_for_another_size(folder):
     cv2.imwrite(str(folder / "depth" / "a.png"), np.full((240, 320), 1, np.uint16))
-    with pytest.raises(FormatError, match="320x240 pixels, but the calibration is for 640x480"):
+    with pytest.raises(FormatError, match="320x240 pixels, but the default calibration is for 640x480"):
         list(TumFolder(folder))

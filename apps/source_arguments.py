@@ -1,0 +1,45 @@
+"""The arguments that say what to play and how: the same in every command that takes a SOURCE."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from apps.arguments import positive, seconds
+
+if TYPE_CHECKING:
+    from posepipe.sources import FrameSource
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """SOURCE, and everything that changes how it is read."""
+    parser.add_argument(
+        "source", metavar="SOURCE", help="file or folder of depth frames, or camera:NAME (docs/formats.md lists all)"
+    )
+    group = parser.add_argument_group("how the source is read")
+    group.add_argument(
+        "--camera", metavar="PRESET|FILE", help="calibration instead of the source's own: kinect-v1, ... or camera.json"
+    )
+    group.add_argument("--topic", metavar="NAME", help="which depth stream, where a file holds several")
+    group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="from this second on")
+    group.add_argument("--end", type=seconds, metavar="S", help="up to this second")
+    group.add_argument("--every", type=positive, default=1, metavar="K", help="only every K-th frame")
+    group.add_argument("--mirror", action="store_true", help="exchange left and right: for streams that are mirrored")
+    group.add_argument(
+        "--rotate",
+        type=int,
+        choices=(0, 90, 180, 270),
+        default=0,
+        help="turn the picture clockwise",
+    )
+
+
+def open_as_asked(args: argparse.Namespace) -> FrameSource:
+    """Open the SOURCE of the arguments of `add_source_arguments`."""
+    from posepipe.sources import open_source
+    from posepipe.sources.playback import StretchOfSource
+    from posepipe.sources.turned import TurnedSource
+
+    source = open_source(args.source, args.camera, args.topic)
+    source = StretchOfSource(source, args.start, args.end, args.every)
+    return TurnedSource(source, args.mirror, args.rotate)
