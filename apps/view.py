@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--every", type=positive, metavar="K", help="every K-th frame from the first on, instead of evenly spread"
     )
     parser.add_argument("--whole", action="store_true", help="whole frames, instead of the person with a margin")
-    parser.add_argument("--camera", type=Path, metavar="FILE", help="camera.json that overrides the source's own")
+    parser.add_argument("--camera", metavar="PRESET|FILE", help="calibration instead of the source's own")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -96,7 +96,7 @@ class _Shown:
 
 
 @contextmanager
-def _open(name: str, camera: Path | None) -> Iterator[_Shown]:
+def _open(name: str, camera: str | None) -> Iterator[_Shown]:
     """Labelled frames where there are labels, depth frames otherwise."""
     from posepipe.dataset import Dataset
     from posepipe.recording import RecordingReader
