@@ -63,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-gain", type=float, default=0.005, metavar="BITS", help="stop below (default: 0.005)")
     parser.add_argument("--min-samples", type=positive, default=30, metavar="N", help="stop below (default: 30)")
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="default: 0")
+    parser.add_argument(
+        "--no-mirror",
+        action="store_true",
+        help="walk the trees once; by default, of a body with left and right, as their mirror image too",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints of a run that was broken off")
 
 
@@ -82,6 +87,7 @@ def run(args: argparse.Namespace) -> None:
             min_gain=args.min_gain,
             min_samples=args.min_samples,
         ),
+        symmetric=not args.no_mirror,
         seed=args.seed,
     )
     frames = open_datasets(args.datasets)
@@ -102,6 +108,7 @@ def run(args: argparse.Namespace) -> None:
     watch = TrainingWatch(on_vote_frame=vote_bar.update, on_joint_frame=joint_bar.update)
     if args.forest:
         forest = DepthForest.load(args.forest)
+        forest.set_symmetric(parameters.symmetric and forest.body.has_sides)
         with vote_bar, joint_bar:
             refit_joints(forest, joint_frames, args.out, watch, args.typed, args.joints_from, vote_frames)
     else:

@@ -81,6 +81,11 @@ class BodyDefinition:
         """For each class (0 included) the class of its mirror image, its own where there is none: int (C,)."""
         return np.array([0] + [_index(self.parts, mirror_name(p), i) + 1 for i, p in enumerate(self.parts)])
 
+    @property
+    def has_sides(self) -> bool:
+        """Whether some part has a mirror image: a body seen in a mirror is then such a body again."""
+        return bool((self.mirrored_classes() != np.arange(self.n_classes)).any())
+
     def bones(self) -> list[tuple[int, int]]:
         """(joint, parent) index pairs, for drawing and for bone lengths."""
         return [

@@ -68,10 +68,11 @@ class PackedVotes:
     first_leaf: np.ndarray  #: int32 (T,), row of ``spans`` where a tree's own leaves begin
     votes: np.ndarray  #: int16 (E, 5): joint, offset x, y, z in units of OFFSET_STEP_M, weight of FULL_WEIGHT
     n_joints: int
+    mirrored_joints: np.ndarray  #: int64 (J,), the joint on the other side; empty = one walk a tree
 
 
-def pack_votes(trees: Sequence[LeafVotes]) -> PackedVotes:
-    """Lay the votes of one or more trees end to end."""
+def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = None) -> PackedVotes:
+    """Lay the votes of one or more trees end to end; those of a symmetric forest know the joints' mirror images."""
     spans, votes = [], []
     n_votes = 0
     for tree in trees:
@@ -87,20 +88,28 @@ def pack_votes(trees: Sequence[LeafVotes]) -> PackedVotes:
         first_leaf=n_leaves[:-1].astype(np.int32),
         votes=np.concatenate(votes).astype(np.int16),
         n_joints=trees[0].weights.shape[1],
+        mirrored_joints=np.array([] if mirrored_joints is None else mirrored_joints, np.int64),
     )
 
 
 @njit(cache=True)
-def _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, counts):
+def _joint_of(vote, walk, n_trees, mirrored_joints):
+    """The joint that a vote is for: on a mirrored walk, the one on the other side."""
+    return np.int64(vote) if walk < n_trees else mirrored_joints[vote]
+
+
+@njit(cache=True)
+def _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, counts):
     """Histogram of stored weights for every joint: how many votes of each weight the pixels would cast."""
+    n_trees = len(first_leaf)
     for i in range(n_pixels):
         n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
         if not area[n] > 0:
             continue
         for t in range(leaves.shape[1]):
-            span = spans[first_leaf[t] + leaves[n, t]]
+            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
             for v in range(span[0], span[1]):
-                counts[votes[v, 0], votes[v, 4]] += 1
+                counts[_joint_of(votes[v, 0], t, n_trees, mirrored_joints), votes[v, 4]] += 1
 
 
 @njit(cache=True)
@@ -115,10 +124,11 @@ def _lightest(counts, most):
 
 
 @njit(cache=True)
-def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, places, weights, n_votes):
+def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, places, weights, n_votes):
     n_joints, most = weights.shape
+    n_trees = len(first_leaf)
     counts = np.zeros((n_joints, FULL_WEIGHT + 1), np.int32)
-    _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, counts)
+    _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, counts)
     lightest = np.empty(n_joints, np.int32)
     room = np.empty(n_joints, np.int32)
     seen = np.zeros(n_joints, np.int64)  # votes of the lightest weight so far
@@ -131,9 +141,11 @@ def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, places
             continue
         unit = area[n] * stands_for / np.float32(FULL_WEIGHT)
         for t in range(leaves.shape[1]):
-            span = spans[first_leaf[t] + leaves[n, t]]
+            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
+            step = np.float32(OFFSET_STEP_M)
+            across = step if t < n_trees else -step
             for v in range(span[0], span[1]):
-                joint, weight = votes[v, 0], votes[v, 4]
+                joint, weight = _joint_of(votes[v, 0], t, n_trees, mirrored_joints), votes[v, 4]
                 if weight < lightest[joint]:
                     continue
                 if weight == lightest[joint]:  # of these, evenly spaced ones
@@ -142,8 +154,9 @@ def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, places
                     if seen[joint] * room[joint] // counts[joint, weight] == before:
                         continue
                 k = n_votes[joint]
-                for axis in range(3):
-                    places[joint, k, axis] = points[n, axis] + np.float32(OFFSET_STEP_M) * votes[v, 1 + axis]
+                places[joint, k, 0] = points[n, 0] + across * votes[v, 1]
+                places[joint, k, 1] = points[n, 1] + step * votes[v, 2]
+                places[joint, k, 2] = points[n, 2] + step * votes[v, 3]
                 weights[joint, k] = np.float32(weight) * unit
                 n_votes[joint] += 1
 
@@ -167,8 +180,8 @@ def cast_votes(
     points_m : float32 (N, 3), metres
     area_m2 : float32 (N,), square metres, times the probability to be a person where that is known; a vote weighs
         its own weight x this, and a pixel of 0 does not vote
-    leaves : int32 (N, T), row of each tree's own leaves that a pixel reached
-    votes : PackedVotes, of the same T trees
+    leaves : int32 (N, W), row of each tree's own leaves that a pixel reached, the mirrored walks after the others
+    votes : PackedVotes, of the same trees
     most_votes : int, for each joint
     most_pixels : int
 
@@ -187,7 +200,17 @@ def cast_votes(
     n_votes = np.zeros(votes.n_joints, np.int64)
     n_pixels = min(len(points_m), most_pixels)
     _cast_votes(
-        points_m, area_m2, leaves, n_pixels, votes.spans, votes.first_leaf, votes.votes, places, weights, n_votes
+        points_m,
+        area_m2,
+        leaves,
+        n_pixels,
+        votes.spans,
+        votes.first_leaf,
+        votes.votes,
+        votes.mirrored_joints,
+        places,
+        weights,
+        n_votes,
     )
     return places, weights, n_votes
 

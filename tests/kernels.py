@@ -118,13 +118,19 @@ def _classify(rng, size):
     inputs.image = bordered_depth(inputs.depth_m, inputs.mask)
     inputs.trees = [random_inputs.tree(rng, 8, 20, 5) for _ in range(3)]
     inputs.tables = [random_inputs.offset_pairs(rng, 20) for _ in range(3)]
-    inputs.packed = pack_forest(inputs.trees, inputs.tables)
+    inputs.mirrored_classes = np.array([0, 2, 1, 4, 3])
+    inputs.packed = pack_forest(inputs.trees, inputs.tables, inputs.mirrored_classes)
+    mirrored = [
+        naive_classify.mirrored(*walk, inputs.mirrored_classes)
+        for walk in zip(inputs.trees, inputs.tables, strict=True)
+    ]
+    inputs.walks = [*zip(inputs.trees, inputs.tables, strict=True), *mirrored]
     return inputs
 
 
 def _leaves_of_pixels(rng, size):
     inputs = _classify(rng, size)
-    inputs.leaves = np.stack([rng.integers(t.n_leaves, size=size) for t in inputs.trees], 1).astype(np.int32)
+    inputs.leaves = np.stack([rng.integers(t.n_leaves, size=size) for t, _ in inputs.walks], 1).astype(np.int32)
     return inputs
 
 
@@ -531,13 +537,13 @@ KERNELS = (
         "classify",
         lambda i: classify(i.image, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.packed),
         lambda i: naive_classify.classify(
-            i.depth_m, i.mask, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.trees, i.tables
+            i.depth_m, i.mask, i.pixels, i.intrinsics.fx, i.intrinsics.fy, i.trees, i.tables, i.mirrored_classes
         ),
         _classify,
         size=1000,
         tolerance=1e-6,
         may_differ=0.005,
-        reason="float32 mean of three; a probe on the edge of two pixels is rounded either way",
+        reason="float32 mean of six; a probe on the edge of two pixels is rounded either way",
     ),
     Kernel(
         "find_leaves",
@@ -545,7 +551,7 @@ KERNELS = (
         lambda i: [
             [
                 naive_classify.leaf_of(tree, table, i.depth_m, i.mask, *pixel, i.intrinsics.fx, i.intrinsics.fy)
-                for tree, table in zip(i.trees, i.tables, strict=True)
+                for tree, table in i.walks
             ]
             for pixel in i.pixels
         ],
@@ -557,11 +563,11 @@ KERNELS = (
     Kernel(
         "mean_posterior",
         lambda i: mean_posterior(i.leaves, i.packed),
-        lambda i: np.mean([t.leaf_statistics[i.leaves[:, k]] for k, t in enumerate(i.trees)], axis=0),
+        lambda i: np.mean([t.leaf_statistics[i.leaves[:, k]] for k, (t, _) in enumerate(i.walks)], axis=0),
         _leaves_of_pixels,
         size=1000,
         tolerance=1e-6,
-        reason="float32 mean of three",
+        reason="float32 mean of six",
     ),
     Kernel(
         "best_splits",

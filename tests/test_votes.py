@@ -138,6 +138,29 @@ def test_votes_are_those_of_the_naive_twin(most_votes, most_pixels):
         np.testing.assert_allclose(weights[joint, : len(votes)], [weight for _, weight in votes], rtol=1e-5)
 
 
+def test_votes_of_mirrored_walks_are_those_of_the_naive_twin():
+    points, area, leaves, trees, _ = crowd(np.random.default_rng(9))
+    leaves, other_side = np.tile(leaves, 2), np.array([1, 0, 2])
+    places, weights, n_votes = cast_votes(points, area, leaves, pack_votes(trees, other_side), 150, 2000)
+    wanted = naive.cast_votes(points, area, leaves, trees, 150, 2000, other_side)
+    assert n_votes.tolist() == [len(votes) for votes in wanted]
+    for joint, votes in enumerate(wanted):
+        np.testing.assert_allclose(places[joint, : len(votes)], [place for place, _ in votes], atol=1e-6)
+        np.testing.assert_allclose(weights[joint, : len(votes)], [weight for _, weight in votes], rtol=1e-5)
+
+
+def test_a_mirrored_walk_votes_for_the_other_joint_on_the_other_side():
+    sides = leaf_votes([[[[20, 4, -8]], [[0, 0, 0]]]], [[[255], [0]]])
+    places, _, n_votes = cast_votes(
+        np.array([[0, 0, 2]], np.float32),
+        np.array([AREA_M2], np.float32),
+        np.array([[0, 0]], np.int32),
+        pack_votes([sides], np.array([1, 0])),
+    )
+    assert n_votes.tolist() == [1, 1]
+    np.testing.assert_allclose(places[:, 0], [[0.1, 0.02, 1.96], [-0.1, 0.02, 1.96]], atol=1e-6)
+
+
 def test_modes_are_those_of_the_naive_twin():
     points, area, leaves, trees, joints = crowd(np.random.default_rng(7))
     bandwidth = np.array([0.05, 0.06, 0.07], np.float32)

@@ -3,6 +3,9 @@
 Two things make it fast. A node is one record of 32 bytes, half a cache line, with its offsets in it.
 And a block of 64 pixels goes down a tree side by side, one level at a time, so that the cache misses
 of 64 walks overlap instead of waiting for each other.
+
+A symmetric forest is walked twice, the second time as its own mirror image: offsets to the other side, and left parts
+for right ones. That is as good as more trees, needs no room, and makes a mirrored frame give the mirrored answer.
 """
 
 from __future__ import annotations
@@ -28,10 +31,18 @@ class PackedForest:
     roots: np.ndarray  #: int32 (T,)
     first_leaf: np.ndarray  #: int32 (T,), row of `leaf_probabilities` where a tree's own leaves begin
     leaf_probabilities: np.ndarray  #: float32 (L, C), of all trees
+    mirrored_classes: np.ndarray  #: int64 (C,), the class of each class's mirror image; empty = one walk a tree
+
+    @property
+    def walks(self) -> int:
+        """Leaves that a pixel reaches: one a tree, and in a symmetric forest as many again, of the mirrored trees."""
+        return len(self.roots) * (2 if len(self.mirrored_classes) else 1)
 
 
-def pack_forest(trees: Sequence[Tree], offsets: Sequence[np.ndarray]) -> PackedForest:
-    """Lay trees and their feature tables (float32 (F, 2, 2) each) end to end."""
+def pack_forest(
+    trees: Sequence[Tree], offsets: Sequence[np.ndarray], mirrored_classes: np.ndarray | None = None
+) -> PackedForest:
+    """Lay trees and their feature tables (float32 (F, 2, 2) each) end to end; a symmetric forest knows its mirror."""
     records, roots, first_leaf = [], [], []
     n_nodes = n_leaves = 0
     for tree, table in zip(trees, offsets, strict=True):
@@ -51,6 +62,7 @@ def pack_forest(trees: Sequence[Tree], offsets: Sequence[np.ndarray]) -> PackedF
         roots=np.array(roots, np.int32),
         first_leaf=np.array(first_leaf, np.int32),
         leaf_probabilities=np.ascontiguousarray(np.concatenate([t.leaf_statistics for t in trees])),
+        mirrored_classes=np.array([] if mirrored_classes is None else mirrored_classes, np.int64),
     )
 
 
@@ -72,9 +84,10 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
             row[i], col[i] = pixels[first + i, 0] + 1, pixels[first + i, 1] + 1
             depth_m = np.float32(flat[row[i] * width + col[i]]) * np.float32(0.001)
             row_scale[i], col_scale[i] = fy / depth_m, fx / depth_m
-        for t in range(len(roots)):
+        for t in range(leaves.shape[1]):
+            side = np.float32(1 if t < len(roots) else -1)
             for i in range(count):
-                node[i], walking[i] = roots[t], i
+                node[i], walking[i] = roots[t % len(roots)], i
             left = count
             while left > 0:
                 still = 0
@@ -85,12 +98,9 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
                     if child < 0:  # a leaf: the pixel is at its end
                         node[i] = -1 - child
                         continue
-                    u = probe_index(
-                        row[i], col[i], records[n, 0], records[n, 1], row_scale[i], col_scale[i], height, width
-                    )
-                    v = probe_index(
-                        row[i], col[i], records[n, 2], records[n, 3], row_scale[i], col_scale[i], height, width
-                    )
+                    across = side * col_scale[i]
+                    u = probe_index(row[i], col[i], records[n, 0], records[n, 1], row_scale[i], across, height, width)
+                    v = probe_index(row[i], col[i], records[n, 2], records[n, 3], row_scale[i], across, height, width)
                     response_mm = np.float32(np.int32(flat[u]) - np.int32(flat[v]))
                     node[i] = child + np.int32(response_mm > records[n, 4])
                     walking[still] = i
@@ -101,13 +111,18 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
 
 
 @njit(cache=True, parallel=True)
-def _mean_posterior(leaves, first_leaf, leaf_probabilities, out):
+def _mean_posterior(leaves, first_leaf, leaf_probabilities, mirrored_classes, out):
     share = np.float32(1) / np.float32(leaves.shape[1])
+    n_trees = len(first_leaf)
     for n in prange(len(leaves)):  # a pixel owns its row of out
-        for t in range(leaves.shape[1]):
+        for t in range(n_trees):
             leaf = first_leaf[t] + leaves[n, t]
             for c in range(out.shape[1]):
                 out[n, c] += share * leaf_probabilities[leaf, c]
+        for t in range(n_trees, leaves.shape[1]):
+            leaf = first_leaf[t - n_trees] + leaves[n, t]
+            for c in range(out.shape[1]):
+                out[n, c] += share * leaf_probabilities[leaf, mirrored_classes[c]]
 
 
 def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
@@ -122,13 +137,13 @@ def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, for
 
     Returns
     -------
-    int32 (N, T), row of each tree's own leaf table
+    int32 (N, W), row of each tree's own leaf table; of a symmetric forest the mirrored walks come after the others
 
     References
     ----------
     Naive twin: tests/reference/classify.py
     """
-    leaves = np.empty((len(pixels), len(forest.roots)), np.int32)
+    leaves = np.empty((len(pixels), forest.walks), np.int32)
     if len(pixels):
         _find_leaves(
             image,
@@ -148,7 +163,7 @@ def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
 
     Parameters
     ----------
-    leaves : int32 (N, T), from `find_leaves`
+    leaves : int32 (N, W), from `find_leaves`
     forest : PackedForest
 
     Returns
@@ -160,10 +175,10 @@ def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
     Shotton et al., CVPR 2011, eq. 2. Naive twin: tests/reference/classify.py
     """
     out = np.zeros((len(leaves), forest.leaf_probabilities.shape[1]), np.float32)
-    _mean_posterior(leaves, forest.first_leaf, forest.leaf_probabilities, out)
+    _mean_posterior(leaves, forest.first_leaf, forest.leaf_probabilities, forest.mirrored_classes, out)
     return out
 
 
 def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
-    """Mean posterior of all trees at every pixel: float32 (N, C); arguments as for `find_leaves`."""
+    """Mean posterior of all walks at every pixel: float32 (N, C); arguments as for `find_leaves`."""
     return mean_posterior(find_leaves(image, pixels, fx, fy, forest), forest)

@@ -39,6 +39,7 @@ class ForestParameters:
     pixels_per_person: int = 300
     growth: GrowthRules = field(default_factory=GrowthRules)
     offsets: OffsetRange = field(default_factory=OffsetRange)
+    symmetric: bool = True  #: walk every tree as its mirror image too, where the body has sides
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -68,6 +69,8 @@ class TrainingProgress:
 class DepthForest:
     """Randomised decision trees on depth differences; labels pixels with body parts.
 
+    A ``symmetric`` forest walks every tree a second time as its own mirror image (`classify`).
+
     Raises
     ------
     ValueError
@@ -82,6 +85,7 @@ class DepthForest:
         joint_parameters: JointParameters | None = None,
         header: dict[str, Any] | None = None,
         votes: Sequence[LeafVotes] = (),
+        symmetric: bool = False,
     ) -> None:
         if not trees or len(trees) != len(offsets):
             raise ValueError(f"a forest needs one feature table a tree, got {len(trees)} trees, {len(offsets)} tables")
@@ -98,8 +102,18 @@ class DepthForest:
         self.body = body
         self.joint_parameters = joint_parameters or JointParameters.default(body)
         self.header = header or {}
-        self.packed: PackedForest = pack_forest(self.trees, self.offsets)
+        self.votes: tuple[LeafVotes, ...] = ()
+        self.set_symmetric(symmetric)
         self.set_votes(votes)
+
+    def set_symmetric(self, symmetric: bool) -> None:
+        """Walk every tree as its mirror image too, or no longer; ValueError for a body without sides."""
+        if symmetric and not self.body.has_sides:
+            raise ValueError(f"body {self.body.name!r} has no left and right parts: its forest cannot be symmetric")
+        self.symmetric = symmetric
+        classes = self.body.mirrored_classes() if symmetric else None
+        self.packed: PackedForest = pack_forest(self.trees, self.offsets, classes)
+        self._pack_votes()
 
     def set_votes(self, votes: Sequence[LeafVotes]) -> None:
         """Give the leaves their votes, one `LeafVotes` a tree or none; ValueError for what does not fit."""
@@ -108,7 +122,11 @@ class DepthForest:
         for tree, own in zip(self.trees, votes, strict=False):
             own.check(tree.n_leaves, len(self.body.joints))
         self.votes = tuple(votes)
-        self.packed_votes = pack_votes(votes) if votes else None
+        self._pack_votes()
+
+    def _pack_votes(self) -> None:
+        mirrored = self.body.mirrored_joints() if self.symmetric else None
+        self.packed_votes = pack_votes(self.votes, mirrored) if self.votes else None
 
     def predict(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
@@ -136,7 +154,14 @@ class DepthForest:
     def save(self, path: str | Path) -> None:
         """Write the model file; see docs/formats.md."""
         forest_file.write_forest(
-            path, self.trees, self.offsets, self.body, self.joint_parameters, self.header, self.votes
+            path,
+            self.trees,
+            self.offsets,
+            self.body,
+            self.joint_parameters,
+            self.header,
+            self.votes,
+            self.symmetric,
         )
 
     @classmethod
@@ -187,7 +212,8 @@ def train_forest(
         for tree in range(parameters.trees)
     ]
     header = {"training": asdict(parameters), "training_frames": len(dataset)}
-    return DepthForest([forest_file.as_kept(t) for t, _ in grown], [o for _, o in grown], body, header=header)
+    trees, tables = [forest_file.as_kept(t) for t, _ in grown], [o for _, o in grown]
+    return DepthForest(trees, tables, body, header=header, symmetric=parameters.symmetric and body.has_sides)
 
 
 def train_tree(

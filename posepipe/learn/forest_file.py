@@ -27,8 +27,8 @@ from posepipe.npz_file import read_npz, write_npz
 from posepipe.votes import LeafVotes
 
 FORMAT = "posepipe-forest"
-VERSION = 2
-"""1 knew no votes, and so no method of joints."""
+VERSION = 3
+"""1 knew no votes, and so no method of joints; 2 no symmetric forests."""
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 _JOINT_FIELDS = tuple(name for name in JointParameters.__dataclass_fields__ if name != "method")
 _VOTE_FIELDS = tuple(LeafVotes.__dataclass_fields__)
@@ -43,6 +43,7 @@ class StoredForest(NamedTuple):
     joint_parameters: JointParameters
     header: dict[str, Any]
     votes: tuple[LeafVotes, ...]  #: one a tree, or none
+    symmetric: bool
 
 
 def write_forest(
@@ -53,6 +54,7 @@ def write_forest(
     joint_parameters: JointParameters,
     header: Mapping[str, Any],
     votes: Sequence[LeafVotes] = (),
+    symmetric: bool = False,
 ) -> None:
     """Write a model file in one step: a file of that name is whole or not there."""
     meta = {
@@ -63,6 +65,7 @@ def write_forest(
         "probes": PROBE_RULES,
         "trees": len(trees),
         "joints_from": joint_parameters.method,
+        "symmetric": symmetric,
     }
     arrays: dict[str, np.ndarray] = {"header": np.frombuffer(json.dumps(meta).encode(), np.uint8)}
     for k, (tree, table) in enumerate(zip(trees, offsets, strict=True)):
@@ -142,7 +145,8 @@ def read_forest(path: str | Path) -> StoredForest:
         joint_arrays = {name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS}
         joint_parameters = JointParameters(**joint_arrays, method=header.get("joints_from", "parts"))
         _check_joint_parameters(joint_parameters, body)
-        return StoredForest(trees, offsets, body, joint_parameters, header, _read_votes(arrays, len(trees)))
+        votes, symmetric = _read_votes(arrays, len(trees)), header.get("symmetric", False) is True
+        return StoredForest(trees, offsets, body, joint_parameters, header, votes, symmetric)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:

@@ -62,6 +62,7 @@ def train_votes(
         on_frame()
     if not joints:
         raise ValueError("votes need frames with people; these frames show nobody")
+    # the mirrored walks of a symmetric forest come last; what they would teach is what these do
     reached, places, person_of = np.concatenate(leaves), np.concatenate(points), np.concatenate(persons)
     limits_m = np.full(len(forest.body.joints), VOTE_LENGTH_M, np.float32)
     return tuple(

@@ -62,6 +62,20 @@ def test_every_tree_asks_its_own_feature_table():
     assert answers == [[0.5, 0.5], [1, 0], [0, 1], [0.5, 0.5]]
 
 
+def test_a_symmetric_forest_says_of_a_mirrored_picture_what_it_says_of_the_picture_sides_swapped():
+    rng = np.random.default_rng(2)
+    depth_m, mask = random_inputs.depth_image(rng, 40, 51)
+    pixels = random_inputs.readable_pixels(rng, depth_m, mask, 300)
+    other_side = np.array([0, 2, 1, 3])
+    forest = pack_forest([random_inputs.tree(rng, 6, 10, 4)], [random_inputs.offset_pairs(rng, 10)], other_side)
+    here = classify(bordered_depth(depth_m, mask), pixels, 50.0, 50.0, forest)
+    mirrored = np.column_stack([pixels[:, 0], 50 - pixels[:, 1]]).astype(np.int32)
+    there = classify(bordered_depth(depth_m[:, ::-1].copy(), mask[:, ::-1].copy()), mirrored, 50.0, 50.0, forest)
+    same = np.isclose(here, there[:, other_side], atol=1e-6).all(axis=1)
+    assert same.mean() > 0.99  # a probe on the edge of two pixels is rounded to the right, in the mirror too
+    assert not np.allclose(here, here[:, other_side])
+
+
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
 def test_any_number_of_pixels_is_classified_as_if_each_stood_alone(count):
     rng = np.random.default_rng(count)

@@ -191,6 +191,24 @@ def test_trees_tables_and_body_must_fit():
             DepthForest(trees, tables, TOY)
 
 
+def test_a_body_without_sides_has_no_symmetric_forest():
+    tree, table = parts_of_a_forest()
+    starfish = BodyDefinition("starfish", ("a", "b", "c", "d", "e"), ("mouth",), {})
+    assert not starfish.has_sides
+    assert TOY.has_sides
+    with pytest.raises(ValueError, match="no left and right parts"):
+        DepthForest([tree], [table], starfish, symmetric=True)
+
+
+def test_a_symmetric_forest_is_walked_twice_as_often(forest):
+    frame = toy_frame(100)
+    arguments = (frame.depth.depth_m, frame.people > 0, frame.depth.intrinsics)
+    assert forest.symmetric
+    assert forest.predict(*arguments).leaves.shape[1] == 2 * len(forest.trees)
+    once = DepthForest(forest.trees, forest.offsets, TOY)
+    assert once.predict(*arguments).leaves.shape[1] == len(forest.trees)
+
+
 def test_a_saved_forest_comes_back_with_all_that_it_knew(forest, tmp_path):
     forest.save(tmp_path / "toy.npz")
     loaded = DepthForest.load(tmp_path / "toy.npz")

@@ -151,6 +151,20 @@ def test_a_model_of_version_1_has_no_votes_and_joints_from_parts(path):
     assert loaded.joint_parameters.method == "parts"
 
 
+def test_a_symmetric_forest_stays_one_and_an_older_model_is_none(path):
+    forest = DepthForest.load(path)
+    forest.set_symmetric(True)
+    forest.save(path)
+    assert DepthForest.load(path).symmetric
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(arrays["header"].tobytes())
+    del header["symmetric"]
+    arrays["header"] = np.frombuffer(json.dumps(header | {"version": 2}).encode(), np.uint8)
+    np.savez(path, **arrays)
+    assert not DepthForest.load(path).symmetric
+
+
 def test_an_unknown_method_of_joints_is_refused(path):
     refuse_header(path, joints_from="stars")
 
@@ -159,7 +173,7 @@ def test_the_header_keeps_what_the_trainer_wrote(path):
     loaded = DepthForest.load(path)
     assert loaded.header["name"] == "small"
     assert loaded.header["format"] == "posepipe-forest"
-    assert loaded.header["version"] == 2
+    assert loaded.header["version"] == 3
     assert loaded.header["probes"] == {"rounding": "half up", "outside": "background", "background_m": 10.0}
 
 
@@ -278,7 +292,7 @@ def test_pickled_arrays_are_refused_and_never_unpickled(path, tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.parametrize("version", [3, 99, "1", "two", [1], 1e400, None])
+@pytest.mark.parametrize("version", [4, 99, "1", "two", [1], 1e400, None])
 def test_another_version_is_refused(path, version):
     refuse_header(path, version=version)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.reference.depth_features import response_mm
@@ -19,10 +21,21 @@ def leaf_of(tree, offsets, depth_m, mask, row, col, fx, fy):
     return tree.first_child[node]
 
 
-def classify(depth_m, mask, pixels, fx, fy, trees, offsets):
-    """Mean posterior (N, C) of the leaves that each pixel reaches."""
+def mirrored(tree, offsets, mirrored_classes):
+    """The tree that knows what the other knows, of the world in a mirror: a tree and its offsets."""
+    swapped = np.zeros_like(tree.leaf_statistics)
+    for c, other in enumerate(mirrored_classes):
+        swapped[:, other] = tree.leaf_statistics[:, c]
+    return replace(tree, leaf_statistics=swapped), offsets * np.array([1, -1], offsets.dtype)
+
+
+def classify(depth_m, mask, pixels, fx, fy, trees, offsets, mirrored_classes=()):
+    """Mean posterior (N, C) of the leaves that each pixel reaches, in a symmetric forest of its mirror image too."""
+    walks = list(zip(trees, offsets, strict=True))
+    if len(mirrored_classes):
+        walks += [mirrored(tree, table, mirrored_classes) for tree, table in walks]
     out = np.zeros((len(pixels), trees[0].leaf_statistics.shape[1]))
     for n, (row, col) in enumerate(pixels):
-        for tree, table in zip(trees, offsets, strict=True):
+        for tree, table in walks:
             out[n] += tree.leaf_statistics[leaf_of(tree, table, depth_m, mask, row, col, fx, fy)]
-    return out / len(trees)
+    return out / len(walks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.reference import mean_shift
@@ -25,8 +27,19 @@ def heaviest(votes, most):
     return [votes[i] for i in sorted(heavier + evenly(alike, most - len(heavier)))]
 
 
-def cast_votes(points_m, area_m2, leaves, trees, most_votes, most_pixels):
-    """For each joint a list of (place, weight in square metres)."""
+def mirrored(tree, mirrored_joints):
+    """What the leaves of a tree say of the world in a mirror."""
+    offsets, weights = np.zeros_like(tree.offsets), np.zeros_like(tree.weights)
+    for joint, other in enumerate(mirrored_joints):
+        offsets[:, other] = tree.offsets[:, joint] * np.array([-1, 1, 1], np.int8)
+        weights[:, other] = tree.weights[:, joint]
+    return replace(tree, offsets=offsets, weights=weights)
+
+
+def cast_votes(points_m, area_m2, leaves, trees, most_votes, most_pixels, mirrored_joints=()):
+    """For each joint a list of (place, weight in square metres); leaves of mirrored trees come after the others."""
+    if len(mirrored_joints):
+        trees = [*trees, *(mirrored(tree, mirrored_joints) for tree in trees)]
     n = len(points_m)
     voters = [(2 * i + 1) * n // (2 * most_pixels) for i in range(most_pixels)] if n > most_pixels else range(n)
     cast = []
