@@ -71,19 +71,15 @@ def infer_joints(
     Conditional Gaussian, e.g. Bishop 2006, eq. 2.81-2.82. Naive twin: tests/reference/assembly.py
     """
     n_landmarks = len(found)
-    seen = np.nonzero(found)[0]
-    centre = landmarks_m[seen].mean(axis=0)
-    n_joints = parameters.mean_m.shape[1] - n_landmarks
-    joints, variance = np.empty((n_joints, 3)), np.zeros(n_joints)
-    for axis in range(3):
-        covariance, mean = _gaussian(parameters, axis)
-        joint_seen = covariance[n_landmarks:, seen]
-        seen_seen = covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + NUGGET_M2)
-        gain = np.linalg.solve(seen_seen, joint_seen.T).T
-        surprise = landmarks_m[seen, axis] - centre[axis] - mean[seen]
-        joints[:, axis] = centre[axis] + mean[n_landmarks:] + gain @ surprise
-        variance += np.maximum(np.diag(covariance)[n_landmarks:] - (gain * joint_seen).sum(axis=1), 0)
-    return joints, np.sqrt(variance / 3)
+    seen, centre, surprise = _surprise(landmarks_m, found, parameters)
+    covariance = parameters.covariance_m2[:, :, seen].astype(np.float64) + TRANSLATION_VARIANCE_M2
+    joint_seen = covariance[:, n_landmarks:]
+    gain = np.linalg.solve(_noisy(covariance[:, seen], noise_m2[seen]), joint_seen.transpose(0, 2, 1))
+    mean_m = parameters.mean_m[:, n_landmarks:].astype(np.float64)
+    joints = centre + (mean_m + (surprise[:, None] @ gain)[:, 0]).T
+    alone = np.diagonal(parameters.covariance_m2, axis1=1, axis2=2)[:, n_landmarks:] + TRANSLATION_VARIANCE_M2
+    variance = np.maximum(alone - (gain.transpose(0, 2, 1) * joint_seen).sum(axis=2), 0)
+    return joints, np.sqrt(variance.mean(axis=0))
 
 
 def expect_landmarks(
@@ -102,22 +98,28 @@ def expect_landmarks(
     ----------
     Leave-one-out of a Gaussian from its precision matrix: Rasmussen and Williams 2006, eq. 5.12.
     """
-    seen = np.nonzero(found)[0]
-    centre = landmarks_m[seen].mean(axis=0)
+    seen, _, surprise = _surprise(landmarks_m, found, parameters)
+    covariance = parameters.covariance_m2[:, seen][:, :, seen].astype(np.float64) + TRANSLATION_VARIANCE_M2
+    precision = np.linalg.inv(_noisy(covariance, noise_m2[seen]))
+    alone = np.diagonal(precision, axis1=1, axis2=2)
     expected, variance = np.zeros((len(found), 3)), np.zeros((len(found), 3))
-    for axis in range(3):
-        covariance, mean = _gaussian(parameters, axis)
-        precision = np.linalg.inv(covariance[np.ix_(seen, seen)] + np.diag(noise_m2[seen] + NUGGET_M2))
-        surprise = landmarks_m[seen, axis] - centre[axis] - mean[seen]
-        alone = np.diag(precision)
-        expected[seen, axis] = landmarks_m[seen, axis] - precision @ surprise / alone
-        variance[seen, axis] = np.maximum(1 / alone - noise_m2[seen], NUGGET_M2)
+    expected[seen] = landmarks_m[seen] - ((precision @ surprise[..., None])[..., 0] / alone).T
+    variance[seen] = np.maximum(1 / alone - noise_m2[seen], NUGGET_M2).T
     return expected, variance
 
 
-def _gaussian(parameters: JointParameters, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    covariance = parameters.covariance_m2[axis].astype(np.float64) + TRANSLATION_VARIANCE_M2
-    return covariance, parameters.mean_m[axis].astype(np.float64)
+def _surprise(
+    landmarks_m: np.ndarray, found: np.ndarray, parameters: JointParameters
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of the landmarks found, their centre, and how far they lie from their means, float64 (3, S)."""
+    seen = np.nonzero(found)[0]
+    centre = landmarks_m[seen].mean(axis=0)
+    return seen, centre, (landmarks_m[seen] - centre).T - parameters.mean_m[:, seen]
+
+
+def _noisy(covariance: np.ndarray, noise_m2: np.ndarray) -> np.ndarray:
+    """Covariance (3, S, S) of landmarks with that much extra variance (S,) each."""
+    return covariance + np.diag(noise_m2 + NUGGET_M2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,21 +169,27 @@ def choose_proposals(
     -------
     One proposal a landmark, None where nothing was proposed
     """
-    chosen = [max(proposals, key=lambda p: p.confidence) if proposals else None for proposals in rivals]
-    for _ in range(ROUNDS):
-        place, confidence = places_of(chosen)
+    everyone = [proposal for proposals in rivals for proposal in proposals]
+    row = np.repeat(np.arange(len(rivals)), [len(proposals) for proposals in rivals])
+    at = np.array([proposal.xyz_m for proposal in everyone]).reshape(-1, 3)
+    score = sure = np.array([proposal.confidence for proposal in everyone])
+    for _ in range(ROUNDS if everyone else 0):
+        best = _best_of_each(row, score)
+        place, confidence = np.zeros((len(rivals), 3)), np.zeros(len(rivals))
+        place[row[best]], confidence[row[best]] = at[best], sure[best]
         expected, variance = expect_landmarks(place, confidence > 0, landmark_noise(confidence), parameters)
-        variance += LANDMARK_SIGMA_M**2
-        for row, proposals in enumerate(rivals):
-            if not proposals:
-                continue
-            distance = [((p.xyz_m - expected[row]) ** 2 / variance[row]).sum() for p in proposals]
-            score = [
-                math.log(max(p.confidence, 1e-6)) - PLAUSIBILITY_SHARE * min(d, FURTHEST) / 2
-                for p, d in zip(proposals, distance, strict=True)
-            ]
-            chosen[row] = proposals[int(np.argmax(score))]
+        distance = ((at - expected[row]) ** 2 / (variance[row] + LANDMARK_SIGMA_M**2)).sum(axis=1)
+        score = np.log(np.maximum(sure, 1e-6)) - PLAUSIBILITY_SHARE * np.minimum(distance, FURTHEST) / 2
+    chosen: list[JointProposal | None] = [None] * len(rivals)
+    for best_of_row in _best_of_each(row, score):
+        chosen[row[best_of_row]] = everyone[best_of_row]
     return chosen
+
+
+def _best_of_each(row: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Index of the highest score, the first of equals, in each row that there is."""
+    order = np.lexsort((-score, row))
+    return order[np.unique(row[order], return_index=True)[1]]
 
 
 def places_of(chosen: Sequence[JointProposal | None]) -> tuple[np.ndarray, np.ndarray]:

@@ -5,12 +5,12 @@ A candidate is only that. Whether it is a person, and which of its pixels are, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 
-from posepipe.camera import Plane
+from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, floor_of
@@ -75,30 +75,39 @@ class RoomForeground:
         mask = before_planes(depth_m, intrinsics, planes)
         if self.background is not None:
             mask &= self.background.before(depth_m)
+        self._candidates = np.zeros(mask.shape, np.uint8)
+        if not mask.any():
+            return self._candidates
+        window = _window_of(mask)
+        lens = replace(intrinsics, cx=intrinsics.cx - window[1].start, cy=intrinsics.cy - window[0].start)
+        self._candidates[window] = self._candidates_of(depth_m[window].copy(), mask[window].copy(), lens)
+        return self._candidates
+
+    def _candidates_of(self, depth_m: np.ndarray, mask: np.ndarray, lens: Intrinsics) -> np.ndarray:
+        """Candidates among the pixels of a mask: uint8 (H, W)."""
         pieces, count = find_pieces(depth_m, mask)
-        area_m2, _, _ = measure_pieces(pieces, count, depth_m, intrinsics)
+        area_m2, _, _ = measure_pieces(pieces, count, depth_m, lens)
         kept = area_m2 >= self.speck_m2
         pieces = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[pieces]
-        pieces, count = self._joined(pieces, frame), int(kept.sum())
-        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, intrinsics)
+        pieces, count = self._joined(pieces, depth_m, lens), int(kept.sum())
+        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, lens)
         large = (area_m2 >= self.min_area_m2) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
-        self._candidates = rank[pieces]
-        return self._candidates
+        return rank[pieces]
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
         """Remember what is nobody's; ``people`` bool (H, W), the pixels of those found in the frame."""
         if self.background is not None:
             self.background.learn(frame.depth_m, people, self._candidates > 0)
 
-    def _joined(self, pieces: np.ndarray, frame: DepthFrame) -> np.ndarray:
+    def _joined(self, pieces: np.ndarray, depth_m: np.ndarray, lens: Intrinsics) -> np.ndarray:
         """Pieces that belong together under the number of a large one."""
         count = int(pieces.max(initial=0))
-        area_m2, low_m, high_m = measure_pieces(pieces, count, frame.depth_m, frame.intrinsics)
+        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, lens)
         large = area_m2 >= self.limb_m2
-        gaps_m = find_contacts(pieces, count, frame.depth_m, TOUCH_PX)
+        gaps_m = find_contacts(pieces, count, depth_m, TOUCH_PX)
         both_large = large[:, None] & large
         touching = gaps_m <= np.where(both_large, self.body_reach_m, self.limb_reach_m)
         touching &= large[:, None] | large  # two limbs may be those of two people
@@ -110,17 +119,26 @@ class RoomForeground:
             if a != b and (high - low).max() <= self.max_extent_m:
                 leader[leader == b] = a
                 low_m[a], high_m[a] = low, high
-        return join_near(leader[pieces], large, frame, self.gap_m)
+        return join_near(leader[pieces], large, depth_m, lens, self.gap_m)
 
 
-def join_near(pieces: np.ndarray, large: np.ndarray, frame: DepthFrame, gap_m: float) -> np.ndarray:
+def _window_of(mask: np.ndarray) -> tuple[slice, slice]:
+    """Rows and columns that hold every pixel of a mask: what is done pixel by pixel need not be done elsewhere."""
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+
+
+def join_near(
+    pieces: np.ndarray, large: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics, gap_m: float
+) -> np.ndarray:
     """Give small pieces to the large one that is nearest in the picture, where it is near in space too.
 
     Parameters
     ----------
     pieces : int32 (H, W), 0 = none
     large : bool (count + 1,), which pieces are
-    frame : DepthFrame
+    depth_m : float32 (H, W), metres
+    intrinsics : Intrinsics
     gap_m : metres between the two pixels that are nearest in the picture
 
     Returns
@@ -138,15 +156,13 @@ def join_near(pieces: np.ndarray, large: np.ndarray, frame: DepthFrame, gap_m: f
     at = np.flatnonzero(small)
     order = np.lexsort((gap_px.ravel()[at], small.ravel()[at]))
     ids, first = np.unique(small.ravel()[at[order]], return_index=True)
+    width = pieces.shape[1]
     here = at[order[first]]  # each small piece's pixel that is nearest to a large one
     there = place[label.ravel()[here]]
-    near = np.linalg.norm(_points_m(frame, here) - _points_m(frame, there), axis=1) <= gap_m
+    here_m, there_m = (
+        intrinsics.deproject_pixels(r, c, depth_m[r, c]) for r, c in (divmod(here, width), divmod(there, width))
+    )
+    near = np.linalg.norm(here_m - there_m, axis=1) <= gap_m
     joined = np.arange(len(large), dtype=np.int32)
     joined[ids[near]] = pieces.ravel()[there[near]]
     return joined[pieces]
-
-
-def _points_m(frame: DepthFrame, flat: np.ndarray) -> np.ndarray:
-    """Camera points of pixels given by their flat index: float32 (N, 3), metres."""
-    rows, cols = np.divmod(flat, frame.depth_m.shape[1])
-    return frame.intrinsics.deproject_pixels(rows, cols, frame.depth_m[rows, cols])

@@ -74,9 +74,11 @@ class ModeProposer:
         modes, masses = find_landmarks(density, p, self.votes)
         places = push_back(modes, np.broadcast_to(p.push_back_m[:, None], masses.shape))
         confidence = calibrated(masses, p.confidence)
+        landmarks = landmarks_of(self.body, p.method)
+        there = masses > 0
         return tuple(
-            JointProposal(landmark.name, (float(x), float(y), float(z)), float(confidence[row, m]), landmark.voted)
-            for row, landmark in enumerate(landmarks_of(self.body, p.method))
-            for m, (x, y, z) in enumerate(places[row])
-            if masses[row, m] > 0
+            JointProposal(landmarks[row].name, tuple(place), sure, landmarks[row].voted)
+            for row, place, sure in zip(
+                np.nonzero(there)[0], places[there].tolist(), confidence[there].tolist(), strict=True
+            )
         )

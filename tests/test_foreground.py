@@ -146,7 +146,9 @@ def test_small_pieces_join_by_distance_in_space_not_in_the_picture():
     pieces = np.zeros((40, 60), np.int32)
     pieces[5:35, 5:25], pieces[10:15, 32:36], pieces[20:25, 32:36], pieces[2:5, 27:29] = 1, 2, 3, 4
     metres = np.array([0, 2.0, 2.0, 3.5, 2.6], np.float32)
-    joined = join_near(pieces, np.array([False, True, False, False, False]), frame_of(metres[pieces]), 0.2)
+    joined = join_near(
+        pieces, np.array([False, True, False, False, False]), frame_of(metres[pieces]).depth_m, CAMERA, 0.2
+    )
     np.testing.assert_array_equal(joined, np.array([0, 1, 1, 3, 4])[pieces])
 
 
