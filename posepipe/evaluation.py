@@ -130,6 +130,7 @@ def evaluate(
     on_frame: Callable[[], object] = lambda: None,
     instead: TrueParts | None = None,
     whole_frames: bool = False,
+    in_view_joints: int | None = None,
 ) -> Report:
     """Run the whole pipeline, without tracking, and score parts and joints.
 
@@ -141,6 +142,7 @@ def evaluate(
     instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
     whole_frames : the pipeline finds the people itself, as in use, and is scored on that too; otherwise each
         person of the truth is cut out and scored alone
+    in_view_joints : in whole frames, only people who show so many joints are asked for; None = IN_VIEW_JOINTS
     """
     pipeline = Pipeline.from_forest(forest, tracking=False, foreground="auto" if whole_frames else "none")
     if instead is not None:
@@ -149,7 +151,10 @@ def evaluate(
     for frame in frames:
         if instead is not None:
             instead.labels = frame.parts
-        (_score_whole if whole_frames else _score_cut_out)(pipeline, frame, report)
+        if whole_frames:
+            _score_whole(pipeline, frame, report, IN_VIEW_JOINTS if in_view_joints is None else in_view_joints)
+        else:
+            _score_cut_out(pipeline, frame, report)
         report = replace(report, frames=report.frames + 1)
         on_frame()
     return report
@@ -159,18 +164,20 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
     for person, joints_m in enumerate(frame.joints_m, start=1):
         alone = np.where(frame.people == person, frame.depth.depth_m, 0)
         result = pipeline.step(replace(frame.depth, depth_m=alone))
-        report.parts.add(np.where(frame.people == person, frame.parts, 0), result.parts)
+        # parts are scored pixel by pixel, joints as in use, from as many pixels as the pipeline looks at
+        every_pixel = pipeline.parts.predict(alone, alone > 0, frame.depth.intrinsics)
+        report.parts.add(np.where(frame.people == person, frame.parts, 0), every_pixel.label_image(alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
 
 
-def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
+def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:
     result = pipeline.step(frame.depth)
     report.parts.add(frame.parts, result.parts)
     joints = pipeline.parts.body.joints
     found = [joints_of(track, joints) for track in result.people]
     distances = np.array([[mean_distance(truth, pose) for pose in found] for truth in frame.joints_m])
     pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M)
-    in_view = np.flatnonzero(frame.visible.sum(axis=1) >= IN_VIEW_JOINTS).tolist()
+    in_view = np.flatnonzero(frame.visible.sum(axis=1) >= in_view_joints).tolist()
     for person in in_view:
         one = replace(result, people=(), proposals=())
         if person in pairs:

@@ -21,7 +21,7 @@ from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
 from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
-from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
 from posepipe.results import RIGHT_M, JointProposal
 from posepipe.votes import PackedVotes
@@ -112,7 +112,8 @@ def _people(
     for frame in frames:
         depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
         for person in range(1, len(frame.joints_m) + 1):
-            parts = classifier.predict(depth_m, (frame.people == person) & (depth_m > 0), intrinsics)
+            mask = (frame.people == person) & (depth_m > 0)
+            parts = classifier.predict(depth_m, mask, intrinsics, stride_for(mask))
             if len(parts.pixels):
                 truth = weigh_points(depth_m, intrinsics, _perfect(parts, frame.parts), classes)
                 joints_m = frame.joints_m[person - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,6 +50,16 @@ class PartClassifier(Protocol):
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
     ) -> PartProbabilities:
         """Classify every ``stride``-th row and column of the mask (bool (H, W)) of one person."""
+
+
+ENOUGH_PIXELS = 1000
+"""Of a person nearer than this many pixels show, fewer are classified: on rendered and on real people joints are as
+right as with all of them, within 0.3 %; half as many cost 0.7 % of mAP (docs/accuracy.md)."""
+
+
+def stride_for(mask: np.ndarray) -> int:
+    """The coarsest grid on which a mask, bool (H, W), still has enough pixels: the same in space for any camera."""
+    return max(1, math.isqrt(np.count_nonzero(mask) // ENOUGH_PIXELS))
 
 
 def pixels_of(mask: np.ndarray, stride: int = 1) -> np.ndarray:

@@ -16,7 +16,7 @@ from posepipe.frames import DepthFrame
 from posepipe.joint_parameters import landmark_classes
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
-from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, JointProposal, Pose
@@ -26,8 +26,6 @@ from posepipe.sources import FrameSource
 from posepipe.still_background import StillBackground
 from posepipe.tracking import NoTracker, Tracker
 
-SAMPLING_FOCAL_PX = 300.0
-"""Images of longer focal length are classified on a coarser grid: a body needs no more pixels than this gives."""
 TOUCHED_SHARE = 0.02
 """Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
 FOREGROUNDS = ("auto", "none")
@@ -119,7 +117,7 @@ class Pipeline:
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
         """One candidate: parts, proposals and pose of the person that it shows, if it does."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
-        stride = max(1, round(min(intrinsics.fx, intrinsics.fy) / SAMPLING_FOCAL_PX))
+        stride = stride_for(mask)
         parts = self.parts.predict(depth_m, mask, intrinsics, stride)
         person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is not None and np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask):

@@ -53,7 +53,7 @@ class PresenceCheck:
         votes, voters = (
             cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False) for image in (grid, np.sign(area_m2))
         )
-        person = (area_m2 > 0) & (2 * votes >= voters)
+        person = _cells_of(mask, parts.stride) & (2 * votes >= voters)
         person_m2 = area_m2[person].sum()
         if person_m2 < self.min_area_m2:
             return None
@@ -76,6 +76,14 @@ class KnownPresence:
     ) -> np.ndarray | None:
         """The candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
+
+
+def _cells_of(mask: np.ndarray, stride: int) -> np.ndarray:
+    """Squares of stride x stride pixels that hold some of the mask, whether or not their own pixel was classified."""
+    height, width = (-(-side // stride) * stride for side in mask.shape)
+    padded = np.zeros((height, width), bool)
+    padded[: mask.shape[0], : mask.shape[1]] = mask
+    return padded.reshape(height // stride, stride, width // stride, stride).any(axis=(1, 3))
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:

