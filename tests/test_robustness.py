@@ -1,0 +1,73 @@
+"""The shipped model on the shipped recording, seen in a mirror, by other cameras and backwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from apps.demo import RECORDING
+from posepipe.body import mirror_name
+from posepipe.frames import DepthFrame
+from posepipe.pipeline import Pipeline
+from posepipe.sources import open_source
+from posepipe.sources.turned import mirror_frame
+
+NEAR_M = 0.03
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return Pipeline.load("person", tracking=False)
+
+
+@pytest.fixture(scope="module")
+def frames():
+    with open_source(RECORDING) as source:
+        return list(source)[::4]
+
+
+def joints_of(pipeline: Pipeline, frame: DepthFrame) -> dict[str, np.ndarray]:
+    (person,) = pipeline.step(frame).people
+    return {name: np.array(joint.xyz_m) for name, joint in person.pose.joints.items()}
+
+
+@pytest.fixture(scope="module")
+def found(pipeline, frames):
+    return [joints_of(pipeline, frame) for frame in frames]
+
+
+def share_near(found: list[dict], again: list[dict]) -> float:
+    """Share of the joints that lie within NEAR_M of where they were; a missing one does not."""
+    gaps = [
+        np.linalg.norm(place - other[name]) if name in other else np.inf
+        for one, other in zip(found, again, strict=True)
+        for name, place in one.items()
+    ]
+    return float(np.mean(np.array(gaps) < NEAR_M))
+
+
+def resized(frame: DepthFrame, factor: float) -> DepthFrame:
+    """The same view by a camera of another resolution; no reading is blended with another."""
+    depth_m = cv2.resize(frame.depth_m, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)
+    return replace(frame, depth_m=depth_m, intrinsics=frame.intrinsics.scaled(factor))
+
+
+def test_a_mirrored_frame_gives_the_mirrored_joints(pipeline, frames, found):
+    seen = [joints_of(pipeline, mirror_frame(frame)) for frame in frames]
+    back = [{mirror_name(name): place * [-1, 1, 1] for name, place in joints.items()} for joints in seen]
+    assert share_near(found, back) >= 0.95
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_another_resolution_gives_the_same_joints(pipeline, frames, found, factor):
+    assert share_near(found, [joints_of(pipeline, resized(frame, factor)) for frame in frames]) >= 0.95
+
+
+def test_frames_by_themselves_are_the_same_in_any_order(pipeline, frames, found):
+    for joints, again in zip(found, [joints_of(pipeline, frame) for frame in frames[::-1]][::-1], strict=True):
+        assert joints.keys() == again.keys()
+        for name, place in joints.items():
+            np.testing.assert_array_equal(again[name], place)
