@@ -1,6 +1,6 @@
 """An NPZ pack: depth of one camera in one compressed NumPy file, with truth where there is some.
 
-``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``fps``,
+``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
 ``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
 ``ok`` or ``visible`` bool (N, ..., J), the true joints that are to be trusted.
 """
@@ -22,7 +22,19 @@ from posepipe.sources.indexed import IndexedSource
 
 DEFAULT_FPS = 30.0
 
-_KEYS = ("depth_mm", "K", "timestamp_s", "fps", "parts", "people", "joints_m", "joint_names", "ok", "visible")
+_KEYS = (
+    "depth_mm",
+    "K",
+    "timestamp_s",
+    "start_time_ns",
+    "fps",
+    "parts",
+    "people",
+    "joints_m",
+    "joint_names",
+    "ok",
+    "visible",
+)
 
 
 class NpzPack(IndexedSource):
@@ -41,6 +53,7 @@ class NpzPack(IndexedSource):
         self.depth_mm = _depth_mm(self.path, arrays)  #: uint16 (N, H, W), millimetres, 0 = no reading
         self.shape = self.depth_mm.shape[1:]
         self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
+        self.start_time_ns = _start_time_ns(self.path, arrays)
         own = _intrinsics(self.path, arrays)
         self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -54,23 +67,27 @@ class NpzPack(IndexedSource):
         return DepthFrame(self.depth_mm[index], self.intrinsics, float(self.timestamps_s[index]), index)
 
 
-def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame]) -> None:
-    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres.
+def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns: int = 0) -> int:
+    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres. Returns how many.
 
     Raises ValueError for no frames, or frames of several cameras or sizes.
     """
-    frames = list(frames)
-    if not frames or len({(frame.intrinsics, frame.depth_m.shape) for frame in frames}) != 1:
+    depth_mm, times, cameras = [], [], set()
+    for frame in frames:
+        depth_mm.append(depth_in_grey_levels(frame, 0.001))
+        times.append(frame.timestamp_s)
+        cameras.add((frame.intrinsics, frame.depth_m.shape))
+    if len(cameras) != 1:
         raise ValueError(f"{path}: an NPZ pack holds frames of one camera and one size, at least one")
-    own = frames[0].intrinsics
-    write_npz(
-        path,
-        {
-            "depth_mm": np.stack([depth_in_grey_levels(frame, 0.001) for frame in frames]),
-            "K": np.array([own.fx, own.fy, own.cx, own.cy]),
-            "timestamp_s": np.array([frame.timestamp_s for frame in frames]),
-        },
-    )
+    own, _ = cameras.pop()
+    arrays = {
+        "depth_mm": np.stack(depth_mm),
+        "K": np.array([own.fx, own.fy, own.cx, own.cy]),
+        "timestamp_s": np.array(times),
+        "start_time_ns": np.int64(start_time_ns),
+    }
+    write_npz(path, arrays)
+    return len(times)
 
 
 def _need(path: Path, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
@@ -108,6 +125,16 @@ def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.nd
     if times.shape != (frames,) or times.dtype.kind not in "fiu" or not np.isfinite(times).all():
         raise FormatError(path, f"timestamp_s: wanted {frames} finite seconds, got {times.dtype} {times.shape}")
     return times.astype(np.float64) - float(times[0])
+
+
+def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
+    if "start_time_ns" not in arrays:
+        return 0
+    start = _need(path, arrays, "start_time_ns")
+    if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
+        raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")
+    first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # our times count from the first frame
+    return int(start) + round(float(first) * 1e9)
 
 
 def _labels(path: Path, arrays: dict[str, np.ndarray], key: str, shape: tuple[int, ...]) -> np.ndarray | None:

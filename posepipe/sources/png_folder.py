@@ -1,4 +1,7 @@
-"""A folder of 16-bit grey PNGs in name order, with ``camera.json``: what almost any program can write."""
+"""A folder of 16-bit grey PNGs in name order, with ``camera.json``: what almost any program can write.
+
+What we write has the frames' times in a ``depth.txt`` as well: a folder of the TUM RGB-D format, with its calibration.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from posepipe.frames import DepthFrame
 from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
 from posepipe.sources.depth_png import depth_in_grey_levels, depth_in_metres, read_depth_png, write_depth_png
 from posepipe.sources.indexed import IndexedSource
+
+TIMES_NAME = "depth.txt"
 
 
 def natural_order(path: Path) -> list[tuple[int, str]]:
@@ -71,7 +76,7 @@ class PngFolder(IndexedSource):
 class PngFolderWriter:
     """Write frames as a PNG folder; a context manager.
 
-    Depth is rounded to ``depth_unit_m``; of the times only ``fps`` is kept.
+    Depth is rounded to ``depth_unit_m``; times go to `TIMES_NAME`, whole nanoseconds after ``start_time_ns``.
 
     Raises
     ------
@@ -87,9 +92,11 @@ class PngFolderWriter:
         width: int,
         fps: float = 30.0,
         depth_unit_m: float = 0.001,
+        start_time_ns: int = 0,
     ) -> None:
         self.folder = Path(folder)
         self.frame_count = 0
+        self._start_time_ns = start_time_ns
         self._camera = CameraFile(width, height, intrinsics, depth_unit_m, fps)
         with disk_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,15 +105,21 @@ class PngFolderWriter:
         write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
 
     def write(self, frame: DepthFrame) -> None:
-        """Append one frame. Raises ValueError for a frame of another camera."""
+        """Append one frame. Raises ValueError for a frame of another camera, or one before the epoch."""
         wanted = (self._camera.height, self._camera.width)
         if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
             raise ValueError(
                 f"{self.folder}: wanted frames {wanted} of {self._camera.intrinsics}, "
                 f"got {frame.depth_m.shape} of {frame.intrinsics}"
             )
+        time_ns = self._start_time_ns + round(frame.timestamp_s * 1e9)
+        if time_ns < 0:
+            raise ValueError(f"frame {frame.index}: timestamp_s {frame.timestamp_s} lies before the epoch")
         path = self.folder / f"{self.frame_count:06d}.png"
         write_depth_png(path, depth_in_grey_levels(frame, self._camera.depth_unit_m))
+        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+        with disk_errors(path), (self.folder / TIMES_NAME).open("a", encoding="ascii") as times:
+            times.write(f"{seconds}.{nanoseconds:09d} {path.name}\n")
         self.frame_count += 1
 
     def __enter__(self) -> PngFolderWriter:
