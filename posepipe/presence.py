@@ -83,7 +83,8 @@ def _cells_of(mask: np.ndarray, stride: int) -> np.ndarray:
     height, width = (-(-side // stride) * stride for side in mask.shape)
     padded = np.zeros((height, width), bool)
     padded[: mask.shape[0], : mask.shape[1]] = mask
-    return padded.reshape(height // stride, stride, width // stride, stride).any(axis=(1, 3))
+    squares = padded.reshape(height // stride, stride, width // stride, stride)
+    return np.any(squares, axis=(1, 3))
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns
         "depth_mm": np.stack(depth_mm),
         "K": np.array([own.fx, own.fy, own.cx, own.cy]),
         "timestamp_s": np.array(times),
-        "start_time_ns": np.int64(start_time_ns),
+        "start_time_ns": np.array(start_time_ns),
     }
     write_npz(path, arrays)
     return len(times)
