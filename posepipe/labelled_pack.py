@@ -11,7 +11,9 @@ from posepipe.body import BodyDefinition
 from posepipe.dataset import MANIFEST_NAME, FrameSequence, open_datasets
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import LabelledFrame
+from posepipe.labelled_itop import LabelledItop
 from posepipe.npz_file import array_hash
+from posepipe.sources.itop import is_itop
 from posepipe.sources.npz_pack import NpzPack
 
 KINECT_NAMES = {"neck": "shoulder_center", "torso": "spine", "pelvis": "hip_center"}
@@ -22,17 +24,17 @@ _LOOKS, _LOOK_STEP = 32, 4  # frames looked at to find that out, and one pixel i
 
 
 def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSequence:
-    """Open datasets, or NPZ packs with true joints, as one sequence of frames.
+    """Open datasets, NPZ packs with true joints, or files of ITOP, as one sequence of frames.
 
     Parameters
     ----------
-    paths : all of them datasets, or all of them packs
-    body : whose joints are looked for in packs; a dataset brings its own
+    paths : all of one kind
+    body : whose joints are looked for in packs and in ITOP; a dataset brings its own
 
     Raises
     ------
     FormatError, ValueError, PosepipeError
-        When a file is not what it should be, bodies differ, or datasets and packs are mixed.
+        When a file is not what it should be, bodies differ, or kinds are mixed.
     """
     packs = [path for path in map(Path, paths) if path.is_file() and path.name != MANIFEST_NAME]
     if not packs:
@@ -42,7 +44,10 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
         raise PosepipeError(
             f"{packs[0]} is a file and {dataset} is none: figures are of datasets or of NPZ packs; score them apart"
         )
-    return FrameSequence([LabelledPack(path, body) for path in packs])
+    other = [path for path in packs if not is_itop(path)]
+    if 0 < len(other) < len(packs):
+        raise PosepipeError(f"{other[0]} is none of ITOP's files, unlike the others; score them apart")
+    return FrameSequence([LabelledPack(path, body) if other else LabelledItop(path, body) for path in packs])
 
 
 class LabelledPack:

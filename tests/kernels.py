@@ -17,7 +17,7 @@ import numpy as np
 from posepipe.assembly import TRANSLATION_VARIANCE_M2, calibrate, expect_landmarks, infer_joints
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
-from posepipe.density import weigh_points
+from posepipe.density import sum_classes, weigh_points
 from posepipe.joint_parameters import JointParameters
 from posepipe.learn.classify import classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth_features import bordered_depth, depth_differences
@@ -34,8 +34,9 @@ from posepipe.parts import PartProbabilities
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, surface_cells
 from posepipe.proposals import calibrated, push_back
+from posepipe.recording.rvl import decode_rvl
 from posepipe.votes import LeafVotes, cast_votes, find_vote_modes, pack_votes
-from tests import random_inputs, rooms
+from tests import random_inputs, rooms, ros_writers
 from tests.reference import assembly as naive_assembly
 from tests.reference import classify as naive_classify
 from tests.reference import column_scan as naive_column_scan
@@ -51,6 +52,7 @@ from tests.reference import pieces as naive_pieces
 from tests.reference import planes as naive_planes
 from tests.reference import proposals as naive_proposals
 from tests.reference import responses as naive_responses
+from tests.reference import rvl as naive_rvl
 from tests.reference import votes as naive_votes
 
 
@@ -71,6 +73,12 @@ class Kernel:
 def _bordered_depth(rng, size):
     depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
     return SimpleNamespace(depth_m=depth_m, mask=mask)
+
+
+def _rvl_stream(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
+    grey = np.rint(depth_m * mask * 1000).astype(np.uint16)
+    return SimpleNamespace(stream=ros_writers.rvl(grey)[8:], shape=grey.shape)
 
 
 def _pieces(rng, size):
@@ -618,6 +626,15 @@ KERNELS = (
         reason="a probe on the edge of two pixels is rounded either way",
     ),
     Kernel(
+        "sum_classes",
+        lambda i: sum_classes(i.parts.values, i.landmark_classes),
+        lambda i: naive_density.sum_classes(i.parts.values, i.landmark_classes),
+        _weigh_points,
+        size=1000,
+        tolerance=1e-6,
+        reason="float32 sums",
+    ),
+    Kernel(
         "weigh_points",
         _weighed,
         lambda i: naive_density.weigh_points(
@@ -796,5 +813,12 @@ KERNELS = (
         size=200,
         tolerance=1e-12,
         reason="order of a float64 sum",
+    ),
+    Kernel(
+        "decode_rvl",
+        lambda i: decode_rvl(i.stream, *i.shape),
+        lambda i: naive_rvl.decode_rvl(i.stream, *i.shape),
+        _rvl_stream,
+        size=48,
     ),
 )

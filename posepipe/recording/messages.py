@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.recording.depth_images import image_pixels
+from posepipe.recording.message_fields import read_image
 
 DEPTH_TOPIC = "/depth/image"
 CAMERA_INFO_TOPIC = "/depth/camera_info"
@@ -36,13 +38,8 @@ float32[] xyz_m
 bool[] visible
 """
 
-DEPTH_ENCODINGS = {"16UC1": np.uint16, "mono16": np.uint16, "32FC1": np.float32}
-"""ROS image encodings of depth (REP 118): integers are millimetres, floats metres."""
-
 WHOLE_MM_TOLERANCE_M = 1e-5
 """Nearer to a whole millimetre than this is rounding of float32, not a finer sensor."""
-
-_PIXEL_TYPES = {**DEPTH_ENCODINGS, "mono8": np.uint8, "8UC1": np.uint8}
 
 
 @cache
@@ -98,16 +95,8 @@ def encode_image(pixels: np.ndarray, encoding: str, stamp_ns: int, frame_id: str
 
 def decode_image(data: bytes) -> tuple[np.ndarray, str]:
     """Pixels (H, W) in native byte order, writable, and the encoding. Raises ValueError for another kind of image."""
-    message = typestore().deserialize_cdr(data, IMAGE)
-    if message.encoding not in _PIXEL_TYPES:
-        raise ValueError(f"image encoding {message.encoding!r}; readable: {', '.join(_PIXEL_TYPES)}")
-    dtype = np.dtype(_PIXEL_TYPES[message.encoding])
-    height, width, row_bytes = message.height, message.width, message.step
-    if row_bytes < width * dtype.itemsize or message.data.size < height * row_bytes:
-        raise ValueError(f"image of {width}x{height} {message.encoding} with {message.data.size} bytes")
-    rows = message.data[: height * row_bytes].reshape(height, row_bytes)[:, : width * dtype.itemsize]
-    pixels = np.ascontiguousarray(rows).view(dtype.newbyteorder(">" if message.is_bigendian else "<"))
-    return pixels.astype(dtype), message.encoding
+    image = read_image(data, "cdr")
+    return image_pixels(image), image.encoding
 
 
 def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns: int, frame_id: str) -> memoryview:
@@ -128,18 +117,6 @@ def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns
         roi=types["sensor_msgs/msg/RegionOfInterest"](0, 0, 0, 0, False),
     )
     return typestore().serialize_cdr(message, CAMERA_INFO, little_endian=True)
-
-
-def decode_camera_info(data: bytes) -> tuple[Intrinsics, tuple[int, int]]:
-    """Intrinsics and (height, width). Raises ValueError for a lens whose distortion would be ignored."""
-    message = typestore().deserialize_cdr(data, CAMERA_INFO)
-    if np.any(message.d != 0):
-        raise ValueError(
-            f"camera_info says the lens is distorted ({message.distortion_model}, {message.d.tolist()}); "
-            "record the rectified depth topic"
-        )
-    fx, _, cx, _, fy, cy = message.k[:6].tolist()
-    return Intrinsics(fx, fy, cx, cy), (message.height, message.width)
 
 
 def encode_joints(

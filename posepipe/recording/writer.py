@@ -40,6 +40,7 @@ class RecordingWriter:
     body : makes the recording a labelled one, of LabelledFrame
     metadata : free text about where the frames come from, such as sensor and seed
     start_time_ns : sensor time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+    further_topics : message type by name, of what else `write` is given
 
     Raises
     ------
@@ -56,6 +57,7 @@ class RecordingWriter:
         body: BodyDefinition | None = None,
         metadata: dict[str, str] | None = None,
         start_time_ns: int = 0,
+        further_topics: dict[str, str] | None = None,
     ) -> None:
         if start_time_ns < 0:
             raise ValueError(f"start_time_ns must not be negative, got {start_time_ns}")
@@ -63,6 +65,7 @@ class RecordingWriter:
         self.intrinsics = intrinsics
         self.body = body
         self.frame_count = 0  #: frames written so far
+        self.frame_id = FRAME_ID  #: in the headers of all messages
         self._shape = (height, width)
         self._start_time_ns = start_time_ns
         with disk_errors(self.path):
@@ -70,7 +73,7 @@ class RecordingWriter:
             self._mcap = Writer(self._file, chunk_size=_NEVER_BY_SIZE, compression=CompressionType.ZSTD)
             self._mcap.start(profile="ros2", library="posepipe")
             self._write_head(metadata or {})
-        self._channels = self._register_channels()
+        self._channels = self._register_channels(further_topics or {})
 
     def _write_head(self, metadata: dict[str, str]) -> None:
         # before the first frame, where a cut cannot reach them
@@ -82,8 +85,8 @@ class RecordingWriter:
             content = json.dumps(self.body.to_dict()).encode()
             self._mcap.add_attachment(0, self._start_time_ns, BODY_ATTACHMENT, "application/json", content)
 
-    def _register_channels(self) -> dict[str, int]:
-        topics = {**_TOPICS, **(_TRUTH_TOPICS if self.body is not None else {}), **_DEPTH_TOPIC}
+    def _register_channels(self, further_topics: dict[str, str]) -> dict[str, int]:
+        topics = {**_TOPICS, **(_TRUTH_TOPICS if self.body is not None else {}), **further_topics, **_DEPTH_TOPIC}
         schemas = {
             kind: self._mcap.register_schema(kind, "ros2msg", ros.schema_text(kind).encode())
             for kind in dict.fromkeys(topics.values())
@@ -93,15 +96,19 @@ class RecordingWriter:
             for topic, kind in topics.items()
         }
 
-    def write(self, frame: DepthFrame | LabelledFrame) -> None:
-        """Append one frame and flush it.
+    def stamp_ns(self, frame: DepthFrame) -> int:
+        """When a frame was seen, nanoseconds; of all messages that belong to it."""
+        return self._start_time_ns + round(frame.timestamp_s * 1e9)
+
+    def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, memoryview] | None = None) -> None:
+        """Append one frame, with messages by topic that belong to it, and flush it.
 
         Depth goes as whole millimetres where it is such, else as float32 metres; nothing is rounded
         by more than 0.01 mm. Raises ValueError for a frame that does not belong in this recording.
         """
         depth, truth = (frame.depth, frame) if isinstance(frame, LabelledFrame) else (frame, None)
         self._check(depth, truth)
-        stamp_ns = self._start_time_ns + round(depth.timestamp_s * 1e9)
+        stamp_ns = self.stamp_ns(depth)
         if stamp_ns < 0:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
         height, width = self._shape
@@ -110,6 +117,8 @@ class RecordingWriter:
             self._add(ros.CAMERA_INFO_TOPIC, stamp_ns, info)
             if truth is not None:
                 self._add_truth(truth, stamp_ns)
+            for topic, message in (further or {}).items():
+                self._add(topic, stamp_ns, message)
             pixels, encoding = ros.depth_pixels(depth.depth_m)
             self._add(ros.DEPTH_TOPIC, stamp_ns, ros.encode_image(pixels, encoding, stamp_ns, FRAME_ID))
             self._mcap.flush()

@@ -12,12 +12,18 @@ from pathlib import Path
 from posepipe.dataset import MANIFEST_NAME
 from posepipe.disk import disk_errors
 from posepipe.errors import SourceError
+from posepipe.sources.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
+from posepipe.sources.cameras import names_camera, open_camera
 from posepipe.sources.dataset_folder import DatasetFolder
+from posepipe.sources.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.frame_source import FrameSource
+from posepipe.sources.itop import HDF5_MAGIC, ItopDepthMap
 from posepipe.sources.npz_pack import NpzPack
 from posepipe.sources.png_folder import PngFolder
 from posepipe.sources.recording import RecordingSource
+from posepipe.sources.ros1_bag import Ros1Bag
+from posepipe.sources.ros2_bag import METADATA_NAME, Ros2Bag
 from posepipe.sources.tum_folder import LIST_NAME, TumFolder
 
 __all__ = ["FORMATS", "FrameSource", "open_source"]
@@ -49,20 +55,34 @@ def _first_bytes(path: Path) -> bytes:
 FORMATS: tuple[SourceFormat, ...] = (
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", _folder_with(MANIFEST_NAME), DatasetFolder),
     SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", _folder_with(LIST_NAME), TumFolder),
+    SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", _folder_with(INDEX_NAME), FakenectDump),
     SourceFormat("a folder of 16-bit PNGs", _folder_with(CAMERA_FILE_NAME, "*.[pP][nN][gG]"), PngFolder),
+    SourceFormat(
+        f"a rosbag2 folder ({METADATA_NAME})",
+        _folder_with(METADATA_NAME, "*.db3", "*.mcap"),
+        Ros2Bag,
+        has_topics=True,
+    ),
     SourceFormat("an MCAP recording", _starts_with(b"\x89MCAP0\r\n"), RecordingSource, has_topics=True),
+    SourceFormat("a ROS 1 bag", _starts_with(b"#ROSBAG V"), Ros1Bag, has_topics=True),
+    SourceFormat("a ROS 2 database", _starts_with(b"SQLite format 3\0"), Ros2Bag, has_topics=True),
+    SourceFormat("a recording of the Azure Kinect (.mkv)", _starts_with(EBML_MAGIC), AzureMkv),
+    SourceFormat("a depth map of ITOP (HDF5)", _starts_with(HDF5_MAGIC), ItopDepthMap),
     SourceFormat("an NPZ pack", _starts_with(b"PK\x03\x04", b"PK\x05\x06"), NpzPack),
 )
 """Tried from the top: a folder that holds several kinds is what stands first."""
 
 
-def open_source(source: str | Path, camera: str | Path | None = None, topic: str | None = None) -> FrameSource:
-    """Open a file or folder of depth frames.
+def open_source(
+    source: str | Path, camera: str | Path | None = None, topic: str | None = None, every_frame: bool = False
+) -> FrameSource:
+    """Open a file or folder of depth frames, or a camera: ``camera:NAME[:ARGUMENT]``.
 
     Parameters
     ----------
     camera : a preset's name or a ``camera.json``, to take instead of the source's own calibration
     topic : which depth stream, where a file holds several
+    every_frame : a camera's frames wait rather than be dropped, for a recording; files are always played whole
 
     Raises
     ------
@@ -71,6 +91,10 @@ def open_source(source: str | Path, camera: str | Path | None = None, topic: str
     FormatError
         When the format is known and the content is not what it promises.
     """
+    if names_camera(str(source)):
+        if topic is not None:
+            raise SourceError(source, f"a camera has one depth stream and no topics; leave out topic {topic!r}")
+        return open_camera(str(source), None if camera is None else find_camera(camera), every_frame)
     path = Path(source)
     with disk_errors(path):
         if not path.exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,6 +34,9 @@ class CameraFile:
         if (self.height, self.width) != (height, width):
             raise FormatError(self.name, f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}")
         return self.intrinsics
+
+
+_LARGEST = 1e9  # of any number in the file; also keeps out NaN, infinities and integers that no float holds
 
 
 def find_camera(camera: str | Path) -> CameraFile:
@@ -73,7 +75,7 @@ def _check_number(path: Path, key: str, values: dict) -> None:
     if key not in values:
         raise FormatError(path, f"key {key!r} is missing; wanted {', '.join(_WANTED)}")
     value = values[key]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         raise FormatError(path, f"key {key!r}: wanted a number, got {value!r}")
     if key not in ("cx", "cy") and value <= 0:
         raise FormatError(path, f"key {key!r}: wanted a positive number, got {value!r}")

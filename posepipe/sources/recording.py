@@ -1,4 +1,4 @@
-"""Play the depth stream of an MCAP recording."""
+"""Play the depth stream of a recording: MCAP, and what plays any file of ROS messages."""
 
 from __future__ import annotations
 
@@ -6,48 +6,62 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.recording import RecordingReader
+from posepipe.frames import DepthFrame
+from posepipe.recording import DepthStream, McapFile, MessageFile
 from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.indexed import IndexedSource
 
 _log = logging.getLogger(__name__)
 
 
-class RecordingSource(IndexedSource):
-    """Depth frames of a recording, without its truth.
+class MessageSource(IndexedSource):
+    """Depth frames of one topic of a file of ROS messages, which is closed with it.
 
-    A recording whose writer was killed plays what is complete, then logs one warning of what is missing.
+    A file whose recorder was killed plays what is complete, then logs one warning of what is missing.
 
     Parameters
     ----------
-    camera : a calibration to take instead of the recording's camera_info
-    topic : the depth stream, where another program recorded several
+    camera : a calibration of straight images, to take instead of the file's camera_info
+    topic : the depth stream, where there are several
+
+    Raises
+    ------
+    FormatError
+        Where there is no depth, several streams of it, no calibration, or a calibration of another size.
     """
 
-    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
-        self.name = str(path)
-        self._reader = RecordingReader(path, None if camera is None else camera.intrinsics, topic)
-        if camera is not None:
-            camera.intrinsics_for(*self._reader.shape)  # refuses a calibration of another size
-        self.intrinsics = self._reader.intrinsics
-        self.shape = self._reader.shape
-        self.timestamps_s = self._reader.timestamps_s
-        self.start_time_ns = self._reader.start_time_ns
+    def __init__(self, name: str, file: MessageFile, camera: CameraFile | None, topic: str | None) -> None:
+        self.name = name
+        self._file = file
+        try:
+            self._depth = DepthStream(file, topic, None if camera is None else camera.intrinsics)
+            self.shape = self._depth.shape
+            if camera is not None:
+                camera.intrinsics_for(*self.shape)  # refuses a calibration of another size
+            self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
+        except BaseException:
+            file.close()
+            raise
+        self.intrinsics = self._depth.intrinsics
+        first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
+        self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
         self._warned = False
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return _depth(self._reader[index])
+        return DepthFrame(self._depth[index], self.intrinsics, float(self.timestamps_s[index]), index)
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        yield from map(_depth, self._reader)
-        if not self._reader.complete and not self._warned:
+        yield from super().__iter__()
+        if not self._file.complete and not self._warned:
             self._warned = True
-            _log.warning("%s", self._reader.missing)
+            _log.warning("%s", self._file.missing(len(self)))
 
     def close(self) -> None:
-        self._reader.close()
+        self._file.close()
 
 
-def _depth(frame: DepthFrame | LabelledFrame) -> DepthFrame:
-    return frame.depth if isinstance(frame, LabelledFrame) else frame
+class RecordingSource(MessageSource):
+    """Depth frames of an MCAP recording, without its truth; parameters as of `MessageSource`."""
+
+    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
+        super().__init__(str(path), McapFile(path), camera, topic)

@@ -13,8 +13,12 @@ from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import FORMATS, open_source
 from posepipe.sources.camera_file import CameraFile, write_camera_file
+from posepipe.sources.fakenect_dump import ZeroPlane
 from posepipe.sources.npz_pack import write_npz_pack
 from posepipe.sources.png_folder import write_png_folder
+from tests import ros_writers
+from tests.azure_recordings import STRAIGHT_LENS, calibration_json, write_azure_recording
+from tests.kinect_dumps import device_json, write_dump
 
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
 OTHER = Intrinsics(30.0, 30.0, 7.0, 5.0)
@@ -25,6 +29,11 @@ def frames(count: int = 3) -> list[DepthFrame]:
     return [DepthFrame(np.full(SHAPE, 1000 + i, np.uint16), CAMERA, i / 30, i) for i in range(count)]
 
 
+def depth_mm() -> np.ndarray:
+    """The frames as a camera gives them: uint16 (N, H, W)."""
+    return np.stack([np.rint(frame.depth_m * 1000) for frame in frames()]).astype(np.uint16)
+
+
 def labelled(frame: DepthFrame) -> LabelledFrame:
     labels = np.zeros(SHAPE, np.uint8)
     return LabelledFrame(frame, labels, labels, np.zeros((0, 20, 3), np.float32), np.zeros((0, 20), bool))
@@ -32,12 +41,11 @@ def labelled(frame: DepthFrame) -> LabelledFrame:
 
 def make_png(path):
     write_png_folder(path, frames())
+    (path / "depth.txt").unlink()
 
 
 def make_tum(path):
     write_png_folder(path, frames())
-    files = sorted(path.glob("*.png"))
-    path.joinpath("depth.txt").write_text("".join(f"{i / 30:.6f} {file.name}\n" for i, file in enumerate(files)))
 
 
 def make_npz(path):
@@ -58,17 +66,53 @@ def make_dataset(path):
     write_manifest(path, HUMAN, {}, [RecordingEntry.describe(path / "frames-00000.mcap")])
 
 
+def messages() -> list[ros_writers.Message]:
+    """The same frames as ROS records them."""
+    found = [ros_writers.camera_info(camera=CAMERA)]
+    for frame in frames():
+        time_ns = ros_writers.START_NS + round(frame.timestamp_s * 1e9)
+        found.append(ros_writers.image(np.rint(frame.depth_m * 1000).astype(np.uint16), time_ns))
+    return found
+
+
+def make_bag(path):
+    ros_writers.write_bag(path, messages())
+
+
+def make_db3(path):
+    ros_writers.write_db3(path, messages())
+
+
+def make_azure(path):
+    pytest.importorskip("av", reason="needs the extra azure")
+    write_azure_recording(path, depth_mm(), calibration_json(STRAIGHT_LENS, sensor=SHAPE[::-1]))
+
+
+def make_fakenect(path):
+    """Of a Kinect with a base so long that every millimetre has a disparity."""
+    plane = {"dcmos_emitter_distance": 150.0, "reference_distance": 120.0, "reference_pixel_size": 0.5}
+    write_dump(path, np.searchsorted(ZeroPlane(**plane).millimetres()[:1000], depth_mm()))
+    path.joinpath("device.json").write_text(device_json(plane, 200.0))
+    write_camera_file(path / "camera.json", CameraFile(SHAPE[1], SHAPE[0], CAMERA, 0.001, 30.0))
+
+
 MAKERS = {
     "PngFolder": make_png,
     "TumFolder": make_tum,
     "NpzPack": make_npz,
     "RecordingSource": make_recording,
     "DatasetFolder": make_dataset,
+    "Ros1Bag": make_bag,
+    "Ros2Bag": make_db3,
+    "AzureMkv": make_azure,
+    "FakenectDump": make_fakenect,
 }
+ONE_CAMERA = {"ItopDepthMap"}
+"""Formats of one size and lens, for which nothing can be made here: each has all of this in its own tests."""
 
 
 def test_every_format_of_the_table_is_tried_here():
-    assert {kind.open.__name__ for kind in FORMATS} == set(MAKERS)
+    assert {kind.open.__name__ for kind in FORMATS} == set(MAKERS) | ONE_CAMERA
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -135,7 +179,7 @@ def test_a_cut_file_plays_or_is_a_format_error_and_never_anything_else(tmp_path,
 
 def test_random_bytes_after_a_magic_are_one_line(tmp_path):
     rng = np.random.default_rng(1)
-    for magic in (b"PK\x03\x04", b"PK\x05\x06", b"\x89MCAP0\r\n"):
+    for magic in (b"PK\x03\x04", b"PK\x05\x06", b"\x89MCAP0\r\n", b"\x1a\x45\xdf\xa3", b"\x89HDF\r\n\x1a\n"):
         for size in (0, 18, 100, 5000):
             path = tmp_path / "random"
             path.write_bytes(magic + rng.bytes(size))

@@ -1,0 +1,47 @@
+"""When the frames of a camera were taken: seconds since the first, which never run backwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from posepipe.sources.cameras.depth_camera import CameraFrame
+
+
+class FrameClock:
+    """Times of frames by the camera's own clock where it has one, else by the moment they arrive.
+
+    A clock that jumps back, as a camera's does when it is plugged in again, goes on from the moment of arrival.
+    """
+
+    def __init__(
+        self, monotonic_ns: Callable[[], int] = time.monotonic_ns, wall_ns: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._monotonic_ns, self._wall_ns = monotonic_ns, wall_ns
+        self.start_time_ns = 0  #: of the first frame, since the Unix epoch; 0 = none came yet
+        self._first_arrival_ns: int | None = None
+        self._zero_ns: int | None = None  #: what the camera's clock showed at second 0
+        self._since_epoch = False
+        self._last_ns = 0
+
+    def restart(self) -> None:
+        """The camera was opened anew: its clock may count from another moment."""
+        if not self._since_epoch:
+            self._zero_ns = None
+
+    def seconds(self, frame: CameraFrame) -> float:
+        """When a frame that just arrived was taken."""
+        now_ns = self._monotonic_ns()
+        if self._first_arrival_ns is None:
+            self._first_arrival_ns = now_ns
+            taken = frame.time_ns if frame.since_epoch else None
+            self.start_time_ns = self._wall_ns() if taken is None else taken
+        elapsed_ns = max(now_ns - self._first_arrival_ns, self._last_ns)
+        if frame.time_ns is None:
+            self._last_ns = elapsed_ns
+        else:
+            if self._zero_ns is None or frame.time_ns - self._zero_ns < self._last_ns:
+                self._zero_ns = frame.time_ns - elapsed_ns
+            self._since_epoch = frame.since_epoch
+            self._last_ns = frame.time_ns - self._zero_ns
+        return self._last_ns / 1e9

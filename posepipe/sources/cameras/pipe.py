@@ -1,0 +1,121 @@
+"""``camera:pipe:PATH``: depth frames that another program writes to a named pipe, a file, or our standard input."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError, SourceError
+from posepipe.sources.camera_file import CameraFile
+from posepipe.sources.cameras.depth_camera import CameraFrame
+from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
+
+SENDER_WAIT_S = 60.0
+"""How long we wait for somebody to open the other end."""
+STANDARD_INPUT = "-"
+
+_POLL_S = 0.1
+_log = logging.getLogger(__name__)
+
+
+class PipeCamera:
+    """A sender at the other end of a pipe. When it closes the pipe, the source ends.
+
+    Parameters
+    ----------
+    name : what the user called it
+    path : a named pipe, a file that holds what a sender wrote, or ``-``
+    calibration : to take instead of the sender's own intrinsics
+    """
+
+    intrinsics: Intrinsics
+    shape: tuple[int, int]
+    waits = True
+    recorded = False
+
+    def __init__(self, name: str, path: str, calibration: CameraFile | None = None) -> None:
+        self.name = name
+        if not path:
+            raise SourceError(name, "which pipe? camera:pipe:PATH, or camera:pipe:- for standard input")
+        if os.name == "nt":
+            raise SourceError(name, "pipes are not read on Windows; send to camera:socket:PORT")
+        self._path = path
+        self._calibration = calibration
+        self._descriptor: int | None = None
+        self._reader = WireReader(self.name, self._receive)
+
+    def open(self, stop: Event) -> None:
+        if self._descriptor is not None:  # a silent sender is waited for; opening anew would break its pipe
+            return
+        try:
+            self._descriptor = self._open_path()
+        except OSError as error:
+            raise SourceError(self.name, error.strerror or str(error)) from error
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+        header = self._read_header(stop)
+        self.shape = (header.height, header.width)
+        self.intrinsics = header.intrinsics
+        if self._calibration is not None:
+            self.intrinsics = self._calibration.intrinsics_for(*self.shape)
+
+    def _open_path(self) -> int:
+        if self._path == STANDARD_INPUT:
+            if sys.__stdin__ is None or sys.__stdin__.isatty():
+                raise SourceError(self.name, "standard input is a terminal; pipe a sender into it")
+            return os.dup(sys.__stdin__.fileno())
+        mode = Path(self._path).stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise SourceError(self.name, "is a folder; wanted a named pipe (mkfifo) or a file")
+        self.recorded = stat.S_ISREG(mode)
+        return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)  # or it would wait for the sender, deaf to Ctrl-C
+
+    def _read_header(self, stop: Event) -> WireHeader:
+        deadline = time.monotonic() + SENDER_WAIT_S
+        told = False
+        with self._wire_errors():
+            while not stop.is_set() and time.monotonic() < deadline:
+                try:
+                    header = self._reader.read_header(_POLL_S)
+                except EOFError:
+                    raise WireError("empty: the sender ended before it said anything") from None
+                if header is not None:
+                    return header
+                if self._reader.silent and not told:
+                    told = True
+                    _log.info("%s: waiting for a sender", self.name)
+        raise SourceError(self.name, f"nobody has sent a header within {SENDER_WAIT_S:g} s")
+
+    def read(self, timeout_s: float) -> CameraFrame | None:
+        with self._wire_errors():
+            return self._reader.read(timeout_s)
+
+    def _receive(self, buffer: memoryview, timeout_s: float) -> int | None:
+        assert self._descriptor is not None
+        if not self._poll.poll(timeout_s * 1000):
+            return None
+        try:
+            return os.readv(self._descriptor, [buffer])
+        except BlockingIOError:
+            return None
+
+    @contextmanager
+    def _wire_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (WireError, OSError) as error:  # for good: there is no second stream
+            raise FormatError(self.name, str(error)) from error
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,140 @@
+"""A Kinect that libfreenect's own fakenect plays: a folder of raw depth, made here, through the whole driver.
+
+fakenect ends the process when it dislikes a folder, so it runs in processes of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posepipe.errors import SourceError
+from posepipe.recording import RecordingReader
+from posepipe.sources import open_source
+
+LIBRARIES = [Path(folder) / "fakenect" / "libfreenect.so.0.5" for folder in Path("/usr/lib").glob("*-linux-gnu")]
+FAKENECT = next((path for path in [*LIBRARIES, Path("/usr/lib/fakenect/libfreenect.so.0.5")] if path.exists()), None)
+needs_fakenect = pytest.mark.skipif(FAKENECT is None, reason="needs fakenect (apt install libfreenect-bin)")
+
+#: of a Kinect's factory calibration: centimetres
+EMITTER_CM, REFERENCE_CM, PIXEL_CM, SHIFT = 7.5, 120.0, 0.1042, 200
+
+
+def raw_of(number):
+    raw = np.random.default_rng(number).integers(400, 1050, (480, 640), dtype=np.uint16)
+    raw[:, :8] = 2047  # no reading
+    return raw
+
+
+def millimetres(raw):
+    """The formula of libfreenect's registration.c, for the Kinect of its author."""
+    metric = ((raw.astype(float) - 4 * SHIFT) / 4 - 0.375) * PIXEL_CM
+    mm = 10 * (metric * REFERENCE_CM / (EMITTER_CM - metric) + REFERENCE_CM)
+    return np.where(raw == 2047, 0, mm)
+
+
+@pytest.fixture
+def dump(tmp_path):
+    """A folder as fakenect-record writes it: three frames, a tenth of a second apart."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    names = []
+    for i in range(3):
+        names.append(f"d-{1285526387 + i / 10:.6f}-{i * 2_000_000}.pgm")
+        (folder / names[-1]).write_bytes(b"P5 640 480 65535\n" + raw_of(i).astype("<u2").tobytes())
+    (folder / "INDEX.txt").write_text("".join(f"{name}\n" for name in names))
+    return folder
+
+
+def run_on(dump, *command):
+    environment = os.environ | {"FAKENECT_PATH": str(dump), "POSEPIPE_LIBFREENECT": str(FAKENECT)}
+    return subprocess.run([sys.executable, *command], env=environment, capture_output=True, timeout=60, check=False)
+
+
+@needs_fakenect
+def test_a_kinect_s_depth_comes_in_millimetres(dump, tmp_path):
+    take = """
+import sys
+import numpy as np
+from posepipe.errors import SourceError
+from posepipe.sources.cameras.kinect_v1 import KinectV1Camera
+from posepipe.sources.cameras.live import LiveSource
+frames = []
+with LiveSource(KinectV1Camera("camera:kinect-v1", ""), every_frame=True, pauses_s=()) as source:
+    try:
+        frames.extend(source)
+    except SourceError as error:
+        print(error)
+np.savez(sys.argv[1], depth_m=[f.depth_m for f in frames], t=[f.timestamp_s for f in frames],
+         index=[f.index for f in frames], lens=[source.intrinsics.fx, source.intrinsics.cx])
+"""
+    done = run_on(dump, "-c", take, tmp_path / "frames.npz")
+    assert done.returncode == 0, done.stderr
+    assert b"camera:kinect-v1: was unplugged" in done.stdout  # so fakenect ends
+    got = np.load(tmp_path / "frames.npz")
+    assert len(got["depth_m"]) == 3
+    for i in range(3):
+        wanted = millimetres(raw_of(i))
+        np.testing.assert_allclose(
+            got["depth_m"][i] * 1000, wanted, atol=1.001
+        )  # libfreenect cuts to whole millimetres
+        assert (got["depth_m"][i][:, :8] == 0).all()
+        assert wanted.max() > 3000
+    assert got["index"].tolist() == [0, 1, 2]
+    assert got["t"][0] == 0
+    assert (np.diff(got["t"]) > 0.05).all()
+    assert got["lens"].tolist() == [585.0, 319.5]
+
+
+@needs_fakenect
+def test_a_kinect_is_recorded(dump, tmp_path):
+    file = tmp_path / "kinect.mcap"
+    done = run_on(dump, "-m", "apps.cli", "record", "camera:kinect-v1:0", str(file), "--frames", "3")
+    assert done.returncode == 0, done.stderr
+    assert b"3 frames" in done.stdout
+    with RecordingReader(file) as reader:
+        depths = [frame.depth_m for frame in reader]
+    assert len(depths) == 3
+    np.testing.assert_allclose(depths[2] * 1000, millimetres(raw_of(2)), atol=1.001)
+
+
+@needs_fakenect
+def test_a_kinect_that_is_not_there_is_one_line(dump):
+    done = run_on(dump, "-m", "apps.cli", "record", "camera:kinect-v1:1", str(dump / "k.mcap"))
+    assert done.returncode == 1
+    assert (
+        done.stderr.decode()
+        .splitlines()[-1]
+        .startswith("posepipe: error: camera:kinect-v1:1: none of 1 Kinects is 1, or this user may not open it")
+    )
+
+
+def test_no_kinect_is_connected_is_one_line(monkeypatch):
+    monkeypatch.delenv("POSEPIPE_LIBFREENECT", raising=False)
+    try:
+        ctypes.CDLL("libfreenect.so.0.5")
+    except OSError:
+        pytest.skip("needs libfreenect (apt install libfreenect0.5)")
+    with pytest.raises(SourceError, match=r"^camera:kinect-v1: (no Kinect is connected|libfreenect does not start)"):
+        open_source("camera:kinect-v1")
+
+
+@pytest.mark.parametrize("library", ["/nothing/libfreenect.so", ctypes.util.find_library("c") or "libc.so.6"])
+def test_a_library_that_is_none_is_one_line(library, monkeypatch):
+    monkeypatch.setenv("POSEPIPE_LIBFREENECT", library)
+    with pytest.raises(SourceError, match=rf"^camera:kinect-v1: POSEPIPE_LIBFREENECT={library} is no libfreenect"):
+        open_source("camera:kinect-v1")
+
+
+def test_without_libfreenect_the_user_hears_what_to_install(monkeypatch):
+    monkeypatch.delenv("POSEPIPE_LIBFREENECT", raising=False)
+    monkeypatch.setattr("posepipe.sources.cameras.kinect_v1._LIBRARIES", ("libnothing.so",))
+    with pytest.raises(SourceError, match=r"needs libfreenect: apt install libfreenect0.5"):
+        open_source("camera:kinect-v1")

@@ -1,0 +1,195 @@
+"""A RealSense that librealsense itself makes up: its software device, which streams through the real SDK."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import SourceError
+from posepipe.lens_distortion import LensDistortion, Undistortion
+from posepipe.sources import open_source
+from posepipe.sources.cameras import LiveSource
+from posepipe.sources.cameras.depth_camera import choose_device
+from posepipe.sources.cameras.realsense import RealSenseCamera
+
+rs = pytest.importorskip("pyrealsense2", reason="needs posepipe[realsense]")
+
+WIDTH, HEIGHT = 64, 48
+LENS = Intrinsics(57.0, 58.0, 31.5, 23.5)
+START_MS = 1_700_000_000_000.0
+
+
+class SoftwareRealSense:
+    """A device with one depth sensor; frames are put in by hand."""
+
+    def __init__(self, unit_m=0.001, model="brown_conrady", bends=(0.0,) * 5, sizes=((WIDTH, HEIGHT),), default=0):
+        self.device = rs.software_device()
+        self.device.register_info(rs.camera_info.name, "Made up")
+        self.device.register_info(rs.camera_info.serial_number, "0123456789")
+        self.sensor = self.device.add_sensor("Stereo Module")
+        self.unit_m = unit_m
+        self.sensor.add_read_only_option(rs.option.depth_units, unit_m)
+        self.profiles = []
+        for i, size in enumerate(sizes):
+            stream = self._stream(i, size, getattr(rs.distortion, model), bends)
+            self.profiles.append(self.sensor.add_video_stream(stream, i == default).as_video_stream_profile())
+
+    def _stream(self, number, size, model, bends):
+        lens = rs.intrinsics()
+        lens.width, lens.height = size
+        lens.fx, lens.fy, lens.ppx, lens.ppy = LENS.fx, LENS.fy, LENS.cx, LENS.cy
+        lens.model, lens.coeffs = model, list(bends)
+        stream = rs.video_stream()
+        stream.type, stream.fmt, stream.index, stream.uid = rs.stream.depth, rs.format.z16, 0, number + 1
+        stream.width, stream.height = size
+        stream.fps, stream.bpp, stream.intrinsics = 30, 2, lens
+        return stream
+
+    def put(self, number, grey, clock=None):
+        frame = rs.software_video_frame()
+        frame.pixels, frame.stride, frame.bpp = grey, 2 * WIDTH, 2
+        frame.timestamp = START_MS + number * 100 / 3
+        frame.domain = rs.timestamp_domain.global_time if clock is None else clock
+        frame.frame_number, frame.profile, frame.depth_units = number, self.profiles[0], self.unit_m
+        self.sensor.on_video_frame(frame)
+
+
+def started(made_up, calibration=None):
+    camera = RealSenseCamera("camera:realsense", "", calibration)
+    camera.start(rs, made_up.device)
+    return camera
+
+
+def grey_of(number):
+    return np.random.default_rng(number).integers(300, 9000, (HEIGHT, WIDTH), dtype=np.uint16)
+
+
+def test_frames_come_with_the_cameras_lens_count_and_clock():
+    made_up = SoftwareRealSense()
+    camera = started(made_up)
+    assert (camera.intrinsics, camera.shape) == (LENS, (HEIGHT, WIDTH))
+    for number in (7, 8):
+        made_up.put(number, grey_of(number))
+        frame = camera.read(1.0)
+        np.testing.assert_array_equal(frame.depth, grey_of(number))
+        assert frame.depth.dtype == np.uint16
+        assert (frame.number, frame.since_epoch) == (number, True)
+        assert frame.time_ns == pytest.approx((START_MS + number * 100 / 3) * 1e6, abs=1000)
+    camera.close()
+
+
+def test_frames_are_ours_and_not_the_buffers_of_the_sdk():
+    made_up = SoftwareRealSense()
+    camera = started(made_up)
+    kept = []
+    for number in range(40):
+        made_up.put(number, grey_of(number))
+        kept.append(camera.read(1.0).depth)
+    camera.close()
+    for number, depth in enumerate(kept):
+        np.testing.assert_array_equal(depth, grey_of(number))
+
+
+def test_a_finer_unit_gives_metres():
+    made_up = SoftwareRealSense(unit_m=0.00025)  # of an L515
+    camera = started(made_up)
+    made_up.put(0, grey_of(0))
+    depth = camera.read(1.0).depth
+    assert depth.dtype == np.float32
+    np.testing.assert_allclose(depth, grey_of(0) * 0.00025, rtol=1e-6)
+    camera.close()
+
+
+def test_a_clock_of_the_hardware_does_not_know_the_date():
+    made_up = SoftwareRealSense()
+    camera = started(made_up)
+    made_up.put(0, grey_of(0), rs.timestamp_domain.hardware_clock)
+    assert not camera.read(1.0).since_epoch
+    camera.close()
+
+
+def test_no_frame_in_time_is_none():
+    camera = started(SoftwareRealSense())
+    assert camera.read(0.02) is None
+    camera.close()
+    camera.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "bends", "ours"),
+    [
+        ("brown_conrady", (0.2, -0.1, 0.01, 0.02, 0.03), ("plumb_bob", 5)),
+        ("kannala_brandt4", (0.2, -0.1, 0.01, 0.02, 0.0), ("equidistant", 4)),
+    ],
+)
+def test_a_bent_lens_is_straightened(model, bends, ours):
+    made_up = SoftwareRealSense(model=model, bends=bends)
+    camera = started(made_up)
+    made_up.put(0, grey_of(0))
+    got = camera.read(1.0).depth
+    camera.close()
+    coefficients = tuple(float(np.float32(bend)) for bend in bends[: ours[1]])
+    wanted = Undistortion(LENS, LensDistortion(ours[0], coefficients), (HEIGHT, WIDTH)).straighten(grey_of(0))
+    np.testing.assert_array_equal(got, wanted)
+    assert not np.array_equal(got, grey_of(0))
+
+
+def test_a_lens_that_cannot_be_straightened_is_refused():
+    with pytest.raises(SourceError, match=r"its lens is bent \(inverse_brown_conrady, .*give --camera"):
+        started(SoftwareRealSense(model="inverse_brown_conrady", bends=(0.2, 0, 0, 0, 0)))
+
+
+@pytest.mark.parametrize(("default", "shape"), [(0, (24, 32)), (None, (480, 640))])
+def test_the_default_stream_is_taken_else_the_largest(default, shape):
+    camera = started(SoftwareRealSense(sizes=((32, 24), (640, 480), (64, 48)), default=default))
+    assert camera.shape == shape
+    camera.close()
+
+
+def test_a_device_without_a_depth_sensor_is_one_line():
+    with pytest.raises(SourceError, match=r"^camera:realsense: cannot be started"):
+        RealSenseCamera("camera:realsense", "").start(rs, rs.software_device())
+
+
+def test_a_whole_source_runs_on_the_sdk(monkeypatch):
+    made_up = SoftwareRealSense()
+    camera = RealSenseCamera("camera:realsense", "")
+    monkeypatch.setattr(camera, "open", lambda stop: camera.start(rs, made_up.device))
+    with LiveSource(camera, every_frame=True) as source:
+        frames = iter(source)
+        got = []
+        for number in (3, 4, 7):
+            made_up.put(number, grey_of(number))
+            got.append(next(frames))
+        assert source.start_time_ns == pytest.approx((START_MS + 100) * 1e6, abs=1000)
+    assert [frame.index for frame in got] == [0, 1, 4]
+    assert source.dropped == 2
+    assert [frame.timestamp_s for frame in got] == pytest.approx([0, 1 / 30, 4 / 30], abs=1e-5)
+
+
+def test_a_stalled_camera_is_noticed(monkeypatch):
+    made_up = SoftwareRealSense()
+    camera = RealSenseCamera("camera:realsense", "")
+    monkeypatch.setattr(camera, "open", lambda stop: camera.start(rs, made_up.device))
+    with LiveSource(camera, stall_s=0.2, pauses_s=()) as source, pytest.raises(SourceError, match="is it unplugged"):
+        next(iter(source))
+
+
+def test_no_camera_is_connected_is_one_line():
+    if len(rs.context().query_devices()):
+        pytest.skip("a RealSense is connected")
+    for name in ("camera:realsense", "camera:realsense:0123456789"):
+        with pytest.raises(SourceError, match=f"^{name}: no RealSense camera is connected"):
+            open_source(name)
+
+
+@pytest.mark.parametrize(("argument", "place"), [("", 0), ("B", 1), ("1", 1), ("0", 0), ("7", 2)])
+def test_a_camera_is_chosen_by_serial_number_or_place(argument, place):
+    assert choose_device("camera:x", argument, ["A", "B", "7"], "X") == place
+
+
+@pytest.mark.parametrize("argument", ["C", "3", "-1", "1.0"])
+def test_a_camera_that_is_not_there_is_told_with_those_that_are(argument):
+    with pytest.raises(SourceError, match=r"camera:x: no such camera; connected are A, B \(0 to 1\)"):
+        choose_device("camera:x", argument, ["A", "B"], "X")

@@ -1,0 +1,251 @@
+"""Frames over TCP: who may send them, and what becomes of senders that go, stall, lie or never speak."""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posepipe.errors import FormatError, SourceError
+from posepipe.sources import open_source
+from posepipe.sources.cameras import LiveSource
+from posepipe.sources.cameras.socket import SocketCamera
+from tests.depth_senders import LENS, START_NS, STEP_NS, depth_mm_of, frame_bytes, header_line, stream_bytes
+
+FEEDER = Path(__file__).parents[3] / "docs" / "examples" / "feed_depth.py"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def connect(port):
+    """Connect as soon as somebody listens."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port))
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def send_each(port, *streams):
+    """A sender that connects, sends and goes away, once for each stream; from a thread, as another program would."""
+
+    def send():
+        for content in streams:
+            with connect(port) as sender:
+                sender.sendall(content)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread
+
+
+def listening_addresses(port):
+    """Local addresses, as the kernel writes them in hexadecimal, on which a port is listened to."""
+    tables = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
+    rows = [line.split() for table in tables if table.exists() for line in table.read_text().splitlines()[1:]]
+    return [row[1].split(":")[0] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == port]
+
+
+def test_frames_of_a_sender_come_with_its_times():
+    port = free_port()
+    sender = send_each(port, stream_bytes(40))
+    with open_source(f"camera:socket:{port}", every_frame=True) as source:
+        frames = list(islice(source, 40))
+        assert source.intrinsics == LENS
+        assert source.start_time_ns == START_NS
+    sender.join()
+    for i, frame in enumerate(frames):
+        np.testing.assert_array_equal(np.rint(frame.depth_m * 1000), depth_mm_of(i))
+        assert (frame.index, round(frame.timestamp_s * 1e9)) == (i, i * STEP_NS)
+
+
+def test_only_this_computer_can_send():
+    port = free_port()
+    sender = send_each(port, stream_bytes(1))
+    camera = SocketCamera("camera:socket", str(port))
+    with LiveSource(camera) as source:
+        next(iter(source))
+        assert camera.address == ("127.0.0.1", port)
+        if Path("/proc/net/tcp").exists():
+            assert listening_addresses(port) == ["0100007F"]  # 127.0.0.1
+    sender.join()
+    assert listening_addresses(port) == []
+
+
+def test_another_host_must_be_named_and_is_warned_of(caplog):
+    port = free_port()
+    sender = send_each(port, stream_bytes(1))
+    with open_source(f"camera:socket:0.0.0.0:{port}") as source:
+        next(iter(source))
+    sender.join()
+    assert "whoever reaches it can send frames" in caplog.text
+
+
+def test_a_sender_that_comes_back_is_accepted_again(caplog):
+    port = free_port()
+    later = header_line() + b"".join(frame_bytes(i) for i in range(10, 13))
+    sender = send_each(port, stream_bytes(3), later)
+    with open_source(f"camera:socket:{port}", every_frame=True) as source:
+        frames = list(islice(source, 6))
+    sender.join()
+    assert [round(frame.timestamp_s * 1e9) // STEP_NS for frame in frames] == [0, 1, 2, 10, 11, 12]
+    assert [frame.index for frame in frames] == [0, 1, 2, 3, 4, 5]
+    assert "the sender went away; trying again, 1 of 5" in caplog.text
+
+
+def test_a_sender_that_dies_within_a_frame_is_told_and_another_accepted(caplog):
+    port = free_port()
+    sender = send_each(port, stream_bytes(2)[:-7], stream_bytes(1))
+    with open_source(f"camera:socket:{port}", every_frame=True) as source:
+        frames = list(islice(source, 2))
+    sender.join()
+    assert [frame.index for frame in frames] == [0, 1]
+    assert "the stream was cut in frame 1: 1537 of 1544 bytes came" in caplog.text
+
+
+def test_whoever_speaks_something_else_is_refused_and_the_next_one_heard(caplog):
+    port = free_port()
+    sender = send_each(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"", header_line(width=10**9), stream_bytes(1))
+    with open_source(f"camera:socket:{port}") as source:
+        assert next(iter(source)).index == 0
+    sender.join()
+    refused = [record.getMessage() for record in caplog.records if "was refused" in record.getMessage()]
+    assert len(refused) == 3
+    assert all(re.search(what, line) for what, line in zip(("GET /", "said nothing", "width"), refused, strict=True))
+
+
+def test_who_connects_and_keeps_silent_makes_room_for_the_next(monkeypatch):
+    monkeypatch.setattr("posepipe.sources.cameras.socket.HEADER_WAIT_S", 0.5)
+    port = free_port()
+    sender = None
+    silent = threading.Thread(target=lambda: connections.append(connect(port)))
+    connections: list = []
+    silent.start()
+    try:
+        sender = threading.Thread(target=lambda: (silent.join(), send_each(port, stream_bytes(1)).join()))
+        sender.start()
+        with open_source(f"camera:socket:{port}") as source:
+            assert next(iter(source)).index == 0
+    finally:
+        sender.join()
+        connections[0].close()
+
+
+def test_a_sender_that_stalls_is_hung_up_on(caplog):
+    port = free_port()
+    stalled: list = []
+
+    def stall():
+        stalled.append(connect(port))
+        stalled[0].sendall(stream_bytes(1) + b"half a frame")
+
+    stalling = threading.Thread(target=stall)
+    stalling.start()
+    with LiveSource(SocketCamera("camera:socket", str(port)), every_frame=True, stall_s=0.3) as source:
+        frames = iter(source)
+        next(frames)
+        stalling.join()
+        sender = send_each(port, stream_bytes(1))
+        assert next(frames).index == 1
+    sender.join()
+    stalled[0].close()
+    assert "no frame for 0.3 s" in caplog.text
+
+
+def test_nobody_comes_is_an_error_of_one_line(monkeypatch):
+    monkeypatch.setattr("posepipe.sources.cameras.socket.SENDER_WAIT_S", 0.2)
+    with pytest.raises(SourceError, match=r"^camera:socket:\d+: no sender came within 0.2 s$"):
+        open_source(f"camera:socket:{free_port()}")
+
+
+def test_a_sender_that_stays_away_ends_in_an_error(monkeypatch):
+    monkeypatch.setattr("posepipe.sources.cameras.socket.RETURN_WAIT_S", 0.1)
+    port = free_port()
+    sender = send_each(port, stream_bytes(1))
+    with LiveSource(SocketCamera("camera:socket", str(port)), every_frame=True, pauses_s=(0, 0)) as source:
+        frames = iter(source)
+        next(frames)
+        with pytest.raises(SourceError, match=r"no sender came within 0.1 s"):
+            next(frames)
+    sender.join()
+
+
+def test_closing_does_not_wait_for_a_sender():
+    port = free_port()
+    sender = send_each(port, stream_bytes(1))
+    camera = SocketCamera("camera:socket", str(port))
+    source = LiveSource(camera, every_frame=True)
+    next(iter(source))
+    sender.join()  # now it waits for the sender to come back
+    source.close()
+    assert source._thread is not None
+    assert not source._thread.is_alive()
+    assert camera._listener is None
+
+
+@pytest.mark.parametrize("place", ["", "port", "70000", "-1", "1.5", "localhost:", "²"])
+def test_what_is_no_port_is_one_line(place):
+    with pytest.raises(SourceError, match="wanted camera:socket:PORT or camera:socket:HOST:PORT"):
+        open_source(f"camera:socket:{place}")
+
+
+def test_a_port_that_is_taken_and_a_host_that_is_not_ours_are_one_line():
+    taken = socket.create_server(("127.0.0.1", 0))
+    with taken, pytest.raises(SourceError, match=r"cannot listen on 127\.0\.0\.1:"):
+        open_source(f"camera:socket:{taken.getsockname()[1]}")
+    with pytest.raises(SourceError, match=r"cannot listen on 192\.0\.2\.1:5555"):
+        open_source("camera:socket:192.0.2.1:5555")
+
+
+def test_a_calibration_for_another_size_is_told():
+    port = free_port()
+    sender = send_each(port, stream_bytes(1))
+    with pytest.raises(FormatError, match="is for 640x480 pixels, the frames have 32x24"):
+        open_source(f"camera:socket:{port}", camera="kinect-v1")
+    sender.join()
+
+
+def test_the_example_of_the_docs_feeds_a_socket(caplog):
+    port = free_port()
+    camera = SocketCamera("camera:socket", str(port))
+    listening = threading.Event()
+
+    class Told(logging.Handler):
+        def emit(self, record):
+            if "waiting for a sender" in record.getMessage():
+                listening.set()
+
+    logger = logging.getLogger("posepipe.sources.cameras.socket")
+    logger.addHandler(handler := Told())
+    caplog.set_level(logging.INFO)
+    senders: list = []
+
+    def start_example():
+        listening.wait(5)
+        senders.append(subprocess.Popen([sys.executable, FEEDER, str(port), "5"]))
+
+    starting = threading.Thread(target=start_example)
+    starting.start()
+    try:
+        with LiveSource(camera, every_frame=True) as source:
+            frames = list(islice(source, 5))
+    finally:
+        logger.removeHandler(handler)
+        starting.join()
+    assert senders[0].wait(10) == 0
+    assert [round(float(frame.depth_m.max()) * 1000) for frame in frames] == [1000, 1001, 1002, 1003, 1004]
