@@ -66,6 +66,7 @@ def made_from(forest: DepthForest, file_bytes: int) -> str:
     header, trees = forest.header, forest.trees
     size = (
         f"{len(trees)} tree{'s' if len(trees) > 1 else ''} of up to {max(tree.depth() for tree in trees)} levels,"
+        f"{', walked as their mirror images too,' if forest.symmetric else ''}"
         f" {sum(tree.n_nodes for tree in trees):,} nodes, {sum(tree.n_leaves for tree in trees):,} leaves;"
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
