@@ -88,7 +88,16 @@ class StillBackground:
         depth_m : float32 (H, W), metres
         people : bool (H, W)
         doubtful : bool (H, W), what could be somebody by its size: not to be learned in a hurry
+
+        Raises
+        ------
+        ValueError
+            When the three have different shapes.
         """
+        if not depth_m.shape == people.shape == doubtful.shape:
+            raise ValueError(
+                f"depth, people and doubtful must have one shape, got {depth_m.shape}, {people.shape}, {doubtful.shape}"
+            )
         if depth_m.shape != self._depth_m.shape:
             self._forget(depth_m.shape)
         _learn(depth_m, people, doubtful, self._depth_m, self._waiting_m, self._waited)

@@ -119,3 +119,8 @@ def test_somebody_who_leans_on_a_cupboard_is_cut_from_it_by_memory(remembers):
     person = leaning == np.float32(2.8)
     assert (candidates[person] == 1).all()
     assert (candidates[~person] == 1).any() != remembers
+
+
+def test_people_of_another_picture_are_refused():
+    with pytest.raises(ValueError, match="must have one shape"):
+        StillBackground().learn(np.ones((4, 5), np.float32), np.zeros((4, 5), bool), np.zeros((0, 0), bool))
