@@ -80,11 +80,10 @@ class KnownPresence:
 
 def _cells_of(mask: np.ndarray, stride: int) -> np.ndarray:
     """Squares of stride x stride pixels that hold some of the mask, whether or not their own pixel was classified."""
-    height, width = (-(-side // stride) * stride for side in mask.shape)
-    padded = np.zeros((height, width), bool)
-    padded[: mask.shape[0], : mask.shape[1]] = mask
-    squares = padded.reshape(height // stride, stride, width // stride, stride)
-    return np.any(squares, axis=(1, 3))
+    inside = cv2.boxFilter(
+        mask.astype(np.uint8), cv2.CV_16U, (stride, stride), None, (0, 0), False, cv2.BORDER_CONSTANT
+    )
+    return inside[::stride, ::stride] > 0
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:
