@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.assembly import PoseAssembler
-from posepipe.camera import Plane
+from posepipe.camera import Extrinsics, Plane
 from posepipe.density import weigh_points
 from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
@@ -68,6 +68,7 @@ class Pipeline:
     tracker: Tracker | NoTracker
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
+    extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
 
     @classmethod
     def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
@@ -112,7 +113,7 @@ class Pipeline:
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
         proposals = tuple(person.proposals for person in people)
-        return FrameResult(frame, mask, labels, proposals, tracks, self.foreground.floor)
+        return FrameResult(frame, mask, labels, proposals, tracks, self.foreground.floor, self.extrinsics)
 
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
         """One candidate: parts, proposals and pose of the person that it shows, if it does."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posepipe.camera import Plane
+from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 
 RIGHT_M = 0.1
@@ -54,3 +54,11 @@ class FrameResult:
     proposals: tuple[tuple[JointProposal, ...], ...]  #: of each of the people, in their order
     people: tuple[Track, ...] = field(default=())  #: empty when nobody is in view
     floor: Plane | None = None  #: None = not in view, or not looked for
+    extrinsics: Extrinsics | None = None  #: where the camera was said to be
+
+    @property
+    def world(self) -> Extrinsics | None:
+        """T_world_camera: as it was said, else above the floor in view; None = neither."""
+        if self.extrinsics is not None or self.floor is None:
+            return self.extrinsics
+        return Extrinsics.above_floor(self.floor)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,6 @@ from typing import TextIO
 
 import numpy as np
 
-from posepipe.camera import Extrinsics
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.results import FrameResult, JointProposal, Pose, Track
@@ -27,17 +27,72 @@ _DECIMALS = 4  # a tenth of a millimetre: far below what a depth camera resolves
 _TIME_DECIMALS = 6
 
 
+@dataclass(frozen=True, slots=True)
+class ResultsHeader:
+    """What results say of themselves before the first frame."""
+
+    joints: tuple[str, ...]  #: every joint that may appear, in the skeleton's order
+    source: str  #: where the frames came from
+    model: str  #: name and hash
+    frame_id: str = "depth_camera"  #: the camera's frame of reference, for ROS
+    start_time_ns: int = 0  #: time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+
+    def as_line(self) -> str:
+        """The first line of a results file."""
+        row = {
+            "format": FORMAT,
+            "version": VERSION,
+            "joints": list(self.joints),
+            "axes": AXES,
+            "frame_id": self.frame_id,
+            "start_time_ns": self.start_time_ns,
+            "model": self.model,
+            "source": self.source,
+        }
+        return _line(row)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """The people of one frame, as they are written and read back: rounded."""
+
+    frame: int  #: index in the source
+    timestamp_s: float
+    people: tuple[Track, ...]
+    #: of each of the people the joints' places in the world, metres; empty where it is not known where that is
+    world_m: tuple[dict[str, tuple[float, float, float]], ...] = ()
+
+    @classmethod
+    def of(cls, result: FrameResult) -> ResultRow:
+        """What is written of a result: tenths of a millimetre, microseconds."""
+        people = tuple(_rounded_track(track) for track in result.people)
+        world: list[dict[str, tuple[float, float, float]]] = []
+        axes = result.world
+        if axes is not None:
+            for track in result.people:
+                places = {name: np.array(joint.xyz_m, float) for name, joint in track.pose.joints.items()}
+                world.append({name: _rounded_point(axes.world_points(place)) for name, place in places.items()})
+        return cls(
+            int(result.frame.index), round(float(result.frame.timestamp_s), _TIME_DECIMALS), people, tuple(world)
+        )
+
+    def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
+        """The people, each with the places above the floor: empty where those are not known."""
+        return list(zip(self.people, self.world_m or ({},) * len(self.people), strict=True))
+
+    def as_line(self, people: slice = slice(None)) -> str:
+        """One line of a results file, of all people or of some."""
+        rows = [_person_row(*each) for each in self.with_world()[people]]
+        return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
+
+
 class JsonLinesSink:
     """Write results to a file; a `FrameSink`.
 
     Parameters
     ----------
     path : the file to write; an older one is replaced
-    joints : every joint that may appear, in the skeleton's order
-    source : where the frames came from
-    model : name and hash of the model
-    frame_id : name of the camera's frame of reference, for ROS
-    start_time_ns : time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+    joints, source, model, frame_id, start_time_ns : as in `ResultsHeader`
 
     Raises
     ------
@@ -56,39 +111,22 @@ class JsonLinesSink:
     ) -> None:
         self.path = Path(path)
         self._file: TextIO | None = None
-        self._header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "joints": list(joints),
-            "axes": AXES,
-            "frame_id": frame_id,
-            "start_time_ns": start_time_ns,
-            "model": model,
-            "source": source,
-        }
+        self._header = ResultsHeader(joints, source, model, frame_id, start_time_ns)
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
-        floor = result.floor
-        world = Extrinsics.above_floor(floor) if floor is not None else None
-        self._put(
-            {
-                "frame": result.frame.index,
-                "timestamp_s": round(result.frame.timestamp_s, _TIME_DECIMALS),
-                "people": [_person_row(track, world) for track in result.people],
-            }
-        )
-
-    def _put(self, row: dict) -> None:
+        line = ResultRow.of(result).as_line()
         with disk_errors(self.path):
             file = self._file or self._open()
-            _write_line(file, row)
+            file.write(line)
+            file.flush()
 
     def _open(self) -> TextIO:
         """An older file is replaced only now: a source that fails at its first frame leaves it alone."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("w", encoding="utf-8", newline="\n")
-        _write_line(self._file, self._header)
+        self._file.write(self._header.as_line())
+        self._file.flush()
         return self._file
 
     def close(self) -> None:
@@ -106,32 +144,34 @@ class JsonLinesSink:
             self.close()
 
 
-def _write_line(file: TextIO, row: dict) -> None:
-    file.write(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n")
-    file.flush()
+def _line(row: dict) -> str:
+    return json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _person_row(track: Track, world: Extrinsics | None) -> dict:
+def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) -> dict:
     joints: dict[str, dict] = {}
     for name, joint in track.pose.joints.items():
-        row: dict = {"xyz_m": [_rounded(value) for value in joint.xyz_m], "confidence": _rounded(joint.confidence)}
-        if world is not None:
-            row["xyz_world_m"] = [_rounded(value) for value in world.world_points(np.array(joint.xyz_m))]
-        joints[name] = row
-    return {"id": int(track.id), "joints": joints}
+        joints[name] = {"xyz_m": list(joint.xyz_m), "confidence": joint.confidence}
+        if name in world_m:
+            joints[name]["xyz_world_m"] = list(world_m[name])
+    return {"id": track.id, "joints": joints}
+
+
+def _rounded_track(track: Track) -> Track:
+    joints = {
+        name: JointProposal(name, _rounded_point(joint.xyz_m), _rounded(joint.confidence))
+        for name, joint in track.pose.joints.items()
+    }
+    return Track(int(track.id), Pose(joints))
+
+
+def _rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
+    x, y, z = map(_rounded, xyz_m)
+    return x, y, z
 
 
 def _rounded(value: float) -> float:
     return round(float(value), _DECIMALS) + 0.0  # + 0.0 turns -0.0 into 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ResultRow:
-    """The people of one frame, as read back."""
-
-    frame: int  #: index in the source
-    timestamp_s: float
-    people: tuple[Track, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +192,16 @@ class Results:
         """All but the frames, as plain data."""
         names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source")
         return {name: getattr(self, name) for name in names}
+
+
+def is_results(path: str | Path) -> bool:
+    """Whether a file begins as results do; whether it holds together, reading it tells."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with disk_errors(path), path.open("rb") as file:
+        head = file.read(1 << 16)
+    return (_parse(head.split(b"\n", 1)[0]) or {}).get("format") == FORMAT
 
 
 def read_results(path: str | Path) -> Results:
@@ -213,7 +263,9 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
         raise FormatError(path, "a line is no JSON object", offset)
     try:
         people = tuple(_track(person) for person in row["people"])
-        return ResultRow(int(row["frame"]), float(row["timestamp_s"]), people)
+        world_m = tuple(_world_places(person) for person in row["people"])
+        timestamp_s = _finite(row["timestamp_s"])
+        return ResultRow(int(row["frame"]), timestamp_s, people, world_m if any(world_m) else ())
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error
 
@@ -223,8 +275,24 @@ def _track(person: dict) -> Track:
 
 
 def _joint(name: str, row: dict) -> JointProposal:
-    x, y, z = map(float, row["xyz_m"])
     confidence = float(row["confidence"])
-    if not all(map(math.isfinite, (x, y, z))) or not 0 <= confidence <= 1:
-        raise ValueError(f"{name}: wanted finite metres and a confidence from 0 to 1, got {row}")
-    return JointProposal(name, (x, y, z), confidence)
+    if not 0 <= confidence <= 1:
+        raise ValueError(f"{name}: wanted a confidence from 0 to 1, got {confidence}")
+    return JointProposal(name, _point(row["xyz_m"]), confidence)
+
+
+def _world_places(person: dict) -> dict[str, tuple[float, float, float]]:
+    joints = person["joints"].items()
+    return {name: _point(row["xyz_world_m"]) for name, row in joints if "xyz_world_m" in row}
+
+
+def _point(values: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = map(_finite, values)
+    return x, y, z
+
+
+def _finite(value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"wanted a finite number, got {value!r:.40}")
+    return number

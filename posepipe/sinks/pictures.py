@@ -7,11 +7,17 @@ from types import TracebackType
 from typing import Self
 
 import cv2
+import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.disk import disk_errors
 from posepipe.errors import PosepipeError
 from posepipe.results import FrameResult
 from posepipe.sinks.drawing import draw_result
+from posepipe.sinks.even_times import usual_frame_s
+
+RATE_FRAMES = 8
+"""So many pictures are kept until a video's rate is known from their times."""
 
 
 class PictureSink:
@@ -37,31 +43,51 @@ class PictureSink:
 
 
 class VideoSink:
-    """Writes the pictures as an MP4 video (MPEG-4 part 2, which needs no further codec)."""
+    """Writes the pictures as an MP4 video (MPEG-4 part 2, which needs no further codec).
 
-    def __init__(self, path: str | Path, body: BodyDefinition, fps: float = 30.0) -> None:
+    Its rate is that of the first frames, which are kept until it is known.
+    """
+
+    def __init__(self, path: str | Path, body: BodyDefinition) -> None:
         self.path = Path(path)
         self._body = body
-        self._fps = fps
         self._writer: cv2.VideoWriter | None = None
+        self._waiting: list[np.ndarray] = []
+        self._times_s: list[float] = []
 
     def __enter__(self) -> Self:
         if self.path.suffix.lower() != ".mp4":
             raise PosepipeError(f"{self.path}: a video is written as .mp4; name it so")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with disk_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._waiting:
+            self._open()
         if self._writer is not None:
             self._writer.release()
 
     def write(self, result: FrameResult) -> None:
         picture = draw_result(result, self._body)
-        if self._writer is None:
-            size = (picture.shape[1], picture.shape[0])
-            self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*"mp4v"), self._fps, size)
-            if not self._writer.isOpened():
-                raise PosepipeError(f"{self.path}: the video could not be opened; is the folder writable?")
-        self._writer.write(picture)
+        if self._writer is not None:
+            self._writer.write(picture)
+            return
+        self._waiting.append(picture)
+        self._times_s.append(result.frame.timestamp_s)
+        if len(self._waiting) == RATE_FRAMES:
+            self._open()
+
+    def _open(self) -> None:
+        """Start with the pictures that waited for the rate."""
+        height, width = self._waiting[0].shape[:2]
+        # two decimals: the codec's clock has no room for more
+        fps = round(float(np.clip(1 / usual_frame_s(np.array(self._times_s)), 1, 240)), 2)
+        self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*"mp4v"), fps, (width, height))
+        if not self._writer.isOpened():
+            raise PosepipeError(f"{self.path}: the video could not be opened; is the folder writable?")
+        for picture in self._waiting:
+            self._writer.write(picture)
+        self._waiting.clear()

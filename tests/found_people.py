@@ -1,0 +1,47 @@
+"""Results as a run would make them, of people who never were: for tests of sinks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posepipe.body import HUMAN
+from posepipe.camera import Intrinsics, Plane
+from posepipe.frames import DepthFrame
+from posepipe.results import FrameResult, JointProposal, Pose, Track
+
+INTRINSICS = Intrinsics(60.0, 60.0, 31.5, 23.5)
+FLOOR = Plane((0.0, -0.96, -0.28), 1.5)
+"""Of a camera 1.5 m above the floor that looks down by 16 degrees."""
+
+_SIDE = {"shoulder": (0.2, -0.45), "elbow": (0.25, -0.15), "wrist": (0.28, 0.1), "hand": (0.28, 0.18)}
+_SIDE |= {"hip": (0.1, 0.0), "knee": (0.12, 0.45), "ankle": (0.12, 0.88), "foot": (0.13, 0.95)}
+_MIDDLE = {"head": (0.0, -0.7), "neck": (0.0, -0.5), "torso": (0.0, -0.2), "pelvis": (0.0, 0.0)}
+
+
+def standing_m(x: float = 0.0, z: float = 2.5) -> np.ndarray:
+    """Somebody who faces the camera, in its axes: float64 (20, 3), metres; the pelvis is at (x, 0.1, z)."""
+    flat = {**_MIDDLE}
+    for name, (out, down) in _SIDE.items():
+        flat |= {f"left_{name}": (out, down), f"right_{name}": (-out, down)}
+    ahead = {"left_foot": -0.12, "right_foot": -0.12, "head": -0.03}
+    return np.array([(flat[j][0] + x, flat[j][1] + 0.1, z + ahead.get(j, 0.0)) for j in HUMAN.joints])
+
+
+def track(id: int, xyz_m: np.ndarray, confidence: float = 0.875) -> Track:
+    """A person; joints that are NaN are absent."""
+    joints = {
+        name: JointProposal(name, tuple(place.tolist()), confidence)
+        for name, place in zip(HUMAN.joints, xyz_m, strict=True)
+        if np.isfinite(place).all()
+    }
+    return Track(id, Pose(joints))
+
+
+def result(
+    index: int, people: tuple[Track, ...] = (), timestamp_s: float | None = None, floor: Plane | None = None
+) -> FrameResult:
+    """One frame of 64x48 pixels, 30 a second."""
+    depth_m = np.full((48, 64), 1.0 + 0.001 * (index % 100), np.float32)
+    frame = DepthFrame(depth_m, INTRINSICS, index / 30 if timestamp_s is None else timestamp_s, index)
+    empty = np.zeros(depth_m.shape, np.uint8)
+    return FrameResult(frame, empty > 0, empty, (), people, floor)
