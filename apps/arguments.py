@@ -50,6 +50,16 @@ def video_file(text: str) -> Path:
     return _ending(".mp4", text)
 
 
+def bvh_file(text: str) -> Path:
+    """Motion capture to write: it ends in .bvh."""
+    return _ending(".bvh", text)
+
+
+def recording_file(text: str) -> Path:
+    """A recording to write: it ends in .mcap."""
+    return _ending(".mcap", text)
+
+
 def picture_file(text: str) -> Path:
     """A picture to write: it ends in .png."""
     return _ending(".png", text)

@@ -16,7 +16,7 @@ from apps.progress import was_interrupted, watch_for_interrupt
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
-COMMANDS = ("demo", "run", "view", "info", "synth", "train", "evaluate", "bench")
+COMMANDS = ("demo", "run", "record", "convert", "view", "info", "synth", "train", "evaluate", "bench")
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
 
 

@@ -21,6 +21,7 @@ EXAMPLES = (
     "posepipe evaluate data/validation --model my_model.npz --card    # figures into the model and its card",
     "posepipe evaluate data/rooms --whole-frames                      # who is found in rooms, and what is no person",
     "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m (docs/formats.md)",
+    "posepipe evaluate ITOP_side_test_depth_map.h5                    # ITOP's measure, in whole frames",
 )
 
 
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="DATASET",
-        help="folders written by posepipe synth; or NPZ packs with true joints",
+        help="folders written by posepipe synth; or NPZ packs with true joints; or ITOP's NAME_depth_map.h5",
     )
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
@@ -45,8 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--whole-frames",
-        action="store_true",
-        help="find the people in the whole frame, as run does, and count who is missed; default: cut out by the truth",
+        action=argparse.BooleanOptionalAction,
+        help="find the people in the whole frame, as run does, and count who is missed (default for ITOP); or cut them"
+        " out by the truth (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="only the first N frames")
 
@@ -54,10 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from posepipe.evaluation import TrueParts, compare, evaluate
+    from posepipe.itop_scores import ItopReport, itop_view
     from posepipe.labelled_pack import open_labelled
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.model_header import answer_hash
     from posepipe.models import model_path
+    from posepipe.sources.itop import is_itop
 
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
@@ -65,11 +69,14 @@ def run(args: argparse.Namespace) -> None:
     frames = open_labelled(args.datasets, next(iter(forests.values())).body)[: args.frames]
     _check(forests, frames, args.ceilings)
     print(f"{len(frames)} frames, content {frames.identity}")
-    reports = {}
+    itop = is_itop(args.datasets[0])  # its measure asks for every joint of every frame
+    whole = itop if args.whole_frames is None else args.whole_frames
+    reports: dict[str, Report] = {}
 
     def score(name: str, forest: DepthForest, instead: TrueParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
-            reports[name] = evaluate(forest, frames, bar.update, instead, args.whole_frames)
+            report = evaluate(forest, frames, bar.update, instead, whole, in_view_joints=0 if itop else None)
+        reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
         print(f"\n{name}\n{reports[name].text()}")
 
     for model, forest in forests.items():
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
     names = ", ".join(path.absolute().name for path in args.datasets)
-    way = "whole frames" if args.whole_frames else "frames"
+    way = "whole frames" if whole else "frames"
     title = f"{names}: {len(frames)} {way}, content {frames.identity}"
     _write_reports(args, title, reports)
     if args.card:

@@ -14,6 +14,8 @@ _interrupted = False
 
 def watch_for_interrupt() -> None:
     """Remember Ctrl-C besides raising KeyboardInterrupt, which is swallowed while a kernel compiles."""
+    global _interrupted
+    _interrupted = False
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _interrupt)
 

@@ -4,84 +4,71 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from apps.arguments import positive, video_file
-from apps.source_arguments import add_source_arguments, open_as_asked
+from apps.live_view import add_pipeline_arguments, add_watch_arguments, pipeline_maker, watched
+from apps.sink_arguments import add_sink_arguments, check_files, make_sinks, what_was_written
+from apps.source_arguments import add_source_arguments, open_named, play_as_asked
 
-HELP = "find people's 3D joints in depth frames and write them as JSON lines"
+if TYPE_CHECKING:
+    from posepipe.pipeline import Pipeline
+    from posepipe.sinks import FrameSink
+
+HELP = "find people's 3D joints in depth frames and write, record or stream them"
 EXAMPLES = (
     "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
     "posepipe run pack.npz --out results.jsonl --video results.mp4",
     "posepipe run pack.npz --people 1 --no-tracking     # each frame by itself, and one person in it",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
+    "posepipe run walk.mcap --out walk.csv --bvh walk.bvh --record found.mcap",
+    "posepipe run camera:realsense --view              # and watch it in the browser",
+    "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source_arguments(parser)
-    parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
-    parser.add_argument(
-        "--out", type=Path, default=Path("results.jsonl"), metavar="FILE", help="default: results.jsonl"
-    )
-    parser.add_argument(
-        "--foreground",
-        choices=["auto", "none"],
-        default="auto",
-        help="auto: find people before floor and walls, or cut out; none: all that reads is one person (default: auto)",
-    )
-    parser.add_argument("--people", type=positive, metavar="N", help="keep the N surest people of a frame")
-    parser.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1")
-    parser.add_argument(
-        "--smooth", action="store_true", help="smooth the joints of each track; what that costs: docs/tracking.md"
-    )
-    parser.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
-    parser.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated picture a frame")
+    add_pipeline_arguments(parser)
+    add_sink_arguments(parser)
+    add_watch_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.models import model_identity, model_path
-    from posepipe.pipeline import Pipeline
-    from posepipe.sinks.json_lines import JsonLinesSink
-    from posepipe.sinks.many import CountingSink, ManySinks
-    from posepipe.sinks.pictures import PictureSink, VideoSink
-    from posepipe.smoothing import OneEuroSmoother
 
-    if args.smooth and args.no_tracking:
-        raise PosepipeError("--smooth needs to know who is who from frame to frame; leave out --no-tracking")
-    _refuse_to_overwrite(Path(args.source), args.out)
+    if args.bvh and args.no_tracking and args.people != 1:
+        raise PosepipeError("--bvh needs to know who is who from frame to frame; leave out --no-tracking")
+    check_files(Path(args.source), args)
     path = model_path(args.model)
     forest = DepthForest.load(path)
-    source = open_as_asked(args)
-    sinks: list = [
-        JsonLinesSink(
-            args.out,
-            forest.body.joints,
-            source=str(args.source),
-            model=model_identity(path),
-            start_time_ns=source.start_time_ns,
-        )
-    ]
-    if args.video:
-        sinks.append(VideoSink(args.video, forest.body))
-    if args.pictures:
-        sinks.append(PictureSink(args.pictures, forest.body))
-    with ProgressBar(source.frame_count, "run", "frames") as bar:
-        counter = CountingSink(bar.update)
-        pipeline = Pipeline.from_forest(forest, not args.no_tracking, args.foreground)
-        pipeline.most_people = args.people
-        pipeline.smoother = OneEuroSmoother() if args.smooth else None
-        pipeline.run(source, ManySinks([*sinks, counter]))
-    print(f"{counter.frames} frames, {counter.with_people} with somebody in view -> {args.out}")
+    pipeline = pipeline_maker(args, forest)()
+    pipeline.smoother = pipeline.smoother if args.smooth else None
+    with watched(args, forest.body) as watchers:
+        _find_people(args, pipeline, model_identity(path), watchers)
 
 
-def _refuse_to_overwrite(source: Path, out: Path) -> None:
-    """Results must not take the place of the frames they come from."""
-    from posepipe.errors import PosepipeError
+def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watchers: list[FrameSink]) -> None:
+    """Results of the whole source to all the sinks, and a line that says how many."""
+    from apps.progress import ProgressBar
+    from posepipe.sinks.json_lines import ResultsHeader
+    from posepipe.sinks.many import CountingSink, ManySinks
+    from posepipe.sources.cameras import LiveSource
 
-    inside = source.resolve() in out.resolve().parents and out.suffix != ".jsonl"
-    if out.resolve() == source.resolve() or (out.exists() and inside):
-        raise PosepipeError(f"--out {out} would replace a file of the source; give another name")
+    opened = open_named(args)
+    source = play_as_asked(opened, args)
+    header = ResultsHeader(pipeline.parts.body.joints, str(args.source), model, start_time_ns=source.start_time_ns)
+    sinks = make_sinks(args, header, pipeline.parts.body)
+    bar = ProgressBar(source.frame_count, "run", "frames")
+    counter = CountingSink(bar.update)
+    try:
+        with bar:
+            pipeline.run(source, ManySinks([*sinks, *watchers, counter]))
+    finally:  # a camera is ended by Ctrl-C, or by being unplugged
+        if counter.frames:
+            lost = f" ({opened.dropped} dropped)" if isinstance(opened, LiveSource) else ""
+            print(f"{counter.frames} frames{lost}, {counter.with_people} with somebody in view -> {args.out}")
+            for line in what_was_written(sinks):
+                print(line)

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from posepipe.sources import FrameSource
 
 
-def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+def add_source_arguments(
+    parser: argparse.ArgumentParser,
+    metavar: str = "SOURCE",
+    what: str = "file or folder of depth frames, or camera:NAME (docs/formats.md and cameras.md list all)",
+) -> None:
     """SOURCE, and everything that changes how it is read."""
-    parser.add_argument(
-        "source", metavar="SOURCE", help="file or folder of depth frames, or camera:NAME (docs/formats.md lists all)"
-    )
+    parser.add_argument("source", metavar=metavar, help=what)
     group = parser.add_argument_group("how the source is read")
     group.add_argument(
         "--camera", metavar="PRESET|FILE", help="calibration instead of the source's own: kinect-v1, ... or camera.json"
@@ -35,11 +37,21 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_as_asked(args: argparse.Namespace) -> FrameSource:
-    """Open the SOURCE of the arguments of `add_source_arguments`."""
+    """Open the SOURCE of the arguments of `add_source_arguments`, and play it as they say."""
+    return play_as_asked(open_named(args), args)
+
+
+def open_named(args: argparse.Namespace, every_frame: bool = False) -> FrameSource:
+    """Open the SOURCE as it is; a camera keeps ``every_frame``, or drops those that come too fast."""
     from posepipe.sources import open_source
+
+    return open_source(args.source, args.camera, args.topic, every_frame)
+
+
+def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
+    """The stretch of a source that was asked for, turned."""
     from posepipe.sources.playback import StretchOfSource
     from posepipe.sources.turned import TurnedSource
 
-    source = open_source(args.source, args.camera, args.topic)
     source = StretchOfSource(source, args.start, args.end, args.every)
     return TurnedSource(source, args.mirror, args.rotate)

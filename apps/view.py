@@ -1,4 +1,4 @@
-"""``posepipe view``: a dataset or a recording as one picture of many frames."""
+"""``posepipe view``: people found before your eyes, on a page; or many frames in one picture."""
 
 from __future__ import annotations
 
@@ -11,42 +11,121 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.arguments import picture_file, positive
+from apps.live_view import (
+    add_page_arguments,
+    add_pipeline_arguments,
+    leaves_at_end,
+    page_server,
+    pipeline_maker,
+    stop_if_interrupted,
+)
+from apps.source_arguments import add_source_arguments, open_named, play_as_asked
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
     from posepipe.frames import DepthFrame, LabelledFrame
 
-HELP = "see a dataset or a recording: a contact sheet, many frames in one picture"
+HELP = "see people found in a source, live in the browser; or, with --sheet, many frames in one picture"
 EXAMPLES = (
+    "posepipe view walk.mcap                    # play, step, scrub, turn thresholds; docs/view.md",
+    "posepipe view camera:realsense --open      # and open the browser",
+    "posepipe view results.jsonl                # what `run` found; no depth",
     "posepipe view data/train --sheet train.png                 # 100 frames, evenly spread",
     "posepipe view frames/ --sheet frames.png --every 10 --whole",
 )
-MOST_TILES = 1000
+USUAL_TILES, MOST_TILES = 100, 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="dataset, recording, folder of PNGs, TUM folder or NPZ pack")
-    parser.add_argument("--sheet", type=picture_file, metavar="FILE.png", help="write a contact sheet")
-    parser.add_argument("--frames", type=positive, default=100, metavar="N", help="most frames on it (default: 100)")
-    parser.add_argument(
-        "--every", type=positive, metavar="K", help="every K-th frame from the first on, instead of evenly spread"
-    )
-    parser.add_argument("--whole", action="store_true", help="whole frames, instead of the person with a margin")
-    parser.add_argument("--camera", metavar="PRESET|FILE", help="calibration instead of the source's own")
+    add_source_arguments(parser)
+    parser.set_defaults(every=None)
+    add_pipeline_arguments(parser)
+    add_page_arguments(parser)
+    group = parser.add_argument_group("instead of a page, a contact sheet")
+    group.add_argument("--sheet", type=picture_file, metavar="FILE.png", help="write it here")
+    group.add_argument("--frames", type=positive, metavar="N", help="most frames on it, evenly spread (default: 100)")
+    group.add_argument("--whole", action="store_true", help="whole frames, instead of the person with a margin")
 
 
 def run(args: argparse.Namespace) -> None:
+    from posepipe.errors import PosepipeError
+
+    if args.sheet is not None:
+        _write_sheet(args)
+    elif args.frames or args.whole:
+        raise PosepipeError("--frames and --whole are about a contact sheet; add --sheet FILE.png")
+    elif _is_results(args.source):
+        _play_results(args)
+    else:
+        _play_source(args)
+
+
+def _play_source(args: argparse.Namespace) -> None:
+    """Every frame as it comes, analysed on the way."""
+    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.models import model_path
+    from posepipe.sources.cameras import LiveSource
+    from posepipe.viewer.analysis import Analysis
+    from posepipe.viewer.session import play_source
+
+    args.every = args.every or 1
+    opened = open_named(args)
+    live = isinstance(opened, LiveSource)
+    title = args.source if live else Path(args.source).resolve().name
+    with play_as_asked(opened, args) as source:
+        forest = DepthForest.load(model_path(args.model))
+        analysis = Analysis(pipeline_maker(args, forest), args.smooth)
+        with page_server(args) as server:
+            play_source(
+                server,
+                source,
+                analysis,
+                forest.body,
+                title,
+                live,
+                dropped=lambda: getattr(opened, "dropped", 0),
+                on_end=lambda: leaves_at_end(args),
+                on_turn=stop_if_interrupted,
+            )
+
+
+def _play_results(args: argparse.Namespace) -> None:
+    """What `run` has written."""
+    from posepipe.sinks.json_lines import read_results
+    from posepipe.viewer.session import play_results
+
+    results = read_results(args.source)
+    if results.missing:
+        warnings.warn(results.missing, stacklevel=2)
+    with page_server(args) as server:
+        play_results(server, results, Path(args.source).name, lambda: leaves_at_end(args), stop_if_interrupted)
+
+
+def _is_results(source: str) -> bool:
+    """Told from the content: no source of frames is a file that begins like JSON."""
+    from posepipe.disk import disk_errors
+
+    path = Path(source)
+    with disk_errors(path):
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(1) == b"{"
+
+
+def _write_sheet(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.sinks.contact_sheet import draw_sheet, draw_tile, write_sheet
 
-    if args.sheet is None:
-        raise PosepipeError(f"view {args.source}: a live view is not there yet; give --sheet FILE.png")
-    if args.frames > MOST_TILES:
+    if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
+        raise PosepipeError("--sheet shows a source as it is; leave out --start, --end, --mirror, --rotate and --topic")
+    most = args.frames or USUAL_TILES
+    if most > MOST_TILES:
         raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MOST_TILES}; give fewer")
     _refuse_to_mix(Path(args.source), args.sheet)
     with _open(args.source, args.camera) as shown:
-        rows = _rows(shown.count, args.frames, args.every)
+        rows = _rows(shown.count, most, args.every)
         tiles = []
         with ProgressBar(len(rows), "view", "frames") as bar:
             for frame in shown.pick(rows):

@@ -26,7 +26,7 @@ WARM_UP = 3
 """Frames stepped through first: kernels are loaded, caches filled."""
 
 
-class _Stopwatch:
+class Stopwatch:
     """Stands in a stage's place and adds up how long its call takes."""
 
     def __init__(self, stage: Any, call: str) -> None:
@@ -74,7 +74,7 @@ def time_stages(
         raise ValueError("there are no frames to time")
     for frame in frames[:WARM_UP]:
         pipeline.step(frame)
-    watches = {field: _Stopwatch(getattr(pipeline, field), call) for field, call in STAGES.items()}
+    watches = {field: Stopwatch(getattr(pipeline, field), call) for field, call in STAGES.items()}
     timed: Pipeline = replace(pipeline, **watches)  # type: ignore[arg-type]  # each answers its stage's call
     rows = []
     for frame in frames:

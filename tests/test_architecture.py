@@ -34,6 +34,8 @@ NOUNS = {
 }
 #: how files are read and written whole
 FILES = {"posepipe.disk", "posepipe.npz_file"}
+#: what follows from joints alone, for sinks: arrays in, arrays out
+FROM_JOINTS = {"posepipe.joint_angles", "posepipe.fitted_skeleton"}
 
 #: the steps of a frame, in no order: that is pipeline.py's business
 STAGES = {
@@ -66,6 +68,11 @@ LEARN_USERS = {
 }
 #: who in the library may import the flow
 PIPELINE_USERS = {"posepipe", "posepipe.evaluation", "posepipe.stage_times"}
+#: the viewer's: what steps through frames, and what moves thresholds
+PIPELINE_USERS |= {"posepipe.viewer.analysis", "posepipe.viewer.tuning"}
+#: what the viewer draws with, besides the nouns
+VIEWER_MAY_IMPORT = {"posepipe.sinks.drawing", "posepipe.sinks.json_lines", "posepipe.sinks.shading"}
+VIEWER_MAY_IMPORT |= {"posepipe.sources", "posepipe.stage_times"}
 
 #: what synth may know of the library: its nouns and its datasets, never its learners
 SYNTH_MAY_IMPORT = (
@@ -209,7 +216,7 @@ def each(modules):
 
 
 def test_the_tables_name_modules_that_exist():
-    tables = NOUNS | FILES | STAGES | set(STAGE_USERS) | LEARN_USERS | PIPELINE_USERS | SYNTH_MAY_IMPORT
+    tables = NOUNS | FILES | FROM_JOINTS | STAGES | set(STAGE_USERS) | LEARN_USERS | PIPELINE_USERS | SYNTH_MAY_IMPORT
     tables |= set(KERNEL_NOUNS) | set(SYNTH_KERNEL_NOUNS)
     assert tables - set(modules_by_name()) == set()
 
@@ -225,7 +232,7 @@ def test_synth_knows_the_library_s_nouns_and_never_its_learners(module):
     assert refused(module, lambda found: within(found.module, "synth") or found.module in SYNTH_MAY_IMPORT) == []
 
 
-@each([module for module in ALL if module.name in NOUNS - {"posepipe"}])
+@each([module for module in ALL if module.name in (NOUNS | FROM_JOINTS) - {"posepipe"}])
 def test_nouns_import_nothing_but_nouns(module):
     assert refused(module, lambda found: found.module in NOUNS) == []
 
@@ -265,7 +272,14 @@ def test_learners_import_nouns_files_shared_kernels_and_each_other(module):
 def test_sources_and_sinks_know_nouns_and_files_and_not_each_other(module):
     own = ".".join(module.name.split(".")[:2])
     allowed = NOUNS | FILES | {"posepipe.dataset", "posepipe.recording"}
+    allowed |= FROM_JOINTS if own == "posepipe.sinks" else set()
     assert refused(module, lambda found: found.module in allowed or within(found.module, own)) == []
+
+
+@each([module for module in ALL if within(module.name, "posepipe.viewer")])
+def test_the_viewer_knows_nouns_and_what_it_draws_with(module):
+    allowed = NOUNS | VIEWER_MAY_IMPORT | ({"posepipe.pipeline"} if module.name in PIPELINE_USERS else set())
+    assert refused(module, lambda found: found.module in allowed or within(found.module, "posepipe.viewer")) == []
 
 
 @each([module for module in ALL if module.kernels()])

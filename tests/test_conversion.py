@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from apps.cli import main
 from posepipe.camera import Intrinsics
 from posepipe.conversion import convert_frames
 from posepipe.errors import PosepipeError
@@ -70,3 +71,18 @@ def test_what_is_there_is_not_written_over(tmp_path, recording):
 def test_an_unknown_suffix_is_told_what_there_is(tmp_path, recording):
     with pytest.raises(PosepipeError, match=r"written as FILE.mcap, a recording; FILE.npz, a pack; FOLDER"):
         convert_frames(open_source(recording), tmp_path / "film.avi")
+
+
+def test_the_command_converts_what_it_is_given(tmp_path, recording, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["convert", str(recording), "turned.npz", "--rotate", "90", "--every", "2"]) == 0
+    assert "3 frames -> turned.npz" in capsys.readouterr().out
+    with open_source("turned.npz") as source:
+        assert source.shape == SHAPE[::-1]
+        np.testing.assert_array_equal(source[1].depth_m, np.rot90(open_source(recording)[2].depth_m, -1))
+    for target, message in (
+        ("walk.bvh", "is made of results; first: posepipe run"),
+        ("a.avi", "recordings are written"),
+    ):
+        assert main(["convert", str(recording), target]) == 1
+        assert message in capsys.readouterr().err

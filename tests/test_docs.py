@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 from apps.cli import COMMANDS, _command, build_parser
+from posepipe import sources
 from posepipe.camera import Intrinsics
+from posepipe.conversion import convert_frames
+from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
+from posepipe.sources.playback import StretchOfSource
 from posepipe.sources.png_folder import write_png_folder
 
 ROOT = Path(__file__).parent.parent
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "models").glob("*.md")])
 
 
@@ -48,6 +53,22 @@ def test_every_python_example_runs(code, tmp_path, monkeypatch):
     write_png_folder(tmp_path / "frames", [frame])
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {})
+
+
+def test_the_format_that_contributing_adds_plays_like_any_other(tmp_path, monkeypatch):
+    code, line = re.search(r"```python\n(.*?)```.*?`(SourceFormat\(.*?\))`", CONTRIBUTING, re.DOTALL).groups()
+    names = {"SourceFormat": sources.SourceFormat}
+    exec(code, names)
+    monkeypatch.setattr(sources, "FORMATS", (*sources.FORMATS, eval(line, names)))
+    depth_mm = np.random.default_rng(0).integers(500, 5000, (2, 240, 320))
+    path = tmp_path / "film.numbers"
+    path.write_text("\n".join(" ".join(map(str, frame.ravel())) for frame in depth_mm) + "\n1 2 3\n")
+    with sources.open_source(path) as source:
+        np.testing.assert_array_equal(np.rint(source[1].depth_m * 1000), depth_mm[1])
+        assert source.frame_count == 3
+        with pytest.raises(FormatError, match="line 3: wanted 320x240 numbers"):
+            list(source)
+    assert convert_frames(StretchOfSource(sources.open_source(path), 0, 0.04), tmp_path / "film.mcap") == 2
 
 
 def transcripts():

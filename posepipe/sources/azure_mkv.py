@@ -64,7 +64,7 @@ class AzureMkv(IndexedSource):
         try:
             self._stream = _depth_stream(self.path, self._container)
             self.shape = (self._stream.height, self._stream.width)
-            self._times, self._missing = self._index()
+            self._times, missing = self._index()
             self.intrinsics, self._undistortion = self._lens(camera)
         except BaseException:
             self.close()
@@ -74,7 +74,8 @@ class AzureMkv(IndexedSource):
         self.start_time_ns = _start_time_ns(self._container, float(self._times[0]) * unit_s)
         self._packets: Iterator[av.Packet] = iter(())
         self._next = -1  # frame that `_packets` gives next
-        self._warned = False
+        if missing:
+            _log.warning("%s: %s; the %d frames that are whole are played", self.path, missing, len(self))
 
     def _lens(self, camera: CameraFile | None) -> tuple[Intrinsics, Undistortion | None]:
         if camera is not None:
@@ -142,12 +143,6 @@ class AzureMkv(IndexedSource):
             self._container = _open_container(self.path)
             self._stream = _depth_stream(self.path, self._container)
         self._packets = self._container.demux(self._stream)
-
-    def __iter__(self) -> Iterator[DepthFrame]:
-        yield from super().__iter__()
-        if self._missing and not self._warned:
-            self._warned = True
-            _log.warning("%s: %s; played the %d frames that are whole", self.path, self._missing, len(self))
 
     def close(self) -> None:
         self._container.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 from posepipe.frames import DepthFrame
@@ -17,7 +16,7 @@ _log = logging.getLogger(__name__)
 class MessageSource(IndexedSource):
     """Depth frames of one topic of a file of ROS messages, which is closed with it.
 
-    A file whose recorder was killed plays what is complete, then logs one warning of what is missing.
+    A file whose recorder was killed logs one warning of what is missing, and plays what is complete.
 
     Parameters
     ----------
@@ -45,16 +44,11 @@ class MessageSource(IndexedSource):
         self.intrinsics = self._depth.intrinsics
         first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
         self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
-        self._warned = False
+        if not file.complete:
+            _log.warning("%s", file.missing(len(self)))
 
     def __getitem__(self, index: int) -> DepthFrame:
         return DepthFrame(self._depth[index], self.intrinsics, float(self.timestamps_s[index]), index)
-
-    def __iter__(self) -> Iterator[DepthFrame]:
-        yield from super().__iter__()
-        if not self._file.complete and not self._warned:
-            self._warned = True
-            _log.warning("%s", self._file.missing(len(self)))
 
     def close(self) -> None:
         self._file.close()

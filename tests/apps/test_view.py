@@ -1,9 +1,19 @@
-"""``posepipe view --sheet``: any source as one picture; the frames themselves are left alone."""
+"""``posepipe view``: a page that plays any source or results; with ``--sheet`` one picture, the frames left alone."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 
 from apps.cli import main
+from apps.demo import RECORDING
 from apps.view import _rows
 from posepipe.camera import Intrinsics
 from posepipe.dataset import RecordingEntry, recording_name, write_manifest
@@ -14,6 +24,7 @@ from posepipe.sources.png_folder import write_png_folder
 from tests.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
 
 FRAMES = 7
+PATIENCE_S = 30
 
 
 def write_recording(path, labelled=True):
@@ -69,10 +80,6 @@ def error_of(capsys, *arguments):
     return line
 
 
-def test_a_live_view_is_not_there_yet(tmp_path, capsys):
-    assert "give --sheet" in error_of(capsys, "view", tmp_path)
-
-
 def test_a_sheet_never_lies_among_the_frames(tmp_path, capsys):
     """In a folder of PNGs it would be one more frame."""
     folders = sources(tmp_path)
@@ -119,3 +126,122 @@ def test_a_cut_recording_shows_what_is_there_and_says_so(tmp_path, capsys):
     cut.write_bytes(whole.read_bytes()[:-3000])
     assert main(["view", str(cut), "--sheet", str(tmp_path / "s.png")]) == 0
     assert "was not closed" in capsys.readouterr().err
+
+
+@pytest.fixture
+def viser():
+    return pytest.importorskip("viser", reason="needs the extra 'view'")
+
+
+@contextmanager
+def command(*arguments):
+    """A command in a process of its own, which Ctrl-C reaches; a line of its output at a time."""
+    typed = [sys.executable, "-m", "apps.cli", *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(typed, cwd=Path(__file__).parents[2], **pipes)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ctrl_c(process):
+    """Exit code, and what was said on standard error."""
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, errors
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process of its own cannot be sent Ctrl-C there")
+def test_the_page_stays_at_the_end_and_ctrl_c_closes_it(viser):
+    with command("view", RECORDING, "--end", "0.1") as process:
+        assert process.stdout.readline().startswith("the page is at http://127.0.0.1:")
+        assert "stays until Ctrl-C" in process.stdout.readline()
+        assert process.poll() is None
+        assert ctrl_c(process) == (130, "posepipe: stopped; what was finished is kept\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process of its own cannot be sent Ctrl-C there")
+def test_what_run_shows_stays_too_when_all_is_written(viser, tmp_path):
+    out = tmp_path / "r.jsonl"
+    with command("run", RECORDING, "--end", "0.1", "--view", "--out", out) as process:
+        assert process.stdout.readline().startswith("the page is at http://127.0.0.1:")
+        assert process.stdout.readline().startswith("4 frames")
+        assert "stays until Ctrl-C" in process.stdout.readline()
+        assert len(out.read_text().splitlines()) == 5
+        assert ctrl_c(process)[0] == 130
+
+
+@pytest.mark.parametrize("kind", ["dataset", "recording", "pack", "pngs"])
+def test_every_source_is_played_to_its_end(viser, kind, tmp_path, capsys):
+    assert main(["view", str(sources(tmp_path)[kind]), "--close-at-end", "--every", "3"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith("the page is at http://127.0.0.1:")
+
+
+def written_results(folder):
+    out = folder / "r.jsonl"
+    assert main(["run", str(RECORDING), "--end", "0.1", "--out", str(out)]) == 0
+    return out
+
+
+def test_results_are_played_without_depth(viser, tmp_path, capsys):
+    out = written_results(tmp_path)
+    assert main(["view", str(out), "--close-at-end"]) == 0
+    out.write_bytes(out.read_bytes()[:-20])
+    assert main(["view", str(out), "--close-at-end"]) == 0
+    assert "last line was cut" in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_played_are_one_line(viser, tmp_path, capsys):
+    out = written_results(tmp_path)
+    capsys.readouterr()
+    lines = out.read_text().splitlines(keepends=True)
+    for content, problem in (
+        (lines[0], "no frames to show"),
+        ("{", "no header of format"),
+        (lines[0] + "{}\n", "no frame of results"),
+        ('{"fx": 500}', "no header of format"),
+    ):
+        out.write_text(content)
+        assert problem in error_of(capsys, "view", out, "--close-at-end").splitlines()[-1]
+
+
+def test_sources_that_cannot_be_played_are_one_line(tmp_path, capsys):
+    assert "no such file" in error_of(capsys, "view", tmp_path / "nothing")
+    assert "readable: " in error_of(capsys, "view", tmp_path)
+    (tmp_path / "noise").write_bytes(np.random.default_rng(0).bytes(999))
+    assert "of no known kind" in error_of(capsys, "view", tmp_path / "noise")
+    (tmp_path / "empty").touch()
+    assert "empty" in error_of(capsys, "view", tmp_path / "empty")
+
+
+def test_a_port_in_use_or_out_of_range_is_said(viser, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"--port {port}" in error_of(capsys, "view", RECORDING, "--port", port)
+    with pytest.raises(SystemExit) as stop:
+        main(["view", str(RECORDING), "--port", "70000"])
+    assert stop.value.code == 2
+
+
+def test_a_missing_viewer_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    assert "pip install 'posepipe[view]'" in error_of(capsys, "view", RECORDING)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["view", RECORDING, "--smooth", "--no-tracking"], "leave out --no-tracking"),
+        (["view", RECORDING, "--frames", "5"], "add --sheet"),
+        (["view", RECORDING, "--whole"], "add --sheet"),
+        (["view", RECORDING, "--sheet", "s.png", "--mirror"], "leave out --start"),
+        (["run", RECORDING, "--port", "9000"], "add --view"),
+        (["run", RECORDING, "--close-at-end"], "add --view"),
+    ],
+)
+def test_options_that_contradict_each_other_are_one_line(arguments, problem, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert problem in error_of(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == []

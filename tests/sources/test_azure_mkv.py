@@ -231,7 +231,7 @@ def test_a_cut_recording_plays_what_it_has_and_warns_once(path, caplog):
         np.testing.assert_array_equal([depth_mm(frame) for frame in source], depth[: len(source)])
     lacking = len(content) - len(content) * 7 // 10
     assert [record.message for record in caplog.records] == [
-        f"{path}: is cut, {lacking} bytes are missing; played the {len(source)} frames that are whole"
+        f"{path}: is cut, {lacking} bytes are missing; the {len(source)} frames that are whole are played"
     ]
 
 
@@ -241,7 +241,7 @@ def test_a_recording_whose_recorder_was_killed_plays_what_it_has(path, caplog):
     with path.open("r+b") as stream:
         stream.truncate(path.stat().st_size - 100)  # in the middle of the last cluster
     np.testing.assert_array_equal([depth_mm(frame) for frame in AzureMkv(path)], depth[: len(AzureMkv(path))])
-    assert "was not closed by its recorder; played the" in caplog.text
+    assert "was not closed by its recorder; the" in caplog.text
 
 
 def test_a_whole_recording_warns_of_nothing(path, caplog):

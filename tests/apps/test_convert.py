@@ -1,0 +1,175 @@
+"""`posepipe convert` and the outputs of `posepipe run`, from the command line: every format, every refusal."""
+
+from __future__ import annotations
+
+import csv
+import json
+import socket
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from apps.cli import main
+from posepipe.body import HUMAN
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.recording import RecordingReader
+from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sources.npz_pack import write_npz_pack
+from tests.found_people import result, standing_m, track
+from tests.reference.bvh import read_bvh
+
+WALK = Path(__file__).parents[2] / "apps" / "data" / "walk.mcap"
+
+
+def error_of(capsys, *arguments):
+    """Run a command that must fail; its one line on standard error."""
+    assert main([str(a) for a in arguments]) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith(("run:", "convert:"))]
+    assert len(lines) == 1
+    assert lines[0].startswith("posepipe: error: ")
+    return lines[0]
+
+
+def results_file(path, frames=3):
+    with JsonLinesSink(path, HUMAN.joints, "s", "m") as sink:
+        for i in range(frames):
+            sink.write(result(i, (track(1, standing_m(i * 0.1)),)))
+    return path
+
+
+def test_one_run_writes_records_and_streams_the_same_people(tmp_path, capsys):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(10)
+        files = {"out": "r.csv", "bvh": "r.bvh", "record": "new/r.mcap", "video": "r.mp4"}
+        options = [word for option, name in files.items() for word in (f"--{option}", str(tmp_path / name))]
+        options += [
+            "--stream",
+            f"udp://:{listener.getsockname()[1]}",
+            "--stream",
+            f"osc://:{listener.getsockname()[1]}",
+        ]
+        assert main(["run", str(WALK), "--end", "0.29", *options]) == 0
+        received = [listener.recv(1 << 16) for _ in range(9 * 3)]
+    assert "person 1: 9 frames" in capsys.readouterr().out
+    lines = [json.loads(packet) for packet in received if packet.startswith(b"{")]
+    with (tmp_path / "r.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [line["frame"] for line in lines] == [int(row["frame"]) for row in rows] == list(range(9))
+    for line, row in zip(lines, rows, strict=True):
+        ((person),) = line["people"]
+        for joint, found in person["joints"].items():
+            assert found["xyz_m"] == [float(row[f"{joint}_{axis}_m"]) for axis in "xyz"]
+    names, _, _, places = read_bvh((tmp_path / "r.bvh").read_text())
+    pelvis = np.array([[float(row[f"pelvis_{axis}_m"]) for axis in "xyz"] for row in rows])
+    np.testing.assert_allclose(places[:, names.index("pelvis")] / 100, pelvis * [1, -1, -1], atol=0.05)
+    with RecordingReader(tmp_path / "new" / "r.mcap") as recorded, RecordingReader(WALK) as walked:
+        for ours, theirs in zip(recorded, walked, strict=False):
+            np.testing.assert_array_equal(ours.depth_m, theirs.depth.depth_m)
+        assert recorded.frame_count == 9
+    video = cv2.VideoCapture(str(tmp_path / "r.mp4"))
+    assert video.get(cv2.CAP_PROP_FRAME_COUNT) == 9
+    assert video.get(cv2.CAP_PROP_FPS) == pytest.approx(30, abs=0.01)
+
+
+def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
+    source = results_file(tmp_path / "r.jsonl")
+    assert main(["convert", str(source), str(tmp_path / "a.CSV")]) == 0
+    assert main(["convert", str(source), str(tmp_path / "a.bvh")]) == 0
+    assert (tmp_path / "a.CSV").read_bytes().count(b"\r\n") == 4
+    assert len(read_bvh((tmp_path / "a.bvh").read_text())[3]) == 3
+    printed = capsys.readouterr().out
+    assert "3 frames, 3 with somebody in view" in printed
+    assert "camera axes" in printed
+
+
+def test_results_of_nobody_make_an_empty_table_and_no_motion(tmp_path, capsys):
+    source = results_file(tmp_path / "r.jsonl", frames=0)
+    assert main(["convert", str(source), str(tmp_path / "a.csv")]) == 0
+    assert main(["convert", str(source), str(tmp_path / "a.bvh")]) == 0
+    assert (tmp_path / "a.csv").read_bytes().count(b"\r\n") == 1
+    assert not (tmp_path / "a.bvh").exists()
+    assert "nobody" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".bvh"])
+@pytest.mark.parametrize(
+    "content", [b"", b"hello\n", b"\x00\xff" * 500, b'{"format": "posepipe-results", "version": 9}\n']
+)
+def test_what_is_no_results_file_is_one_line(tmp_path, capsys, content, suffix):
+    (tmp_path / "r.jsonl").write_bytes(content)
+    assert "r.jsonl" in error_of(capsys, "convert", tmp_path / "r.jsonl", tmp_path / f"a{suffix}")
+    assert not (tmp_path / f"a{suffix}").exists()
+
+
+def test_wrong_names_are_one_line_and_replace_nothing(tmp_path, capsys):
+    source = results_file(tmp_path / "r.jsonl")
+    before = source.read_bytes()
+    assert "would replace" in error_of(capsys, "convert", source, source)
+    assert ".csv or .bvh" in error_of(capsys, "convert", source, tmp_path / "a.xlsx")
+    assert "No such file" in error_of(capsys, "convert", tmp_path / "nothing.jsonl", tmp_path / "a.csv")
+    (tmp_path / "file").write_text("")
+    for name in ("a.csv", "a.bvh"):
+        assert name in error_of(capsys, "convert", source, tmp_path / "file" / name)
+    assert source.read_bytes() == before
+
+
+def pack(folder):
+    path = folder / "pack.npz"
+    write_npz_pack(path, [DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(57, 57, 31.5, 23.5))])
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--bvh", "r.fbx"], ["--record", "r.bag"], ["--video", "r.avi"], ["--stream", "udp:9000"]],
+)
+def test_a_run_refuses_what_it_cannot_write_before_it_begins(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "d", *arguments])
+    assert stop.value.code == 2
+    assert "wanted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--out", "--bvh", "--record", "--video"])
+def test_no_output_replaces_the_source(tmp_path, capsys, option):
+    name = {"--out": "source", "--bvh": "source.bvh", "--record": "source.mcap", "--video": "source.mp4"}[option]
+    source = pack(tmp_path).rename(tmp_path / name)
+    before = source.read_bytes()
+    out = [] if option == "--out" else ["--out", tmp_path / "r.jsonl"]
+    assert "would replace a file of the source" in error_of(capsys, "run", source, option, source, *out)
+    assert source.read_bytes() == before
+
+
+def test_results_have_a_format(tmp_path, capsys):
+    assert "ends in .jsonl or .csv" in error_of(capsys, "run", pack(tmp_path), "--out", tmp_path / "r.xml")
+
+
+def test_two_outputs_never_share_a_file(tmp_path, capsys):
+    link = tmp_path / "link.bvh"
+    link.symlink_to(tmp_path / "r.csv")
+    said = error_of(capsys, "run", pack(tmp_path), "--out", tmp_path / "r.csv", "--bvh", link)
+    assert "is the file of --out" in said
+
+
+def test_motion_capture_needs_to_know_who_is_who(tmp_path, capsys):
+    options = ["--no-tracking", "--bvh", tmp_path / "r.bvh", "--out", tmp_path / "r.jsonl"]
+    assert "leave out --no-tracking" in error_of(capsys, "run", pack(tmp_path), *options)
+    assert main([str(a) for a in ("run", pack(tmp_path), *options, "--people", 1)]) == 0
+
+
+def test_a_stream_that_cannot_open_stops_the_run_before_its_first_frame(tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"tcp://:{taken.getsockname()[1]}"
+        said = error_of(capsys, "run", pack(tmp_path), "--stream", url, "--out", tmp_path / "r.jsonl")
+    assert "cannot listen there" in said
+    assert not (tmp_path / "r.jsonl").exists()
+
+
+def test_results_go_to_a_pipe_as_well(tmp_path):
+    """A name without a suffix, such as /dev/stdout, gets JSON lines."""
+    assert main(["run", str(pack(tmp_path)), "--out", str(tmp_path / "results")]) == 0
+    assert len(read_results(tmp_path / "results").frames) == 1

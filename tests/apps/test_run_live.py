@@ -1,0 +1,53 @@
+"""``posepipe run`` on a camera: what is dropped is told, and Ctrl-C ends it with everything kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from posepipe.sinks import read_results
+from tests.depth_senders import frame_bytes, header_line
+
+if os.name == "nt":
+    pytest.skip("sends through a named pipe", allow_module_level=True)
+
+
+def send_for_ever(path):
+    try:
+        with open(path, "wb", buffering=0) as stream:
+            stream.write(header_line())
+            for i in range(1_000_000):
+                stream.write(frame_bytes(i))
+                time.sleep(0.0005)
+    except BrokenPipeError:
+        pass
+
+
+def test_ctrl_c_ends_a_camera_and_what_it_dropped_is_told(tmp_path):
+    pipe, out = tmp_path / "depth.pipe", tmp_path / "results.jsonl"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "apps.cli", "run", f"camera:pipe:{pipe}", "--out", str(out)]
+    runner = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    sender = threading.Thread(target=send_for_ever, args=[pipe])
+    sender.start()
+    deadline = time.monotonic() + 60
+    while not (out.exists() and out.read_text().count("\n") > 5):
+        assert time.monotonic() < deadline
+        assert runner.poll() is None
+        time.sleep(0.02)
+    runner.send_signal(signal.SIGINT)
+    printed, errors = runner.communicate(timeout=30)
+    sender.join()
+    assert runner.returncode == 130
+    assert "Traceback" not in errors
+    frames = [frame.frame for frame in read_results(out).frames]
+    assert frames == sorted(frames)
+    told = int(printed.split("(")[1].split(" dropped)")[0])
+    assert printed.startswith(f"{len(frames)} frames (")
+    assert told >= frames[-1] + 1 - len(frames) > 0  # those after the last that was taken count, too
