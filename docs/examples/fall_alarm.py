@@ -1,0 +1,99 @@
+"""Count the people in view and call out when one falls: python fall_alarm.py SOURCE
+
+The top of somebody's trunk (head, neck, torso or pelvis, whichever is highest) tells: in a fall it comes down from near
+standing height to a third of that within a second and stays there. Who sits or bends keeps it higher; who lies down is
+slower. A body on the floor is easily lost, so who was plunging when last seen has fallen, too.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from posepipe import Pipeline
+from posepipe.errors import PosepipeError
+from posepipe.extrinsics_file import read_extrinsics
+from posepipe.results import FrameResult
+from posepipe.sources import open_source
+
+TRUNK = ("head", "neck", "torso", "pelvis")
+UP, LOW = 0.7, 0.35  # shares of the height of the trunk's top when this person stands
+FALL_S = 1.0  # from UP to LOW in less is a fall
+PLUNGE_M_S = 1.8  # faster than people sit down or bend
+STAYS_S = 1.0  # who is up again sooner needs nobody
+GONE_S, FORGOTTEN_S = 0.5, 30.0  # unseen for so long: no longer counted, no longer remembered
+FLOOR_WITHIN_S = 3.0
+
+
+class Person:
+    """How high somebody's trunk was of late, and when he fell, if he did."""
+
+    def __init__(self) -> None:
+        self.standing_m = self.last_s = 0.0
+        self.heights: list[tuple[float, float]] = []  # (seconds, metres)
+        self.fell_s: float | None = None
+        self.lies = False  # was seen to; a mere suspicion ends when he is seen higher
+
+    def was_up(self) -> bool:
+        return max(height for _, height in self.heights) > UP * self.standing_m
+
+    def seen(self, now_s: float, height_m: float) -> None:
+        self.last_s, self.standing_m = now_s, max(self.standing_m, height_m)
+        self.heights = [(t, h) for t, h in self.heights if now_s - t < FALL_S] + [(now_s, height_m)]
+        if height_m < LOW * self.standing_m and (self.fell_s is not None or self.was_up()):
+            self.fell_s, self.lies = now_s if self.fell_s is None else self.fell_s, True
+        elif height_m > UP * self.standing_m or not self.lies:
+            self.fell_s, self.lies = None, False
+
+    def missed(self) -> None:
+        last_s, last_m = self.heights[-1]
+        speeds = [(h - last_m) / (last_s - t) for t, h in self.heights if 0.15 < last_s - t < 0.35]
+        if self.fell_s is None and self.was_up() and max(speeds, default=0.0) > PLUNGE_M_S:
+            self.fell_s = last_s
+
+
+def watch(results: Iterable[FrameResult]) -> Iterator[str]:
+    """What there is to say, when there is."""
+    people: dict[int, Person] = {}
+    world, count, before_s = None, 0, 0.0
+    for result in results:
+        now_s, world = result.frame.timestamp_s, result.world or world  # the floor may be hidden for a while
+        if world is None:
+            if now_s > FLOOR_WITHIN_S:
+                break
+            continue
+        for track in result.people:
+            if trunk_m := [joint.xyz_m for name, joint in track.pose.joints.items() if name in TRUNK]:
+                people.setdefault(track.id, Person()).seen(now_s, world.world_points(np.array(trunk_m))[:, 2].max())
+        for person in (each for each in people.values() if each.last_s < now_s):
+            person.missed()
+        before, count = count, sum(now_s - person.last_s < GONE_S for person in people.values())
+        if count != before:
+            yield f"{now_s:7.1f} s  {count} in view"
+        for id, person in people.items():
+            if person.fell_s is not None and before_s < person.fell_s + STAYS_S <= now_s:
+                yield f"{now_s:7.1f} s  FALL of person {id} at {person.fell_s:.1f} s, and not up again"
+        people = {id: person for id, person in people.items() if now_s - person.last_s < FORGOTTEN_S}
+        before_s = now_s
+    if world is None:
+        raise PosepipeError("no floor is in view, so nobody on it would be: tilt the camera or give --extrinsics FILE")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("source", help="a file or folder of depth frames, or camera:NAME")
+    parser.add_argument("--extrinsics", metavar="FILE", help="where the camera hangs, if it sees too little floor")
+    args = parser.parse_args(arguments)
+    pipeline = Pipeline.load("person")
+    pipeline.extrinsics = read_extrinsics(args.extrinsics) if args.extrinsics else None
+    with open_source(args.source) as source:
+        for line in watch(map(pipeline.step, source)):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (PosepipeError, KeyboardInterrupt) as end:
+        sys.exit(str(end) or None)

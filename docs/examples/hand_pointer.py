@@ -1,0 +1,94 @@
+"""A hand as a pointer: python hand_pointer.py SOURCE --screen 1.2 0.7 prints a line "x y pressed" a frame.
+
+The line from the shoulder through the hand meets the screen: x is 0 at its left edge, as people before it see it, and 1
+at its right; y is 0 at the top. A stretched arm presses. The nearest person points, with the hand that is further out.
+While no hand is held out towards the screen nothing is printed. Pipe it into whatever moves a cursor or plays a note.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe import Pipeline
+from posepipe.errors import PosepipeError
+from posepipe.results import Pose
+from posepipe.smoothing import OneEuroSmoother
+from posepipe.sources import open_source
+
+HELD_OUT = 0.3  # the hand is ahead of the shoulder by so many lengths of the trunk, neck to pelvis
+PRESS, RELEASE = 0.76, 0.7  # and away from it; straight arms come to 0.75 to 1, half bent ones to 0.7
+SEEN_WELL = 0.5  # confidence; a hidden hand may be taken for the other one
+MARGIN = 0.25  # of the screen: who points past its edge by less is meant to be at the edge
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A screen in whose plane the camera hangs, looking at the people before it."""
+
+    size_m: tuple[float, float]  #: width and height
+    centre_m: tuple[float, float]  #: from the camera: to the right in its picture, and down
+    pitch_deg: float  #: of the camera; down is positive
+
+    def axes(self, camera_m: tuple[float, float, float]) -> np.ndarray:
+        """A point of the camera's in the screen's axes: x, y in its plane, z away from it."""
+        c, s = np.cos(np.radians(self.pitch_deg)), np.sin(np.radians(self.pitch_deg))
+        return np.array([[1, 0, 0], [0, c, s], [0, -s, c]]) @ camera_m
+
+    def meet(self, far_m: np.ndarray, near_m: np.ndarray) -> np.ndarray | None:
+        """Where the line through two points, screen axes, meets the screen: (x, y), 0 to 1."""
+        hit_m = far_m + (near_m - far_m) * far_m[2] / (far_m[2] - near_m[2])
+        right, down = (hit_m[:2] - self.centre_m) / self.size_m
+        spot = np.array([0.5 - right, 0.5 + down])  # who faces the camera has its right at his left
+        return np.clip(spot, 0, 1) if (np.abs(spot - 0.5) < 0.5 + MARGIN).all() else None
+
+
+@dataclass
+class Pointer:
+    """A person before a screen."""
+
+    screen: Screen
+    pressed: bool = False
+
+    def point(self, pose: Pose) -> np.ndarray | None:
+        """Where he points, and `pressed`; None for a pose that points at nothing."""
+        seen = {name: joint for name, joint in pose.joints.items() if joint.confidence >= SEEN_WELL}
+        places = {name: self.screen.axes(joint.xyz_m) for name, joint in seen.items()}
+        sides = [side for side in ("left", "right") if {f"{side}_shoulder", f"{side}_hand"} <= places.keys()]
+        arms = [(places[f"{side}_hand"] - places[f"{side}_shoulder"], places[f"{side}_shoulder"]) for side in sides]
+        if not arms or not {"neck", "pelvis"} <= places.keys():
+            return None
+        trunk_m = np.linalg.norm(places["neck"] - places["pelvis"])
+        arm, shoulder = min(arms, key=lambda each: each[0][2])
+        spot = self.screen.meet(shoulder, shoulder + arm) if -arm[2] > HELD_OUT * trunk_m else None
+        self.pressed = spot is not None and np.linalg.norm(arm) > (RELEASE if self.pressed else PRESS) * trunk_m
+        return spot
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("source", help="a file or folder of depth frames, or camera:NAME")
+    parser.add_argument("--screen", nargs=2, type=float, default=(1.2, 0.7), metavar=("WIDTH", "HEIGHT"), help="metres")
+    parser.add_argument("--centre", nargs=2, type=float, default=(0.0, 0.4), metavar=("RIGHT", "DOWN"), help="metres")
+    parser.add_argument("--pitch", type=float, default=0.0, metavar="DEG", help="of the camera; down is positive")
+    args = parser.parse_args(arguments)
+    if min(args.screen) <= 0:
+        parser.error(f"--screen: wanted a width and a height in metres, got {args.screen}")
+    pointer = Pointer(Screen(args.screen, args.centre, args.pitch))
+    pipeline = Pipeline.load("person")
+    pipeline.smoother = OneEuroSmoother()  # what it costs: docs/tracking.md
+    with open_source(args.source) as source:
+        for result in map(pipeline.step, source):
+            people = [track.pose for track in result.people if "neck" in track.pose.joints]
+            nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose({}))
+            spot = pointer.point(nearest)
+            if spot is not None:
+                print(f"{spot[0]:.3f} {spot[1]:.3f} {pointer.pressed:d}", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (PosepipeError, KeyboardInterrupt, BrokenPipeError) as end:
+        sys.exit(str(end) or None)
