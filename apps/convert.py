@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.progress import ProgressBar
-from apps.source_arguments import add_source_arguments, open_as_asked
+from apps.source_arguments import add_source_arguments, open_as_asked, refuse_source_options
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> None:
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace what it is made from; give another name")
     if source.suffix == ".jsonl" or is_results(source):
+        refuse_source_options(args, args.source)
         convert_results(source, args.file, args.model)
     elif args.file.suffix.lower() in OF_RESULTS:
         raise PosepipeError(f"{args.file} is made of results; first: posepipe run {source} --out results.jsonl")

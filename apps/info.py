@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from posepipe.sources import FrameSource
 
 HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
 EXAMPLES = ("posepipe info person", "posepipe info data/validation", "posepipe info results.jsonl")
@@ -89,7 +94,11 @@ def _source(name: str) -> str:
     with open_source(name) as source:
         count = "unknown" if source.frame_count is None else source.frame_count
         first = next(iter(source), None)
-        lines = [f"{count} depth frames, {source.intrinsics}"]
+        lens = source.intrinsics
+        lines = [
+            f"{count} depth frames{_times(source)}",
+            f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}",
+        ]
         if first is not None:
             height, width = first.depth_m.shape
             seen = first.depth_m[first.depth_m > 0]
@@ -98,3 +107,19 @@ def _source(name: str) -> str:
             if seen.size:
                 lines.append(f"from {seen.min():.2f} to {seen.max():.2f} m")
     return "\n".join(lines)
+
+
+def _times(source: FrameSource) -> str:
+    """How long a recording is, how fast, and when it was made, as far as that is known."""
+    import numpy as np
+
+    text = ""
+    if source.frame_count is not None and source.frame_count > 1:
+        times = source.timestamps_s
+        step = float(np.median(np.diff(times)))
+        rate = f", {1 / step:.1f} a second" if step > 0 else ""
+        text = f" in {times[-1] - times[0]:.2f} s{rate}"
+    if source.start_time_ns:
+        began = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
+        text += f", from {began:%Y-%m-%d %H:%M:%S} UTC"
+    return text

@@ -17,7 +17,8 @@ def watch_for_interrupt() -> None:
     global _interrupted
     _interrupted = False
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _interrupt)
+        for asked_to_end in (signal.SIGINT, signal.SIGTERM):  # the latter is how services and containers ask
+            signal.signal(asked_to_end, _interrupt)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
 def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watchers: list[FrameSink]) -> None:
     """Results of the whole source to all the sinks, and a line that says how many."""
     from apps.progress import ProgressBar
+    from posepipe.errors import PosepipeError
     from posepipe.sinks.json_lines import ResultsHeader
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sources.cameras import LiveSource
@@ -72,3 +73,5 @@ def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watch
             print(f"{counter.frames} frames{lost}, {counter.with_people} with somebody in view -> {args.out}")
             for line in what_was_written(sinks):
                 print(line)
+    if not counter.frames:
+        raise PosepipeError(f"{args.source}: no frame came, so there are no results")

@@ -100,4 +100,6 @@ def check_files(source: Path, args: argparse.Namespace) -> None:
         if path.resolve() in taken:
             raise PosepipeError(f"--{option} {path} is the file of --{taken[path.resolve()]}; give another name")
         taken[path.resolve()] = option
+    if args.pictures and source.resolve() in (args.pictures.resolve(), *args.pictures.resolve().parents):
+        raise PosepipeError(f"--pictures {args.pictures} would lie among the frames of the source; give another folder")
     check_suffix(args.out)

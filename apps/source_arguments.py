@@ -50,8 +50,30 @@ def open_named(args: argparse.Namespace, every_frame: bool = False) -> FrameSour
 
 def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
     """The stretch of a source that was asked for, turned."""
+    from posepipe.errors import SourceError
     from posepipe.sources.playback import StretchOfSource
     from posepipe.sources.turned import TurnedSource
 
-    source = StretchOfSource(source, args.start, args.end, args.every)
-    return TurnedSource(source, args.mirror, args.rotate)
+    played = StretchOfSource(source, args.start, args.end, args.every)
+    if source.frame_count and played.frame_count == 0:
+        last_s = float(source.timestamps_s[-1])
+        end = "the end" if args.end is None else f"{args.end:g} s"
+        raise SourceError(source.name, f"no frame between {args.start:g} s and {end}; the last is at {last_s:.2f} s")
+    return TurnedSource(played, args.mirror, args.rotate)
+
+
+def refuse_source_options(args: argparse.Namespace, what: str) -> None:
+    """Results are not played: raise PosepipeError where an option says how."""
+    from posepipe.errors import PosepipeError
+
+    given = {
+        "--camera": args.camera,
+        "--topic": args.topic,
+        "--start": args.start,
+        "--end": args.end,
+        "--every": args.every != 1,
+        "--mirror": args.mirror,
+        "--rotate": args.rotate,
+    }
+    if asked := [option for option, value in given.items() if value]:
+        raise PosepipeError(f"{what} are results, which {asked[0]} does not change; leave it out")

@@ -32,7 +32,9 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
         raise FormatError(path, f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
     turn = matrix[:3, :3]
     if np.abs(turn @ turn.T - np.eye(3)).max() > TURN_TOLERANCE or np.linalg.det(turn) < 0:
-        raise FormatError(path, f"the upper left 3x3 of {KEY!r} is no rotation: rows of length 1 at right angles")
+        raise FormatError(
+            path, f"the upper left 3x3 of {KEY!r} is no rotation: rows of length 1 at right angles, and no mirror"
+        )
     if np.abs(matrix[3] - [0, 0, 0, 1]).max() > TURN_TOLERANCE:
         raise FormatError(path, f"the last row of {KEY!r} is 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
     left, _, right = np.linalg.svd(turn)

@@ -51,7 +51,7 @@ class RoomForeground:
     """Foreground of any frame: people before floor and walls, beside furniture, or cut out.
 
     Floor and walls are taken away, what is left falls into depth-connected pieces, small pieces join the
-    nearest large one, and what is too large for a person goes. With a background to remember, all that is known
+    nearest large one. With a background to remember, all that is known
     to belong to it is taken away as well; without one, a frame is judged by itself.
     """
 
@@ -63,7 +63,7 @@ class RoomForeground:
     body_reach_m: float = 0.3  #: larger pieces that touch belong together up to here: an arm across cuts a body in two
     gap_m: float = 0.2  #: a limb that touches nothing belongs to what is so near
     speck_m2: float = 0.002  #: a smaller piece is noise
-    max_extent_m: float = 2.8  #: nobody is longer, with arms stretched
+    max_extent_m: float = 2.8  #: nobody is longer, with arms stretched: pieces join no further
     floor: Plane | None = None  #: of the last frame
     _candidates: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8), init=False)  # of the last frame
 
@@ -90,8 +90,8 @@ class RoomForeground:
         kept = area_m2 >= self.speck_m2
         pieces = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[pieces]
         pieces, count = self._joined(pieces, depth_m, lens), int(kept.sum())
-        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, lens)
-        large = (area_m2 >= self.min_area_m2) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
+        area_m2, _, _ = measure_pieces(pieces, count, depth_m, lens)
+        large = area_m2 >= self.min_area_m2  # however wide: somebody may hang together with a strip of floor
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)

@@ -131,8 +131,14 @@ def test_a_ball_far_from_everybody_belongs_to_nobody():
     assert not candidates[:, 240:].any()
 
 
-def test_what_is_longer_than_a_person_is_none():
-    assert not candidates_of(with_box(empty_room(), (0, 0, 3.0), (3.1, 0.6))).any()
+def test_who_hangs_together_with_something_wide_is_still_looked_at():
+    depth_m = with_box(with_box(empty_room(), (0, 0.6, 3.0), (3.1, 0.6)), (0.2, -0.2, 3.0), (0.5, 1.2))
+    assert (candidates_of(depth_m)[depth_m == 3.0] == 1).all()
+
+
+def test_pieces_do_not_join_to_something_longer_than_a_person():
+    depth_m = with_box(with_box(empty_room(), (-0.8, 0, 2.5), (1.5, 0.8)), (0.85, 0, 2.7), (1.7, 0.8))
+    assert candidates_of(depth_m).max() == 2
 
 
 def test_an_arm_stretched_towards_the_camera_stays_with_its_person():

@@ -27,6 +27,8 @@ RESULT_SINKS: dict[str, Callable[[Path, ResultsHeader], JsonLinesSink | CsvSink]
 
 def check_suffix(path: Path) -> Path:
     """The path again. Raises ValueError when no sink writes such a file."""
+    if str(path) == "-":
+        raise ValueError("-: write /dev/stdout for standard output")
     if path.suffix.lower() not in RESULT_SINKS:
         raise ValueError(f"{path}: wanted a name that ends in {' or '.join(filter(None, RESULT_SINKS))}")
     return path

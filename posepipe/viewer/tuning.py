@@ -28,7 +28,15 @@ KNOBS = (
     Knob("presence", "min_share", "person, share", "of a candidate's surface that must be a person's", 1.0, 0.01),
     Knob("presence", "min_area_m2", "person, m²", "a smaller surface, seen face on, is no person", 0.5, 0.01),
     Knob("foreground", "min_area_m2", "candidate, m²", "a smaller surface, seen face on, is not looked at", 0.5, 0.002),
-    Knob("foreground", "max_extent_m", "candidate, m", "what is longer is not looked at", 5.0, 0.1, 0.5),
+    Knob(
+        "foreground",
+        "max_extent_m",
+        "candidate, m",
+        "pieces that belong together join up to this length",
+        5.0,
+        0.1,
+        0.5,
+    ),
     Knob("smoother", "min_cutoff_hz", "smooth, Hz", "cutoff at rest: lower is steadier and later", 5.0, 0.1, 0.1),
     Knob("smoother", "beta", "smooth, Hz per m/s", "higher is quicker behind fast joints", 30.0, 0.5),
 )
