@@ -66,6 +66,7 @@ class RoomForeground:
     max_extent_m: float = 2.8  #: nobody is longer, with arms stretched: pieces join no further
     floor: Plane | None = None  #: of the last frame
     _candidates: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8), init=False)  # of the last frame
+    _person_sized: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool), init=False)  # which of these are
 
     def update(self, frame: DepthFrame) -> np.ndarray:
         """Candidates: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate."""
@@ -75,32 +76,34 @@ class RoomForeground:
         mask = before_planes(depth_m, intrinsics, planes)
         if self.background is not None:
             mask &= self.background.before(depth_m)
-        self._candidates = np.zeros(mask.shape, np.uint8)
+        self._candidates, self._person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
         if not mask.any():
             return self._candidates
         window = _window_of(mask)
         lens = replace(intrinsics, cx=intrinsics.cx - window[1].start, cy=intrinsics.cy - window[0].start)
-        self._candidates[window] = self._candidates_of(depth_m[window].copy(), mask[window].copy(), lens)
+        found = self._candidates_of(depth_m[window].copy(), mask[window].copy(), lens)
+        self._candidates[window], self._person_sized[window] = found
         return self._candidates
 
-    def _candidates_of(self, depth_m: np.ndarray, mask: np.ndarray, lens: Intrinsics) -> np.ndarray:
-        """Candidates among the pixels of a mask: uint8 (H, W)."""
+    def _candidates_of(self, depth_m: np.ndarray, mask: np.ndarray, lens: Intrinsics) -> tuple[np.ndarray, np.ndarray]:
+        """Candidates among the pixels of a mask, uint8 (H, W), and which are no wider than a person, bool (H, W)."""
         pieces, count = find_pieces(depth_m, mask)
         area_m2, _, _ = measure_pieces(pieces, count, depth_m, lens)
         kept = area_m2 >= self.speck_m2
         pieces = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[pieces]
         pieces, count = self._joined(pieces, depth_m, lens), int(kept.sum())
-        area_m2, _, _ = measure_pieces(pieces, count, depth_m, lens)
+        area_m2, low_m, high_m = measure_pieces(pieces, count, depth_m, lens)
         large = area_m2 >= self.min_area_m2  # however wide: somebody may hang together with a strip of floor
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
-        return rank[pieces]
+        person_sized = (rank > 0) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
+        return rank[pieces], person_sized[pieces]
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
         """Remember what is nobody's; ``people`` bool (H, W), the pixels of those found in the frame."""
         if self.background is not None:
-            self.background.learn(frame.depth_m, people, self._candidates > 0)
+            self.background.learn(frame.depth_m, people, self._person_sized)
 
     def _joined(self, pieces: np.ndarray, depth_m: np.ndarray, lens: Intrinsics) -> np.ndarray:
         """Pieces that belong together under the number of a large one."""

@@ -124,3 +124,15 @@ def test_somebody_who_leans_on_a_cupboard_is_cut_from_it_by_memory(remembers):
 def test_people_of_another_picture_are_refused():
     with pytest.raises(ValueError, match="must have one shape"):
         StillBackground().learn(np.ones((4, 5), np.float32), np.zeros((4, 5), bool), np.zeros((0, 0), bool))
+
+
+def test_what_is_wider_than_a_person_is_soon_known_and_what_could_be_somebody_is_not():
+    wide, narrow = ((0, 0, 3.0), (3.1, 0.6)), ((0, -0.2, 3.0), (0.5, 1.2))
+    left = []
+    for box in (wide, narrow):
+        frame, foreground = frame_of(with_box(empty_room(), *box)), RoomForeground(StillBackground())
+        for _ in range(SEEN_FRAMES + 1):
+            foreground.update(frame)
+            foreground.learn(frame, np.zeros(frame.depth_m.shape, bool))
+        left.append(foreground.update(frame).any())
+    assert left == [False, True]
