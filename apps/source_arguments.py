@@ -26,6 +26,7 @@ def add_source_arguments(
     group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="from this second on")
     group.add_argument("--end", type=seconds, metavar="S", help="up to this second")
     group.add_argument("--every", type=positive, default=1, metavar="K", help="only every K-th frame")
+    group.add_argument("--realtime", action="store_true", help="play a file no faster than it was recorded")
     group.add_argument("--mirror", action="store_true", help="exchange left and right: for streams that are mirrored")
     group.add_argument(
         "--rotate",
@@ -51,7 +52,7 @@ def open_named(args: argparse.Namespace, every_frame: bool = False) -> FrameSour
 def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
     """The stretch of a source that was asked for, turned."""
     from posepipe.errors import SourceError
-    from posepipe.sources.playback import StretchOfSource
+    from posepipe.sources.playback import PacedSource, StretchOfSource
     from posepipe.sources.turned import TurnedSource
 
     played = StretchOfSource(source, args.start, args.end, args.every)
@@ -59,7 +60,7 @@ def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
         last_s = float(source.timestamps_s[-1])
         end = "the end" if args.end is None else f"{args.end:g} s"
         raise SourceError(source.name, f"no frame between {args.start:g} s and {end}; the last is at {last_s:.2f} s")
-    return TurnedSource(played, args.mirror, args.rotate)
+    return TurnedSource(PacedSource(played) if args.realtime else played, args.mirror, args.rotate)
 
 
 def refuse_source_options(args: argparse.Namespace, what: str) -> None:
@@ -72,6 +73,7 @@ def refuse_source_options(args: argparse.Namespace, what: str) -> None:
         "--start": args.start,
         "--end": args.end,
         "--every": args.every != 1,
+        "--realtime": args.realtime,
         "--mirror": args.mirror,
         "--rotate": args.rotate,
     }

@@ -11,10 +11,12 @@ import time
 import numpy as np
 import pytest
 
-from apps.cli import main
+from apps.cli import build_parser, main
 from apps.demo import RECORDING
+from apps.source_arguments import open_as_asked
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
+from posepipe.sources.playback import PacedSource
 from posepipe.sources.png_folder import write_png_folder
 
 
@@ -82,3 +84,11 @@ def test_who_is_asked_to_end_closes_what_was_written(tmp_path):
     _, said = running.communicate(timeout=60)
     assert running.returncode in (0, 130), said  # 0: it was quicker than we
     assert (tmp_path / "r.bvh").read_text().startswith("HIERARCHY")
+
+
+def test_real_time_waits_for_each_frame_and_loses_none(frames, monkeypatch):
+    waited = []
+    monkeypatch.setattr(PacedSource.__init__, "__defaults__", (lambda: 0.0, waited.append))
+    args = build_parser().parse_args(["run", str(frames), "--realtime", "--start", "0.05"])
+    assert [frame.index for frame in open_as_asked(args)] == [1, 2]
+    assert waited == pytest.approx([0.1])
