@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Protocol, overload
 
 import numpy as np
+from mcap.writer import MCAP0_MAGIC
 
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors, read_json_object, replace_file
@@ -87,6 +88,15 @@ def recording_name(number: int) -> str:
     return f"frames-{number:05d}.mcap"
 
 
+def is_recording(path: str | Path) -> bool:
+    """Whether a file is an MCAP recording, by its first bytes."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with disk_errors(path), path.open("rb") as file:
+        return file.read(len(MCAP0_MAGIC)) == MCAP0_MAGIC
+
+
 class Dataset:
     """Labelled frames in order; iterate, index or step through them. Make one with `Dataset.open`."""
 
@@ -108,7 +118,7 @@ class Dataset:
 
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
-        """Open a dataset's folder (or its ``dataset.json``).
+        """Open a dataset's folder (or its ``dataset.json``), or one labelled recording as a dataset of its own.
 
         Raises
         ------
@@ -116,6 +126,8 @@ class Dataset:
             When the manifest is missing or wrong, or a recording that it lists is not there.
         """
         path = Path(path)
+        if is_recording(path):
+            return cls._of_recording(path)
         manifest_path = path if path.name == MANIFEST_NAME else path / MANIFEST_NAME
         if not manifest_path.is_file():
             raise FormatError(path, f"no {MANIFEST_NAME} there; wanted a folder made by `posepipe synth`")
@@ -132,6 +144,13 @@ class Dataset:
             raise FormatError(manifest_path, f"damaged manifest ({error!r})") from error
         dataset._check_files(manifest_path)
         return dataset
+
+    @classmethod
+    def _of_recording(cls, path: Path) -> Dataset:
+        with RecordingReader(path) as reader:
+            if reader.body is None or not reader.labelled:
+                raise FormatError(path, "a recording without truth; wanted a labelled one, as `posepipe synth` writes")
+            return cls(path.parent, reader.body, {}, (RecordingEntry.describe(path),))
 
     def _check_files(self, manifest_path: Path) -> None:
         missing = [entry.file for entry in self.recordings if not (self.folder / entry.file).is_file()]

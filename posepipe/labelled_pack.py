@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.dataset import MANIFEST_NAME, FrameSequence, open_datasets
+from posepipe.dataset import MANIFEST_NAME, FrameSequence, is_recording, open_datasets
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import LabelledFrame
 from posepipe.labelled_itop import LabelledItop
@@ -36,7 +36,7 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
     FormatError, ValueError, PosepipeError
         When a file is not what it should be, bodies differ, or kinds are mixed.
     """
-    packs = [path for path in map(Path, paths) if path.is_file() and path.name != MANIFEST_NAME]
+    packs = [path for path in map(Path, paths) if path.is_file() and not is_dataset(path)]
     if not packs:
         return open_datasets(paths)
     if len(packs) < len(paths):
@@ -48,6 +48,11 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
     if 0 < len(other) < len(packs):
         raise PosepipeError(f"{other[0]} is none of ITOP's files, unlike the others; score them apart")
     return FrameSequence([LabelledPack(path, body) if other else LabelledItop(path, body) for path in packs])
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a file stands for labelled frames of our own: a dataset's manifest, or a recording."""
+    return path.name == MANIFEST_NAME or is_recording(path)
 
 
 class LabelledPack:

@@ -145,3 +145,19 @@ def test_a_manifest_is_replaced_in_one_step(folder):
     write_manifest(folder, HUMAN, RECIPE, [])
     assert sorted(p.name for p in folder.iterdir()) == ["dataset.json", recording_name(0), recording_name(1)]
     assert len(Dataset.open(folder)) == 0
+
+
+def test_one_labelled_recording_is_a_dataset():
+    from apps.demo import RECORDING
+
+    with Dataset.open(RECORDING) as dataset:
+        assert len(dataset) == 60
+        assert dataset[7].joints_m.shape == (1, 20, 3)
+        assert dataset.content.startswith("walk.mcap 60 ")
+
+
+def test_a_recording_without_truth_is_no_dataset(tmp_path):
+    with RecordingWriter(tmp_path / "a.mcap", Intrinsics(20.0, 20.0, 7.5, 5.5), 12, 16) as writer:
+        writer.write(DepthFrame(np.ones((12, 16), np.float32), writer.intrinsics))
+    with pytest.raises(FormatError, match="a recording without truth"):
+        Dataset.open(tmp_path / "a.mcap")

@@ -115,4 +115,8 @@ def _describe_unknown(path: Path) -> str:
     with disk_errors(path):
         if path.is_dir():
             return "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
-        return "the file is empty" if path.stat().st_size == 0 else "the file is of no known kind"
+        if path.stat().st_size == 0:
+            return "the file is empty"
+        if _first_bytes(path).startswith(b'{"format": "pos'):
+            return "the file holds results and no depth; `posepipe view` and `posepipe convert` take it"
+        return "the file is of no known kind"
