@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="DATASET",
-        help="datasets or labelled recordings of posepipe synth; or NPZ packs with true joints; or ITOP's NAME_depth_map.h5",
+        help="datasets or labelled recordings; or NPZ packs with true joints; or ITOP's NAME_depth_map.h5",
     )
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
