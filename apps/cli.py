@@ -11,13 +11,18 @@ import warnings
 from collections.abc import Sequence
 from types import ModuleType
 
+from tqdm import tqdm
+
 from apps.arguments import as_typed
 from apps.progress import was_interrupted, watch_for_interrupt
+from apps.usage import CommandParser
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
 COMMANDS = ("demo", "run", "record", "convert", "view", "info", "synth", "train", "evaluate", "bench")
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
+CLOSED_PIPE = 128 + 13
+"""Exit code when whoever read our output has left: what a shell shows of a program that SIGPIPE ended."""
 
 
 def _command(name: str) -> ModuleType:
@@ -26,7 +31,7 @@ def _command(name: str) -> ModuleType:
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; commands import what they need when they run, so that help is quick."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="posepipe", description="3D body joints from any depth camera, on a CPU, from depth alone."
     )
     parser.add_argument("--version", action="version", version=f"posepipe {__version__}")
@@ -48,26 +53,56 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; it finds in ``args.typed`` what was typed.
 
-    Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C.
+    Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C, 141 when nobody read on.
     """
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()  # here, where it can be answered, not while Python ends
+        return status
+    except KeyboardInterrupt:
+        return _stopped()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still unwritten goes nowhere
+        return CLOSED_PIPE
+
+
+class _BesideBars(logging.Handler):
+    """Lines on standard error that do not run into a progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tqdm.write(self.format(record), sys.stderr)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     args = build_parser().parse_args(arguments)
     args.typed = as_typed(sys.argv[1:] if arguments is None else arguments)
-    logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO)
+    logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO, handlers=[_BesideBars()])
     watch_for_interrupt()
-    warnings.showwarning = lambda message, *rest: print(f"posepipe: warning: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *rest: tqdm.write(f"posepipe: warning: {message}", sys.stderr)
     try:
         _command(args.command).run(args)
-    except BrokenPipeError:  # whoever read our output has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (KeyboardInterrupt, Exception) as error:
         if isinstance(error, KeyboardInterrupt) or was_interrupted():  # the compiler may turn Ctrl-C into its own error
-            print("posepipe: stopped; what was finished is kept", file=sys.stderr)
-            return 130
+            return _stopped()
+        if closed := _closed_pipe(error):
+            raise closed from None
         if args.debug or not isinstance(error, PosepipeError | ValueError | OSError | MemoryError):
             raise
         print(f"posepipe: error: {_one_line(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _stopped() -> int:
+    print("posepipe: stopped; what was finished is kept", file=sys.stderr)
+    return 130
+
+
+def _closed_pipe(error: BaseException | None) -> BrokenPipeError | None:
+    """The closed pipe that an error comes from, if it does: results may go to standard output as to any file."""
+    while error is not None and not isinstance(error, BrokenPipeError):
+        error = error.__cause__
+    return error
 
 
 def _one_line(error: BaseException) -> str:

@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from posepipe.sources import FrameSource
 
 HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
-EXAMPLES = ("posepipe info person", "posepipe info data/validation", "posepipe info results.jsonl")
+EXAMPLES = (
+    "posepipe info person",
+    "posepipe info data/validation",
+    "posepipe info walk.bag                       # its depth streams, for --topic, and their lenses",
+    "posepipe info results.jsonl",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a file, a folder, or the name of a shipped model")
+    parser.add_argument("path", metavar="PATH", help="a file, a folder, camera:NAME, or the name of a shipped model")
+    parser.add_argument("--topic", metavar="NAME", help="of a recording: which depth stream; all of them by default")
+    parser.add_argument("--camera", metavar="PRESET|FILE", help="of a source: calibration instead of its own")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -35,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     elif path.is_file() and is_pose_bank(path):
         print(_poses(path))
     else:
-        print(_source(args.path))
+        print(_recording(args))
 
 
 def _model(path: Path) -> str:
@@ -88,37 +95,78 @@ def _results(path: Path) -> str:
     return f"results of {len(results.frames)} frames, {people} with somebody in view\n{header}"
 
 
-def _source(name: str) -> str:
+def _recording(args: argparse.Namespace) -> str:
+    """Of every depth stream that may be meant."""
+    from posepipe.errors import PosepipeError
+    from posepipe.recording import SeveralTopicsError
     from posepipe.sources import open_source
 
-    with open_source(name) as source:
-        count = "unknown" if source.frame_count is None else source.frame_count
+    try:
+        return _source(open_source(args.path, args.camera, args.topic))
+    except SeveralTopicsError as several:
+        blocks = [f"{len(several.topics)} depth streams; choose one with --topic"]
+        for topic in several.topics:
+            try:
+                about = _source(open_source(args.path, args.camera, topic), alone=False)
+            except PosepipeError as problem:
+                about = str(problem)
+            blocks.append(f"--topic {topic}\n{about}")
+        return "\n\n".join(blocks)
+
+
+def _source(source: FrameSource, alone: bool = True) -> str:
+    """Length, picture and lens; of the only stream that is meant also which it is."""
+    with source:
         first = next(iter(source), None)
-        lens = source.intrinsics
-        lines = [
-            f"{count} depth frames{_times(source)}",
-            f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}",
-        ]
+        lines = ["live: frames as they come" if source.frame_count is None else _length(source), _lens(source)]
+        lines += _streams(source) if alone else []
         if first is not None:
             height, width = first.depth_m.shape
             seen = first.depth_m[first.depth_m > 0]
+            span = f", from {seen.min():.2f} to {seen.max():.2f} m" if seen.size else ""
             share = seen.size / first.depth_m.size
-            lines.append(f"{width} x {height} pixels; {share:.0%} of the first frame have a reading")
-            if seen.size:
-                lines.append(f"from {seen.min():.2f} to {seen.max():.2f} m")
+            lines.insert(1, f"{width} x {height} pixels; {share:.0%} of the first frame have a reading{span}")
     return "\n".join(lines)
 
 
-def _times(source: FrameSource) -> str:
-    """How long a recording is, how fast, and when it was made, as far as that is known."""
+def _lens(source: FrameSource) -> str:
+    """The lens, who says so, and of which camera it is as far as it is one of those known by name."""
+    from posepipe.camera_presets import CAMERA_PRESETS
+    from posepipe.sources.indexed import IndexedSource
+
+    lens = source.intrinsics
+    says = source.lens_from if isinstance(source, IndexedSource) else "the camera"
+    presets = [
+        name
+        for name, preset in CAMERA_PRESETS.items()
+        if (preset.height, preset.width) == source.shape and preset.intrinsics == lens and name not in (says, "ideal")
+    ]
+    known = f", that of preset {' and '.join(presets)}" if presets else ""
+    by = f"; from {'preset ' if says in CAMERA_PRESETS else ''}{says}" if says else ""
+    return f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}{by}{known}"
+
+
+def _streams(source: FrameSource) -> list[str]:
+    """Which topic is read, and which other pictures there are."""
+    from posepipe.sources.recording import IMAGE_KINDS, MessageSource
+
+    if not isinstance(source, MessageSource):
+        return []
+    others = [str(t) for t in source.topics.values() if t.kind in IMAGE_KINDS and t.name != source.topic.name]
+    lines = [f"read is --topic {source.topic}"]
+    return lines + ([f"other pictures: {', '.join(sorted(others))}"] if others else [])
+
+
+def _length(source: FrameSource) -> str:
+    """How many frames, how long, how fast, and when they were made, as far as that is known."""
     import numpy as np
 
-    text = ""
+    text = f"{source.frame_count} depth frames"
     if source.frame_count is not None and source.frame_count > 1:
         times = source.timestamps_s
         step = float(np.median(np.diff(times)))
         rate = f", {1 / step:.1f} a second" if step > 0 else ""
-        text = f" in {times[-1] - times[0]:.2f} s{rate}"
+        text += f" in {times[-1] - times[0]:.2f} s{rate}"
     if source.start_time_ns:
         began = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
         text += f", from {began:%Y-%m-%d %H:%M:%S} UTC"

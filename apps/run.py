@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.live_view import add_pipeline_arguments, add_watch_arguments, pipeline_maker, watched
-from apps.sink_arguments import add_sink_arguments, check_files, make_sinks, what_was_written
+from apps.sink_arguments import add_sink_arguments, check_files, is_standard_output, make_sinks, what_was_written
 from apps.source_arguments import add_source_arguments, open_named, play_as_asked
 
 if TYPE_CHECKING:
@@ -51,27 +52,26 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watchers: list[FrameSink]) -> None:
-    """Results of the whole source to all the sinks, and a line that says how many."""
+    """Results of the whole source to all the sinks, and lines that say how many and where they are."""
     from apps.progress import ProgressBar
-    from posepipe.errors import PosepipeError
     from posepipe.sinks.json_lines import ResultsHeader
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sources.cameras import LiveSource
+    from posepipe.sources.playback import NeverEmptySource
 
     opened = open_named(args)
-    source = play_as_asked(opened, args)
+    source = NeverEmptySource(play_as_asked(opened, args))
     header = ResultsHeader(pipeline.parts.body.joints, str(args.source), model, start_time_ns=source.start_time_ns)
     sinks = make_sinks(args, header, pipeline.parts.body)
     bar = ProgressBar(source.frame_count, "run", "frames")
     counter = CountingSink(bar.update)
+    told_on = sys.stderr if is_standard_output(args.out) else sys.stdout
     try:
         with bar:
             pipeline.run(source, ManySinks([*sinks, *watchers, counter]))
     finally:  # a camera is ended by Ctrl-C, or by being unplugged
         if counter.frames:
             lost = f" ({opened.dropped} dropped)" if isinstance(opened, LiveSource) else ""
-            print(f"{counter.frames} frames{lost}, {counter.with_people} with somebody in view -> {args.out}")
-            for line in what_was_written(sinks):
-                print(line)
-    if not counter.frames:
-        raise PosepipeError(f"{args.source}: no frame came, so there are no results")
+            count = f"{counter.frames} frames{lost}, {counter.with_people} with somebody in view -> {args.out}"
+            for line in (count, *what_was_written(args, sinks)):
+                print(line, file=told_on)

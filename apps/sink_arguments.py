@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,13 +77,42 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
     return sinks
 
 
-def what_was_written(sinks: list[FrameSink]) -> Iterator[str]:
-    """Lines about files whose names or contents nobody can know before."""
+def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
+    """A line for everything besides the results file that is there now, also after an error."""
     from posepipe.sinks.bvh import BvhSink
 
+    for what, path in (("depth and people", args.record), ("video", args.video), ("pictures", args.pictures)):
+        if path is not None and path.exists():
+            yield f"{what} -> {path}"
+    yield from (f"stream -> {address}" for address in args.stream)
     for sink in sinks:
         if isinstance(sink, BvhSink):
-            yield from map(str, sink.written) if sink.written else [f"nobody to write to {sink.path}"]
+            yield from map(str, sink.written) if sink.has_seen_anybody else [f"nobody to write to {sink.path}"]
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether what is written to a file comes out where we print: /dev/stdout."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):  # it is not there, or standard output is no file
+        return False
+
+
+def _check_places(args: argparse.Namespace) -> None:
+    """Whether files can be where they are asked for, before an hour of work shows that they cannot."""
+    from posepipe.errors import PosepipeError
+
+    for option in ("out", "bvh", "record", "video", "pictures"):
+        path = getattr(args, option)
+        if path is None:
+            continue
+        if option != "pictures" and path.is_dir():
+            raise PosepipeError(f"--{option} {path} is a folder; give the name of a file to write")
+        above = path if option == "pictures" else path.parent
+        while not above.exists() and above != above.parent:
+            above = above.parent
+        if not above.is_dir():
+            raise PosepipeError(f"--{option} {path}: {above} is a file, not a folder; give another name")
 
 
 def check_files(source: Path, args: argparse.Namespace) -> None:
@@ -90,6 +121,7 @@ def check_files(source: Path, args: argparse.Namespace) -> None:
     from posepipe.sinks.table import check_suffix
 
     taken: dict[Path, str] = {}
+    _check_places(args)
     for option in ("out", "bvh", "record", "video"):
         path = getattr(args, option)
         if path is None:

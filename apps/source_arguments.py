@@ -10,14 +10,24 @@ from apps.arguments import positive, seconds
 if TYPE_CHECKING:
     from posepipe.sources import FrameSource
 
+READABLE = """\
+folders   16-bit *.png with camera.json; TUM RGB-D, fakenect-record, rosbag2;
+          datasets of posepipe synth
+files     .mcap, .bag, .db3 (also RealSense's), .mkv (Azure Kinect), .npz
+          packs, .h5 (ITOP); told from what they hold, not from the name
+cameras   camera:realsense, camera:orbbec, camera:kinect-v1, camera:opencv:INDEX,
+          camera:pipe:PATH, camera:socket:PORT"""
+"""Formats and cameras, one line a kind, for --help: the tables themselves take a second to import."""
+
 
 def add_source_arguments(
     parser: argparse.ArgumentParser,
     metavar: str = "SOURCE",
-    what: str = "file or folder of depth frames, or camera:NAME (docs/formats.md and cameras.md list all)",
+    what: str = "file or folder of depth frames, or camera:NAME; see below",
 ) -> None:
     """SOURCE, and everything that changes how it is read."""
     parser.add_argument("source", metavar=metavar, help=what)
+    parser.add_argument_group("what can be read (docs/formats.md, docs/cameras.md)", READABLE)
     group = parser.add_argument_group("how the source is read")
     group.add_argument(
         "--camera", metavar="PRESET|FILE", help="calibration instead of the source's own: kinect-v1, ... or camera.json"

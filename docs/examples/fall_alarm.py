@@ -6,6 +6,7 @@ slower. A body on the floor is easily lost, so who was plunging when last seen h
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -19,11 +20,9 @@ from posepipe.sources import open_source
 
 TRUNK = ("head", "neck", "torso", "pelvis")
 UP, LOW = 0.7, 0.35  # shares of the height of the trunk's top when this person stands
-FALL_S = 1.0  # from UP to LOW in less is a fall
+FALL_S, STAYS_S = 1.0, 1.0  # from UP to LOW in less is a fall; who is up again sooner needs nobody
 PLUNGE_M_S = 1.8  # faster than people sit down or bend
-STAYS_S = 1.0  # who is up again sooner needs nobody
-GONE_S, FORGOTTEN_S = 0.5, 30.0  # unseen for so long: no longer counted, no longer remembered
-FLOOR_WITHIN_S = 3.0
+GONE_S, FORGOTTEN_S, FLOOR_WITHIN_S = 0.5, 30.0, 3.0  # unseen: no longer counted, or remembered; no floor: the end
 
 
 class Person:
@@ -93,6 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

@@ -6,6 +6,7 @@ While no hand is held out towards the screen nothing is printed. Pipe it into wh
 """
 
 import argparse
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -88,7 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
     try:
         main()
-    except (PosepipeError, KeyboardInterrupt, BrokenPipeError) as end:
+    except (PosepipeError, KeyboardInterrupt) as end:
         sys.exit(str(end) or None)

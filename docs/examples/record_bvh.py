@@ -6,6 +6,7 @@ frame tells how far to trust the joints.
 """
 
 import argparse
+import signal
 import sys
 from collections import defaultdict
 from contextlib import suppress
@@ -61,6 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

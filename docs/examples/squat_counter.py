@@ -6,6 +6,7 @@ a knee that is not seen well then is a "?".
 """
 
 import argparse
+import signal
 import sys
 from dataclasses import dataclass, field
 
@@ -74,6 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

@@ -5,17 +5,21 @@ docs/formats.md lists topics, encodings and the joints message. Bags of ROS 1 an
 a `MessageFile` knows where the messages of a format are, a `DepthStream` makes depth of them.
 """
 
+from posepipe.recording.depth_images import IMAGE_KINDS
 from posepipe.recording.depth_stream import DepthStream
 from posepipe.recording.mcap_file import McapFile
-from posepipe.recording.message_file import JoinedFiles, MessageFile
+from posepipe.recording.message_file import DamagedMessageError, JoinedFiles, MessageFile, Topic
 from posepipe.recording.pose_messages import POSE_TOPICS, encode_poses
 from posepipe.recording.reader import RecordingReader
 from posepipe.recording.ros1_file import Ros1File
 from posepipe.recording.sqlite_file import SqliteFile
+from posepipe.recording.topics import SeveralTopicsError, camera_info_topic
 from posepipe.recording.writer import RecordingWriter
 
 __all__ = [
+    "IMAGE_KINDS",
     "POSE_TOPICS",
+    "DamagedMessageError",
     "DepthStream",
     "JoinedFiles",
     "McapFile",
@@ -23,6 +27,9 @@ __all__ = [
     "RecordingReader",
     "RecordingWriter",
     "Ros1File",
+    "SeveralTopicsError",
     "SqliteFile",
+    "Topic",
+    "camera_info_topic",
     "encode_poses",
 ]

@@ -1,7 +1,8 @@
 """Files that pack messages into compressed chunks with an index behind each: MCAP, and bags of ROS 1.
 
 The index of the whole file stands at its end, where a killed writer has not been. Walking the headers of all records
-costs about 12 microseconds each, serves whole and cut files alike, and needs no second code path.
+costs about 12 microseconds each, serves whole and cut files alike, and needs no second code path. Where a header is
+damaged, the walk goes on at the next chunk; where the content of a chunk is, its messages are lost and no others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
-from posepipe.recording.message_file import DAMAGE, MessageFile, Topic
+from posepipe.recording.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
 MAX_CHUNK_BYTES = 1 << 30
 """A damaged size must not ask for all the memory there is."""
@@ -46,6 +47,7 @@ class ChunkPlace:
 
     offset: int  #: byte of the record header
     index: dict[int, np.ndarray] = field(default_factory=dict)  #: channel -> int64 (N, 2): time, offset; {} = unknown
+    certain: bool = True  #: no part of the index is lost
 
 
 @dataclass(slots=True)
@@ -58,6 +60,52 @@ class Layout:
     complete: bool = False
     readable_bytes: int = 0  #: end of the last whole record
     size: int = 0
+    damaged: list[int] = field(default_factory=list)  #: bytes where something could not be read and was passed over
+    indexed: ChunkPlace | None = None  #: whose index the next records may be: it stands right behind its chunk
+
+    def begin_chunk(self) -> None:
+        """Note the chunk at `readable_bytes`."""
+        self.indexed = ChunkPlace(self.readable_bytes)
+        self.chunks.append(self.indexed)
+
+    def index_record(self) -> ChunkPlace:
+        """Whose index the record at `readable_bytes` is part of. One that follows no chunk tells of a lost one."""
+        if self.indexed is None:
+            self.damaged.append(self.readable_bytes)
+            self.indexed = ChunkPlace(self.readable_bytes)
+        return self.indexed
+
+    def pass_over(self) -> None:
+        """The record at `readable_bytes` is damaged: what it might have said of the last chunk is not known."""
+        self.damaged.append(self.readable_bytes)
+        self.doubt_last_chunk()
+
+    def doubt_last_chunk(self) -> None:
+        """A cut, or damage, may have gone through its index."""
+        if self.chunks:
+            self.chunks[-1].certain = False
+
+
+def walk_records(
+    layout: Layout, take_record: Callable[[], bool], next_chunk_after: Callable[[int], int | None]
+) -> None:
+    """Take in one record after another, to the end of the file or of what can be read of it.
+
+    Parameters
+    ----------
+    take_record : notes the record at `Layout.readable_bytes` and steps over it; False where there is no whole one
+    next_chunk_after : where the next chunk begins behind a byte; None where there is none
+    """
+    before = layout.readable_bytes  # a record whose length is damaged reaches beyond the chunk to go on with
+    while not layout.complete and layout.readable_bytes < layout.size:
+        here = layout.readable_bytes
+        if take_record():
+            before = here
+        elif (found := next_chunk_after(before)) is not None:
+            layout.pass_over()
+            layout.readable_bytes = before = found
+        else:
+            return
 
 
 class ChunkedFile(MessageFile):
@@ -71,7 +119,7 @@ class ChunkedFile(MessageFile):
     Raises
     ------
     FormatError
-        For a file of another format, or one that is damaged inside.
+        For a file of another format, or one of which nothing can be read.
     """
 
     def __init__(self, path: str | Path, read_layout: Callable[[IO[bytes], Path], Layout]) -> None:
@@ -81,11 +129,14 @@ class ChunkedFile(MessageFile):
         try:
             with disk_errors(self.path):
                 self._layout = read_layout(self._stream, self.path)
+            if not self._layout.complete:
+                self._layout.doubt_last_chunk()
             if not self._layout.chunks and not self._layout.outside:
                 raise FormatError(self.path, "no complete frame in the recording")
-            self.complete = self._layout.complete
             self._unpacked: tuple[int, bytes] = (_OUTSIDE, b"")
+            self._lost: dict[int, str] = {}  # chunks that cannot be unpacked, and why
             self._learn()
+            self.complete = self._layout.complete and not self._layout.damaged
         except BaseException:
             self._stream.close()
             raise
@@ -129,11 +180,14 @@ class ChunkedFile(MessageFile):
     def missing(self, frames: int) -> str:
         if self.complete:
             return ""
-        lost = self._layout.size - self._layout.readable_bytes
-        return (
-            f"{self.path}: the recording was not closed: {frames} complete frames were read, "
-            f"{lost} bytes after byte {self._layout.readable_bytes} were not"
-        )
+        layout, lost = self._layout, []
+        if not layout.complete:
+            lost.append(f"{layout.size - layout.readable_bytes} bytes after byte {layout.readable_bytes} were not")
+        if layout.damaged:
+            more = f" and in {len(layout.damaged) - 1} more places" if len(layout.damaged) > 1 else ""
+            lost.append(f"what is damaged at byte {min(layout.damaged)}{more} was passed over")
+        state = "is damaged" if layout.complete else "was not closed"
+        return f"{self.path}: the recording {state}: {frames} complete frames were read, {'; '.join(lost)}"
 
     def close(self) -> None:
         self._stream.close()
@@ -143,29 +197,42 @@ class ChunkedFile(MessageFile):
         try:
             yield
         except DAMAGE as error:
-            raise FormatError(self.path, f"damaged recording ({error or type(error).__name__})", offset) from error
+            problem = f"damaged recording ({error or type(error).__name__})"
+            raise DamagedMessageError(self.path, problem, offset) from error
 
     def _content(self, chunk: int) -> bytes:
-        """An unpacked chunk; the last one is kept, for its other messages."""
+        """An unpacked chunk; the last one is kept, for its other messages. Raises what `DAMAGE` lists."""
+        if chunk in self._lost:
+            raise ValueError(self._lost[chunk])
         if self._unpacked[0] != chunk:
-            self._unpacked = (chunk, self._unpack(self._layout.chunks[chunk]))
+            try:
+                self._unpacked = (chunk, self._unpack(self._layout.chunks[chunk]))
+            except DAMAGE as error:
+                self._lost[chunk] = str(error) or type(error).__name__
+                raise
         return self._unpacked[1]
 
     def _learn(self) -> None:
-        """Look into chunks that have no index, or where a channel speaks that was named nowhere else."""
+        """Look into chunks that have no whole index, or where a channel speaks that was named nowhere else."""
         for chunk, place in enumerate(self._layout.chunks):
-            if not place.index or place.index.keys() - self._layout.channels.keys():
-                with disk_errors(self.path), self._chunk_errors(place.offset):
-                    self._learn_chunk(place, self._content(chunk))
+            if not place.index or not place.certain or place.index.keys() - self._layout.channels.keys():
+                place.index = {}
+                try:
+                    with disk_errors(self.path):
+                        self._learn_chunk(place, self._content(chunk))
+                except DAMAGE:
+                    self._layout.damaged.append(place.offset)
 
     def _learn_chunk(self, place: ChunkPlace, content: bytes) -> None:
         found: dict[int, list[tuple[int, int]]] = {}
-        for record in self._walk(content):
-            if isinstance(record, MessagePlace):
-                found.setdefault(record.channel, []).append((record.time_ns, record.offset))
-            else:
-                self._layout.channels[record[0]] = record[1]
-        place.index = {channel: np.array(entries, np.int64) for channel, entries in found.items()}
+        try:
+            for record in self._walk(content):
+                if isinstance(record, MessagePlace):
+                    found.setdefault(record.channel, []).append((record.time_ns, record.offset))
+                else:
+                    self._layout.channels[record[0]] = record[1]
+        finally:  # of a chunk that is damaged further on, what stands before that
+            place.index = {channel: np.array(entries, np.int64) for channel, entries in found.items()}
 
     def _list_topics(self) -> dict[str, Topic]:
         counts = dict.fromkeys(self._layout.channels, 0)

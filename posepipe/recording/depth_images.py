@@ -47,9 +47,9 @@ def read_depth(data: bytes, topic: Topic) -> np.ndarray:
 
 
 def read_head(file: MessageFile, topic: Topic) -> Image | CompressedImage:
-    """The first image of a topic, not decoded. Raises FormatError for one that is damaged."""
-    data = file.message(topic.name, 0)
-    with file.errors_of(topic.name, 0):
+    """The first whole image of a topic, not decoded. Raises FormatError where there is none."""
+    index, data = file.first(topic.name)
+    with file.errors_of(topic.name, index):
         read = read_compressed_image if topic.kind == COMPRESSED_IMAGE else read_image
         return read(data, topic.encoding)
 

@@ -34,25 +34,29 @@ class DepthStream:
 
     def __init__(self, file: MessageFile, topic: str | None = None, intrinsics: Intrinsics | None = None) -> None:
         self._file = file
-        self._topic = choose_depth_topic(file, topic)
-        self.times_ns = file.times_ns(self._topic.name)  #: int64 (N,), when the recorder took each image
+        self.topic = choose_depth_topic(file, topic)
+        self.times_ns = file.times_ns(self.topic.name)  #: int64 (N,), when the recorder took each image
         if not len(self.times_ns):
             raise FormatError(file.path, "no complete depth frame in the recording")
-        self._unit_m = realsense.depth_unit_m(file, self._topic.name)
-        self.shape: tuple[int, int] = self._decoded(0).shape  #: rows and columns
+        self._unit_m = realsense.depth_unit_m(file, self.topic.name)
+        self.shape: tuple[int, int] = self._decoded(*file.first(self.topic.name)).shape  #: rows and columns
         lens, distortion = (intrinsics, None) if intrinsics is not None else self._read_lens()
         self.intrinsics: Intrinsics = lens
+        self.bend = "" if distortion is None else distortion.model  #: that is undone; empty for straight images
         self._straighten = None if distortion is None else Undistortion(lens, distortion, self.shape)
 
     def __len__(self) -> int:
         return len(self.times_ns)
 
     def __getitem__(self, index: int) -> np.ndarray:
-        """Depth (H, W), uint16 millimetres or float32 metres. Raises FormatError where the file is damaged there."""
-        depth = self._decoded(index)
-        with self._file.errors_of(self._topic.name, index):
-            if depth.shape != self.shape:
-                raise ValueError(f"wanted a depth image {self.shape}, got {depth.shape}")
+        """Depth (H, W), uint16 millimetres or float32 metres.
+
+        Raises DamagedMessageError where the file is damaged there, FormatError for an image of another size.
+        """
+        depth = self._decoded(index, self._file.message(self.topic.name, index))
+        if depth.shape != self.shape:
+            problem = f"{self.topic.name}, message {index}: wanted a depth image {self.shape}, got {depth.shape}"
+            raise FormatError(self._file.path, problem)
         return depth if self._straighten is None else self._straighten.straighten(depth)
 
     @property
@@ -66,13 +70,12 @@ class DepthStream:
 
         Simulations, and RealSense's SDK, count from the beginning of the recording.
         """
-        candidates = int(self.times_ns[0]), read_head(self._file, self._topic).stamp_ns
+        candidates = int(self.times_ns[0]), read_head(self._file, self.topic).stamp_ns
         return next((time for time in candidates if time >= _YEAR_2000_NS), 0)
 
-    def _decoded(self, index: int) -> np.ndarray:
-        data = self._file.message(self._topic.name, index)
-        with self._file.errors_of(self._topic.name, index):
-            depth = read_depth(data, self._topic)
+    def _decoded(self, index: int, data: bytes) -> np.ndarray:
+        with self._file.errors_of(self.topic.name, index):
+            depth = read_depth(data, self.topic)
             if depth.size == 0:
                 raise ValueError("an image without pixels")
         if self._unit_m is None or depth.dtype != np.uint16:
@@ -80,12 +83,12 @@ class DepthStream:
         return depth * np.float32(self._unit_m)
 
     def _read_lens(self) -> tuple[Intrinsics, LensDistortion | None]:
-        name = self._topic.name
+        name = self.topic.name
         topic = camera_info_topic(self._file, name)
         if topic is None:
             raise FormatError(self._file.path, f"no camera_info beside {name}; give --camera PRESET|FILE")
-        data = self._file.message(topic.name, 0)
-        with self._file.errors_of(topic.name, 0):
+        index, data = self._file.first(topic.name)
+        with self._file.errors_of(topic.name, index):
             info = read_camera_info(data, topic.encoding)
             if (info.height, info.width) != self.shape:
                 raise ValueError(

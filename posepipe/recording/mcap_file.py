@@ -23,7 +23,7 @@ class McapFile(ChunkedFile):
     Raises
     ------
     FormatError
-        For a file that is no MCAP, or is damaged inside.
+        For a file that is no MCAP, or of which nothing can be read.
     """
 
     _layout: McapLayout

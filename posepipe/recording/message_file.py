@@ -17,6 +17,10 @@ DAMAGE = (ValueError, LookupError, ArithmeticError, struct.error, MemoryError)
 """What bytes that are not what they should be lead to."""
 
 
+class DamagedMessageError(FormatError):
+    """One message cannot be read; others of its file can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """One stream of messages."""
@@ -45,7 +49,7 @@ class MessageFile(ABC):
     path: Path
     topics: dict[str, Topic]
     start_time_ns: int | None = None  #: time that counts as second 0; None = that of the first frame
-    complete: bool = True  #: whether the recorder closed the file
+    complete: bool = True  #: whether the recorder closed the file, and all of it can be found
 
     @abstractmethod
     def times_ns(self, topic: str) -> np.ndarray:
@@ -53,18 +57,28 @@ class MessageFile(ABC):
 
     @abstractmethod
     def message(self, topic: str, index: int) -> bytes:
-        """The bytes of one message. Raises FormatError where the file is damaged there."""
+        """The bytes of one message. Raises DamagedMessageError where the file is damaged there."""
 
     @abstractmethod
     def close(self) -> None:
         """Close the file."""
+
+    def first(self, topic: str) -> tuple[int, bytes]:
+        """Place and bytes of the first message that is not damaged. Raises FormatError where there is none."""
+        problem = FormatError(self.path, f"{topic}: no message in the recording")
+        for index in range(len(self.times_ns(topic))):
+            try:
+                return index, self.message(topic, index)
+            except DamagedMessageError as error:
+                problem = error if index == 0 else problem
+        raise problem
 
     def offset(self, topic: str, index: int) -> int | None:
         """Where a message lies, in bytes, for error messages; None where that tells nothing."""
         return None
 
     def missing(self, frames: int) -> str:
-        """What a file that was cut lacks, in words; empty for a complete one."""
+        """What a file that was cut or is damaged lacks, in words; empty for a complete one."""
         return ""
 
     @contextmanager
@@ -74,7 +88,7 @@ class MessageFile(ABC):
             yield
         except DAMAGE as error:
             problem = f"{topic}, message {index}: {error or type(error).__name__}"
-            raise FormatError(self.path, problem, self.offset(topic, index)) from error
+            raise DamagedMessageError(self.path, problem, self.offset(topic, index)) from error
 
     def __enter__(self) -> MessageFile:
         return self
@@ -107,7 +121,7 @@ class JoinedFiles(MessageFile):
 
     def missing(self, frames: int) -> str:
         cut = [str(file.path) for file in self._files if not file.complete]
-        return f"{', '.join(cut)}: not closed; {frames} complete frames were read" if cut else ""
+        return f"{', '.join(cut)}: not closed or damaged; {frames} complete frames were read" if cut else ""
 
     def close(self) -> None:
         for file in self._files:

@@ -37,7 +37,7 @@ class RecordingReader:
     Raises
     ------
     FormatError
-        For a file that is no recording, holds no complete frame or is damaged inside.
+        For a file that is no recording or holds no complete frame; for a frame where the file is damaged.
     """
 
     seekable = True  #: any frame is found at once

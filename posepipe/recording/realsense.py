@@ -47,8 +47,8 @@ def lens_model(file: MessageFile, topic: str) -> str | None:
 def _value(file: MessageFile, topic: str) -> float:
     if file.topics[topic].kind == "std_msgs/String":
         return float(_text(file, topic))
-    return MessageFields(file.message(topic, 0), file.topics[topic].encoding).number("f4")
+    return MessageFields(file.first(topic)[1], file.topics[topic].encoding).number("f4")
 
 
 def _text(file: MessageFile, topic: str) -> str:
-    return MessageFields(file.message(topic, 0), file.topics[topic].encoding).text()
+    return MessageFields(file.first(topic)[1], file.topics[topic].encoding).text()

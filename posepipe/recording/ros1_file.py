@@ -8,10 +8,12 @@ http://wiki.ros.org/Bags/Format/2.0 : a record is a header of named fields and d
 from __future__ import annotations
 
 import bz2
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import lz4.frame
 import numpy as np
@@ -24,8 +26,10 @@ from posepipe.recording.chunked_file import (
     ChunkPlace,
     Layout,
     MessagePlace,
+    walk_records,
 )
-from posepipe.recording.message_file import short_kind
+from posepipe.recording.message_file import DAMAGE, short_kind
+from posepipe.recording.next_chunk import next_chunk
 
 MAGIC = b"#ROSBAG V2.0\n"
 _OLD_MAGIC = b"#ROSBAG V"
@@ -33,8 +37,13 @@ _MESSAGE, _BAG_HEADER, _INDEX, _CHUNK, _CONNECTION = 0x02, 0x03, 0x04, 0x05, 0x0
 _READ = (_INDEX, _CONNECTION)
 """Records whose data tells where messages are."""
 _LENGTH = struct.Struct("<I")
+_CHUNK_BEGIN = re.compile(  # the length of a header, and its three fields in any order
+    rb"[\x28\x29]\0{3}(?=(?:\x04\0{3}op=\x05|[\x0f\x10]\0{3}compression=(?:none|bz2|lz4)|\x09\0{3}size=.{4}){3})",
+    re.DOTALL,
+)
 _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
 _MAX_HEADER_BYTES = 1 << 20
+_UNPACKERS: dict[str, Callable[[], Any]] = {"bz2": bz2.BZ2Decompressor, "lz4": lz4.frame.LZ4FrameDecompressor}
 _MOST_OF_LZ4 = 255  #: times shorter is the most that it can make anything
 _NS = 1_000_000_000
 
@@ -45,7 +54,7 @@ class Ros1File(ChunkedFile):
     Raises
     ------
     FormatError
-        For a file that is no bag of version 2.0, is encrypted, or is damaged inside.
+        For a file that is no bag of version 2.0, is encrypted, or of which nothing can be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -84,8 +93,15 @@ class Ros1File(ChunkedFile):
         return *_channel_and_time(fields), data
 
 
+@dataclass(slots=True)
+class _BagLayout(Layout):
+    """What the record headers of a bag tell."""
+
+    promised: int = 0  #: chunks, as the bag's header says, which is written last; 0 = that was never done
+
+
 def _read_layout(stream: IO[bytes], path: Path) -> Layout:
-    """Walk all record headers, up to the first that is not whole."""
+    """Walk all record headers. Raises FormatError for a file that is no bag of this version."""
     size = stream.seek(0, 2)
     stream.seek(0)
     magic = stream.read(len(MAGIC))
@@ -93,27 +109,39 @@ def _read_layout(stream: IO[bytes], path: Path) -> Layout:
         if magic.startswith(_OLD_MAGIC):
             raise FormatError(path, f"wanted a bag of version 2.0, got {magic!r}; `rosbag fix` converts older ones")
         raise FormatError(path, "the file is empty" if size == 0 else "wanted a ROS 1 bag, got something else")
-    layout = Layout(readable_bytes=len(MAGIC), size=size)
-    promised = 0  # chunks, as the header says; it is written last
-    while layout.readable_bytes < size:
-        record = _read_head(stream, layout.readable_bytes, size)
-        if record is None:
-            break
-        fields, data_offset, end = record
-        try:
-            if fields["op"][0] == _BAG_HEADER:
-                _refuse_encrypted(path, fields)
-                promised = _LENGTH.unpack(fields["chunk_count"])[0] if any(fields["index_pos"]) else 0
-            else:
-                stream.seek(data_offset)
-                _note(fields, stream.read(end - data_offset) if fields["op"][0] in _READ else b"", layout)
-        except (LookupError, ValueError, struct.error):
-            break
-        layout.readable_bytes = end
-    layout.complete = layout.readable_bytes == size and 0 < promised == len(layout.chunks)
-    if not layout.complete and layout.chunks:
-        layout.chunks[-1].index = {}  # the cut may have gone through its index records
+    layout = _BagLayout(readable_bytes=len(MAGIC), size=size)
+    walk_records(
+        layout,
+        lambda: _take_record(stream, layout, path),
+        lambda before: next_chunk(
+            stream, before + 1, size, _CHUNK_BEGIN, lambda at: _read_head(stream, at, size) is not None
+        ),
+    )
+    whole = layout.promised == len(layout.chunks) or bool(layout.damaged)
+    layout.complete = layout.readable_bytes == size and layout.promised > 0 and whole
     return layout
+
+
+def _take_record(stream: IO[bytes], layout: _BagLayout, path: Path) -> bool:
+    """Note the record at `readable_bytes` and step over it; False where there is no whole one."""
+    record = _read_head(stream, layout.readable_bytes, layout.size)
+    if record is None:
+        return False
+    fields, data_offset, end = record
+    op = fields["op"][0]
+    if op not in (_CHUNK, _INDEX):
+        layout.indexed = None
+    try:
+        if op == _BAG_HEADER:
+            _refuse_encrypted(path, fields)
+            layout.promised = _LENGTH.unpack(fields["chunk_count"])[0] if any(fields["index_pos"]) else 0
+        else:
+            stream.seek(data_offset)
+            _note(fields, stream.read(end - data_offset) if op in _READ else b"", layout)
+    except DAMAGE:
+        layout.pass_over()
+    layout.readable_bytes = end
+    return True
 
 
 def _read_head(stream: IO[bytes], offset: int, size: int) -> tuple[dict[str, bytes], int, int] | None:
@@ -135,12 +163,13 @@ def _read_head(stream: IO[bytes], offset: int, size: int) -> tuple[dict[str, byt
 def _note(fields: dict[str, bytes], data: bytes, layout: Layout) -> None:
     op = fields["op"][0]
     if op == _CHUNK:
-        layout.chunks.append(ChunkPlace(layout.readable_bytes))
-    elif op == _INDEX and layout.chunks:
+        layout.begin_chunk()
+    elif op == _INDEX:
+        place = layout.index_record()
         entries = np.frombuffer(data, _INDEX_ENTRY)
         times_ns = entries["seconds"].astype(np.int64) * _NS + entries["nanoseconds"]
         (channel,) = _LENGTH.unpack(fields["conn"])
-        layout.chunks[-1].index[channel] = np.stack([times_ns, entries["offset"].astype(np.int64)], axis=1)
+        place.index[channel] = np.stack([times_ns, entries["offset"].astype(np.int64)], axis=1)
     elif op == _CONNECTION:
         id, channel_found = _connection(fields, data)
         layout.channels[id] = channel_found
@@ -199,15 +228,17 @@ def _channel_and_time(fields: dict[str, bytes]) -> tuple[int, int]:
 
 def _decompressed(compression: str, data: bytes, size: int) -> bytes:
     """The records of a chunk; no more than one byte beyond what it says is unpacked."""
+    if compression == "none":
+        return data
+    if compression not in _UNPACKERS:
+        raise ValueError(f"a chunk compressed with {compression!r}; readable are bz2, lz4 and none")
+    if compression == "lz4" and size > _MOST_OF_LZ4 * (len(data) + 1):  # what it may grow to is allocated at once
+        raise ValueError(f"a chunk of {size} bytes, packed into {len(data)}")
+    unpacker = _UNPACKERS[compression]()
     try:
-        if compression == "bz2":
-            return bz2.BZ2Decompressor().decompress(data, size + 1)
-        if compression == "lz4":
-            if size > _MOST_OF_LZ4 * (len(data) + 1):  # what it may grow to is allocated at once
-                raise ValueError(f"a chunk of {size} bytes, packed into {len(data)}")
-            return lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)
+        content = unpacker.decompress(data, size + 1)
     except (OSError, RuntimeError) as error:  # as these two report damage
         raise ValueError(str(error)) from error
-    if compression != "none":
-        raise ValueError(f"a chunk compressed with {compression!r}; readable are bz2, lz4 and none")
-    return data
+    if not unpacker.eof:  # the checksum stands behind all
+        raise ValueError(f"a chunk that does not end after the {size} bytes that it promises")
+    return content

@@ -17,7 +17,7 @@ import numpy as np
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.recording.message_fields import MAX_MESSAGE_BYTES
-from posepipe.recording.message_file import DAMAGE, MessageFile, Topic, short_kind
+from posepipe.recording.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic, short_kind
 
 MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
@@ -60,10 +60,12 @@ class SqliteFile(MessageFile):
 
     def message(self, topic: str, index: int) -> bytes:
         id = int(self._places_of(topic)[index, 1])
-        with self._database_errors():
+        try:
             found = self._database.execute("SELECT data FROM messages WHERE id = ?", (id,)).fetchone()
             if found is None or not isinstance(found[0], bytes):
                 raise ValueError(f"{topic}: message {id} is not where the index says")
+        except (sqlite3.Error, *DAMAGE) as error:
+            raise DamagedMessageError(self.path, f"the database is damaged ({error})") from error
         return found[0]
 
     def close(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 from posepipe.errors import FormatError
 from posepipe.recording.depth_images import ENCODINGS, IMAGE, IMAGE_KINDS, is_depth, read_head
@@ -16,11 +18,19 @@ _TRANSPORTS = ("/compressedDepth", "/compressed")
 _LISTED = 20  #: topics in an error message
 
 
+class SeveralTopicsError(FormatError):
+    """A file holds several streams of depth, and nobody said which is meant."""
+
+    def __init__(self, path: str | Path, topics: Sequence[Topic]) -> None:
+        super().__init__(path, f"several depth topics, choose one with --topic: {', '.join(map(str, topics))}")
+        self.topics = tuple(topic.name for topic in topics)
+
+
 def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     """The depth stream that was asked for, ours, or the only one there is.
 
     A stream that is there both raw and compressed is one. Raises FormatError, naming the topics there are, where there
-    is none, or several to choose from.
+    is none, and SeveralTopicsError where there are several to choose from.
     """
     if wanted is not None:
         return _checked(file, wanted)
@@ -34,8 +44,7 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     if len(found) == 1:
         return found[0]
     if found:
-        listed = ", ".join(str(t) for t in found)
-        raise FormatError(file.path, f"several depth topics, choose one with --topic: {listed}")
+        raise SeveralTopicsError(file.path, found)
     raise FormatError(file.path, f"no depth topic was found, choose one with --topic: {_listed(file)}{_foreign(file)}")
 
 

@@ -90,6 +90,11 @@ class BvhSink:
         self._axes = "world"  # while everybody was seen above a floor
         self._closed = False
 
+    @property
+    def has_seen_anybody(self) -> bool:
+        """Whether there is something to write."""
+        return any(motion.times_s for motion in self._motions.values())
+
     def write(self, result: FrameResult) -> None:
         """Take note of one frame."""
         self.write_row(ResultRow.of(result))

@@ -7,14 +7,15 @@ where there is nothing to say.
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
-from posepipe.disk import disk_errors
 from posepipe.joint_angles import CAMERA_UP, angle_names, joint_angles
 from posepipe.results import FrameResult, Track
 from posepipe.sinks.json_lines import ResultRow
+from posepipe.sinks.late_file import LateFile
 
 WORLD_UP = (0.0, 0.0, 1.0)
 
@@ -41,8 +42,7 @@ class CsvSink:
         self.path = Path(path)
         self._joints = joints
         self._angles = angle_names(joints)
-        self._file: TextIO | None = None
-        self._rows: Any = None  # what csv.writer returns has no public type
+        self._file = LateFile(path, _as_csv([column_names(joints)]))
 
     def write(self, result: FrameResult) -> None:
         """Append the people of one frame and flush them."""
@@ -51,10 +51,7 @@ class CsvSink:
     def write_row(self, row: ResultRow) -> None:
         """The same of a frame that was read back. Raises ValueError for a joint without a column."""
         lines = [[row.frame, row.timestamp_s, *self._cells(*each)] for each in row.with_world()]
-        with disk_errors(self.path):
-            file = self._file or self._open()
-            self._rows.writerows(lines)
-            file.flush()
+        self._file.append(_as_csv(lines))
 
     def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]]) -> list:
         joints = track.pose.joints
@@ -71,18 +68,9 @@ class CsvSink:
             angles = joint_angles({name: joint.xyz_m for name, joint in joints.items()}, CAMERA_UP)
         return [*cells, "floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
 
-    def _open(self) -> TextIO:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("w", encoding="utf-8", newline="")
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(column_names(self._joints))
-        self._file.flush()
-        return self._file
-
     def close(self) -> None:
         """Close the file; without a frame it holds the header."""
-        with disk_errors(self.path):
-            (self._file or self._open()).close()
+        self._file.close()
 
     def __enter__(self) -> CsvSink:
         return self
@@ -90,8 +78,7 @@ class CsvSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or self._file is not None:
-            self.close()
+        self._file.close_after(error)
 
 
 def column_names(joints: tuple[str, ...]) -> list[str]:
@@ -100,6 +87,12 @@ def column_names(joints: tuple[str, ...]) -> list[str]:
     for joint in joints:
         names += [f"{joint}_x_m", f"{joint}_y_m", f"{joint}_z_m", f"{joint}_confidence"]
     return [*names, "vertical", *(f"{angle}_deg" for angle in angle_names(joints))]
+
+
+def _as_csv(lines: list[list]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(lines)
+    return text.getvalue()
 
 
 def _degrees(angle: Any) -> float | str:

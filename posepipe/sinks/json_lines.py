@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
 
 import numpy as np
 
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.sinks.late_file import LateFile
 
 FORMAT = "posepipe-results"
 VERSION = 1
@@ -91,7 +91,7 @@ class JsonLinesSink:
 
     Parameters
     ----------
-    path : the file to write; an older one is replaced
+    path : the file to write; an older one is replaced when the first frame comes
     joints, source, model, frame_id, start_time_ns : as in `ResultsHeader`
 
     Raises
@@ -110,29 +110,15 @@ class JsonLinesSink:
         start_time_ns: int = 0,
     ) -> None:
         self.path = Path(path)
-        self._file: TextIO | None = None
-        self._header = ResultsHeader(joints, source, model, frame_id, start_time_ns)
+        self._file = LateFile(path, ResultsHeader(joints, source, model, frame_id, start_time_ns).as_line())
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
-        line = ResultRow.of(result).as_line()
-        with disk_errors(self.path):
-            file = self._file or self._open()
-            file.write(line)
-            file.flush()
-
-    def _open(self) -> TextIO:
-        """An older file is replaced only now: a source that fails at its first frame leaves it alone."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("w", encoding="utf-8", newline="\n")
-        self._file.write(self._header.as_line())
-        self._file.flush()
-        return self._file
+        self._file.append(ResultRow.of(result).as_line())
 
     def close(self) -> None:
         """Close the file; without a frame it holds the header."""
-        with disk_errors(self.path):
-            (self._file or self._open()).close()
+        self._file.close()
 
     def __enter__(self) -> JsonLinesSink:
         return self
@@ -140,8 +126,7 @@ class JsonLinesSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or self._file is not None:
-            self.close()
+        self._file.close_after(error)
 
 
 def _line(row: dict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -28,7 +29,8 @@ class PictureSink:
         self._body = body
 
     def __enter__(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         return self
 
     def __exit__(
@@ -54,6 +56,7 @@ class VideoSink:
         self._writer: cv2.VideoWriter | None = None
         self._waiting: list[np.ndarray] = []
         self._times_s: list[float] = []
+        self._frames = 0
 
     def __enter__(self) -> Self:
         if self.path.suffix.lower() != ".mp4":
@@ -69,11 +72,17 @@ class VideoSink:
             self._open()
         if self._writer is not None:
             self._writer.release()
+            if error is None:
+                self._check_whole()
 
     def write(self, result: FrameResult) -> None:
+        """Append one picture. Raises PosepipeError when the disk is full: OpenCV does not say so."""
         picture = draw_result(result, self._body)
+        self._frames += 1
         if self._writer is not None:
             self._writer.write(picture)
+            if shutil.disk_usage(self.path.parent).free == 0:
+                raise PosepipeError(f"{self.path}: No space left on device; the video cannot be played")
             return
         self._waiting.append(picture)
         self._times_s.append(result.frame.timestamp_s)
@@ -91,3 +100,11 @@ class VideoSink:
         for picture in self._waiting:
             self._writer.write(picture)
         self._waiting.clear()
+
+    def _check_whole(self) -> None:
+        """The index of a video is written last, and without a word where that fails."""
+        video = cv2.VideoCapture(str(self.path))
+        frames = round(video.get(cv2.CAP_PROP_FRAME_COUNT)) if video.isOpened() else 0
+        video.release()
+        if frames < self._frames:
+            raise PosepipeError(f"{self.path}: of {self._frames} frames {frames} can be played; is the disk full?")

@@ -16,6 +16,7 @@ from posepipe.sources.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
 from posepipe.sources.cameras import names_camera, open_camera
 from posepipe.sources.dataset_folder import DatasetFolder
+from posepipe.sources.depth_png import PNG_MAGIC
 from posepipe.sources.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.frame_source import FrameSource
 from posepipe.sources.itop import HDF5_MAGIC, ItopDepthMap
@@ -72,6 +73,9 @@ FORMATS: tuple[SourceFormat, ...] = (
 )
 """Tried from the top: a folder that holds several kinds is what stands first."""
 
+COMMONEST = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and others (posepipe run --help)"
+"""Of these formats, for messages that must fit into a line."""
+
 
 def open_source(
     source: str | Path, camera: str | Path | None = None, topic: str | None = None, every_frame: bool = False
@@ -101,8 +105,7 @@ def open_source(
             raise SourceError(source, "no such file or folder")
         found = next((kind for kind in FORMATS if kind.matches(path)), None)
     if found is None:
-        what = _describe_unknown(path)
-        raise SourceError(source, f"{what}; readable: {'; '.join(kind.description for kind in FORMATS)}")
+        raise SourceError(source, _describe_unknown(path))
     lens: CameraFile | None = None if camera is None else find_camera(camera)
     if found.has_topics:
         return found.open(path, lens, topic)
@@ -114,9 +117,13 @@ def open_source(
 def _describe_unknown(path: Path) -> str:
     with disk_errors(path):
         if path.is_dir():
-            return "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
-        if path.stat().st_size == 0:
-            return "the file is empty"
-        if _first_bytes(path).startswith(b'{"format": "pos'):
+            what = "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
+        elif path.stat().st_size == 0:
+            what = "the file is empty"
+        elif _first_bytes(path).startswith(PNG_MAGIC):
+            return f"the file is one picture; give the folder that it lies in, with a {CAMERA_FILE_NAME}"
+        elif _first_bytes(path).startswith(b'{"format": "pos'):
             return "the file holds results and no depth; `posepipe view` and `posepipe convert` take it"
-        return "the file is of no known kind"
+        else:
+            what = "the file is of no known kind"
+    return f"{what}; readable: {COMMONEST}"

@@ -66,6 +66,7 @@ class AzureMkv(IndexedSource):
             self.shape = (self._stream.height, self._stream.width)
             self._times, missing = self._index()
             self.intrinsics, self._undistortion = self._lens(camera)
+            self.lens_from = f"{CALIBRATION_NAME} attached, its bend undone" if camera is None else camera.name
         except BaseException:
             self.close()
             raise

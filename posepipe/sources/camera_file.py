@@ -59,7 +59,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
     """Read a calibration. Raises FormatError, naming the key, for one that is missing or no usable number."""
     path = Path(path)
     if not path.is_file():
-        raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_WANTED)}")
+        raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_WANTED)}, or --camera PRESET|FILE")
     values = read_json_object(path)
     for key in _WANTED:
         _check_number(path, key, values)

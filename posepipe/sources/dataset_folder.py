@@ -32,6 +32,7 @@ class DatasetFolder(IndexedSource):
         self._replacement = None if camera is None else camera.intrinsics_for(*first.depth_m.shape)
         self.shape = first.depth_m.shape
         self.intrinsics = self._replacement or first.intrinsics
+        self.lens_from = "its recordings" if camera is None else camera.name
 
     @cached_property
     def timestamps_s(self) -> np.ndarray:  # type: ignore[override]  # opens every recording: only when asked

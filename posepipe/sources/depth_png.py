@@ -11,7 +11,7 @@ from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _END_CHUNK = b"IEND\xaeB`\x82"
 _COLOURS = {0: "grey", 2: "colour", 3: "palette", 4: "grey with alpha", 6: "colour with alpha"}
 _MILLIMETRE = 0.001
@@ -27,11 +27,12 @@ def read_depth_png(path: str | Path) -> np.ndarray:
     """
     with disk_errors(path):
         data = Path(path).read_bytes()
-    if not data.startswith(_SIGNATURE) or len(data) < 26:
+    if not data.startswith(PNG_MAGIC) or len(data) < 26:
         raise FormatError(path, "wanted a 16-bit grey PNG, got another kind of file")
     bits, colour = data[24], data[25]
     if (bits, colour) != (16, 0):
-        raise FormatError(path, f"wanted a 16-bit grey PNG, got {bits}-bit {_COLOURS.get(colour, 'unknown')}")
+        got = f"{bits}-bit {_COLOURS.get(colour, 'unknown')}"
+        raise FormatError(path, f"wanted a 16-bit grey PNG, got {got}; save depth as uint16, one channel")
     if _END_CHUNK not in data[-64:]:
         raise FormatError(path, "the PNG is cut: its end is missing", len(data))
     try:

@@ -88,7 +88,8 @@ class FakenectDump(IndexedSource):
         if not rows:
             raise SourceError(folder, f"{INDEX_NAME} lists no depth image (d-TIME-TICKS.pgm)")
         self.shape = _read_shape(self.folder / rows[0][1])
-        self.intrinsics = self._lens(camera).intrinsics_for(*self.shape)
+        lens = self._lens(camera)
+        self.intrinsics, self.lens_from = lens.intrinsics_for(*self.shape), lens.name
         rows = self._without_a_cut_end(rows)
         times_ns, self._files = zip(*rows, strict=True)
         self.start_time_ns = times_ns[0]

@@ -70,6 +70,7 @@ class ItopDepthMap(IndexedSource):
             raise
         self.shape = SHAPE
         self.intrinsics = LENS if camera is None else camera.intrinsics_for(*SHAPE)
+        self.lens_from = "what ITOP's authors used" if camera is None else camera.name
         self.timestamps_s = np.arange(len(self._data)) / DEFAULT_FPS
 
     def __getitem__(self, index: int) -> DepthFrame:

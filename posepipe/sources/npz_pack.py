@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.npz_file import read_npz, write_npz
@@ -56,6 +57,7 @@ class NpzPack(IndexedSource):
         self.start_time_ns = _start_time_ns(self.path, arrays)
         own = _intrinsics(self.path, arrays)
         self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
+        self.lens_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.joints_m, self.joint_names = _joints(self.path, arrays, len(self.depth_mm))
@@ -86,6 +88,8 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns
         "timestamp_s": np.array(times),
         "start_time_ns": np.array(start_time_ns),
     }
+    with disk_errors(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_npz(path, arrays)
     return len(times)
 

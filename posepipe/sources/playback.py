@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.frame_source import FrameSource, WrappedSource
+from posepipe.sources.indexed import whole_frames
 
 
 class StretchOfSource(WrappedSource):
@@ -57,7 +59,7 @@ class StretchOfSource(WrappedSource):
 
     def __iter__(self) -> Iterator[DepthFrame]:
         if self._rows is not None:
-            return (self._source[int(row)] for row in self._rows)
+            return whole_frames(self._source, self._rows)
         return iter(self._source) if self._plays_all else self._as_they_come()
 
     def _as_they_come(self) -> Iterator[DepthFrame]:
@@ -69,6 +71,18 @@ class StretchOfSource(WrappedSource):
                 if count % self._every == 0:
                     yield frame
                 count += 1
+
+
+class NeverEmptySource(WrappedSource):
+    """Frames of another source; SourceError where not one comes, so that nothing takes the place of older results."""
+
+    def __iter__(self) -> Iterator[DepthFrame]:
+        came = False
+        for frame in self._source:
+            came = True
+            yield frame
+        if not came:
+            raise SourceError(self.name, "no frame came; what was written before is kept")
 
 
 class PacedSource(WrappedSource):

@@ -58,7 +58,7 @@ class PngFolder(IndexedSource):
             raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
         self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
         self.shape = (self._camera.height, self._camera.width)
-        self.intrinsics = self._camera.intrinsics
+        self.intrinsics, self.lens_from = self._camera.intrinsics, self._camera.name
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
     def __getitem__(self, index: int) -> DepthFrame:

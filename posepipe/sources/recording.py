@@ -6,9 +6,11 @@ import logging
 from pathlib import Path
 
 from posepipe.frames import DepthFrame
-from posepipe.recording import DepthStream, McapFile, MessageFile
+from posepipe.recording import IMAGE_KINDS, DepthStream, McapFile, MessageFile, Topic, camera_info_topic
 from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.indexed import IndexedSource
+
+__all__ = ["IMAGE_KINDS", "MessageSource", "RecordingSource"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,15 +39,23 @@ class MessageSource(IndexedSource):
             self.shape = self._depth.shape
             if camera is not None:
                 camera.intrinsics_for(*self.shape)  # refuses a calibration of another size
+            self.lens_from = camera.name if camera is not None else self._lens_from()
             self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
         except BaseException:
             file.close()
             raise
         self.intrinsics = self._depth.intrinsics
+        self.topic: Topic = self._depth.topic  #: the stream that is played ...
+        self.topics: dict[str, Topic] = file.topics  #: ... and all there are
         first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
         self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
         if not file.complete:
             _log.warning("%s", file.missing(len(self)))
+
+    def _lens_from(self) -> str:
+        found = camera_info_topic(self._file, self._depth.topic.name)
+        bend = f", its bend ({self._depth.bend}) undone" if self._depth.bend else ""
+        return (found.name if found else "camera_info") + bend
 
     def __getitem__(self, index: int) -> DepthFrame:
         return DepthFrame(self._depth[index], self.intrinsics, float(self.timestamps_s[index]), index)

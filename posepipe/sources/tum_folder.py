@@ -52,7 +52,7 @@ class TumFolder(IndexedSource):
             raise SourceError(folder, f"{LIST_NAME} lists no frame")
         times_ns, self._files = zip(*rows, strict=True)
         self.shape = (self._camera.height, self._camera.width)
-        self.intrinsics = self._camera.intrinsics
+        self.intrinsics, self.lens_from = self._camera.intrinsics, self._camera.name
         self.start_time_ns = times_ns[0]
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
 

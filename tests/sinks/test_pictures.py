@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import cv2
 import numpy as np
 import pytest
@@ -42,3 +44,28 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PosepipeError, match=r"v\.mp4"), VideoSink(tmp_path / "file" / "v.mp4", HUMAN):
         pass
+
+
+def test_a_video_that_cannot_be_played_is_one_line(tmp_path):
+    """OpenCV does not say that the disk was full when it wrote the index."""
+
+    class Cut:
+        def release(self):
+            writer.release()
+            content = (tmp_path / "v.mp4").read_bytes()
+            (tmp_path / "v.mp4").write_bytes(content[: len(content) // 2])
+
+    told = r"v\.mp4: of 12 frames 0 can be played; is the disk full\?"
+    with pytest.raises(PosepipeError, match=told), VideoSink(tmp_path / "v.mp4", HUMAN) as sink:  # noqa: PT012
+        for i in range(12):
+            sink.write(result(i))
+        writer, sink._writer = sink._writer, Cut()
+
+
+def test_a_full_disk_ends_a_video_before_its_end(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    with pytest.raises(PosepipeError, match=r"v\.mp4: No space left"), VideoSink(tmp_path / "v.mp4", HUMAN) as sink:  # noqa: PT012
+        for i in range(9):
+            sink.write(result(i))
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+        sink.write(result(9))

@@ -159,8 +159,15 @@ def test_a_folder_of_other_things_is_told(tmp_path):
 @pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"hello", "no known kind")])
 def test_an_unknown_file_is_told_what_is_readable(tmp_path, content, message):
     (tmp_path / "thing.npz").write_bytes(content)
-    with pytest.raises(SourceError, match=rf"{message}; readable: .*MCAP"):
+    with pytest.raises(SourceError, match=rf"{message}; readable: .*\.mcap.*posepipe run --help") as error:
         open_source(tmp_path / "thing.npz")
+    assert len(str(error.value).removeprefix(str(tmp_path))) < 150
+
+
+def test_one_picture_is_told_to_be_given_as_its_folder(tmp_path):
+    make_png(tmp_path / "frames")
+    with pytest.raises(SourceError, match=r"one picture; give the folder that it lies in, with a camera\.json"):
+        open_source(tmp_path / "frames" / "000000.png")
 
 
 @pytest.mark.parametrize("kind", ["NpzPack", "RecordingSource"])

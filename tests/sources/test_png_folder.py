@@ -106,7 +106,7 @@ def test_a_calibration_that_is_no_json_object_is_told(folder, content):
 )
 def test_an_image_that_is_no_depth_says_what_came(folder, image, came):
     cv2.imwrite(str(folder / "0.png"), image)
-    with pytest.raises(FormatError, match=f"wanted a 16-bit grey PNG, got {came}$"):
+    with pytest.raises(FormatError, match=f"wanted a 16-bit grey PNG, got {came}; save depth as uint16"):
         list(PngFolder(folder))
 
 

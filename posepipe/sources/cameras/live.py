@@ -107,11 +107,17 @@ class LiveSource:
         return self._clock.start_time_ns
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        """Frames from now on. Raises SourceError, after the last that came, when the camera is gone."""
+        """Frames from now on.
+
+        Raises SourceError, after the last that came, when the camera is gone; and where it ended before its first, so
+        that nothing takes the place of older results.
+        """
         self._start()
         while (taken := self._take()) is not None:
             depth, seconds, index = taken
             yield DepthFrame(depth, self.intrinsics, seconds, index)
+        if not self._count and not self._stop.is_set():
+            raise SourceError(self.name, "ended before its first frame came")
 
     def _take(self) -> tuple[np.ndarray, float, int] | None:
         with self._changed:

@@ -3,7 +3,7 @@
 One line of JSON, then frames of one size to the end::
 
     {"width": 640, "height": 480, "fx": 575.8, "fy": 575.8, "cx": 319.5, "cy": 239.5, "depth_unit_m": 0.001}\\n
-    8 bytes: uint64, little endian, nanoseconds since the Unix epoch; 0 = the moment of arrival counts
+    8 bytes: uint64, little endian, nanoseconds since the Unix epoch; 0 in all frames = the moment of arrival counts
     2 * width * height bytes: uint16, little endian, rows from the top; 0 = no reading
 """
 
@@ -29,7 +29,7 @@ MOST_PIXELS = 1 << 24
 LATEST_NS = (1 << 31) * 1_000_000_000
 """ROS messages, and so recordings, have no later time than 2038. Pixels taken for a time lie beyond it."""
 
-_JUMP_NS = 86_400 * 1_000_000_000  # a day: clocks are set, but seldom so far
+_JUMP_NS = 86_400 * 1_000_000_000  # a day: clocks are set, but seldom so far, and not back
 _TIME = struct.Struct("<Q")
 _KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m")
 _PIXEL = np.dtype("<u2")
@@ -101,7 +101,7 @@ class WireReader:
         self._filled = 0
         self._frames = 0
         self._last_ns = 0
-        self._warned = False
+        self._jumped = False
 
     @property
     def silent(self) -> bool:
@@ -148,7 +148,8 @@ class WireReader:
             if count is None:
                 return None
             if count == 0 and self._filled:
-                raise WireError(f"the stream was cut in frame {self._frames}: {self._filled} of {size} bytes came")
+                came = f"{self._filled} of {size} bytes came"
+                raise WireError(f"the stream was cut in frame {self._frames}: {came}; {self._suspicion}")
             if count == 0:
                 raise EOFError
             self._filled += count
@@ -157,17 +158,33 @@ class WireReader:
 
     def _frame(self, header: WireHeader) -> CameraFrame:
         (time_ns,) = _TIME.unpack_from(self._buffer)
-        self._check_time(time_ns, f"is every frame 8 + 2 x {header.width} x {header.height} bytes?")
+        self._check_time(time_ns)
         self._frames += 1
         grey = np.frombuffer(self._buffer, _PIXEL, offset=_TIME.size).reshape(header.height, header.width)
         depth = depth_in_metres(grey.astype(np.uint16, copy=False), header.depth_unit_m)
         return CameraFrame(depth, time_ns or None, since_epoch=time_ns > 0)
 
-    def _check_time(self, time_ns: int, suspicion: str) -> None:
-        """A stream has no other mark by which to notice that pixels were taken for a time."""
+    def _check_time(self, time_ns: int) -> None:
+        """A stream has no other mark by which to notice that pixels were taken for a time.
+
+        Pixels nearer than 7.6 m make a year before 2038, those nearer than 6.2 m one that is past. Raises WireError.
+        """
+        before_ns, self._last_ns = self._last_ns if self._frames else time_ns, time_ns
+        wanted = ""
         if time_ns >= LATEST_NS:
-            raise WireError(f"frame {self._frames}: wanted nanoseconds since 1970, got {time_ns}; {suspicion}")
-        if time_ns and self._last_ns and abs(time_ns - self._last_ns) > _JUMP_NS and not self._warned:
-            self._warned = True
-            _log.warning("%s: frame %d: its time is days away from the last; %s", self._name, self._frames, suspicion)
-        self._last_ns = time_ns or self._last_ns
+            wanted = "nanoseconds since 1970"
+        elif (time_ns == 0) != (before_ns == 0):
+            wanted = "a time, as the frames before have" if before_ns else "0, as the frames before have"
+        elif time_ns < before_ns - _JUMP_NS or (time_ns > before_ns + _JUMP_NS and self._jumped):
+            wanted = f"a time like {before_ns}, of the frame before"
+        if wanted:
+            raise WireError(f"frame {self._frames}: wanted {wanted}, got {time_ns}; {self._suspicion}")
+        if time_ns > before_ns + _JUMP_NS:  # a computer without a clock learns the time when it finds the network
+            self._jumped = True
+            problem = "its time is days after the last"
+            _log.warning("%s: frame %d: %s; %s", self._name, self._frames, problem, self._suspicion)
+
+    @property
+    def _suspicion(self) -> str:
+        assert self.header is not None
+        return f"is every frame 8 + 2 x {self.header.width} x {self.header.height} bytes?"

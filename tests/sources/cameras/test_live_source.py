@@ -288,3 +288,18 @@ def test_a_driver_that_does_not_return_does_not_keep_us(monkeypatch, caplog):
         source.close()
     assert "does not return" in caplog.text
     stuck.set()
+
+
+def test_a_camera_that_ends_before_its_first_frame_is_an_error():
+    """Or a sink would put an empty file in the place of older results."""
+    with (
+        LiveSource(ScriptedCamera([EOFError()])) as source,
+        pytest.raises(SourceError, match=r"^camera:scripted: ended before its first frame came$"),
+    ):
+        list(source)
+
+
+def test_a_camera_that_is_closed_before_its_first_frame_is_none():
+    source = LiveSource(ScriptedCamera([]))
+    threading.Timer(0.05, source.close).start()
+    assert list(source) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import struct
 
 import numpy as np
 import pytest
@@ -123,13 +123,65 @@ def test_a_stream_cut_within_a_frame_or_its_first_line_is_told():
         frames_of(Pieces(b""))
 
 
-def test_frames_of_another_size_than_the_first_line_says_are_noticed_by_their_times(caplog):
-    first_line = header_line(width=WIDTH - 1)
-    frames = b"".join(frame_bytes(i) for i in range(3))
-    frames_of(Pieces(first_line + frames[: 2 * 1496]))
-    assert re.search(r"camera:test: frame 1: .* days away from the last; is every frame 8 \+ 2 x 31 x 24", caplog.text)
+def pictures_of(scene, shape):
+    """Four pictures, millimetres: noise, a wall, somebody cut out of a picture that reads 0, or nothing at all."""
+    for i in range(4):
+        depth_mm = np.zeros(shape, "<u2")
+        if scene == "noise":
+            depth_mm = depth_mm_of(i, shape).astype("<u2")
+        elif scene == "wall":
+            depth_mm[:] = 1500
+        elif scene == "cut out":
+            depth_mm[shape[0] // 4 :, shape[1] // 3 : shape[1] // 2] = 2000 + i
+        yield depth_mm
+
+
+def sent(scene, shape, times_ns):
+    pictures = pictures_of(scene, shape)
+    return b"".join(struct.pack("<Q", time) + depth.tobytes() for time, depth in zip(times_ns, pictures, strict=True))
+
+
+TIMES_NS = [time_ns_of(i) for i in range(4)]
+OTHER_SHAPES = [(HEIGHT, WIDTH - 1), (HEIGHT + 1, WIDTH), (2 * HEIGHT, 2 * WIDTH), (HEIGHT // 2, WIDTH), (3, 5)]
+
+
+@pytest.mark.parametrize("shape", OTHER_SHAPES)
+@pytest.mark.parametrize("scene", ["noise", "wall", "cut out", "nothing"])
+def test_pictures_of_another_size_than_the_first_line_says_end_the_stream_at_the_second_frame(scene, shape):
+    reader = WireReader("camera:test", Pieces(header_line() + sent(scene, shape, TIMES_NS) * 30))
+    reader.read_header(0)
+    reader.read(0)  # its time is right, whatever follows
+    with pytest.raises(WireError, match=r"frame 1: wanted (a|nanosec).*is every frame 8 \+ 2 x 32 x 24 bytes\?"):
+        reader.read(0)
+
+
+@pytest.mark.parametrize("shape", OTHER_SHAPES)
+@pytest.mark.parametrize("scene", ["noise", "wall", "cut out", "nothing"])
+def test_a_sender_without_times_is_noticed_by_pixels_for_times_or_at_the_end(scene, shape):
+    with pytest.raises(WireError, match=r"frame \d+: wanted (0|nanosec)|cut in frame .* is every frame 8 \+"):
+        frames_of(Pieces(header_line() + sent(scene, shape, [0] * 4)))
+
+
+def test_a_time_after_2038_is_refused():
     with pytest.raises(WireError, match=r"frame 0: wanted nanoseconds since 1970, got 2147483648000000000"):
         frames_of(Pieces(header_line() + frame_bytes(0, time_ns=LATEST_NS)))
+
+
+def test_a_clock_that_learns_the_time_is_told_of_once_and_read_on(caplog):
+    day_ns = 86_400 * 10**9
+    times_ns = [TIMES_NS[0] - 200 * day_ns, *TIMES_NS[1:]]
+    assert len(frames_of(Pieces(header_line() + sent("wall", (HEIGHT, WIDTH), times_ns)))) == 4
+    (record,) = caplog.records
+    assert "frame 1: its time is days after the last; is every frame" in record.getMessage()
+    twice = [TIMES_NS[0], TIMES_NS[0] + 2 * day_ns, TIMES_NS[0] + 4 * day_ns, TIMES_NS[0] + 6 * day_ns]
+    with pytest.raises(WireError, match="frame 2: wanted a time like"):
+        frames_of(Pieces(header_line() + sent("wall", (HEIGHT, WIDTH), twice)))
+
+
+def test_a_clock_that_is_set_back_by_hours_is_no_mistake(caplog):
+    times_ns = [TIMES_NS[0], TIMES_NS[1] - 7200 * 10**9, *TIMES_NS[2:]]
+    assert len(frames_of(Pieces(header_line() + sent("noise", (HEIGHT, WIDTH), times_ns)))) == 4
+    assert not caplog.records
 
 
 @given(st.binary(max_size=4000), st.booleans())

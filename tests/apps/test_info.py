@@ -1,0 +1,107 @@
+"""``posepipe info`` of recordings: which streams there are, which is read, and who knows the lens."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+from apps.cli import main
+from apps.demo import RECORDING
+from posepipe.frames import DepthFrame
+from posepipe.sources.camera_file import CameraFile, write_camera_file
+from posepipe.sources.npz_pack import write_npz_pack
+from posepipe.sources.png_folder import write_png_folder
+from tests import ros_writers as ros
+from tests.depth_senders import stream_bytes
+from tests.kinect_dumps import write_dump
+
+LEFT, BARE = "/left/depth/image_rect", "/bare/depth/image"
+
+
+def info(capsys, *arguments) -> str:
+    assert main(["info", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def frames() -> list[DepthFrame]:
+    return [DepthFrame(ros.depth_mm(i), ros.CAMERA, i / 30, i) for i in range(3)]
+
+
+def several(path):
+    """Three streams: two with a calibration, one without."""
+    messages = ros.depth_recording(4)
+    for topic in (LEFT, BARE):
+        messages += [ros.image(ros.depth_mm(i), ros.START_NS + i, topic) for i in range(4)]
+    messages += [ros.camera_info(topic="/left/depth/camera_info")]
+    return ros.write_bag(path, messages) if path.suffix == ".bag" else ros.write_mcap(path, messages)
+
+
+@pytest.mark.parametrize("name", ["several.bag", "several.mcap"])
+def test_every_depth_stream_of_a_file_is_told_with_its_lens_or_what_it_lacks(tmp_path, capsys, name):
+    path = several(tmp_path / name)
+    head, *blocks = info(capsys, path).split("\n\n")
+    assert head == "3 depth streams; choose one with --topic"
+    told = {block.split("\n")[0]: block for block in blocks}
+    assert set(told) == {f"--topic {topic}" for topic in (ros.DEPTH, LEFT, BARE)}
+    assert "4 depth frames" in told[f"--topic {ros.DEPTH}"]
+    assert f"; from {ros.INFO}" in told[f"--topic {ros.DEPTH}"]
+    assert "; from /left/depth/camera_info" in told[f"--topic {LEFT}"]
+    assert "no camera_info beside /bare/depth/image; give --camera" in told[f"--topic {BARE}"]
+
+
+def test_topic_and_camera_choose_as_they_do_for_run(tmp_path, capsys):
+    path = several(tmp_path / "several.bag")
+    write_camera_file(tmp_path / "mine.json", CameraFile(ros.SHAPE[1], ros.SHAPE[0], ros.CAMERA, 0.001, 30.0))
+    printed = info(capsys, path, "--topic", BARE, "--camera", tmp_path / "mine.json")
+    assert "4 depth frames" in printed
+    assert f"; from {tmp_path / 'mine.json'}" in printed
+    assert f"read is --topic {BARE}" in printed
+
+
+def test_of_the_only_stream_it_is_told_which_it_is_and_what_other_pictures_there_are(tmp_path, capsys):
+    printed = info(capsys, ros.write_bag(tmp_path / "a.bag", ros.depth_recording(4)))
+    assert f"read is --topic {ros.DEPTH} (sensor_msgs/Image, 4 messages)" in printed
+    assert "other pictures: /camera/color/image_raw (sensor_msgs/Image, 4 messages)" in printed
+
+
+def test_a_bent_lens_is_told(tmp_path, capsys):
+    messages = [ros.camera_info(d=(0.1, 0, 0, 0, 0)), ros.image(ros.depth_mm(0))]
+    assert f"from {ros.INFO}, its bend (plumb_bob) undone" in info(capsys, ros.write_bag(tmp_path / "a.bag", messages))
+
+
+def test_a_lens_that_is_a_preset_s_is_named(capsys):
+    printed = info(capsys, RECORDING)
+    assert (
+        "fx 285.60, fy 285.60, cx 159.50, cy 119.50; from /depth/camera_info, that of preset kinect-v1-320" in printed
+    )
+
+
+def test_who_knows_the_lens_is_told_of_every_kind_of_source(tmp_path, capsys, caplog):
+    write_png_folder(tmp_path / "frames", frames())
+    assert f"; from {tmp_path / 'frames' / 'camera.json'}" in info(capsys, tmp_path / "frames")
+    write_npz_pack(tmp_path / "pack.npz", frames())
+    assert "; from K of the pack" in info(capsys, tmp_path / "pack.npz")
+    write_dump(tmp_path / "dump", np.full((2, 480, 640), 600, np.uint16))
+    with caplog.at_level(logging.INFO):
+        assert "; from preset kinect-v1\n" in info(capsys, tmp_path / "dump")
+    write_png_folder(tmp_path / "tum", [DepthFrame(np.zeros((480, 640), np.uint16), ros.CAMERA)])
+    (tmp_path / "tum" / "camera.json").unlink()
+    assert "; from the default calibration" in info(capsys, tmp_path / "tum")
+
+
+def test_a_live_source_is_called_so(tmp_path, capsys):
+    (tmp_path / "sent.bin").write_bytes(stream_bytes(2))
+    printed = info(capsys, f"camera:pipe:{tmp_path / 'sent.bin'}")
+    assert printed.startswith("live: frames as they come\n32 x 24 pixels")
+    assert "; from the camera" in printed
+
+
+def test_a_calibration_that_is_missing_is_told_with_what_else_to_give(tmp_path, capsys):
+    write_png_folder(tmp_path / "frames", frames())
+    (tmp_path / "frames" / "depth.txt").unlink()
+    (tmp_path / "frames" / "camera.json").unlink()
+    assert main(["info", str(tmp_path / "frames")]) == 1
+    assert "camera.json: missing; wanted a JSON object" in (said := capsys.readouterr().err)
+    assert "or --camera PRESET|FILE" in said
