@@ -7,7 +7,7 @@ longer by itself. All centimetres are those of a person of REFERENCE_HEIGHT_M an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -38,40 +38,31 @@ class RestBody:
     height_m: float
 
 
-def sample_shape(asset: BodyAsset, rng: np.random.Generator) -> np.ndarray:
+def sample_body(asset: BodyAsset, rng: np.random.Generator) -> RestBody:
     """Draw a person nobody has seen: a stored one, blended with another of like sex and age, and jittered.
 
-    Returns
-    -------
-    float32 (K,), coefficients of `rest_body`; the height stays within the limits of the person's age
+    The height stays within the limits of the person's age.
     """
     person = int(rng.integers(len(asset.people)))
-    partner = rng.choice(_partners(asset, person))
+    partners = _partners(asset, person)
+    partner = partners[rng.integers(len(partners))]
     step = rng.uniform(*BLEND) * (asset.people[partner] - asset.people[person])
     step += rng.normal(0, JITTER, step.shape)
     shortest, tallest = ADULT_HEIGHTS_M if asset.people_years[person] >= ADULT_YEARS else CHILD_HEIGHTS_M
     while True:  # ends: without the step, the person is a stored one, and those keep the limits
-        coefficients = (asset.people[person] + step).astype(np.float32)
-        if shortest <= _height_m(asset, coefficients) <= tallest:
-            return coefficients
+        body = rest_body(asset, asset.people[person] + step)
+        if shortest <= body.height_m <= tallest:
+            return body
         step *= 0.7
 
 
+@cache
 def _partners(asset: BodyAsset, person: int) -> np.ndarray:
     years = asset.people_years
     alike = np.abs(years / years[person] - 1) < PARTNER_YEARS
     alike &= (years >= ADULT_YEARS) == (years[person] >= ADULT_YEARS)
     alike &= (asset.people_male > 0.5) == (asset.people_male[person] > 0.5)
     return np.flatnonzero(alike)  # the person himself is always among them
-
-
-@lru_cache(maxsize=4)
-def _up_components(asset: BodyAsset) -> np.ndarray:
-    return np.ascontiguousarray(asset.components_m[:, : asset.n_vertices, 1])
-
-
-def _height_m(asset: BodyAsset, coefficients: np.ndarray) -> float:
-    return float(np.ptp(asset.mean_m[: asset.n_vertices, 1] + coefficients @ _up_components(asset)))
 
 
 def rest_body(asset: BodyAsset, coefficients: np.ndarray) -> RestBody:
@@ -88,11 +79,11 @@ def rest_body(asset: BodyAsset, coefficients: np.ndarray) -> RestBody:
         raise ValueError(f"coefficients: wanted {count} finite numbers, got shape {coefficients.shape}")
     points_m = (coefficients @ asset.components_m.reshape(count, -1)).reshape(-1, 3)
     points_m += asset.mean_m
-    vertices_m, bone_ends_m = points_m[: asset.n_vertices], points_m[asset.n_vertices :]
+    heads, tails = asset.n_vertices, asset.n_vertices + len(asset.bone_names)
+    vertices_m = points_m[:heads]
     low, high = vertices_m[:, 1].min(), vertices_m[:, 1].max()
     points_m[:, 1] -= low
-    heads_m, tails_m = np.split(bone_ends_m, 2)
-    return RestBody(vertices_m, heads_m, tails_m, float(high - low))
+    return RestBody(vertices_m, points_m[heads:tails], points_m[tails:], float(high - low))
 
 
 @lru_cache(maxsize=4)

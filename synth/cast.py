@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.errors import PosepipeError
 from synth.body_asset import load_body_asset
-from synth.body_mesh import RestBody, paint_parts, rest_body, sample_shape
+from synth.body_mesh import RestBody, paint_parts, sample_body
 from synth.clips import PoseBank
 from synth.clothing import dress, garment_weights, sample_outfit
 from synth.creatures import Creature
@@ -91,7 +91,7 @@ class People:
 
     def dressed(self, rng: np.random.Generator) -> DressedPerson:
         """Draw somebody, in clothes or without, in the rest pose."""
-        rest = rest_body(self._asset, sample_shape(self._asset, rng))
+        rest = sample_body(self._asset, rng)
         if not self._recipe.clothes:
             return DressedPerson(rest, None)
         normals = vertex_normals(rest.vertices_m, self._asset.triangles)

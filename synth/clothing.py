@@ -48,6 +48,7 @@ WARDROBE: tuple[tuple[tuple[tuple[str, ...], float], ...], ...] = (
     ((("shoes",), 0.8), ((), 0.2)),
     ((("hair",), 0.45), (("long hair",), 0.2), (("hat",), 0.08), (("hat", "brim"), 0.07), ((), 0.2)),
 )
+_CUMULATED = tuple(np.cumsum([share for _, share in line]) for line in WARDROBE)
 PLAIN = {
     # what the frozen recipes wear: each garment or not, how often
     "plain trousers": (Garment(_LEGS, (0.0, 4.0)), 0.8),
@@ -78,8 +79,8 @@ def sample_outfit(wardrobe: str, rng: np.random.Generator) -> Outfit:
     if wardrobe == "plain":
         return Outfit({name: _draw_m(g, rng) for name, (g, share) in PLAIN.items() if rng.random() < share})
     worn: list[str] = []
-    for line in WARDROBE:
-        worn += line[rng.choice(len(line), p=[share for _, share in line])][0]
+    for line, cumulated in zip(WARDROBE, _CUMULATED, strict=True):
+        worn += line[int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))][0]
     draped = rng.random() < (COAT_SHARE if "jacket" in worn else SKIRT_SHARE)
     stand_off_m = {name: _draw_m(GARMENTS[name], rng) for name in worn}
     return Outfit(stand_off_m, sample_drape(rng) if draped else None)

@@ -6,6 +6,8 @@ struck by a stout one as well; only bones that go through each other, or through
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -105,24 +107,37 @@ def _distance2(points_m, a, b, c, d):
     return distance2
 
 
+@njit(cache=True, inline="always")
+def _length(points_m, a, b):
+    return math.sqrt(
+        (points_m[b, 0] - points_m[a, 0]) ** 2
+        + (points_m[b, 1] - points_m[a, 1]) ** 2
+        + (points_m[b, 2] - points_m[a, 2]) ** 2
+    )
+
+
 @njit(cache=True)
-def _intersecting(joints_m, scales, ends, radii, pairs, out):
+def _intersecting(joints_m, legs, ends, radii, pairs, out):
     """Fill ``out`` with whether any pair of capsules overlaps.
 
     Parameters
     ----------
     joints_m : float64 (N, J, 3), metres
-    scales : float64 (N,), of the radii
+    legs : int64 (2, 3), the joints of both legs from the hip down: radii grow with their mean length
     ends : int64 (C, 2), joints between which a capsule lies; twice the same = a ball
-    radii : float64 (C,), metres
+    radii : float64 (C,), metres, of a person whose legs measure LEG_M
     pairs : int64 (P, 2), capsules
     out : bool (N,), written in place
     """
     for n in range(joints_m.shape[0]):
+        leg_m = 0.0
+        for side in range(len(legs)):
+            hip, knee, ankle = legs[side]
+            leg_m += (_length(joints_m[n], hip, knee) + _length(joints_m[n], knee, ankle)) / len(legs)
         out[n] = False
         for p in range(pairs.shape[0]):
             i, j = pairs[p]
-            reach = (radii[i] + radii[j]) * scales[n]
+            reach = (radii[i] + radii[j]) * leg_m / LEG_M
             if _distance2(joints_m[n], ends[i, 0], ends[i, 1], ends[j, 0], ends[j, 1]) < reach * reach:
                 out[n] = True
                 break
@@ -143,7 +158,6 @@ def limbs_intersect(joints_m: np.ndarray) -> np.ndarray | bool:
     if joints_m.ndim not in (2, 3) or joints_m.shape[-2:] != (len(HUMAN.joints), 3):
         raise ValueError(f"joints_m: wanted shape (N, {len(HUMAN.joints)}, 3), got {joints_m.shape}")
     poses_m = np.ascontiguousarray(joints_m.reshape(-1, *joints_m.shape[-2:]))
-    legs_m = np.linalg.norm(np.diff(poses_m[:, _LEGS], axis=2), axis=-1).sum(2).mean(1)
     out = np.empty(len(poses_m), np.bool_)
-    _intersecting(poses_m, legs_m / LEG_M, _ENDS, _RADII, _PAIRS, out)
+    _intersecting(poses_m, _LEGS, _ENDS, _RADII, _PAIRS, out)
     return out if joints_m.ndim == 3 else bool(out[0])

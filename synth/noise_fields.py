@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -34,6 +35,13 @@ def normal_quantiles() -> np.ndarray:
 
 
 _QUANTILES = normal_quantiles()
+
+
+@lru_cache(maxsize=16)
+def _patch_quantiles(patch_px: int) -> np.ndarray:
+    """The quantiles enlarged by as much as interpolation between patches, which averages, makes a field weaker."""
+    weights = (np.arange(patch_px) + 0.5) / patch_px
+    return _QUANTILES / np.float32(np.mean(weights**2 + (1 - weights) ** 2))
 
 
 @njit(cache=True, inline="always")
@@ -75,6 +83,46 @@ def _fill_uniform(key, top, first_group, out):
             for lane in range(_LANES):
                 word = np.int32((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF))
                 out[row, _LANES * group + lane] = np.float32(word) * np.float32(2**-16)
+
+
+@njit(cache=True)
+def _fill_patchy(key, patch_px, top, left, quantiles, out):
+    """Fill ``out`` with a coarse field of normal values, one a patch, interpolated between the middles of patches.
+
+    Interpolation looks a patch further on every side, so the coarse field's first value is that of patch -1.
+
+    Parameters
+    ----------
+    key : uint64, of the coarse field
+    patch_px : int, pixels
+    top, left : int, row and column of the field that are row 0 and column 0 of ``out``; not negative
+    quantiles : float32 (2^NORMAL_BITS,)
+    out : float32 (h, w), written in place
+
+    References
+    ----------
+    Naive twin: tests/reference/noise_fields.py
+    """
+    height, width = out.shape
+    first_row, first_group = top // patch_px, left // patch_px // _LANES
+    first_col = _LANES * first_group
+    groups = ((left + width - 1) // patch_px + 2 - first_col) // _LANES + 1
+    coarse = np.empty(((top + height - 1) // patch_px + 3 - first_row, _LANES * groups), np.float32)
+    _fill_normal(key, first_row, first_group, quantiles, coarse)
+    steps = 2 * patch_px  # from middle to middle, in half pixels
+    cells, shares = np.empty(width, np.int32), np.empty(width, np.float32)
+    for col in range(width):
+        cell, rest = divmod(2 * (left + col) + 1 + patch_px, steps)
+        cells[col], shares[col] = cell - first_col, np.float32(rest) / np.float32(steps)
+    line = np.empty(coarse.shape[1], np.float32)
+    for row in range(height):
+        cell, rest = divmod(2 * (top + row) + 1 + patch_px, steps)
+        cell, share = cell - first_row, np.float32(rest) / np.float32(steps)
+        for k in range(len(line)):
+            line[k] = coarse[cell, k] + share * (coarse[cell + 1, k] - coarse[cell, k])
+        for col in range(width):
+            k = cells[col]
+            out[row, col] = line[k] + shares[col] * (line[k + 1] - line[k])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +192,9 @@ class NoiseFields:
         """
         if patch_px == 1:
             return self.normal()
-        weights = (np.arange(patch_px) + 0.5) / patch_px
-        strength = np.float32(np.mean(weights**2 + (1 - weights) ** 2))  # interpolation averages, and so weakens
-        w = self.window
-        # One coarse value more on every side, which interpolation looks at: so coarse value 0 is that of patch -1.
-        cells = Window(w.top // patch_px, -(-w.bottom // patch_px) + 2, w.left // patch_px, -(-w.right // patch_px) + 2)
-        coarse = self._filled(cells, _fill_normal, _QUANTILES / strength)
-        fine = cv2.resize(coarse, None, fx=patch_px, fy=patch_px, interpolation=cv2.INTER_LINEAR)
-        down, across = (cells.top - 1) * patch_px, (cells.left - 1) * patch_px
-        return Window(w.top - down, w.bottom - down, w.left - across, w.right - across).of(fine)
+        out = np.empty(self.window.shape, np.float32)
+        _fill_patchy(self._new_key(), patch_px, self.window.top, self.window.left, _patch_quantiles(patch_px), out)
+        return out
 
     def smooth(self, sigma_px: float) -> np.ndarray:
         """Normal noise without lattice or creases: white noise seen through a Gaussian window.
@@ -176,10 +218,13 @@ class NoiseFields:
         blurred = cv2.sepFilter2D(white, cv2.CV_32F, weights, weights)
         return np.ascontiguousarray(blurred[radius:-radius, radius:-radius])
 
+    def _new_key(self) -> np.uint64:
+        return self.rng.integers(2**64, dtype=np.uint64)
+
     def _filled(self, part: Window, fill: Callable[..., None], *tables: np.ndarray) -> np.ndarray:
         """A part of a field without bounds, under a new key: float32."""
         first_group, end_group = part.left // _LANES, -(-part.right // _LANES)
         out = np.empty((part.bottom - part.top, _LANES * (end_group - first_group)), np.float32)
-        fill(self.rng.integers(2**64, dtype=np.uint64), part.top, first_group, *tables, out)
+        fill(self._new_key(), part.top, first_group, *tables, out)
         left = part.left - _LANES * first_group
         return np.ascontiguousarray(out[:, left : left + part.right - part.left])

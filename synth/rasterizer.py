@@ -93,9 +93,11 @@ def _fill_triangle(a, b, c, triangle_id, depth_m, triangle_ids):
                 triangle_ids[row, col] = triangle_id
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, inline="always", error_model="numpy")
 def _project(x, y, z, fx, fy, cx, cy):
-    return x / z * fx + cx, y / z * fy + cy, 1.0 / z
+    """Column, row and 1/z; what comes of z = 0 the caller passes over."""
+    inverse_z = 1.0 / z
+    return x * inverse_z * fx + cx, y * inverse_z * fy + cy, inverse_z
 
 
 @njit(cache=True)
@@ -128,7 +130,7 @@ def _fill_clipped(p, q, r, camera, triangle_id, depth_m, triangle_ids):
         _fill_triangle(d, c, e, triangle_id, depth_m, triangle_ids)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rasterize(vertices_m, triangles, n_closed, camera, first_id, depth_m, triangle_ids):
     """Draw every triangle into the two buffers.
 
@@ -149,11 +151,8 @@ def rasterize(vertices_m, triangles, n_closed, camera, first_id, depth_m, triang
     projected = np.empty(vertices_m.shape, np.float64)  # float32 would open gaps: edges differ by rounding
     for v in range(vertices_m.shape[0]):
         x, y, z = np.float64(vertices_m[v, 0]), np.float64(vertices_m[v, 1]), np.float64(vertices_m[v, 2])
-        if z >= NEAR_M:
-            u, w, inverse_z = _project(x, y, z, camera[0], camera[1], camera[2], camera[3])
-            projected[v, 0], projected[v, 1], projected[v, 2] = u, w, inverse_z
-        else:
-            projected[v, 2] = 0.0  # marks a vertex before the near plane
+        projected[v, 0], projected[v, 1], inverse_z = _project(x, y, z, camera[0], camera[1], camera[2], camera[3])
+        projected[v, 2] = inverse_z if z >= NEAR_M else 0.0  # 0 marks a vertex before the near plane
     for v in range(projected.shape[0] if n_closed > 0 else 0):
         if projected[v, 2] == 0.0:
             n_closed = 0  # the near plane has opened the mesh: its inside shows
@@ -231,7 +230,7 @@ def _check_mesh(vertices_m: np.ndarray, triangles: np.ndarray) -> None:
         raise ValueError(f"vertices must be finite metres of shape (V, 3), got shape {vertices_m.shape}")
     if triangles.ndim != 2 or triangles.shape[1] != 3:
         raise ValueError(f"triangles must have shape (T, 3), got {triangles.shape}")
-    if triangles.size and (triangles.min() < 0 or triangles.max() >= len(vertices_m)):
+    if triangles.size and triangles.view(np.uint32).max() >= len(vertices_m):  # negative ones are the largest
         raise ValueError(f"triangles name vertices outside 0..{len(vertices_m) - 1}")
 
 

@@ -7,9 +7,11 @@ camera and its left hand is on the right of the image, as in every un-mirrored v
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
@@ -18,6 +20,8 @@ from synth.recipe import Recipe
 ELBOW_ROOM_M = 0.6
 """Two people's roots are at least so far apart."""
 TRIES = 20
+_FLIP = np.diag([1.0, -1.0, -1.0])
+"""From y up, looking along -z, to y down, looking along z."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,19 +34,20 @@ class View:
     def camera_points(self, points_m: np.ndarray) -> np.ndarray:
         """Body points (..., 3) to camera points (x right, y down, z forward), float32, metres."""
         points_m = np.asarray(points_m, np.float32)
-        out = points_m @ self.rotation.T.astype(np.float32)
-        out += self.translation_m.astype(np.float32)
-        return out
+        moved_m = cv2.transform(points_m.reshape(1, -1, 3), np.column_stack([self.rotation, self.translation_m]))
+        return moved_m.reshape(points_m.shape)
 
 
 def rotation_about(axis: str, angle_rad: float) -> np.ndarray:
     """Right-handed rotation about x, y or z: float64 (3, 3)."""
-    c, s = np.cos(angle_rad), np.sin(angle_rad)
-    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
-    matrix = np.eye(3)
-    matrix[i, i] = matrix[j, j] = c
-    matrix[i, j], matrix[j, i] = -s, s
-    return matrix
+    c, s = math.cos(angle_rad), math.sin(angle_rad)
+    return np.array(
+        {
+            "x": [[1.0, 0, 0], [0, c, -s], [0, s, c]],
+            "y": [[c, 0, s], [0, 1.0, 0], [-s, 0, c]],
+            "z": [[c, -s, 0], [s, c, 0], [0, 0, 1.0]],
+        }[axis]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,7 @@ class Placement:
 
     def world_view(self) -> View:
         """From world axes to the camera's."""
-        flip = np.diag([1.0, -1.0, -1.0])
-        rotation = flip @ rotation_about("z", self.roll_rad) @ rotation_about("x", self.pitch_rad)
+        rotation = _FLIP @ rotation_about("z", self.roll_rad) @ rotation_about("x", self.pitch_rad)
         return View(rotation, -rotation @ self.camera_m)
 
     @property
@@ -98,13 +102,14 @@ def draw_placement(
     camera_height_m = rng.uniform(*recipe.camera_height_m)
     if recipe.pitch_deg is None:
         drop_m = camera_height_m - rng.uniform(*recipe.aim_height_m)
-        pitch = np.clip(np.arctan2(drop_m, distance_m), *np.radians(recipe.aim_limits_deg))
+        least, most = map(math.radians, recipe.aim_limits_deg)
+        pitch = min(max(math.atan2(drop_m, distance_m), least), most)
         depth_m = distance_m  # near enough while the camera is pitched little; frozen recipes rest on it
     else:
-        pitch = np.radians(rng.uniform(*recipe.pitch_deg))
+        pitch = math.radians(rng.uniform(*recipe.pitch_deg))
         drop_m = camera_height_m - root_height_m
-        depth_m = distance_m * np.cos(pitch) + drop_m * np.sin(pitch)
-    roll = np.radians(rng.uniform(*recipe.roll_deg))
+        depth_m = distance_m * math.cos(pitch) + drop_m * math.sin(pitch)
+    roll = math.radians(rng.uniform(*recipe.roll_deg))
     aside_m = rng.uniform(*recipe.aside) * width / intrinsics.fx * depth_m
     return Placement(yaw, distance_m, aside_m, camera_height_m, pitch, roll)
 

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
+from synth import stereo, structured_light, time_of_flight
 from synth.noise_fields import NoiseFields, Window
 from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
-from synth.stereo import add_stereo_noise
-from synth.structured_light import add_structured_light_noise
-from synth.time_of_flight import add_time_of_flight_noise
 
 __all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
 
 _FAMILY_NOISE = {
     "ideal": lambda depth_m, preset, fields: depth_m.copy(),
-    "structured_light": add_structured_light_noise,
-    "time_of_flight": add_time_of_flight_noise,
-    "stereo": add_stereo_noise,
+    "structured_light": structured_light.add_structured_light_noise,
+    "time_of_flight": time_of_flight.add_time_of_flight_noise,
+    "stereo": stereo.add_stereo_noise,
+}
+_FAMILY_REACH_PX = {
+    "ideal": lambda preset: 0,
+    "structured_light": structured_light.reach_px,
+    "time_of_flight": lambda preset: time_of_flight.REACH_PX,
+    "stereo": lambda preset: stereo.REACH_PX,
 }
 
-MARGIN_PX = 24
-"""Beyond this far from everything, no camera reads anything: shifts and windows reach less."""
+
+def margin_px(preset: SensorPreset) -> int:
+    """Beyond this far from everything the camera reads nothing, and no reading depends on what is there."""
+    return _FAMILY_REACH_PX[preset.family](preset) + 1  # what looks over the border finds nothing there
 
 
 def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
@@ -49,8 +56,9 @@ def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.G
         raise ValueError(
             f"sensor {preset.name!r} wants float32 metres of shape {wanted}, got {depth_m.dtype} {depth_m.shape}"
         )
-    window = Window.around(depth_m > 0, MARGIN_PX)
+    window = Window.around(depth_m > 0, margin_px(preset))
     fields = NoiseFields((preset.height, preset.width), window, rng)
     readings_m = _FAMILY_NOISE[preset.family](window.of(depth_m), preset, fields)
-    readings_m *= (readings_m >= np.float32(preset.min_range_m)) & (readings_m <= np.float32(preset.max_range_m))
-    return window.within(depth_m.shape, readings_m)
+    near, far = np.float32(preset.min_range_m), np.float32(preset.max_range_m)
+    within_range = cv2.inRange(readings_m, float(near), float(far))
+    return window.within(depth_m.shape, cv2.copyTo(readings_m, within_range))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
@@ -67,13 +68,13 @@ def shoot(
         depth_m = add_sensor_noise(depth_m, sensor, rng)
     window = Window.around(depth_m > 0, SPREAD_PX)
     # whole millimetres, as the recording keeps them
-    seen_m = np.rint(window.of(depth_m) * np.float32(1000)) * np.float32(0.001)
+    readings_m = np.rint(window.of(depth_m) * np.float32(1000)) * np.float32(0.001)
     ids = window.of(triangles)
-    spread_ids(ids, seen_m)
-    seen_m *= ids != NOTHING
-    labels = np.concatenate([mesh.labels for mesh, _ in meshes])
-    labels[(labels == CARRIED) | (labels == ROOM)] = 0
-    parts, people = paint(ids, labels), paint(ids, np.concatenate(owners))
+    spread_ids(ids, readings_m)
+    seen_m = cv2.copyTo(readings_m, (ids != NOTHING).view(np.uint8))
+    parts = paint(ids, np.concatenate([mesh.labels for mesh, _ in meshes]))
+    parts[parts >= min(CARRIED, ROOM)] = 0
+    people = paint(ids, np.concatenate(owners))
     joints_m = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
     lens = sensor.intrinsics
     part_of_lens = replace(lens, cx=lens.cx - window.left, cy=lens.cy - window.top)

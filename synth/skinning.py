@@ -6,6 +6,7 @@ piece, so their weights are added to it once and the kernel never hears of them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -65,7 +66,7 @@ class _Rig:
     weights: np.ndarray  #: float32 (V, 4), heaviest first; zeros at the end
     joint_bones: np.ndarray  #: (20,), posed bone that carries each joint
     joint_ends: np.ndarray  #: (20, 2), rows in bone heads followed by bone tails; the joint lies between them
-    joint_shares: np.ndarray  #: (20, 1), how far along
+    joint_shares: np.ndarray  #: (20,), how far along
 
 
 @lru_cache(maxsize=4)
@@ -88,7 +89,7 @@ def _rig(asset: BodyAsset) -> _Rig:
         weights=weights.astype(np.float32),
         joint_bones=np.array([POSED_BONES.index(bone) for bone, *_ in places]),
         joint_ends=np.array([[_bone_end(asset, a), _bone_end(asset, b)] for _, a, b, _ in places]),
-        joint_shares=np.array([[share] for *_, share in places]),
+        joint_shares=np.array([float(share) for *_, share in places]),
     )
 
 
@@ -145,61 +146,99 @@ def pose_body(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> PosedB
     ValueError
         When ``rotations`` has another shape, or holds a quaternion that is zero or not finite.
     """
-    rig, matrices, translations_m = _move_bones(asset, rest, rotations)
-    transforms = np.concatenate([matrices, translations_m[:, :, None]], axis=2).reshape(-1, 12).astype(np.float32)
+    rig, transforms = _move_bones(asset, rest, rotations)
     vertices_m = np.empty_like(rest.vertices_m)
-    _skin(rest.vertices_m, rig.weight_bones, rig.weights, transforms, vertices_m)
-    return PosedBody(vertices_m, _joints(rig, rest, matrices, translations_m))
+    _skin(rest.vertices_m, rig.weight_bones, rig.weights, transforms.reshape(-1, 12).astype(np.float32), vertices_m)
+    return PosedBody(vertices_m, _joints(rig, rest, transforms))
 
 
 def pose_joints(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> np.ndarray:
     """The joints of `pose_body` without its skin, which takes ten times as long: float32 (20, 3)."""
-    rig, matrices, translations_m = _move_bones(asset, rest, rotations)
-    return _joints(rig, rest, matrices, translations_m)
+    rig, transforms = _move_bones(asset, rest, rotations)
+    return _joints(rig, rest, transforms)
 
 
-def _move_bones(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> tuple[_Rig, np.ndarray, np.ndarray]:
-    """Each posed bone's transform: the rig, rotations (20, 3, 3) and translations (20, 3), metres."""
+def _move_bones(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> tuple[_Rig, np.ndarray]:
+    """The rig, and each posed bone's transform: float64 (20, 3, 4), metres."""
     rotations = np.asarray(rotations, np.float64)
     if rotations.shape != (len(POSED_BONES), 4):
         raise ValueError(f"rotations: wanted shape {(len(POSED_BONES), 4)} (x, y, z, w), got {rotations.shape}")
-    norms = np.linalg.norm(rotations, axis=1, keepdims=True)
-    if not (np.isfinite(norms).all() and (norms > 0.5).all()):
-        raise ValueError("rotations: wanted unit quaternions, got one of length below 0.5 or not finite")
     rig = _rig(asset)
-    matrices, translations_m = np.empty((len(POSED_BONES), 3, 3)), np.empty((len(POSED_BONES), 3))
-    _bone_transforms(rotations / norms, rig.parents, rest.bone_heads_m[rig.bones], matrices, translations_m)
-    return rig, matrices, translations_m
+    transforms = np.empty((len(POSED_BONES), 3, 4))
+    if not _bone_transforms(rotations, rig.parents, rig.bones, rest.bone_heads_m, transforms):
+        raise ValueError("rotations: wanted unit quaternions, got one of length below 0.5 or not finite")
+    return rig, transforms
+
+
+def _joints(rig: _Rig, rest: RestBody, transforms: np.ndarray) -> np.ndarray:
+    joints_m = np.empty((len(rig.joint_bones), 3), np.float32)
+    ends_m = rest.bone_heads_m, rest.bone_tails_m
+    _carry_joints(transforms, *ends_m, rig.joint_bones, rig.joint_ends, rig.joint_shares, joints_m)
+    return joints_m
 
 
 @njit(cache=True)
-def _bone_transforms(rotations, parents, heads_m, matrices, translations_m):
+def _bone_transforms(rotations, parents, bones, heads_m, transforms):
     """Fill in the transform of each bone: it turns, and moves the origin so that its head stays on its parent.
 
     Twenty bones in NumPy would take a third of a millisecond.
 
     Parameters
     ----------
-    rotations : float64 (B, 4), unit quaternions xyzw, global
+    rotations : float64 (B, 4), quaternions xyzw, global
     parents : int64 (B,), -1 = none; a parent is before its children
-    heads_m : float32 (B, 3), at rest
-    matrices : float64 (B, 3, 3), written in place
-    translations_m : float64 (B, 3), written in place
+    bones : int64 (B,), rows of ``heads_m``
+    heads_m : float32 (N, 3), at rest
+    transforms : float64 (B, 3, 4), a rotation and a translation, metres, written in place
+
+    Returns
+    -------
+    bool, whether all are rotations: False for a quaternion that is not finite, or shorter than 0.5
     """
     for bone in range(rotations.shape[0]):
         x, y, z, w = rotations[bone]
-        turn = matrices[bone]
+        length = math.sqrt(x * x + y * y + z * z + w * w)
+        if not 0.5 < length < math.inf:
+            return False
+        x, y, z, w = x / length, y / length, z / length, w / length
+        turn, head_m, parent = transforms[bone], heads_m[bones[bone]], parents[bone]
         turn[0, 0], turn[0, 1], turn[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
         turn[1, 0], turn[1, 1], turn[1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
         turn[2, 0], turn[2, 1], turn[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
-        parent = parents[bone]
         for i in range(3):
-            posed = np.float64(heads_m[bone, i]) if parent < 0 else translations_m[parent, i]
+            posed = np.float64(head_m[i]) if parent < 0 else transforms[parent, i, 3]
             for j in range(3):
                 if parent >= 0:
-                    posed += matrices[parent, i, j] * heads_m[bone, j]
-                posed -= turn[i, j] * heads_m[bone, j]
-            translations_m[bone, i] = posed
+                    posed += transforms[parent, i, j] * head_m[j]
+                posed -= turn[i, j] * head_m[j]
+            turn[i, 3] = posed
+    return True
+
+
+@njit(cache=True)
+def _carry_joints(transforms, heads_m, tails_m, joint_bones, joint_ends, joint_shares, out):
+    """Fill ``out``, float32 (J, 3), metres, with joints: each lies between two ends of bones and goes with a bone.
+
+    Parameters
+    ----------
+    transforms : float64 (B, 3, 4), of `_bone_transforms`
+    heads_m, tails_m : float32 (N, 3), at rest
+    joint_bones, joint_ends, joint_shares : of `_Rig`
+    """
+    count = heads_m.shape[0]
+    at_rest_m = np.empty(3)
+    for joint in range(out.shape[0]):
+        first, second = joint_ends[joint]
+        for j in range(3):
+            first_m = heads_m[first, j] if first < count else tails_m[first - count, j]
+            second_m = heads_m[second, j] if second < count else tails_m[second - count, j]
+            at_rest_m[j] = first_m + joint_shares[joint] * (second_m - first_m)
+        move = transforms[joint_bones[joint]]
+        for i in range(3):
+            moved_m = move[i, 3]
+            for j in range(3):
+                moved_m += move[i, j] * at_rest_m[j]
+            out[joint, i] = moved_m
 
 
 def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
@@ -211,11 +250,3 @@ def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def _joints(rig: _Rig, rest: RestBody, matrices: np.ndarray, translations_m: np.ndarray) -> np.ndarray:
-    ends_m = np.concatenate([rest.bone_heads_m, rest.bone_tails_m])
-    first_m, second_m = np.moveaxis(ends_m[rig.joint_ends], 1, 0)
-    at_rest_m = first_m + rig.joint_shares * (second_m - first_m)
-    bones = rig.joint_bones
-    return (np.einsum("jab,jb->ja", matrices[bones], at_rest_m) + translations_m[bones]).astype(np.float32)

@@ -31,6 +31,7 @@ RADIUS_PX = 3  #: of the matching window
 NEEDED_SHARE = 0.3  #: of a window: what is less is a hole. A straight edge leaves 0.5, a corner 0.25
 FAT_PX = 2  #: by which near things grow, where they do
 FRINGE_PX = 2.5  #: size of the pieces of an outline that are fattened or not, half of them
+REACH_PX = FAT_PX + RADIUS_PX  #: from how far away readings depend on what is there
 BARE_PX = 8.0  #: size of a patch without texture
 BARE_SIGMAS = 2.7  #: where the patch noise is above this there is no texture: about 0.5 % of the picture
 BARE_RAGGED = 0.3  #: of the fringe noise is added there, or patches were round

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+import cv2
 import numpy as np
 from numba import njit
 
@@ -36,6 +37,7 @@ LATERAL_PX = 0.62  #: sigma of look-ups, matching pixels. Handa: 0.5, Nguyen: 0.
 AXIAL_SHARE = 0.85  #: of Nguyen's sigma of depth, in a frame of usual strength; this fits real bodies best
 WHITE_SHARE = 0.3  #: of the noise that is each pixel's own; the rest is common to overlapping windows
 STRENGTH_SPREAD = 0.25  #: of the logarithm of a frame's strength
+FURTHEST_SIGMAS = 16.0  #: of a look-up: the largest patchy value, 6, in a frame stronger than all but one in 20,000
 
 _STEPS, _GRAZING = np.float32(STEPS_PER_PX), np.float32(GRAZING_TANGENT**2)
 
@@ -47,7 +49,7 @@ def _look_up_shifted(disparity, shifts, sigma, out):
     Parameters
     ----------
     disparity, out : float32 (H, W), matching pixels
-    shifts : float32 (2, H, W), unit normal, rows and columns
+    shifts : two of float32 (H, W), unit normal: rows and columns
     sigma : float, image pixels
 
     References
@@ -55,10 +57,11 @@ def _look_up_shifted(disparity, shifts, sigma, out):
     Handa et al. 2014. Naive twin: tests/reference/structured_light.py
     """
     height, width = disparity.shape
+    down, across = shifts
     for row in range(height):
         for col in range(width):
-            r = row + int(math.floor(shifts[0, row, col] * sigma + 0.5))
-            c = col + int(math.floor(shifts[1, row, col] * sigma + 0.5))
+            r = row + int(math.floor(down[row, col] * sigma + 0.5))
+            c = col + int(math.floor(across[row, col] * sigma + 0.5))
             out[row, col] = disparity[min(max(r, 0), height - 1), min(max(c, 0), width - 1)]
 
 
@@ -106,6 +109,15 @@ def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
             out[row, col] = steps_at_1_m / steps if seen else np.float32(0)
 
 
+def reach_px(preset: SensorPreset) -> int:
+    """How far away, in image pixels, a reading may come from."""
+    return math.ceil(FURTHEST_SIGMAS * LATERAL_PX * _image_pixels_per_match(preset)) + 1
+
+
+def _image_pixels_per_match(preset: SensorPreset) -> float:
+    return preset.intrinsics.fx / preset.matching_fx
+
+
 def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
     """What the camera reports where a perfect one would see ``depth_m``.
 
@@ -120,11 +132,11 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields
     float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
     """
     shape = depth_m.shape
-    scale = preset.intrinsics.fx / preset.matching_fx  # image pixels in a matching pixel
+    scale = _image_pixels_per_match(preset)
     focal_baseline = preset.matching_fx * preset.baseline_m
     radius = max(int(WINDOW_PX * scale / 2), 1)
     depth_strength, edge_strength = np.exp(fields.rng.normal(0, STRENGTH_SPREAD, 2))
-    shifts = np.stack([fields.patchy(radius) for _ in range(2)])
+    shifts = fields.patchy(radius), fields.patchy(radius)
     needed = fields.patchy(radius) * np.float32(NEEDED_SPREAD * edge_strength) + np.float32(NEEDED_SHARE)
     jitter = _depth_jitter(fields, radius)
 
@@ -143,10 +155,7 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields
 
 def _depth_jitter(fields: NoiseFields, radius: int) -> np.ndarray:
     """Unit noise, part shared by a window and part each pixel's own: float32 (h, w)."""
-    jitter = fields.patchy(radius)
-    jitter *= np.float32(math.sqrt(1 - WHITE_SHARE**2))
+    shared = fields.patchy(radius)
     own = fields.uniform()  # so small a share may as well be uniform, which is drawn faster
-    own -= np.float32(0.5)
-    own *= np.float32(WHITE_SHARE * math.sqrt(12))
-    jitter += own
-    return jitter
+    own_scale = WHITE_SHARE * math.sqrt(12)
+    return cv2.addWeighted(shared, math.sqrt(1 - WHITE_SHARE**2), own, own_scale, -0.5 * own_scale)

@@ -30,6 +30,7 @@ BRIGHTNESS_PATCH_PX = 12
 EDGE_M = 0.1  #: jumps larger than this make flying pixels
 FLYING_SHARE = 0.25  #: of the pixels at an edge that keep their mixed depth; another FLYING_SHARE is blanked
 WHITE = 0.6  #: brightness of a usual surface
+REACH_PX = 1  #: from which neighbours a reading depends
 
 
 @njit(cache=True)

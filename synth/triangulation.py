@@ -76,7 +76,7 @@ def match_windows(disparity, rough, needed_share, radius, out):
             n = min(_BLOCK, width - first)
             any_rough = False
             for k in range(n):
-                any_rough |= rough[row, first + k]
+                any_rough |= rough[row, first + k] and disparity[row, first + k] > 0
             if any_rough:
                 _sum_windows(padded, row, first, radius, total, count)
             for k in range(n):

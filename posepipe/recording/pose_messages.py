@@ -34,7 +34,7 @@ _FAINTEST = 0.2  # of a joint that hardly anything speaks for
 
 def encode_poses(
     people: Sequence[Track], body: BodyDefinition, world: Extrinsics | None, stamp_ns: int, frame_id: str
-) -> dict[str, memoryview]:
+) -> dict[str, bytes]:
     """Everybody in one frame, as CDR bytes by topic; without anybody and without a world there is nothing for /tf.
 
     Parameters
@@ -61,8 +61,8 @@ def _type(name: str) -> Any:
     return typestore().types[name]
 
 
-def _serialize(message_type: str, content: list) -> memoryview:
-    return typestore().serialize_cdr(_type(message_type)(content), message_type, little_endian=True)
+def _serialize(message_type: str, content: list) -> bytes:
+    return bytes(typestore().serialize_cdr(_type(message_type)(content), message_type, little_endian=True))
 
 
 def _header(stamp_ns: int, frame_id: str) -> Any:

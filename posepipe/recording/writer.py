@@ -100,7 +100,7 @@ class RecordingWriter:
         """When a frame was seen, nanoseconds; of all messages that belong to it."""
         return self._start_time_ns + round(frame.timestamp_s * 1e9)
 
-    def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, memoryview] | None = None) -> None:
+    def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, bytes] | None = None) -> None:
         """Append one frame, with messages by topic that belong to it, and flush it.
 
         Depth goes as whole millimetres where it is such, else as float32 metres; nothing is rounded
@@ -131,9 +131,9 @@ class RecordingWriter:
         self._add(ros.PEOPLE_TOPIC, stamp_ns, ros.encode_image(truth.people, "mono8", stamp_ns, FRAME_ID))
         self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
 
-    def _add(self, topic: str, stamp_ns: int, data: memoryview) -> None:
+    def _add(self, topic: str, stamp_ns: int, data: bytes) -> None:
         # time and sequence together name the frame: two frames of one time stay apart
-        self._mcap.add_message(self._channels[topic], stamp_ns, bytes(data), stamp_ns, sequence=self.frame_count)
+        self._mcap.add_message(self._channels[topic], stamp_ns, data, stamp_ns, sequence=self.frame_count)
 
     def _check(self, depth: DepthFrame, truth: LabelledFrame | None) -> None:
         if (self.body is None) != (truth is None):

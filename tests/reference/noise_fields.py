@@ -31,3 +31,17 @@ def normal(numbers, count):
     """Normal values of even numbers below ``count``: middles of slices of the law, of unit variance together."""
     middles = norm.ppf((np.arange(count) + 0.5) / count)
     return (middles / np.sqrt((middles**2).mean()))[numbers]
+
+
+def patchy(key, patch_px, rows, cols, quantiles):
+    """A field of one value a patch, interpolated between their middles; the first word is that of patch -1."""
+    coarse = quantiles[words(key, range(max(rows) // patch_px + 3), range(max(cols) // patch_px + 3)) % len(quantiles)]
+    out = np.zeros((len(rows), len(cols)))
+    for i, row in enumerate(rows):
+        for j, col in enumerate(cols):
+            places = [(place + 0.5) / patch_px - 0.5 + 1 for place in (row, col)]
+            (r, c), (down, across) = np.floor(places).astype(int), np.mod(places, 1)
+            above = coarse[r, c] * (1 - across) + coarse[r, c + 1] * across
+            below = coarse[r + 1, c] * (1 - across) + coarse[r + 1, c + 1] * across
+            out[i, j] = above * (1 - down) + below * down
+    return out

@@ -33,3 +33,32 @@ def multiply(a, b):
 def conjugate(a):
     """The rotation undone."""
     return np.append(-a[:3], a[3])
+
+
+def turn_bones(pose, parents, turns):
+    """A pose (B, 4) in which each bone is turned by a rotation vector in its own axes, against its parent."""
+    out = []
+    for bone, (parent, vector) in enumerate(zip(parents, turns, strict=True)):
+        angle = np.linalg.norm(vector)
+        axis = vector / angle if angle > 0 else vector
+        turn = np.append(np.sin(angle / 2) * axis, np.cos(angle / 2))
+        held = pose[bone] if parent < 0 else multiply(conjugate(pose[parent]), pose[bone])
+        held = multiply(held, turn)
+        out.append(held if parent < 0 else multiply(out[parent], held))
+    return np.array(out)
+
+
+def relax(first, second, parents, share):
+    """A pose between two: every bone along an arc, signed so that its turn against its parent takes the short way."""
+    signed = np.zeros_like(second)
+    out = []
+    for bone, parent in enumerate(parents):
+        before, after = first[bone], second[bone]
+        if parent >= 0:
+            before = multiply(conjugate(first[parent]), before)
+            after = multiply(conjugate(signed[parent]), after)
+        signed[bone] = second[bone] if before @ after >= 0 else -second[bone]
+        angle = np.arccos(np.clip(first[bone] @ signed[bone], -1, 1))
+        mixed = np.sin((1 - share) * angle) * first[bone] + np.sin(share * angle) * signed[bone]
+        out.append(mixed / np.linalg.norm(mixed))
+    return np.array(out)

@@ -19,8 +19,8 @@ def look_up_shifted(disparity, shifts, sigma):
     """What lies a step of ``shifts`` x ``sigma`` away, rounded to the nearest pixel inside the image."""
     out = np.zeros(disparity.shape)
     for row, col in np.ndindex(disparity.shape):
-        r = row + math.floor(float(shifts[0, row, col]) * sigma + 0.5)
-        c = col + math.floor(float(shifts[1, row, col]) * sigma + 0.5)
+        r = row + math.floor(float(shifts[0][row, col]) * sigma + 0.5)
+        c = col + math.floor(float(shifts[1][row, col]) * sigma + 0.5)
         out[row, col] = disparity[np.clip(r, 0, disparity.shape[0] - 1), np.clip(c, 0, disparity.shape[1] - 1)]
     return out
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from synth.body_asset import load_body_asset
-from synth.body_mesh import rest_body, sample_shape
+from synth.body_mesh import sample_body
 from synth.clothing import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
 from synth.folds import push_out
 from synth.vertex_normals import vertex_normals
@@ -15,7 +15,7 @@ from tests.reference import vertex_normals as naive
 @pytest.fixture(scope="module")
 def body():
     asset = load_body_asset()
-    return asset, rest_body(asset, sample_shape(asset, np.random.default_rng(0)))
+    return asset, sample_body(asset, np.random.default_rng(0))
 
 
 def test_normals_of_a_tetrahedron_point_outwards():

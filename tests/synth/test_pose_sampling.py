@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN
-from synth import limb_collision
+from synth import limb_collision, pose_sampling
 from synth.body_asset import load_body_asset
 from synth.body_mesh import rest_body
 from synth.clips import embedded_pose_bank
 from synth.limb_collision import limbs_intersect
-from synth.pose_sampling import JITTER_BOUND, furthest_points, jitter, mirror_poses, recombine, tumble
+from synth.pose_drawing import standing_pose
+from synth.pose_sampling import JITTER_BOUND, furthest_points, jitter, mirror_poses, recombine, relax, tumble
 from synth.skinning import POSED_BONES, pose_body
 from tests.reference import limb_collision as collision_reference
 from tests.reference import pose_sampling as reference
@@ -124,6 +125,47 @@ def test_jitter_is_bounded_and_as_large_as_asked(poses):
     assert max(turned) <= JITTER_BOUND * sigma + 1e-5
     # mean length of three normals is 1.6 sigma; the bound cuts a little of it
     assert 1.4 * sigma < np.mean(turned) < 1.6 * sigma
+
+
+def test_turned_bones_equal_their_naive_twin(poses):
+    before = poses[:4].astype(float)
+    turns = np.random.default_rng(12).normal(0, 0.3, (*before.shape[:2], 3))
+    turns[0, 3] = 0
+    after = np.empty_like(before)
+    pose_sampling._turn_bones(before, pose_sampling._PARENTS, turns, after)
+    naive = [reference.turn_bones(*each) for each in zip(before, [pose_sampling._PARENTS] * 4, turns, strict=True)]
+    np.testing.assert_allclose(after, naive, atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 1.0])
+def test_relaxed_poses_equal_their_naive_twin(poses, body, share):
+    standing = standing_pose(body[0])
+    for pose in poses[::10]:
+        unit = pose.astype(float) / np.linalg.norm(pose, axis=1, keepdims=True)
+        naive = reference.relax(unit, standing.astype(float), pose_sampling._PARENTS, share)
+        np.testing.assert_allclose(relax(unit, standing, share), naive, atol=FLOAT32)
+
+
+def test_relaxing_ends_where_it_says(poses, body):
+    standing = standing_pose(body[0])
+    _same_turns(relax(poses[5], standing, 0.0), poses[5], FLOAT32)
+    _same_turns(relax(poses[5], standing, 1.0), standing, FLOAT32)
+    _same_turns(relax(poses[5], poses[5], 0.4), poses[5], FLOAT32)
+
+
+def test_no_knee_bends_backwards_on_the_way_from_upside_down_to_standing(body):
+    """Thigh and calf must go the same way round: else the knee of one who stands on his hands turns inside out."""
+    bank, standing = embedded_pose_bank(), standing_pose(body[0])
+    upside_down = np.flatnonzero(np.abs(bank.rotations[:, 0, 3]) < 0.5)
+    assert len(upside_down) > 20
+    for row in upside_down:
+        for share in (0.2, 0.5, 0.8):
+            pose = relax(bank.rotations[row], standing, share).astype(float)
+            for side in "lr":
+                thigh, calf = (pose[POSED_BONES.index(f"{bone}_{side}")] for bone in ("thigh", "calf"))
+                turn = reference.multiply(reference.conjugate(thigh), calf)
+                bend = np.degrees(2 * np.arctan2(turn[0], turn[3]))
+                assert -25 < (bend + 180) % 360 - 180 < 155, f"pose {row}"
 
 
 def test_jitter_of_one_pose_is_shaped_like_one_pose_and_of_none_is_nothing(poses):

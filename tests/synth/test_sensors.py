@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from synth import stereo, structured_light, time_of_flight, triangulation
+from synth import noise_fields, stereo, structured_light, time_of_flight, triangulation
 from synth.incidence import squared_tangents
 from synth.noise_fields import NoiseFields, Window
 from synth.sensors import PRESETS, add_sensor_noise, sensor_preset
@@ -86,7 +86,7 @@ def test_windows_passed_over_hold_one_surface():
 def test_shifted_look_ups_equal_their_naive_twin(seed):
     rng = np.random.default_rng(seed)
     disparity = _scene(rng)
-    shifts = rng.standard_normal((2, *disparity.shape), np.float32)
+    shifts = tuple(rng.standard_normal((2, *disparity.shape), np.float32))
     out = np.empty_like(disparity)
     structured_light._look_up_shifted(disparity, shifts, 0.7, out)
     np.testing.assert_array_equal(out, naive_structured_light.look_up_shifted(disparity, shifts, 0.7))
@@ -135,6 +135,16 @@ def test_fields_equal_their_naive_twin(window):
     words = naive_noise_fields.words(key, range(window.top, window.bottom), range(window.left, window.right))
     np.testing.assert_array_equal(fields[0].uniform(), (words / 2**16).astype(np.float32))
     np.testing.assert_allclose(fields[1].normal(), naive_noise_fields.normal(words % 2**12, 2**12), rtol=1e-5)
+
+
+@pytest.mark.parametrize("patch_px", [2, 3, 4, 12])
+@pytest.mark.parametrize("window", [Window(0, 9, 0, 13), Window(7, 12, 5, 31), Window(30, 40, 59, 60)])
+def test_patchy_fields_equal_their_naive_twin(patch_px, window):
+    key = int(np.random.default_rng(8).integers(2**64, dtype=np.uint64))
+    field = NoiseFields((40, 60), window, np.random.default_rng(8)).patchy(patch_px)
+    places = range(window.top, window.bottom), range(window.left, window.right)
+    naive = naive_noise_fields.patchy(key, patch_px, *places, noise_fields._patch_quantiles(patch_px))
+    np.testing.assert_allclose(field, naive, atol=1e-5)
 
 
 def test_white_noise_is_normal_even_and_without_memory():
@@ -349,5 +359,5 @@ def test_noise_does_not_depend_on_the_window_it_is_worked_out_in(sensor, monkeyp
     depth_m[60:160, 90:150] = 2.0
     depth_m[100:140, 110:120] = 1.6
     near = add_sensor_noise(depth_m, preset, np.random.default_rng(3))
-    monkeypatch.setattr("synth.sensors.MARGIN_PX", 2000)
+    monkeypatch.setattr("synth.sensors.margin_px", lambda preset: 2000)
     np.testing.assert_allclose(near, add_sensor_noise(depth_m, preset, np.random.default_rng(3)), atol=2e-3)

@@ -5,7 +5,7 @@ import pytest
 
 from posepipe.body import HUMAN
 from synth.body_asset import load_body_asset
-from synth.body_mesh import paint_parts, rest_body, sample_shape
+from synth.body_mesh import paint_parts, rest_body, sample_body
 from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_body, rotation_matrices
 from tests.reference import skinning as reference
@@ -61,7 +61,7 @@ def _lifelike_poses():
 
 
 def test_identity_rotations_reproduce_the_rest_body(asset):
-    rest = rest_body(asset, sample_shape(asset, np.random.default_rng(0)))
+    rest = sample_body(asset, np.random.default_rng(0))
     posed = pose_body(asset, rest, IDENTITY)
     np.testing.assert_allclose(posed.vertices_m, rest.vertices_m, atol=MICROMETRE)
     heads = dict(zip(asset.bone_names, rest.bone_heads_m, strict=True))
@@ -72,7 +72,7 @@ def test_identity_rotations_reproduce_the_rest_body(asset):
 @pytest.mark.parametrize("seed", range(3))
 def test_skinning_agrees_with_its_naive_twin(asset, seed):
     rng = np.random.default_rng(seed)
-    rest, turns = rest_body(asset, sample_shape(asset, rng)), _random_turns(rng)
+    rest, turns = sample_body(asset, rng), _random_turns(rng)
     naive = reference.skin(
         rest.vertices_m, asset.weight_bones, asset.weights, asset.bone_names, asset.bone_parents,
         rest.bone_heads_m, POSED_BONES, turns,
@@ -82,7 +82,7 @@ def test_skinning_agrees_with_its_naive_twin(asset, seed):
 
 def test_turning_every_bone_alike_turns_the_body_rigidly(asset):
     rng = np.random.default_rng(1)
-    rest, turns = rest_body(asset, sample_shape(asset, rng)), _random_turns(rng)
+    rest, turns = sample_body(asset, rng), _random_turns(rng)
     turn = _turn((1, 2, 3), 100)
     before, after = pose_body(asset, rest, turns), pose_body(asset, rest, [_after(turn, t) for t in turns])
     pivot = rest.bone_heads_m[asset.bone("pelvis")]
@@ -93,7 +93,7 @@ def test_turning_every_bone_alike_turns_the_body_rigidly(asset):
 
 def test_no_pose_changes_the_length_of_a_bone(asset):
     rng = np.random.default_rng(2)
-    rest = rest_body(asset, sample_shape(asset, rng))
+    rest = sample_body(asset, rng)
     at_rest, posed = (pose_body(asset, rest, turns).joints_m for turns in (IDENTITY, _random_turns(rng)))
     for child, parent in (("elbow", "shoulder"), ("wrist", "elbow"), ("knee", "hip"), ("ankle", "knee")):
         ends = [HUMAN.joint_index(f"left_{joint}") for joint in (child, parent)]
@@ -113,7 +113,7 @@ def test_a_bent_left_elbow_moves_the_left_hand_alone(asset):
 
 @pytest.mark.parametrize("name", ["rest", "squat", "step", "bow"])
 def test_joints_lie_inside_the_body_and_among_the_skin_of_their_parts(asset, name):
-    rest = rest_body(asset, sample_shape(asset, np.random.default_rng(4)))
+    rest = sample_body(asset, np.random.default_rng(4))
     posed = pose_body(asset, rest, {"rest": IDENTITY, **_lifelike_poses()}[name])
     corners = posed.vertices_m[asset.triangles].astype(float)
     for joint, point in zip(HUMAN.joints, posed.joints_m, strict=True):
@@ -151,15 +151,13 @@ def test_wrong_rotations_are_refused(asset, rotations):
 
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_joints_lie_inside_random_people_in_random_poses(count):
-    """Linear blend skinning folds the skin of a sharp bend: one joint in a thousand may come to lie in the fold."""
+    """Linear blend skinning folds the skin of a sharp bend: a joint stays inside because no pose folds one flat."""
     people = people_of(Recipe(clothes=False, poses="all"))
-    outside = 0
+    outside = []
     for number in range(count):
         figure = people.figure(np.random.default_rng([42, number]))
         corners = figure.mesh.vertices_m[figure.mesh.triangles].astype(float)
         for joint, point in zip(HUMAN.joints, figure.joints_m, strict=True):
             if _winding_number(corners, point) < 0.5:
-                outside += 1
-                to_skin_m = np.linalg.norm(figure.mesh.vertices_m - point, axis=1).min()
-                assert to_skin_m < 0.01, f"{joint} of person {number} lies outside, {to_skin_m:.3f} m from the skin"
-    assert outside <= count * len(HUMAN.joints) / 1000
+                outside.append((number, joint))
+    assert outside == []

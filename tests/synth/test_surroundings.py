@@ -9,7 +9,7 @@ import pytest
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
 from synth.body_asset import load_body_asset
-from synth.body_mesh import rest_body, sample_shape
+from synth.body_mesh import sample_body
 from synth.clips import embedded_pose_bank
 from synth.drapes import LONGEST_STEP_M, Drape, hang, sample_drape
 from synth.primitives import CARRIED, ROOM, Mesh, box, capsule
@@ -26,7 +26,7 @@ THIGH_M = 0.08
 def people():
     """Joints of thirty people in captured poses: (20, 3) each."""
     asset, bank, rng = load_body_asset(), embedded_pose_bank(), np.random.default_rng(0)
-    shapes = [rest_body(asset, sample_shape(asset, rng)) for _ in range(5)]
+    shapes = [sample_body(asset, rng) for _ in range(5)]
     return [pose_body(asset, shapes[k % 5], bank.rotations[29 * k]).joints_m for k in range(30)]
 
 
