@@ -1,20 +1,22 @@
-"""``posepipe evaluate``: part accuracy and joint accuracy on labelled datasets."""
+"""``posepipe evaluate``: part accuracy and joint accuracy on labelled datasets, or how well people are tracked."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.arguments import positive
+from apps.arguments import positive, seconds
 
 if TYPE_CHECKING:
     from posepipe.dataset import FrameSequence
     from posepipe.evaluation import Report
     from posepipe.learn.depth_forest import DepthForest
+    from posepipe.track_evaluation import TrackingWay, TrackReport
 
-HELP = "measure part and joint accuracy of models on labelled datasets, or on recordings with true joints"
+HELP = "measure models on labelled datasets, or on recordings with true joints: parts, joints, tracking"
 EXAMPLES = (
     "posepipe synth data/validation --recipe validation && posepipe evaluate data/validation",
     "posepipe evaluate data/validation --model person --model my_model.npz --json figures.json",
@@ -22,7 +24,10 @@ EXAMPLES = (
     "posepipe evaluate data/rooms --whole-frames                      # who is found in rooms, and what is no person",
     "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m (docs/formats.md)",
     "posepipe evaluate ITOP_side_test_depth_map.h5                    # ITOP's measure, in whole frames",
+    "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter (docs/tracking.md)",
+    "posepipe evaluate walk.mcap --tracks --whole-frames --every 3    # a labelled recording, 10 of 30 frames a second",
 )
+TRACKER, NEAREST = "tracker", "nearest pose"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,24 +56,65 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " out by the truth (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="only the first N frames")
+    tracking = parser.add_argument_group("tracking")
+    tracking.add_argument(
+        "--tracks",
+        action="store_true",
+        help="measure tracking instead, beside a tracker that takes the nearest pose: id switches, MOTA, IDF1, jitter."
+        " Wants sequences: datasets of a recipe such as `sequences`, labelled recordings, or NPZ packs with `name`",
+    )
+    tracking.add_argument("--smooth", action="store_true", help="and of smoothed joints, with what smoothing costs")
+    tracking.add_argument("--every", type=positive, metavar="K", help="play only every K-th frame")
+    tracking.add_argument(
+        "--gap", type=seconds, metavar="S", help="leave out the middle S seconds of every sequence: everybody is lost"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import ProgressBar
-    from posepipe.evaluation import TrueParts, compare, evaluate
-    from posepipe.itop_scores import ItopReport, itop_view
     from posepipe.labelled_pack import open_labelled
     from posepipe.learn.depth_forest import DepthForest
     from posepipe.model_header import answer_hash
     from posepipe.models import model_path
-    from posepipe.sources.itop import is_itop
 
+    _check_options(args)
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
     forests = {model: DepthForest.load(path) for model, path in paths.items()}
     frames = open_labelled(args.datasets, next(iter(forests.values())).body)[: args.frames]
     _check(forests, frames, args.ceilings)
     print(f"{len(frames)} frames, content {frames.identity}")
+    if args.tracks:
+        _score_tracks(args, forests, frames)
+    else:
+        reports, title = _score_joints(args, forests, frames)
+        _write_reports(args, title, reports)
+        if args.card:
+            _fill_cards(paths, hashes, title, reports)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    from posepipe.errors import PosepipeError
+
+    of_joints = {"--report": args.report, "--card": args.card, "--ceilings": args.ceilings}
+    of_tracks = {"--smooth": args.smooth, "--every": args.every, "--gap": args.gap}
+    idle = [option for option, value in (of_joints if args.tracks else of_tracks).items() if value]
+    if idle:
+        raise PosepipeError(
+            f"{idle[0]} is of parts and joints, which --tracks does not measure; leave out one of the two"
+            if args.tracks
+            else f"{idle[0]} is of tracking; give --tracks too, or leave it out"
+        )
+
+
+def _score_joints(
+    args: argparse.Namespace, forests: Mapping[str, DepthForest], frames: FrameSequence
+) -> tuple[dict[str, Report], str]:
+    """Reports by model, printed, and what they are of."""
+    from apps.progress import ProgressBar
+    from posepipe.evaluation import TrueParts, compare, evaluate
+    from posepipe.itop_scores import ItopReport, itop_view
+    from posepipe.sources.itop import is_itop
+
     itop = is_itop(args.datasets[0])  # its measure asks for every joint of every frame
     whole = itop if args.whole_frames is None else args.whole_frames
     reports: dict[str, Report] = {}
@@ -86,12 +132,53 @@ def run(args: argparse.Namespace) -> None:
             score(f"{model}, shuffled parts", forest, TrueParts(forest.body, shuffled=True))
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
+    return reports, _title(args, frames, whole)
+
+
+def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
     names = ", ".join(path.absolute().name for path in args.datasets)
-    way = "whole frames" if whole else "frames"
-    title = f"{names}: {len(frames)} {way}, content {frames.identity}"
-    _write_reports(args, title, reports)
-    if args.card:
-        _fill_cards(paths, hashes, title, reports)
+    return f"{names}: {len(frames)} {'whole frames' if whole else 'frames'}, content {frames.identity}"
+
+
+def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], frames: FrameSequence) -> None:
+    from apps.progress import ProgressBar
+    from posepipe.errors import PosepipeError
+    from posepipe.evaluation import IN_VIEW_JOINTS, find_poses
+    from posepipe.track_evaluation import evaluate_tracks, write_track_figures
+
+    sequences = frames.sequences()
+    if not sequences:
+        raise PosepipeError(
+            f"{args.datasets[0]}: its frames do not follow one another, and --tracks wants sequences: a dataset of"
+            " `posepipe synth --recipe sequences`, a labelled recording, or an NPZ pack with `name` (docs/formats.md)"
+        )
+    every, whole = args.every or 1, bool(args.whole_frames)
+    total = sum(len(each[::every]) for _, each in sequences)
+    reports: dict[str, TrackReport] = {}
+    for model, forest in forests.items():
+        find = partial(find_poses, forest, whole_frames=whole)
+        in_view = IN_VIEW_JOINTS if whole else 1
+        with ProgressBar(total, model, "frames") as bar:
+            reports[model] = evaluate_tracks(
+                sequences, find, _ways(forest, args.smooth), in_view, every, args.gap or 0.0, bar.update
+            )
+        print(f"\n{model}\n{reports[model].text()}")
+    if args.json:
+        played = (f", every {every}. frame" if every > 1 else "") + (f", a gap of {args.gap:g} s" if args.gap else "")
+        write_track_figures(args.json, _title(args, frames, whole) + played, reports)
+        print(f"figures -> {args.json}")
+
+
+def _ways(forest: DepthForest, smooth: bool) -> dict[str, TrackingWay]:
+    """The tracker as `run` has it, smoothed where that was asked for, and the plainest one beside it."""
+    from posepipe.nearest_pose import NearestPoseTracker
+    from posepipe.smoothing import OneEuroSmoother
+    from posepipe.track_evaluation import TrackingWay
+    from posepipe.tracking import Tracker
+
+    tracker = partial(Tracker, forest.body)
+    smoothed = {f"{TRACKER}, smoothed": TrackingWay(tracker, OneEuroSmoother)} if smooth else {}
+    return {TRACKER: TrackingWay(tracker), NEAREST: TrackingWay(NearestPoseTracker), **smoothed}
 
 
 def _check(forests: Mapping[str, DepthForest], frames: FrameSequence, ceilings: bool) -> None:

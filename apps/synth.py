@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from apps.arguments import not_negative, positive
 
 if TYPE_CHECKING:
     from synth.clips import PoseBank
+    from synth.motions import Motions
+    from synth.recipe import Recipe
+
+Captured = TypeVar("Captured")
 
 HELP = "render labelled depth frames of synthetic people"
 EXAMPLES = (
@@ -22,6 +27,7 @@ EXAMPLES = (
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
     "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/formats.md)",
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
+    "posepipe synth data/sequences --recipe sequences         # people who move: for posepipe evaluate --tracks",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
 """The names of `synth.sensor_presets.PRESETS`, written out so that help needs no NumPy."""
@@ -44,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH",
         help="captured poses besides the embedded ones: BVH files, AMC files with their ASF beside them, pose banks "
-        "(.npz), or folders of these",
+        "(.npz), or folders of these. For recipes of sequences: motions instead of the embedded ones, of BVH, AMC or "
+        "packs of motions (.npz); clips with `walk` in their name or their folder's carry people along, the others "
+        "are done on the spot",
     )
     parser.add_argument(
         "--bone-map",
@@ -61,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from synth.cast import Cast, Creatures, People
+    from synth.clips import embedded_pose_bank
     from synth.creatures import read_creature
     from synth.generate import generate
     from synth.recipe import read_recipe
@@ -71,36 +80,61 @@ def run(args: argparse.Namespace) -> None:
         changes["sensor"] = find_sensor(args.sensor)
     recipe = replace(read_recipe(args.recipe), **changes)
     cast: Cast
+    motions: Motions | None = None
     if args.body is not None:
         if args.mocap:
             raise ValueError("--mocap: captured poses are those of people; leave it out with --body")
         cast = Creatures(read_creature(args.body))
+    elif recipe.sequence_frames:
+        motions = _motions(args, recipe)
+        cast = People(replace(recipe, poses="all", only_clips=(), leave_out_clips=()), embedded_pose_bank())
     else:
         cast = People(recipe, _poses(args))
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
-        generate(args.out, recipe, cast, args.workers, bar.update)
+        generate(args.out, recipe, cast, args.workers, bar.update, motions)
     print(f"{recipe.frames} labelled frames -> {args.out}")
 
 
 def _poses(args: argparse.Namespace) -> PoseBank:
     """The embedded poses, and those that were asked for."""
-    from apps.progress import ProgressBar
     from synth.clips import PoseBank, embedded_pose_bank
-    from synth.mocap import mocap_files, read_mocap
+    from synth.mocap import read_mocap
+
+    captured = _read_captured(args, read_mocap)
+    if captured is None:
+        return embedded_pose_bank()
+    print(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
+    return PoseBank.concatenate([embedded_pose_bank(), captured])
+
+
+def _motions(args: argparse.Namespace, recipe: Recipe) -> Motions | None:
+    """Those that were asked for, as the recipe chooses them; None = the embedded ones."""
+    from synth.motions import Motions, read_captured_motions
+
+    captured = _read_captured(args, read_captured_motions)
+    if captured is None:
+        return None
+    motions = Motions.chosen(captured, recipe)
+    print(f"{len(captured)} motions from --mocap; played are {len(motions.walks)} walks, {len(motions.acts)} acts")
+    return motions
+
+
+def _read_captured(args: argparse.Namespace, read: Callable[..., Captured]) -> Captured | None:
+    """What ``read`` makes of --mocap and --bone-map; None without --mocap."""
+    from apps.progress import ProgressBar
+    from synth.mocap import mocap_files
 
     if args.bone_map is not None and not args.mocap:
         raise ValueError("--bone-map names the joints of --mocap, and there is no --mocap")
     if not args.mocap:
-        return embedded_pose_bank()
+        return None
     problems: list[warnings.WarningMessage] | None = None
     try:
         with (
             warnings.catch_warnings(record=True) as problems,  # lines printed under a bar would run into it
             ProgressBar(len(mocap_files(args.mocap)), "mocap", "files") as bar,
         ):
-            captured = read_mocap(*args.mocap, bone_map=args.bone_map, advance=bar.update)
+            return read(*args.mocap, bone_map=args.bone_map, advance=bar.update)
     finally:
         for problem in problems or ():
             warnings.warn(problem.message, stacklevel=1)
-    print(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
-    return PoseBank.concatenate([embedded_pose_bank(), captured])

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, overload
 
 import numpy as np
 from mcap.writer import MCAP0_MAGIC
@@ -21,6 +20,7 @@ from mcap.writer import MCAP0_MAGIC
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors, read_json_object, replace_file
 from posepipe.errors import FormatError
+from posepipe.frame_sequence import FrameSequence, SequenceRows
 from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingReader
 
@@ -38,13 +38,19 @@ class RecordingEntry:
     file: str  #: name inside the dataset's folder
     frames: int
     sha256: str | None = None
+    scene: str | None = None  #: what a sequence shows, "" for nothing known; None = no sequence: frames stand alone
 
     @classmethod
-    def describe(cls, path: str | Path) -> RecordingEntry:
+    def describe(cls, path: str | Path, scene: str | None = None) -> RecordingEntry:
         """Count and hash the frames of a finished recording."""
         path = Path(path)
         with RecordingReader(path) as reader:
-            return cls(path.name, reader.frame_count, _sha256(path))
+            return cls(path.name, reader.frame_count, _sha256(path), scene)
+
+    def to_dict(self, first_frame: int) -> dict:
+        """Plain data, ready for JSON; `scene` only of a sequence."""
+        row = {"file": self.file, "first_frame": first_frame, "frames": self.frames, "sha256": self.sha256}
+        return row if self.scene is None else {**row, "scene": self.scene}
 
 
 def _sha256(path: Path) -> str:
@@ -75,10 +81,7 @@ def write_manifest(
         "recipe": recipe,
         "source_revision": source_revision,
         "frames": starts[-1],
-        "recordings": [
-            {"file": entry.file, "first_frame": first, "frames": entry.frames, "sha256": entry.sha256}
-            for entry, first in zip(recordings, starts, strict=False)
-        ],
+        "recordings": [entry.to_dict(first) for entry, first in zip(recordings, starts, strict=False)],
     }
     replace_file(Path(folder) / MANIFEST_NAME, json.dumps(manifest, indent=1).encode() + b"\n")
 
@@ -115,6 +118,7 @@ class Dataset:
         self.source_revision = source_revision
         self._starts = np.array([0, *accumulate(entry.frames for entry in recordings)])
         self._readers: OrderedDict[int, RecordingReader] = OrderedDict()
+        self._by_itself = False  #: opened by the name of its one recording
 
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
@@ -131,17 +135,7 @@ class Dataset:
         manifest_path = path if path.name == MANIFEST_NAME else path / MANIFEST_NAME
         if not manifest_path.is_file():
             raise FormatError(path, f"no {MANIFEST_NAME} there; wanted a folder made by `posepipe synth`")
-        manifest = read_json_object(manifest_path)
-        if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
-            raise FormatError(
-                manifest_path,
-                f"wanted format {FORMAT!r} version {VERSION}, "
-                f"got {manifest.get('format')!r} version {manifest.get('version')!r}",
-            )
-        try:
-            dataset = cls(manifest_path.parent, *_manifest_fields(manifest))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FormatError(manifest_path, f"damaged manifest ({error!r})") from error
+        dataset = cls(manifest_path.parent, *_read_manifest(manifest_path))
         dataset._check_files(manifest_path)
         return dataset
 
@@ -150,7 +144,9 @@ class Dataset:
         with RecordingReader(path) as reader:
             if reader.body is None or not reader.labelled:
                 raise FormatError(path, "a recording without truth; wanted a labelled one, as `posepipe synth` writes")
-            return cls(path.parent, reader.body, {}, (RecordingEntry.describe(path),))
+            dataset = cls(path.parent, reader.body, {}, (RecordingEntry.describe(path),))
+        dataset._by_itself = True
+        return dataset
 
     def _check_files(self, manifest_path: Path) -> None:
         missing = [entry.file for entry in self.recordings if not (self.folder / entry.file).is_file()]
@@ -170,6 +166,16 @@ class Dataset:
     @property
     def has_parts(self) -> bool:
         return True
+
+    @property
+    def sequences(self) -> tuple[SequenceRows, ...]:
+        """The recordings of which each is one sequence; so is one that no dataset lists."""
+        found = []
+        for first, entry in zip(self._starts.tolist(), self.recordings, strict=False):
+            scene = _scene_listed(self.folder / entry.file) if self._by_itself else entry.scene
+            if scene is not None:
+                found.append(SequenceRows(Path(entry.file).stem, range(first, first + entry.frames), scene))
+        return tuple(found)
 
     def verify(self) -> None:
         """Compare every recording with its hash. Raises FormatError for the first that has changed."""
@@ -240,92 +246,35 @@ class Dataset:
         self.close()
 
 
-class LabelledFrames(Protocol):
-    """What a `FrameSequence` is made of: a `Dataset`, or whatever else has frames with their truth."""
-
-    body: BodyDefinition
-    recipe: dict
-    source_revision: str
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def content(self) -> str:
-        """Names the frames: other frames have another."""
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether pixels are labelled with body parts; without, `LabelledFrame.parts` is 0 everywhere."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: int, /) -> LabelledFrame: ...
-
-
-class FrameSequence(Sequence[LabelledFrame]):
-    """Frames of one or more datasets of one body, in order; slices are views that read nothing.
-
-    Raises ValueError when the bodies differ.
-    """
-
-    def __init__(self, datasets: Sequence[LabelledFrames], rows: range | None = None) -> None:
-        if any(dataset.body != datasets[0].body for dataset in datasets):
-            names = ", ".join(f"{d.name}: {d.body.name}" for d in datasets)
-            raise ValueError(f"datasets used together must have one body, got {names}")
-        self._datasets = datasets
-        self._starts = np.array([0, *accumulate(len(d) for d in datasets)])
-        self._rows = range(int(self._starts[-1])) if rows is None else rows
-
-    @property
-    def body(self) -> BodyDefinition:
-        return self._datasets[0].body
-
-    @property
-    def recipes(self) -> list[dict]:
-        """Recipe of every dataset."""
-        return [dataset.recipe for dataset in self._datasets]
-
-    @property
-    def source_revisions(self) -> list[str]:
-        """Of the program that made each dataset."""
-        return [dataset.source_revision for dataset in self._datasets]
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether all pixels of people are labelled with body parts."""
-        return all(dataset.has_parts for dataset in self._datasets)
-
-    @property
-    def identity(self) -> str:
-        """Names the content: a hash of the datasets' contents and of the rows in use."""
-        content = hashlib.sha256(repr(self._rows).encode())
-        for dataset in self._datasets:
-            content.update(dataset.content.encode())
-        return content.hexdigest()[:16]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> LabelledFrame: ...
-    @overload
-    def __getitem__(self, index: slice) -> FrameSequence: ...
-    def __getitem__(self, index: int | slice) -> LabelledFrame | FrameSequence:
-        if isinstance(index, slice):
-            return FrameSequence(self._datasets, self._rows[index])
-        row = self._rows[index]
-        dataset = int(np.searchsorted(self._starts, row, side="right")) - 1
-        return self._datasets[dataset][row - int(self._starts[dataset])]
-
-
 def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
     """Open datasets as one sequence of frames. Raises FormatError, or ValueError when bodies differ."""
     frames = FrameSequence([Dataset.open(path) for path in paths])
     if len(frames) == 0:
         raise FormatError(paths[0], "the dataset has no frames yet; let `posepipe synth` finish")
     return frames
+
+
+def _read_manifest(path: Path) -> tuple[BodyDefinition, dict, tuple[RecordingEntry, ...], str]:
+    manifest = read_json_object(path)
+    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
+        raise FormatError(
+            path,
+            f"wanted format {FORMAT!r} version {VERSION}, "
+            f"got {manifest.get('format')!r} version {manifest.get('version')!r}",
+        )
+    try:
+        return _manifest_fields(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(path, f"damaged manifest ({error!r})") from error
+
+
+def _scene_listed(path: Path) -> str | None:
+    """What the manifest beside a recording, if there is one, says of its scene; "" where none lists it."""
+    manifest_path = path.with_name(MANIFEST_NAME)
+    if not manifest_path.is_file():
+        return ""
+    _, _, recordings, _ = _read_manifest(manifest_path)
+    return {entry.file: entry.scene for entry in recordings}.get(path.name, "")
 
 
 def _manifest_fields(manifest: dict) -> tuple[BodyDefinition, dict, tuple[RecordingEntry, ...], str]:
@@ -343,4 +292,7 @@ def _entry(row: dict) -> RecordingEntry:
         raise ValueError(f"recording {file!r}: wanted a file name inside the dataset's folder")
     if not isinstance(frames, int) or frames < 1:
         raise ValueError(f"recording {file!r}: frames must be a positive number, got {frames!r}")
-    return RecordingEntry(file, frames, row.get("sha256"))
+    scene = row.get("scene")
+    if not (scene is None or isinstance(scene, str)):
+        raise ValueError(f"recording {file!r}: scene must be a name, got {scene!r}")
+    return RecordingEntry(file, frames, row.get("sha256"), scene)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.frames import LabelledFrame
+from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores, PresenceScores
 from posepipe.parts import PartProbabilities, pixels_of
@@ -160,10 +160,34 @@ def evaluate(
     return report
 
 
+def find_poses(
+    forest: DepthForest, frames: Iterable[LabelledFrame], whole_frames: bool = False
+) -> Iterator[tuple[LabelledFrame, list[Pose]]]:
+    """What trackers are given: the poses in every frame of one sequence.
+
+    Parameters
+    ----------
+    forest : DepthForest
+    frames : of the sequence, in order
+    whole_frames : the pipeline finds the people itself and remembers the background, as in use; otherwise each person
+        of the truth is cut out and gives one pose, or none
+    """
+    pipeline = Pipeline.from_forest(forest, tracking=whole_frames, foreground="auto" if whole_frames else "none")
+    for frame in frames:
+        people = range(1, len(frame.joints_m) + 1)
+        looks = [frame.depth] if whole_frames else [_cut_out(frame, person) for person in people]
+        yield frame, [track.pose for look in looks for track in pipeline.step(look).people]
+
+
+def _cut_out(frame: LabelledFrame, person: int) -> DepthFrame:
+    """One person of the truth, nothing else."""
+    return replace(frame.depth, depth_m=np.where(frame.people == person, frame.depth.depth_m, 0))
+
+
 def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
     for person, joints_m in enumerate(frame.joints_m, start=1):
-        alone = np.where(frame.people == person, frame.depth.depth_m, 0)
-        result = pipeline.step(replace(frame.depth, depth_m=alone))
+        depth = _cut_out(frame, person)
+        alone, result = depth.depth_m, pipeline.step(depth)
         # parts are scored pixel by pixel, joints as in use, from as many pixels as the pipeline looks at
         every_pixel = pipeline.parts.predict(alone, alone > 0, frame.depth.intrinsics)
         report.parts.add(np.where(frame.people == person, frame.parts, 0), every_pixel.label_image(alone > 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.dataset import MANIFEST_NAME, FrameSequence, is_recording, open_datasets
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.frame_sequence import SequenceRows
 from posepipe.frames import LabelledFrame
 from posepipe.labelled_itop import LabelledItop
-from posepipe.npz_file import array_hash
+from posepipe.npz_file import array_hash, read_npz
 from posepipe.sources.itop import is_itop
 from posepipe.sources.npz_pack import NpzPack
 
@@ -93,6 +95,23 @@ class LabelledPack:
             "people": self._pack.people,
         }
         return array_hash({name: array for name, array in arrays.items() if array is not None}) + "\n"
+
+    @property
+    def sequences(self) -> tuple[SequenceRows, ...]:
+        """Rows of one sequence, by `name` ("sequence:frame"), else all where the pack has times; else none."""
+        arrays = read_npz(self._pack.path, "an NPZ pack", ("name", "timestamp_s"))
+        if "name" not in arrays:
+            whole = SequenceRows(self._pack.path.stem, range(len(self)), exact_joints=False)
+            return (whole,) if "timestamp_s" in arrays else ()
+        names = arrays["name"]
+        if names.dtype.kind != "U" or names.shape != (len(self),):
+            raise FormatError(self._pack.path, f"name: wanted {len(self)} names, got {names.dtype} {names.shape}")
+        sequences = [name.rpartition(":")[0] or name for name in names.tolist()]
+        starts = [row for row, name in enumerate(sequences) if row == 0 or name != sequences[row - 1]]
+        return tuple(
+            SequenceRows(sequences[first], range(first, stop), exact_joints=False)
+            for first, stop in pairwise([*starts, len(self)])
+        )
 
     def __len__(self) -> int:
         return len(self._pack)

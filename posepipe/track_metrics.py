@@ -138,7 +138,8 @@ def match(distances_m: np.ndarray, kept: dict[int, int], gate_m: float) -> dict[
 def joints_of(track: Track | None, joints: Sequence[str]) -> np.ndarray:
     """Places of some joints, float64 (J, 3), metres; NaN for those that were not found."""
     found = track.pose.joints if track is not None else {}
-    return np.array([found[joint].xyz_m if joint in found else (np.nan,) * 3 for joint in joints], float)
+    places = [found[joint].xyz_m if joint in found else (np.nan,) * 3 for joint in joints]
+    return np.array(places, float).reshape(-1, 3)
 
 
 def mean_distance(truth: np.ndarray, found: np.ndarray) -> float:
@@ -148,23 +149,42 @@ def mean_distance(truth: np.ndarray, found: np.ndarray) -> float:
     return float(gaps[known].mean()) if known.any() else float("inf")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Jitter:
-    """How much joints tremble that should keep still, millimetres in space; NaN where none rests."""
+    """How much joints tremble that should keep still; that of several people is added."""
 
-    spread_mm: float  #: root mean square distance from the mean of a rest
-    step_mm: float  #: median distance from one frame to the next
-    samples: int  #: joints in frames
+    squares_m2: float = 0.0  #: sum of squared distances that the spread is made of
+    freedom: int = 0  #: how many independent distances
+    steps_m: np.ndarray = field(default_factory=lambda: np.zeros(0))  #: from one frame to the next
+    samples: int = 0  #: joints in frames
+
+    def __add__(self, other: Jitter) -> Jitter:
+        return Jitter(
+            self.squares_m2 + other.squares_m2,
+            self.freedom + other.freedom,
+            np.concatenate([self.steps_m, other.steps_m]),
+            self.samples + other.samples,
+        )
+
+    @property
+    def spread_mm(self) -> float:
+        """Root mean square distance from the mean of a rest, millimetres in space; NaN where none rests."""
+        return 1000 * float(np.sqrt(self.squares_m2 / self.freedom)) if self.freedom else float("nan")
+
+    @property
+    def step_mm(self) -> float:
+        """Median distance from one frame to the next, millimetres in space; NaN where none rests."""
+        return 1000 * float(np.median(self.steps_m)) if len(self.steps_m) else float("nan")
 
 
 def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
     """Measure the jitter of one person where the true joints are known.
 
-    A joint rests from one frame to the next when it was found in both and the truth moved slower than
-    ``rest_m_s``; a rest is an unbroken run of LEAST_REST_S or more. What is looked at is found minus
-    true, so that neither a constant offset nor the true motion counts. The spread is pooled over all
-    rests of all joints: the root of the sum of squared distances from each rest's mean, over the sum
-    of (frames - 1). The step is the median over all rests.
+    A joint rests from one frame to the next when it was found in both, the truth moved slower than
+    ``rest_m_s`` and no more than LEAST_REST_S went by; a rest is an unbroken run of LEAST_REST_S or more.
+    What is looked at is found minus true, so that neither a constant offset nor the true motion counts.
+    The spread is pooled over all rests of all joints: the root of the sum of squared distances from each
+    rest's mean, over the sum of (frames - 1). The step is the median over all rests.
 
     Parameters
     ----------
@@ -174,12 +194,13 @@ def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray,
     rest_m_s : metres a second
     """
     errors_m = found_m - true_m
-    speed_m_s = np.linalg.norm(np.diff(true_m, axis=0), axis=2) / np.diff(times_s)[:, None]
-    resting = (speed_m_s < rest_m_s) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2)
+    seconds = np.diff(times_s)[:, None]
+    speed_m_s = np.linalg.norm(np.diff(true_m, axis=0), axis=2) / seconds
+    resting = (speed_m_s < rest_m_s) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2) & (seconds <= LEAST_REST_S)
     rests = [errors_m[first : last + 1, joint] for joint, first, last in _rests(resting, times_s)]
     squares = sum(float(((rest - rest.mean(axis=0)) ** 2).sum()) for rest in rests)
     freedom = sum(len(rest) - 1 for rest in rests)
-    return Jitter(_millimetres(squares, freedom), _median_step_mm(rests), sum(map(len, rests)))
+    return Jitter(squares, freedom, _steps_m(rests), sum(map(len, rests)))
 
 
 def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
@@ -199,7 +220,7 @@ def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: flo
     ]
     gaps = [rest[1:-1] - (rest[:-2] + rest[2:]) / 2 for rest in rests]
     squares = sum(float((gap**2).sum()) for gap in gaps) * 2 / 3
-    return Jitter(_millimetres(squares, sum(map(len, gaps))), _median_step_mm(rests), sum(map(len, rests)))
+    return Jitter(squares, sum(map(len, gaps)), _steps_m(rests), sum(map(len, rests)))
 
 
 def _still(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float) -> np.ndarray:
@@ -230,10 +251,6 @@ def _rests(resting: np.ndarray, times_s: np.ndarray) -> list[tuple[int, int, int
     ]
 
 
-def _millimetres(squares_m2: float, freedom: int) -> float:
-    return 1000 * float(np.sqrt(squares_m2 / freedom)) if freedom else float("nan")
-
-
-def _median_step_mm(rests: Sequence[np.ndarray]) -> float:
+def _steps_m(rests: Sequence[np.ndarray]) -> np.ndarray:
     steps = [np.linalg.norm(np.diff(rest, axis=0), axis=1) for rest in rests]
-    return 1000 * float(np.median(np.concatenate(steps))) if steps else float("nan")
+    return np.concatenate([np.zeros(0), *steps])

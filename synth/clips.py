@@ -65,7 +65,7 @@ class PoseBank:
         if part not in ("train", "validation"):
             raise ValueError(f"part: wanted 'train' or 'validation', got {part!r}")
         names, of_pose = np.unique(self.clips, return_inverse=True)
-        held_out = np.array([_is_held_out(str(name)) for name in names], bool)[of_pose]
+        held_out = np.array([is_held_out(str(name)) for name in names], bool)[of_pose]
         kept = held_out if part == "validation" else ~held_out
         return PoseBank(self.rotations[kept], self.bones, self.clips[kept])
 
@@ -100,7 +100,8 @@ class Motion:
     fps: float
 
 
-def _is_held_out(clip: str) -> bool:
+def is_held_out(clip: str) -> bool:
+    """Whether a clip of this name is for validation."""
     return zlib.crc32(clip.encode()) % VALIDATION_SHARE == VALIDATION_REMAINDER
 
 
@@ -172,6 +173,8 @@ def read_motions(path: str | Path) -> dict[str, Motion]:
     if fps.shape != () or fps.dtype.kind not in "fiu" or not (np.isfinite(fps) and fps > 0):
         raise FormatError(path, f"fps: wanted one number above 0, got {fps}")
     names = _names(arrays["names"])
+    if not names:
+        raise FormatError(path, "names: wanted at least one motion, got none")
     return {name: _motion(path, arrays, index, float(fps)) for index, name in enumerate(names)}
 
 
@@ -180,6 +183,8 @@ def _motion(path: str | Path, arrays: dict[str, np.ndarray], index: int, fps: fl
     if clip not in arrays:
         raise FormatError(path, f"array {clip} is missing, though `names` has that many motions")
     rotations = _unit_rotations(path, clip, arrays[clip])
+    if len(rotations) == 0:
+        raise FormatError(path, f"{clip}: a motion without a frame")
     root_m = arrays.get(root, np.zeros((len(rotations), 3)))
     if root_m.shape != (len(rotations), 3) or root_m.dtype.kind != "f" or not np.isfinite(root_m).all():
         raise FormatError(path, f"{root}: wanted {len(rotations)} finite points, got {root_m.dtype} {root_m.shape}")

@@ -1,8 +1,8 @@
 """The training-data flow on one page: cast -> placement -> room -> shot -> labelled frame.
 
-A frame depends on (recipe, index) alone. A dataset is written in recordings of RECORDING_FRAMES
-frames each, every one complete or absent, so that any number of workers makes the same bytes and a
-killed run goes on where it stopped.
+A frame depends on (recipe, index) alone, a sequence on (recipe, number). A dataset is written in recordings of
+RECORDING_FRAMES frames, or of one sequence, each, every one complete or absent, so that any number of workers makes
+the same bytes and a killed run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -28,11 +29,13 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
 from posepipe.revision import source_revision
-from synth.cast import Cast, Figure
+from synth.cast import Cast, Figure, People
+from synth.motions import Motions
 from synth.primitives import Mesh
 from synth.recipe import Recipe
 from synth.rooms import build_room
 from synth.scenes import Placement, View, draw_companion, draw_placement
+from synth.sequences import SequenceRenderer
 from synth.shot import shoot
 
 RECORDING_FRAMES = 250
@@ -41,12 +44,41 @@ MIN_PERSON_PIXELS = 200
 """A view that shows less of the person is drawn again: nothing is to be learned from it."""
 
 
+class Renderer(Protocol):
+    """Renders a recipe, any of its recordings at any time."""
+
+    recipe: Recipe
+
+    @property
+    def cast(self) -> Cast:
+        """Who is in it."""
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """Those of one recording, by their numbers in the dataset."""
+
+    def scene(self, number: int) -> str | None:
+        """What recording ``number`` shows if it is a sequence; None = frames that stand alone."""
+
+    def describe(self) -> dict:
+        """What it renders beside the recipe: plain data, for the dataset's manifest."""
+
+
 class FrameRenderer:
     """Renders the frames of one recipe, any frame at any time."""
 
     def __init__(self, recipe: Recipe, cast: Cast) -> None:
         self.recipe = recipe
         self.cast = cast
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """Frames from ``first`` on."""
+        return map(self.render, range(first, first + count))
+
+    def scene(self, number: int) -> None:
+        """None: a frame knows nothing of the others."""
+
+    def describe(self) -> dict:
+        return self.cast.describe()
 
     def render(self, index: int) -> LabelledFrame:
         """Render frame ``index``, labelled."""
@@ -90,6 +122,15 @@ class FrameRenderer:
         return room.facing(placements[0].camera_m), placements[0].world_view()
 
 
+def make_renderer(recipe: Recipe, cast: Cast, motions: Motions | None = None) -> Renderer:
+    """What renders a recipe: single frames, or sequences. Raises ValueError for creatures, which have no motions."""
+    if not recipe.sequence_frames:
+        return FrameRenderer(recipe, cast)
+    if not isinstance(cast, People):
+        raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
+    return SequenceRenderer(recipe, cast, motions or Motions.embedded())
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
     """One recording to render."""
@@ -97,6 +138,7 @@ class _Job:
     path: Path
     first: int
     count: int
+    scene: str | None  #: of a sequence
 
 
 def generate(
@@ -105,6 +147,7 @@ def generate(
     cast: Cast,
     workers: int | None = None,
     on_frames: Callable[[int], None] = lambda count: None,
+    motions: Motions | None = None,
 ) -> None:
     """Render a dataset into a folder; recordings that are already there are kept.
 
@@ -115,22 +158,25 @@ def generate(
     cast : draws who is in the frames
     workers : processes; None = one a core
     on_frames : told how many more frames are on disk, for a progress bar
+    motions : of sequences; None = those that come with the project
 
     Raises
     ------
     PosepipeError
         When the folder holds a dataset of another recipe or of other poses.
+    ValueError
+        For sequences of creatures.
     """
     folder = Path(folder)
+    renderer = make_renderer(recipe, cast, motions)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    made_from = {**recipe.to_dict(), **cast.describe()}
+    made_from = {**recipe.to_dict(), **renderer.describe()}
     _refuse_other_recipe(folder, made_from)
     done: dict[str, RecordingEntry] = {}
     jobs = []
-    for number, first in enumerate(range(0, recipe.frames, RECORDING_FRAMES)):
-        job = _Job(folder / recording_name(number), first, min(RECORDING_FRAMES, recipe.frames - first))
-        entry = RecordingEntry.describe(job.path) if job.path.exists() else None
+    for job in _jobs(folder, renderer):
+        entry = RecordingEntry.describe(job.path, job.scene) if job.path.exists() else None
         if entry is not None and entry.frames == job.count:
             done[entry.file] = entry
             on_frames(job.count)
@@ -142,9 +188,20 @@ def generate(
         write_manifest(folder, cast.body, made_from, entries, source_revision=source_revision())
 
     record_progress()
-    for entry in _render_all(jobs, recipe, cast, workers or os.cpu_count() or 1, on_frames):
+    for entry in _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames):
         done[entry.file] = entry
         record_progress()
+
+
+def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
+    """Every recording of the dataset."""
+    frames, each = renderer.recipe.frames, _recording_frames(renderer.recipe.sequence_frames)
+    for number, first in enumerate(range(0, frames, each)):
+        yield _Job(folder / recording_name(number), first, min(each, frames - first), renderer.scene(number))
+
+
+def _recording_frames(sequence_frames: int) -> int:
+    return sequence_frames or RECORDING_FRAMES
 
 
 def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
@@ -168,23 +225,21 @@ def _refuse_other_recipe(folder: Path, made_from: dict) -> None:
         raise PosepipeError(
             f"{folder} is a dataset of {begun_with['frames']} frames; give at least so many, or another folder"
         )
-    if begun_with["frames"] % RECORDING_FRAMES and begun_with["frames"] < wanted["frames"]:
+    if begun_with["frames"] % _recording_frames(wanted["sequence_frames"]) and begun_with["frames"] < wanted["frames"]:
         raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")
 
 
 def _render_all(
-    jobs: Sequence[_Job], recipe: Recipe, cast: Cast, workers: int, on_frames: Callable[[int], None]
+    jobs: Sequence[_Job], renderer: Renderer, workers: int, on_frames: Callable[[int], None]
 ) -> Iterator[RecordingEntry]:
     """Render recordings in worker processes; yields each as it is finished."""
     if workers == 1 or len(jobs) <= 1:
-        renderer = FrameRenderer(recipe, cast) if jobs else None
         for job in jobs:
-            assert renderer is not None
             yield _render_recording(renderer, job, on_frames)
         return
     context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
     counter = context.Value("q", 0)
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (recipe, cast, counter))
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (renderer, counter))
     reported = 0
     try:
         pending = {pool.submit(_work, job) for job in jobs}
@@ -204,7 +259,7 @@ def _render_all(
 class _Worker:
     """What a worker process keeps for all its recordings."""
 
-    renderer: FrameRenderer
+    renderer: Renderer
     counter: Synchronized
 
     def count(self, frames: int) -> None:
@@ -215,12 +270,12 @@ class _Worker:
 _worker: _Worker | None = None  # set once in every worker process
 
 
-def _start_worker(recipe: Recipe, cast: Cast, counter: Synchronized) -> None:
+def _start_worker(renderer: Renderer, counter: Synchronized) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threadpool_limits(1)  # the other cores have workers of their own
     numba.set_num_threads(1)
-    _worker = _Worker(FrameRenderer(recipe, cast), counter)
+    _worker = _Worker(renderer, counter)
 
 
 def _work(job: _Job) -> RecordingEntry:
@@ -228,13 +283,13 @@ def _work(job: _Job) -> RecordingEntry:
     return _render_recording(_worker.renderer, job, _worker.count)
 
 
-def _render_recording(renderer: FrameRenderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
+def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
     sensor = renderer.recipe.sensor
     partial = job.path.with_name(job.path.name + ".partial")
     with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.cast.body) as writer:
-        for index in range(job.first, job.first + job.count):
-            writer.write(renderer.render(index))
+        for frame in renderer.frames(job.first, job.count):
+            writer.write(frame)
             on_frames(1)
     with disk_errors(job.path):
         os.replace(partial, job.path)
-    return RecordingEntry.describe(job.path)
+    return RecordingEntry.describe(job.path, job.scene)

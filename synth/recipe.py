@@ -29,8 +29,8 @@ class Recipe:
     Raises
     ------
     ValueError
-        For a number of frames below 1, a share outside [0, 1], a range that falls, or a camera pitched past the
-        vertical.
+        For a number of frames below 1 or that makes no whole sequences, a share outside [0, 1], a range that falls,
+        or a camera pitched past the vertical.
     """
 
     frames: int = 1000
@@ -59,6 +59,7 @@ class Recipe:
     people: tuple[int, int] = (1, 1)  #: in a frame, least and most
     room_share: float = 0.0  #: frames in a furnished room; in the others people are cut out
     noise: bool = True
+    sequence_frames: int = 0  #: of each sequence (`synth.sequences`), one a recording; 0 = every frame by itself
 
     def __post_init__(self) -> None:
         if self.frames < 1:
@@ -67,6 +68,7 @@ class Recipe:
             raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
         if self.wardrobe not in ("plain", "full"):
             raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
+        _check_sequences(self.sequence_frames, self.frames)
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
         object.__setattr__(self, "people", _as_count_range(self.people))
         for field in fields(self):
@@ -92,6 +94,14 @@ class Recipe:
         if unknown := sorted(set(data) - known):
             raise ValueError(f"recipe: no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
         return cls(**data)
+
+
+def _check_sequences(sequence_frames: object, frames: int) -> None:
+    if not isinstance(sequence_frames, int) or sequence_frames < 0 or sequence_frames == 1:
+        raise ValueError(f"recipe: sequence_frames must be a number from 2 up, or 0 for none, got {sequence_frames!r}")
+    if sequence_frames and frames % sequence_frames:
+        whole = -(-frames // sequence_frames) * sequence_frames
+        raise ValueError(f"recipe: {frames} frames are no whole sequences of {sequence_frames}; give {whole}")
 
 
 def _as_sensor(sensor: object) -> SensorPreset:

@@ -1,6 +1,6 @@
 """Short sequences before a camera that stands still: people walk, act and pass behind each other, with the truth.
 
-A dataset's frames know nothing of each other; here everybody keeps his body, his clothes and his id
+Frames of other datasets know nothing of each other; here everybody keeps his body, his clothes and his id
 from the first frame to the last, so that ids and jitter can be measured. A sequence depends on
 (recipe, index) alone. What a motion's own root does is left out: paths on the floor are planned, so
 that motions which were recorded without one will do.
@@ -15,7 +15,8 @@ import numpy as np
 
 from posepipe.frames import LabelledFrame
 from synth.cast import DressedPerson, Figure, People
-from synth.clips import Motion, embedded_motion
+from synth.clips import Motion
+from synth.motions import Motions
 from synth.pose_sampling import without_heading
 from synth.recipe import Recipe
 from synth.rooms import build_room
@@ -28,19 +29,6 @@ AIM_HEIGHT_M = 0.95
 """The camera looks at this height of the people."""
 FACING_SPREAD_DEG = 40.0
 """Standard deviation of the yaw of those who stay where they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Motions:
-    """What people do: ``walks`` carry them along a path, ``acts`` are done on the spot."""
-
-    walks: tuple[Motion, ...]
-    acts: tuple[Motion, ...]
-
-    @classmethod
-    def embedded(cls) -> Motions:
-        """Those that come with the project: a walk and a dance."""
-        return cls((embedded_motion("humanoid3d_walk"),), (embedded_motion("humanoid3d_dance_a"),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +160,33 @@ SCENES: dict[str, Callable[[Director], list[Part]]] = {
     "meeting": _meeting,  # two come towards each other and both turn back
     "crowd": _crowd,  # two walk opposite ways, before and behind a third
 }
-"""Sequence ``index`` shows scene ``index`` modulo their number."""
+"""Sequences show one after the other: sequence ``index`` scene ``index`` modulo their number."""
+
+
+def scene_of(index: int) -> str:
+    """What sequence ``index`` shows."""
+    return list(SCENES)[index % len(SCENES)]
+
+
+class SequenceRenderer:
+    """Renders the sequences of a recipe, any of them at any time."""
+
+    def __init__(self, recipe: Recipe, people: People, motions: Motions) -> None:
+        self.recipe = recipe
+        self.cast = people
+        self._motions = motions
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """The sequence of ``count`` frames that begins with frame ``first`` of the dataset."""
+        return render_sequence(self.cast, self.recipe, first // self.recipe.sequence_frames, count, self._motions)
+
+    def scene(self, number: int) -> str:
+        """What sequence ``number`` shows."""
+        return scene_of(number)
+
+    def describe(self) -> dict:
+        """The poses that it shows are those of its motions."""
+        return {"pose_bank": self._motions.digest()}
 
 
 def render_sequence(
@@ -205,7 +219,7 @@ def render_sequence(
     ValueError
         For a scene that is not there.
     """
-    name = list(SCENES)[index % len(SCENES)] if scene is None else scene
+    name = scene_of(index) if scene is None else scene
     if name not in SCENES:
         raise ValueError(f"no scene {name!r}; there are {', '.join(SCENES)}")
     rng = np.random.default_rng([recipe.seed, index])

@@ -12,6 +12,7 @@ from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.dataset import Dataset, RecordingEntry, recording_name, write_manifest
 from posepipe.errors import FormatError
+from posepipe.frame_sequence import SequenceRows
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
 
@@ -107,6 +108,7 @@ def test_a_missing_recording_is_named(folder):
         ({"body": {}}, "damaged manifest"),
         ({"body": []}, "damaged manifest"),
         ({"recipe": 3}, "damaged manifest"),
+        ({"recordings": [{"file": "a.mcap", "frames": 5, "scene": 3}]}, "scene must be a name"),
     ],
 )
 def test_a_wrong_manifest_is_told(folder, change, message):
@@ -154,6 +156,39 @@ def test_one_labelled_recording_is_a_dataset():
         assert len(dataset) == 60
         assert dataset[7].joints_m.shape == (1, 20, 3)
         assert dataset.content.startswith("walk.mcap 60 ")
+
+
+def list_as(folder, scenes):
+    """Write the manifest anew: what each recording shows."""
+    entries = [RecordingEntry.describe(folder / recording_name(k), scene) for k, scene in enumerate(scenes)]
+    write_manifest(folder, HUMAN, RECIPE, entries)
+
+
+def test_recordings_that_are_sequences_are_told_from_those_that_are_not(folder):
+    with Dataset.open(folder) as dataset:
+        assert dataset.sequences == ()
+    assert "scene" not in (folder / "dataset.json").read_text()  # older readers find what they knew
+    list_as(folder, [None, "crossing"])
+    with Dataset.open(folder) as dataset:
+        assert dataset.sequences == (SequenceRows("frames-00001", range(3, 5), "crossing"),)
+
+
+def test_a_recording_by_itself_is_a_sequence_unless_its_dataset_says_otherwise(folder, tmp_path_factory):
+    def sequences(path):
+        with Dataset.open(path) as dataset:
+            return dataset.sequences
+
+    path = folder / recording_name(0)
+    assert sequences(path) == ()
+    list_as(folder, ["crossing", None])
+    assert sequences(path) == (SequenceRows("frames-00000", range(3), "crossing"),)
+    moved = tmp_path_factory.mktemp("elsewhere") / "mine.mcap"
+    moved.write_bytes(path.read_bytes())
+    assert sequences(moved) == (SequenceRows("mine", range(3)),)
+    (folder / "dataset.json").write_text("{}")
+    assert len(Dataset.open(path)) == 3  # its frames are there, whatever lies beside it
+    with pytest.raises(FormatError, match="wanted format"):
+        sequences(path)
 
 
 def test_a_recording_without_truth_is_no_dataset(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posepipe.evaluation import TrueParts, evaluate
+from posepipe.evaluation import TrueParts, evaluate, find_poses
 from posepipe.frames import LabelledFrame
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest
@@ -89,3 +89,15 @@ def test_cut_out_people_are_asked_for_nothing_else(forest):
     report = evaluate(forest, toy_frames(3, first=40))
     assert all(np.isnan(value) for value in report.presence.figures().values())
     assert "people missed" not in report.text()
+
+
+def test_trackers_are_given_a_pose_of_everybody_cut_out_and_of_whom_the_pipeline_finds(forest):
+    frame = beside_each_other(31)
+    gone = replace(frame, people=np.where(frame.people == 2, 0, frame.people))
+    (_, both), (same, one) = find_poses(forest, [frame, gone])
+    assert same is gone
+    assert (len(both), len(one)) == (2, 1)
+    for pose, truth in zip(both, frame.joints_m, strict=True):
+        assert np.linalg.norm(pose.joints["head"].xyz_m - truth[0]) < 0.1
+    (_, found), (_, still) = find_poses(forest, [frame, gone], whole_frames=True)
+    assert len(found) == len(still) == 2  # whoever's the pixels are said to be

@@ -142,3 +142,32 @@ def test_packs_are_one_sequence_whose_identity_is_its_content(path, tmp_path):
 def test_datasets_and_packs_are_scored_apart(path, tmp_path):
     with pytest.raises(PosepipeError, match="score them apart"):
         open_labelled([toy_pack(path), tmp_path], TOY)
+
+
+def rows_of(path):
+    return [(s.name, s.rows, s.exact_joints) for s in LabelledPack(path, TOY).sequences]
+
+
+def test_a_pack_is_cut_into_sequences_by_name(path):
+    names = np.array(["a:0", "a:1", "walk:1:7", "walk:1:9", "a:2", "alone"])
+    assert rows_of(toy_pack(path, name=names)) == [
+        ("a", range(2), False),
+        ("walk:1", range(2, 4), False),
+        ("a", range(4, 5), False),
+        ("alone", range(5, 6), False),
+    ]
+    frames = open_labelled([path, path], TOY)
+    assert [(s.name, len(part)) for s, part in frames.sequences()] == [("a", 2), ("walk:1", 2)] * 2
+    np.testing.assert_array_equal(frames.sequences()[3][1][0].joints_m, frames[8].joints_m)
+
+
+def test_without_names_a_pack_with_times_is_one_sequence_and_others_are_none(path):
+    assert rows_of(toy_pack(path)) == []
+    assert rows_of(toy_pack(path, timestamp_s=np.arange(6) / 10)) == [("pack", range(6), False)]
+
+
+@pytest.mark.parametrize("name", [np.arange(6), np.array(["a", "b"]), np.array([["a"] * 6])])
+def test_names_that_are_not_one_a_frame_are_told_when_they_are_asked_for(path, name):
+    pack = LabelledPack(toy_pack(path, name=name), TOY)
+    with pytest.raises(FormatError, match="name: wanted 6 names"):
+        pack.sequences  # noqa: B018 - reading it is the test

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from posepipe.results import JointProposal, Pose, Track
 from posepipe.track_metrics import (
+    Jitter,
     TrackCounts,
     TrackScores,
     jitter_at_rest,
@@ -215,6 +216,15 @@ def test_a_joint_in_motion_is_not_measured():
     assert np.isnan(found.step_mm)
 
 
+def test_who_came_back_while_nobody_looked_did_not_rest():
+    noise, times = white(0.005, frames=80)
+    times[40:] += 0.5
+    noise[40:, :, 0] += 0.3
+    found = jitter_at_rest(noise, np.zeros_like(noise), times)
+    assert found.samples == noise.shape[0] * noise.shape[1]
+    assert found.spread_mm == pytest.approx(8.7, rel=0.1)
+
+
 @pytest.mark.parametrize("sigma_m", [0.002, 0.005])
 def test_without_truth_white_noise_is_measured_alike(sigma_m):
     noise, times = white(sigma_m)
@@ -242,6 +252,17 @@ def test_without_truth_a_slow_even_drift_adds_nothing():
     assert found.spread_mm == pytest.approx(0, abs=1e-6)
 
 
+def test_jitter_of_several_people_is_that_of_all_their_rests():
+    one, times = white(0.002)
+    other, _ = white(0.01)
+    both = jitter_at_rest(np.concatenate([one, other], axis=1), np.zeros((len(times), 8, 3)), times)
+    added = jitter_at_rest(one, np.zeros_like(one), times) + jitter_at_rest(other, np.zeros_like(other), times)
+    assert added.samples == both.samples
+    np.testing.assert_allclose([added.spread_mm, added.step_mm], [both.spread_mm, both.step_mm])
+    assert np.isnan((Jitter() + Jitter()).spread_mm)
+    assert np.isnan(Jitter().step_mm)
+
+
 @pytest.mark.parametrize("frames", [0, 1, 5])
 def test_too_short_for_a_rest_is_nan(frames):
     found = jitter_without_truth(np.zeros((frames, 2, 3)), np.arange(frames) / FPS)
@@ -254,3 +275,4 @@ def test_joints_of_a_track_come_in_the_order_asked_for():
         joints_of(track(1, 0.5, joints=("pelvis",)), ("head", "pelvis")), [[np.nan] * 3, [0.5, 0, 2]]
     )
     assert np.isnan(joints_of(None, JOINTS)).all()
+    assert joints_of(track(1, 0.5), ()).shape == (0, 3)

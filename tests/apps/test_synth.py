@@ -5,6 +5,7 @@ import pytest
 from apps.cli import main
 from apps.synth import SENSORS
 from posepipe.dataset import Dataset
+from synth.clips import MOTIONS_FILE, POSE_BANK_FILE
 from synth.sensor_presets import PRESETS
 
 SMALL = ["--frames", "2", "--workers", "1"]
@@ -50,3 +51,17 @@ def test_a_wrong_camera_is_one_line_and_leaves_nothing_behind(tmp_path, capsys):
     assert "camera.toml" in line
     assert "time_of_flight" in line  # among the families that there are
     assert not (tmp_path / "data").exists()
+
+
+def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
+    recipe = tmp_path / "short.toml"
+    recipe.write_text('frames = 6\nsequence_frames = 3\nposes = "all"\n')
+    data = str(tmp_path / "data")
+    assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(MOTIONS_FILE), "--workers", "1"]) == 0
+    assert "2 motions from --mocap; played are 1 walks, 1 acts" in capsys.readouterr().out
+    with Dataset.open(data) as dataset:
+        assert [sequence.scene for sequence in dataset.sequences] == ["standing", "crossing"]
+    assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(POSE_BANK_FILE), "--workers", "1"]) == 1
+    assert "single poses; sequences want motions" in capsys.readouterr().err
+    assert main(["synth", data, "--recipe", "sequences", "--frames", "100"]) == 1
+    assert "100 frames are no whole sequences of 60; give 120" in capsys.readouterr().err

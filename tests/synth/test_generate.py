@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +16,13 @@ from posepipe.body import HUMAN
 from posepipe.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import PosepipeError
 from synth import generate as generate_module
-from synth.clips import embedded_pose_bank
+from synth.cast import Creatures
+from synth.clips import embedded_motion, embedded_pose_bank
+from synth.creatures import read_creature
+from synth.motions import Motions
 from synth.recipe import Recipe
-from tests.rendered_people import render_people, renderer_of
+from synth.sequences import render_sequence
+from tests.rendered_people import people_of, render_people, renderer_of
 
 SMALL = Recipe(frames=12, seed=3)
 
@@ -86,6 +92,48 @@ def test_twenty_kills_lose_nothing(tmp_path):
         process.wait()
     subprocess.run([*command, str(tmp_path / "killed")], check=True)
     assert recordings(tmp_path / "killed") == recordings(tmp_path / "whole")
+
+
+SEQUENCES = Recipe(frames=9, seed=5, poses="all", sequence_frames=3)
+
+
+def test_every_recording_is_a_sequence_that_depends_on_its_number_alone(tmp_path):
+    render_people(tmp_path / "one", SEQUENCES, workers=1)
+    render_people(tmp_path / "two", SEQUENCES, workers=2)
+    assert recordings(tmp_path / "one") == recordings(tmp_path / "two")
+    with Dataset.open(tmp_path / "one") as dataset:
+        assert [(s.scene, s.rows) for s in dataset.sequences] == [
+            ("standing", range(3)),
+            ("crossing", range(3, 6)),
+            ("walking", range(6, 9)),
+        ]
+        assert dataset.recipe["sequence_frames"] == 3
+        np.testing.assert_allclose(dataset.timestamps_s, np.tile(np.arange(3) / 30, 3))
+        alone = list(render_sequence(people_of(SEQUENCES), SEQUENCES, 1, 3))
+        for row, frame in enumerate(alone, start=3):
+            np.testing.assert_array_equal(dataset[row].depth.depth_m, frame.depth.depth_m)
+            np.testing.assert_array_equal(dataset[row].people, frame.people)
+            np.testing.assert_array_equal(dataset[row].joints_m, frame.joints_m)
+
+
+def test_sequences_go_on_where_they_stopped_with_the_same_motions_alone(tmp_path):
+    render_people(tmp_path / "whole", SEQUENCES)
+    render_people(tmp_path / "broken", replace(SEQUENCES, frames=6))
+    (tmp_path / "broken" / "frames-00000.mcap").unlink()
+    render_people(tmp_path / "broken", SEQUENCES)
+    assert recordings(tmp_path / "broken") == recordings(tmp_path / "whole")
+    with pytest.raises(PosepipeError, match="differs in sequence_frames"):
+        render_people(tmp_path / "whole", replace(SEQUENCES, frames=10, sequence_frames=5))
+    walk = embedded_motion("humanoid3d_walk")
+    with pytest.raises(PosepipeError, match="differs in pose_bank"):
+        render_people(tmp_path / "whole", SEQUENCES, motions=Motions((walk,), (walk,)))
+
+
+def test_creatures_have_no_motions(tmp_path):
+    creature = read_creature(Path(__file__).parents[2] / "docs" / "examples" / "quadruped.toml")
+    with pytest.raises(ValueError, match="only people have motions"):
+        generate_module.generate(tmp_path / "data", SEQUENCES, Creatures(creature))
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_folder_takes_no_other_recipe(tmp_path):

@@ -38,6 +38,20 @@ def test_the_validation_recipe_is_frozen():
 
 
 @pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("sequences", {"sequence_frames": 60, "seed": 900}),
+        ("sequences-in-rooms", {"sequence_frames": 90, "seed": 901, "carried_share": 0.15, "room_share": 1.0}),
+    ],
+)
+def test_the_recipes_of_sequences_are_frozen(name, fields):
+    """The figures of docs/tracking.md rest on them."""
+    assert read_recipe(name) == Recipe(
+        frames=1440, poses="validation", wardrobe="full", camera_height_m=(0.8, 1.6), **fields
+    )
+
+
+@pytest.mark.parametrize(
     ("line", "says"),
     [
         ("frames = 0", "at least 1"),
@@ -55,6 +69,10 @@ def test_the_validation_recipe_is_frozen():
         ("sensor = 'kinect-v3'", "kinect-v3.*known are"),
         ("sensor = 3", "a preset's name"),
         ("[sensor]\nname = 'mine'", "width, height, fx"),
+        ("sequence_frames = 1", "from 2 up, or 0"),
+        ("sequence_frames = -2", "from 2 up, or 0"),
+        ("sequence_frames = 7.5", "from 2 up, or 0"),
+        ("sequence_frames = 60", "1000 frames are no whole sequences of 60; give 1020"),
     ],
 )
 def test_a_wrong_recipe_says_what_is_wrong(tmp_path, line, says):

@@ -10,8 +10,9 @@ import pytest
 from posepipe.body import HUMAN
 from synth.cast import People
 from synth.clips import Motion, embedded_motion, embedded_pose_bank
+from synth.motions import Motions
 from synth.recipe import Recipe
-from synth.sequences import SCENES, Motions, follow, render_sequence
+from synth.sequences import SCENES, follow, render_sequence, scene_of
 from synth.shot import FPS
 
 RECIPE = Recipe(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
@@ -105,6 +106,8 @@ def test_the_index_chooses_the_scene(people):
     counts = [len(next(render_sequence(people, RECIPE, index, 2)).joints_m) for index in range(len(SCENES))]
     assert set(counts) == {1, 2, 3}
     assert counts[list(SCENES).index("crossing")] == 2
+    assert [scene_of(index) for index in range(len(SCENES))] == list(SCENES)
+    assert scene_of(len(SCENES) + 1) == "crossing"
 
 
 def test_a_scene_that_is_not_there_is_refused(people):
