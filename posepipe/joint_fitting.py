@@ -1,8 +1,8 @@
 """Learns the joint parameters of a forest from labelled frames that its trees never saw.
 
 A grid search finds bandwidth and probability threshold of each landmark, the push-back follows from
-the residuals along the ray, a logistic fit turns mass into confidence, and a Gaussian of landmarks
-and joints is estimated for the inference of joints.
+the residuals along the ray, a logistic fit turns mass into confidence, a Gaussian of landmarks
+and joints is estimated for the inference of joints, and a network learns to correct it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,25 @@ from itertools import chain, islice, product
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from posepipe.assembly import choose_proposals, infer_joints, landmark_noise, places_of, share_within
+from posepipe.assembly import (
+    calibrate,
+    choose_proposals,
+    infer_joints,
+    landmark_noise,
+    places_of,
+    share_within,
+    surest,
+)
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
-from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
+from posepipe.gaussian_fitting import fit_gaussian
+from posepipe.joint_parameters import JointParameters, Landmark, Refinement, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
+from posepipe.refinement import Evidence, refine
+from posepipe.refinement_fitting import train_refinement
 from posepipe.results import RIGHT_M, JointProposal
 from posepipe.votes import PackedVotes
 
@@ -32,6 +43,12 @@ SEARCH_PEOPLE = 400
 """People on whom the grid is searched; their densities are held in memory, about 0.6 MB each."""
 FEW_PEOPLE = 100
 """The Gaussian has 48 places to relate; with fewer people than this it learns their chance likenesses."""
+GAUSSIAN_PEOPLE = 6000
+"""More would make the Gaussian no better, and cost half a minute a thousand."""
+REFINEMENT_PEOPLE = 2000
+"""With fewer, the network learns those people by heart: none is taught."""
+HELD_BACK = 10
+"""Every tenth person is kept from the network: by these it is calibrated, and dropped if it helps none of them."""
 OUTLIER_M = 0.2
 """Modes further off are mistakes, left to the confidence; the Gaussian describes the rest."""
 
@@ -61,6 +78,7 @@ def fit_joint_parameters(
     on_frame: Callable[[], object] = lambda: None,
     votes: PackedVotes | None = None,
     method: str = "parts",
+    on_round: Callable[[], object] = lambda: None,
 ) -> JointParameters:
     """Learn the joint parameters of a classifier.
 
@@ -68,10 +86,11 @@ def fit_joint_parameters(
     ----------
     classifier : PartClassifier
     frames : labelled frames, not those its trees were grown on. The grid search takes the first
-        SEARCH_PEOPLE people; the Gaussian gains from some thousands
+        SEARCH_PEOPLE people; the Gaussian gains from some thousands, the network from some ten thousands
     on_frame : called at each frame, for a progress bar
     votes : of the classifier's leaves; without them only the method "parts" will do
     method : one of METHODS
+    on_round : called at each round of the network's training, if it is trained
 
     Raises
     ------
@@ -91,12 +110,14 @@ def fit_joint_parameters(
     found = _find_all(chain(searched, people), parameters, classifier.body, votes)
     parameters = replace(parameters, confidence=_fit_confidence(found))
     # a Gaussian is surer of the people it was fitted to: it is calibrated on people held back, then fitted to all
-    half = (
-        np.arange(len(found.joints_m)) % (len(found.joints_m) // 2) % 2 == 0
-    )  # a person and his mirror image together
-    on_half = _with_gaussian(parameters, found, half)
-    parameters = replace(parameters, calibration=_fit_calibration(on_half, found, ~half))
-    return _with_gaussian(parameters, found, np.ones(len(half), bool))
+    number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)  # a person and his mirror image have one
+    enough, half = number < GAUSSIAN_PEOPLE, number % 2 == 0
+    on_half = _with_gaussian(parameters, found, enough & half)
+    parameters = replace(parameters, calibration=_fit_calibration(on_half, found, enough & ~half))
+    parameters = _with_gaussian(parameters, found, enough)
+    if number.max() + 1 < REFINEMENT_PEOPLE:
+        return parameters
+    return replace(parameters, refinement=_fit_refinement(parameters, found, classifier.body, number, on_round))
 
 
 def _people(
@@ -242,33 +263,67 @@ def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarra
         right = (found.masses_m2[:, :, 0] > 0) & (np.linalg.norm(top - found.landmarks_m, axis=-1) < OUTLIER_M)
     places = np.where(right[..., None], top, np.nan)
     rows = np.concatenate([places, found.joints_m], axis=1) - found.joints_m.mean(axis=1, keepdims=True)
-    fits = [_gaussian(rows[people][:, :, axis]) for axis in range(3)]
-    return replace(
-        parameters,
-        mean_m=np.array([m for m, _ in fits], np.float32),
-        covariance_m2=np.array([c for _, c in fits], np.float32),
-    )
+    mean, covariance = fit_gaussian(rows[people])
+    return replace(parameters, mean_m=mean.astype(np.float32), covariance_m2=covariance.astype(np.float32))
 
 
 def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
     """Logistic, per joint, of the Gaussian's own log-odds against joints within 10 cm: float32 (J, 2)."""
-    shares, right = [], []
-    for p in np.nonzero(people)[0]:
+    known, evidence = _evidence(parameters, found, np.flatnonzero(people))
+    if not len(known):  # nobody was held back
+        return parameters.calibration
+    return _calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
+
+
+def _calibration(share: np.ndarray, joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    """Logistic, per joint, in the log-odds of a model's own share: float32 (J, 2)."""
+    share = np.clip(share, 1e-4, 1 - 1e-4)
+    log_odds = np.log(share / (1 - share))
+    return np.array([_logistic(x, y) for x, y in zip(log_odds.T, _right(joints_m, truth_m).T, strict=True)], np.float32)
+
+
+def _right(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(joints_m - truth_m, axis=-1) < RIGHT_M
+
+
+def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence]:
+    """What is known of some people before their joints are corrected; those of whom nothing was found are left out."""
+    known, rows = [], []
+    for p in people:
         confidence = calibrated(found.masses_m2[p], parameters.confidence)
         rivals = [
             [JointProposal("", tuple(xyz), c) for xyz, c, m in zip(*mode, strict=True) if m > 0]
             for mode in zip(found.modes_m[p], confidence, found.masses_m2[p], strict=True)
         ]
-        if not any(rivals):
-            continue
-        place, sure = places_of(choose_proposals(rivals, parameters))
-        joints_m, sigma_m = infer_joints(place, sure > 0, landmark_noise(sure), parameters)
-        shares.append(np.clip(share_within(sigma_m), 1e-4, 1 - 1e-4))
-        right.append(np.linalg.norm(joints_m - found.joints_m[p], axis=1) < RIGHT_M)
-    if not shares:  # nobody was held back
-        return parameters.calibration
-    log_odds = np.log(np.array(shares) / (1 - np.array(shares)))
-    return np.array([_logistic(x, y) for x, y in zip(log_odds.T, np.array(right).T, strict=True)], np.float32)
+        if any(rivals):
+            known.append(p)
+            place, sure = chosen = places_of(choose_proposals(rivals, parameters))
+            rows.append(
+                Evidence.gather(rivals, chosen, infer_joints(place, sure > 0, landmark_noise(sure), parameters))
+            )
+    return np.array(known, np.int64), Evidence.join(rows)
+
+
+def _fit_refinement(
+    parameters: JointParameters,
+    found: _Modes,
+    body: BodyDefinition,
+    number: np.ndarray,
+    on_round: Callable[[], object],
+) -> Refinement | None:
+    """A network taught on most people and calibrated on the others; None when those are no better off with it.
+
+    ``number`` (P,) says who is whose mirror image.
+    """
+    known, evidence = _evidence(parameters, found, np.arange(len(number)))
+    truth_m, held_back = found.joints_m[known], number[known] % HELD_BACK == 0
+    taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_round)
+    judges, truth_m = evidence[held_back], truth_m[held_back]
+    joints_m, share = refine(taught, judges, body, parameters.method)
+    taught = replace(taught, calibration=_calibration(share, joints_m, truth_m))
+    expected = judges.joints_m, calibrate(share_within(judges.sigma_m), parameters.calibration)
+    better, _ = surest(expected, (joints_m, calibrate(share, taught.calibration)))
+    return taught if _right(better, truth_m).mean() > _right(judges.joints_m, truth_m).mean() else None
 
 
 def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -279,25 +334,3 @@ def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
             return float(fit.intercept_[0]), float(fit.coef_[0, 0])
     share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
     return float(np.log(share / (1 - share))), 0.0
-
-
-def _gaussian(rows: np.ndarray, floor_m: float = 0.005, steps: int = 20) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian of rows (P, K) with missing values NaN, by expectation maximisation (Dempster et al. 1977)."""
-    known = np.isfinite(rows)
-    filled = np.where(known, rows, 0)
-    counts = np.maximum(known.sum(axis=0), 1)
-    mean = filled.sum(axis=0) / counts
-    covariance = np.diag((np.where(known, rows - mean, 0) ** 2).sum(axis=0) / counts + floor_m**2)
-    for _ in range(steps):
-        complete, extra = np.empty_like(rows), np.zeros_like(covariance)
-        for p in range(len(rows)):
-            k, u = known[p], ~known[p]
-            complete[p] = filled[p]
-            if u.any():
-                gain = np.linalg.solve(covariance[np.ix_(k, k)], covariance[np.ix_(k, u)]).T
-                complete[p, u] = mean[u] + gain @ (rows[p, k] - mean[k])
-                extra[np.ix_(u, u)] += covariance[np.ix_(u, u)] - gain @ covariance[np.ix_(k, u)]
-        mean = complete.mean(axis=0)
-        centred = complete - mean
-        covariance = (centred.T @ centred + extra) / len(rows) + np.eye(len(mean)) * floor_m**2
-    return mean, covariance

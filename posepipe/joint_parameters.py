@@ -44,9 +44,30 @@ def landmark_classes(body: BodyDefinition) -> np.ndarray:
     return table
 
 
+RIVALS = 2
+"""Proposals of each landmark that the network sees, the heaviest first; the third is hardly ever right."""
+
+
+def n_inputs(body: BodyDefinition, method: str) -> int:
+    """How many numbers the network sees of a person: joints and what is proposed, each with a certainty, and a ray."""
+    return 4 * (len(body.joints) + (RIVALS + 1) * len(landmarks_of(body, method))) + 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refinement:
+    """Weights of the network that corrects the joints (`refinement`)."""
+
+    input_mean: np.ndarray  #: float32 (N,)
+    input_deviation: np.ndarray  #: float32 (N,)
+    weights: tuple[np.ndarray, ...]  #: float32 (N, H), (H, K), ... (K, 4 J), a layer each
+    biases: tuple[np.ndarray, ...]  #: float32 (H,), (K,), ... (4 J,)
+    #: float32 (J, 2): offset and slope of a corrected joint's log-odds to lie right, against the network's own
+    calibration: np.ndarray
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JointParameters:
-    """Parameters of mean shift per landmark (`landmarks_of`), and of the linear model that places the joints.
+    """Parameters of mean shift per landmark (`landmarks_of`), and of the models that place the joints.
 
     The linear model is a Gaussian of landmarks and joints together, one for each camera axis: a joint
     is its expectation given the landmarks that were found, so that any subset of them will do.
@@ -62,8 +83,9 @@ class JointParameters:
     covariance_m2: np.ndarray  #: float32 (3, L + J, L + J)
     calibration: (
         np.ndarray
-    )  #: float32 (J, 2): offset and slope of a joint's log-odds to lie right, against the Gaussian's
+    )  #: float32 (J, 2): offset and slope of a joint's log-odds to lie right, against the model's own
     method: str = "parts"  #: one of METHODS
+    refinement: Refinement | None = None  #: None = joints stay where the Gaussian expects them
 
     @classmethod
     def default(cls, body: BodyDefinition, method: str = "parts") -> JointParameters:

@@ -47,8 +47,11 @@ STAGES = {
     "posepipe.smoothing",
     "posepipe.tracking",
 }
-#: a stage hands its result on in a noun of its own: stage -> {other stage: names}
-STAGE_NOUNS = {"posepipe.proposals": {"posepipe.density": {"Density"}}}
+#: a stage hands its result on in a noun of its own, and may have arithmetic beside it: stage -> {module: names}
+STAGE_NOUNS = {
+    "posepipe.proposals": {"posepipe.density": {"Density"}},
+    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "refine"}},
+}
 #: who else may import stages: the flow itself, and what learns their parameters
 STAGE_USERS = {
     "posepipe.pipeline": STAGES,
@@ -56,8 +59,6 @@ STAGE_USERS = {
     "posepipe.training": {"posepipe.foreground"},
 }
 
-#: kernels that learners share with the stages
-LEARN_KERNELS = {"posepipe.mean_shift"}
 #: who in the library may import its learners: the flow, which loads a forest; what trains, measures and describes one
 LEARN_USERS = {
     "posepipe",
@@ -264,7 +265,7 @@ def test_the_library_uses_its_learners_in_few_places(module):
 
 @each([module for module in ALL if within(module.name, "posepipe.learn")])
 def test_learners_import_nouns_files_shared_kernels_and_each_other(module):
-    allowed = NOUNS | FILES | LEARN_KERNELS | LEARN_KERNELS
+    allowed = NOUNS | FILES | LEARN_KERNELS
     assert refused(module, lambda found: found.module in allowed or within(found.module, "posepipe.learn")) == []
 
 

@@ -1,9 +1,9 @@
 """The model file: a forest, its body, joint parameters and history in one `.npz`, never pickled.
 
 Per tree k: ``feature_k`` int16 or int32, ``threshold_k`` float32, ``leaves_k`` uint8 (L, C), and ``offsets_k``
-float32; with votes, the arrays of `LeafVotes`, ``votes_*_k``. Children need no room: nodes stand level by level, so
-the n-th inner node's children, and the n-th leaf's row, follow from counting. `header` is JSON: version, body, rules of
-the probes, history.
+float32; with votes, the arrays of `LeafVotes`, ``votes_*_k``; with a network that refines joints, ``refine_*``.
+Children need no room: nodes stand level by level, so the n-th inner node's children, and the n-th leaf's row,
+follow from counting. `header` is JSON: version, body, rules of the probes, history.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
-from posepipe.joint_parameters import METHODS, JointParameters, landmarks_of
+from posepipe.joint_parameters import METHODS, JointParameters, Refinement, landmarks_of, n_inputs
 from posepipe.learn.depth_features import BACKGROUND_M
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.npz_file import read_npz, write_npz
 from posepipe.votes import LeafVotes
 
 FORMAT = "posepipe-forest"
-VERSION = 3
-"""1 knew no votes, and so no method of joints; 2 no symmetric forests."""
+VERSION = 4
+"""1 knew no votes, and so no method of joints; 2 no symmetric forests; 3 no refinement of joints."""
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
-_JOINT_FIELDS = tuple(name for name in JointParameters.__dataclass_fields__ if name != "method")
+_JOINT_FIELDS = tuple(name for name in JointParameters.__dataclass_fields__ if name not in ("method", "refinement"))
 _VOTE_FIELDS = tuple(LeafVotes.__dataclass_fields__)
 
 
@@ -78,6 +78,8 @@ def write_forest(
         arrays |= {f"votes_{name}_{k}": getattr(own, name) for name in _VOTE_FIELDS}
     for name in _JOINT_FIELDS:
         arrays[f"joints_{name}"] = getattr(joint_parameters, name)
+    if joint_parameters.refinement is not None:
+        arrays |= _refinement_arrays(joint_parameters.refinement)
     with disk_errors(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_npz(path, arrays)
@@ -143,7 +145,8 @@ def read_forest(path: str | Path) -> StoredForest:
         body = BodyDefinition.from_dict(header["body"])
         trees, offsets = zip(*(_read_tree(arrays, k) for k in range(header["trees"])), strict=True)
         joint_arrays = {name: arrays[f"joints_{name}"] for name in _JOINT_FIELDS}
-        joint_parameters = JointParameters(**joint_arrays, method=header.get("joints_from", "parts"))
+        method = header.get("joints_from", "parts")
+        joint_parameters = JointParameters(**joint_arrays, method=method, refinement=_read_refinement(arrays))
         _check_joint_parameters(joint_parameters, body)
         votes, symmetric = _read_votes(arrays, len(trees)), header.get("symmetric", False) is True
         return StoredForest(trees, offsets, body, joint_parameters, header, votes, symmetric)
@@ -184,6 +187,31 @@ def _read_votes(arrays: Mapping[str, np.ndarray], n_trees: int) -> tuple[LeafVot
     return tuple(LeafVotes(*(arrays[f"votes_{name}_{k}"] for name in _VOTE_FIELDS)) for k in range(n_trees))
 
 
+def _refinement_arrays(refinement: Refinement) -> dict[str, np.ndarray]:
+    """Half precision will do for weights: what they lose is a thousandth of each."""
+    arrays = {
+        "refine_mean": refinement.input_mean,
+        "refine_deviation": refinement.input_deviation,
+        "refine_calibration": refinement.calibration,
+    }
+    for k, (weight, bias) in enumerate(zip(refinement.weights, refinement.biases, strict=True)):
+        arrays |= {f"refine_weight_{k}": weight.astype(np.float16), f"refine_bias_{k}": bias}
+    return arrays
+
+
+def _read_refinement(arrays: Mapping[str, np.ndarray]) -> Refinement | None:
+    if "refine_mean" not in arrays:
+        return None
+    layers = range(sum(name.startswith("refine_weight_") for name in arrays))
+    return Refinement(
+        arrays["refine_mean"],
+        arrays["refine_deviation"],
+        tuple(arrays[f"refine_weight_{k}"].astype(np.float32) for k in layers),
+        tuple(arrays[f"refine_bias_{k}"] for k in layers),
+        arrays["refine_calibration"],
+    )
+
+
 def _check_dtype(name: str, array: np.ndarray, kind: str) -> None:
     if array.dtype.kind != kind:
         wanted = {"i": "whole numbers", "f": "floating point"}[kind]
@@ -205,3 +233,23 @@ def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -
         raise ValueError("a bandwidth must be above 0")
     if (np.diagonal(parameters.covariance_m2, axis1=1, axis2=2) < 0).any():
         raise ValueError("a variance must not be negative")
+    if parameters.refinement is not None:
+        _check_refinement(parameters.refinement, n_inputs(body, parameters.method), 4 * len(body.joints))
+
+
+def _check_refinement(refinement: Refinement, n_in: int, n_out: int) -> None:
+    columns = [n_in, *(weight.shape[-1] for weight in refinement.weights)]
+    wanted = {
+        "mean": (refinement.input_mean, (n_in,)),
+        "deviation": (refinement.input_deviation, (n_in,)),
+        "calibration": (refinement.calibration, (n_out // 4, 2)),
+        **{f"weight {k}": (w, (columns[k], columns[k + 1])) for k, w in enumerate(refinement.weights)},
+        **{f"bias {k}": (b, (columns[k + 1],)) for k, b in enumerate(refinement.biases)},
+    }
+    for name, (array, shape) in wanted.items():
+        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError(f"refinement: {name} must be finite float32 {shape}, got {array.dtype} {array.shape}")
+    if columns[-1] != n_out or len(columns) < 2:
+        raise ValueError(f"refinement: wanted {n_out} answers, got {columns[-1]}")
+    if (refinement.input_deviation <= 0).any():
+        raise ValueError("refinement: a deviation must be above 0")

@@ -1,0 +1,134 @@
+"""A small network corrects the joints that the Gaussian expects.
+
+The Gaussian of `assembly` relates places by straight lines, and believes what was proposed as far as
+its mass goes. A person who turns round is no straight line, and a hand behind the back is proposed all
+the same, where the other hand is. The network sees what the Gaussian saw, its answer and the rivals
+that were passed over, and says how far off each joint is and how likely the corrected one is right.
+It is taught on rendered people, whose hidden joints are known (`refinement_fitting`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.body import BodyDefinition, mirror_name
+from posepipe.joint_parameters import RIVALS, Landmark, Refinement, landmarks_of
+from posepipe.results import JointProposal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What is known of P people before their joints are corrected; places in metres, camera axes, 0 for none."""
+
+    rivals_m: np.ndarray  #: float32 (P, L, RIVALS, 3)
+    rivals_confidence: np.ndarray  #: float32 (P, L, RIVALS), 0 = no proposal
+    chosen_m: np.ndarray  #: float32 (P, L, 3)
+    chosen_confidence: np.ndarray  #: float32 (P, L), 0 = none was there to choose
+    joints_m: np.ndarray  #: float32 (P, J, 3), as the Gaussian expects them
+    sigma_m: np.ndarray  #: float32 (P, J), its standard deviation an axis
+
+    def __len__(self) -> int:
+        return len(self.joints_m)
+
+    def __getitem__(self, people: np.ndarray | slice) -> Evidence:
+        return Evidence(*(getattr(self, name)[people] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def gather(
+        cls,
+        rivals: Sequence[Sequence[JointProposal]],
+        chosen: tuple[np.ndarray, np.ndarray],
+        expected: tuple[np.ndarray, np.ndarray],
+    ) -> Evidence:
+        """Of one person: proposals of each landmark, `places_of` the chosen, and the answer of `infer_joints`."""
+        places, confidence = (
+            np.zeros((1, len(rivals), RIVALS, 3), np.float32),
+            np.zeros((1, len(rivals), RIVALS), np.float32),
+        )
+        for row, proposals in enumerate(rivals):
+            for k, proposal in enumerate(proposals[:RIVALS]):
+                places[0, row, k], confidence[0, row, k] = proposal.xyz_m, proposal.confidence
+        return cls(places, confidence, *(array[None].astype(np.float32) for array in (*chosen, *expected)))
+
+    @classmethod
+    def join(cls, people: Sequence[Evidence]) -> Evidence:
+        """The evidence of all, in order."""
+        return cls(*(np.concatenate([getattr(e, name) for e in people]) for name in cls.__dataclass_fields__))
+
+    def mirrored(self, body: BodyDefinition, method: str) -> Evidence:
+        """Of the same people in a mirror: left is right, and x points the other way."""
+        landmarks, joints = landmarks_of(body, method), body.mirrored_joints()
+        swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
+        return Evidence(
+            self.rivals_m[:, swap] * ACROSS,
+            self.rivals_confidence[:, swap],
+            self.chosen_m[:, swap] * ACROSS,
+            self.chosen_confidence[:, swap],
+            self.joints_m[:, joints] * ACROSS,
+            self.sigma_m[:, joints],
+        )
+
+
+ACROSS = np.array([-1, 1, 1], np.float32)
+"""Takes a place to its mirror image."""
+
+
+def inputs_of(evidence: Evidence) -> np.ndarray:
+    """What the network sees: float32 (P, `n_inputs`), places in metres about the middle of the expected joints.
+
+    And the ray to that middle: from where a person is looked at decides what he hides.
+    """
+    middle = evidence.joints_m.mean(axis=1)
+    rivals = np.where(evidence.rivals_confidence[..., None] > 0, evidence.rivals_m - middle[:, None, None], 0)
+    chosen = np.where(evidence.chosen_confidence[..., None] > 0, evidence.chosen_m - middle[:, None], 0)
+    columns = (
+        evidence.joints_m - middle[:, None],
+        np.log(np.clip(evidence.sigma_m, 0.01, 1)),
+        rivals,
+        evidence.rivals_confidence,
+        chosen,
+        evidence.chosen_confidence,
+        middle / np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-6),
+    )
+    return np.concatenate([column.reshape(len(evidence), -1) for column in columns], axis=1, dtype=np.float32)
+
+
+def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
+    """The network's answer, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds.
+
+    Linear layers with rectifiers between them. Naive twin: tests/reference/refinement.py
+    """
+    layer = (inputs - refinement.input_mean) / refinement.input_deviation
+    for weight, bias in zip(refinement.weights[:-1], refinement.biases[:-1], strict=True):
+        layer = np.maximum(layer @ weight + bias, 0)
+    return layer @ refinement.weights[-1] + refinement.biases[-1]
+
+
+def refine(
+    refinement: Refinement, evidence: Evidence, body: BodyDefinition, method: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Correct the joints of P people.
+
+    A body with sides is looked at in the mirror too, and the two answers are averaged: who moves to the
+    other side of the picture changes sides and nothing else.
+
+    Returns
+    -------
+    joints_m : float32 (P, J, 3), metres, camera axes
+    share : float32 (P, J), the network's own opinion of how likely each lies right, not yet calibrated
+    """
+    if not body.has_sides:
+        return _corrected(refinement, evidence)
+    twice = Evidence.join([evidence, evidence.mirrored(body, method)])
+    joints_m, share = _corrected(refinement, twice)
+    n, back = len(evidence), body.mirrored_joints()
+    return (joints_m[:n] + joints_m[n:, back] * ACROSS) / 2, (share[:n] + share[n:, back]) / 2
+
+
+def _corrected(refinement: Refinement, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    answer, n_joints = forward(refinement, inputs_of(evidence)), evidence.joints_m.shape[1]
+    corrections = answer[:, : 3 * n_joints].reshape(-1, n_joints, 3)
+    return evidence.joints_m + corrections, 1 / (1 + np.exp(-answer[:, 3 * n_joints :]))
