@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.dataset import open_datasets
     from posepipe.learn.depth_forest import DepthForest, ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
+    from posepipe.refinement_fitting import ROUNDS
     from posepipe.training import TrainingWatch, as_in_use, refit_joints, train_model
 
     parameters = ForestParameters(
@@ -105,16 +106,17 @@ def run(args: argparse.Namespace) -> None:
         vote_frames = vote_frames[:: -(-len(vote_frames) // args.vote_frames)]
     vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
     joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
-    watch = TrainingWatch(on_vote_frame=vote_bar.update, on_joint_frame=joint_bar.update)
+    network_bar = ProgressBar(ROUNDS, "refinement", "rounds")
+    watch = TrainingWatch(on_vote_frame=vote_bar.update, on_joint_frame=joint_bar.update, on_round=network_bar.update)
     if args.forest:
         forest = DepthForest.load(args.forest)
         forest.set_symmetric(parameters.symmetric and forest.body.has_sides)
-        with vote_bar, joint_bar:
+        with vote_bar, joint_bar, network_bar:
             refit_joints(forest, joint_frames, args.out, watch, args.typed, args.joints_from, vote_frames)
     else:
         needed = memory_needed(frames, parameters, as_in_use) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
-        with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar:
+        with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar, network_bar:
             watch = replace(watch, on_level=LevelReport(bar.write), on_frame=bar.update)
             forest = train_model(
                 frames,

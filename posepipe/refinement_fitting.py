@@ -62,7 +62,8 @@ def train_refinement(
             slope = gradients(network, seen, missing_m[batch], rng)
             optimiser.step(slope, LEARNING_RATE * (1 + np.cos(np.pi * share)) / 2)
         on_round()
-    return network
+    kept = tuple(weight.astype(np.float16).astype(np.float32) for weight in network.weights)
+    return replace(network, weights=kept)  # as a model file keeps them: what follows is fitted to those
 
 
 def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) -> Refinement:

@@ -11,6 +11,7 @@ import zipfile
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from posepipe.errors import FormatError
-from posepipe.joint_parameters import JointParameters
+from posepipe.joint_parameters import JointParameters, Refinement, n_inputs
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.learn.forest_file import is_forest_file, quantise_leaves
 from posepipe.learn.tree import LEAF, Tree
@@ -27,7 +28,7 @@ from posepipe.votes import LeafVotes
 from tests import random_inputs
 from tests.toy_person import TOY
 
-JOINT_ARRAYS = [name for name in JointParameters.__dataclass_fields__ if name != "method"]
+JOINT_ARRAYS = [name for name in JointParameters.__dataclass_fields__ if name not in ("method", "refinement")]
 QUANTISATION = 1 / 255  #: "no class is off by more than 1 in 255"
 
 
@@ -103,6 +104,54 @@ def test_joint_parameters_come_back(tmp_path):
     assert loaded.joint_parameters.method == "both"
 
 
+def drawn_refinement(units: int = 6) -> Refinement:
+    rng = np.random.default_rng(4)
+    sizes = (n_inputs(TOY, "parts"), units, 4 * len(TOY.joints))
+    return Refinement(
+        rng.normal(0, 1, sizes[0]).astype(np.float32),
+        rng.uniform(0.1, 1, sizes[0]).astype(np.float32),
+        tuple(rng.normal(0, 1, shape).astype(np.float16).astype(np.float32) for shape in pairwise(sizes)),
+        tuple(rng.normal(0, 1, n).astype(np.float32) for n in sizes[1:]),
+        rng.normal(0, 1, (len(TOY.joints), 2)).astype(np.float32),
+    )
+
+
+def refining_forest() -> DepthForest:
+    parameters = replace(JointParameters.default(TOY), refinement=drawn_refinement())
+    return DepthForest(small_forest().trees, small_forest().offsets, TOY, parameters)
+
+
+def test_a_network_that_refines_joints_comes_back(tmp_path):
+    refining_forest().save(tmp_path / "model.npz")
+    loaded, own = DepthForest.load(tmp_path / "model.npz").joint_parameters.refinement, drawn_refinement()
+    assert loaded is not None
+    for name in ("input_mean", "input_deviation", "calibration"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(own, name))
+    for one, other in zip((*loaded.weights, *loaded.biases), (*own.weights, *own.biases), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"refine_deviation": None},
+        {"refine_calibration": None},
+        {"refine_bias_1": None},
+        {"refine_mean": np.zeros(3, np.float32)},
+        {"refine_deviation": np.zeros(n_inputs(TOY, "parts"), np.float32)},
+        {"refine_weight_0": np.zeros((n_inputs(TOY, "parts"), 5), np.float16)},
+        {"refine_weight_1": np.full((6, 4 * len(TOY.joints)), np.nan, np.float16)},
+        {"refine_weight_1": None, "refine_bias_1": None},
+        {"refine_weight_0": None, "refine_weight_1": None},
+        {"refine_weight_0": np.zeros(7, np.float16)},
+    ],
+)
+def test_a_network_that_does_not_hold_together_is_refused(tmp_path, changes):
+    refining_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", **changes)
+
+
 def drawn_votes(tree: Tree) -> LeafVotes:
     rng = np.random.default_rng(tree.n_leaves)
     return LeafVotes(
@@ -173,7 +222,7 @@ def test_the_header_keeps_what_the_trainer_wrote(path):
     loaded = DepthForest.load(path)
     assert loaded.header["name"] == "small"
     assert loaded.header["format"] == "posepipe-forest"
-    assert loaded.header["version"] == 3
+    assert loaded.header["version"] == 4
     assert loaded.header["probes"] == {"rounding": "half up", "outside": "background", "background_m": 10.0}
 
 
@@ -292,7 +341,7 @@ def test_pickled_arrays_are_refused_and_never_unpickled(path, tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.parametrize("version", [4, 99, "1", "two", [1], 1e400, None])
+@pytest.mark.parametrize("version", [5, 99, "1", "two", [1], 1e400, None])
 def test_another_version_is_refused(path, version):
     refuse_header(path, version=version)
 

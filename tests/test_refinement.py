@@ -1,0 +1,214 @@
+"""The network that corrects joints: what it sees, what it answers, how it learns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from posepipe import refinement_fitting
+from posepipe.assembly import HEAD_START, PoseAssembler, surest
+from posepipe.joint_parameters import RIVALS, JointParameters, Refinement, landmarks_of, n_inputs
+from posepipe.refinement import ACROSS, Evidence, forward, inputs_of, refine
+from posepipe.refinement_fitting import gradients, loss, shaken, train_refinement
+from posepipe.results import JointProposal
+from tests.reference import refinement as reference
+from tests.toy_person import TOY
+
+LANDMARKS, JOINTS = len(landmarks_of(TOY, "both")), len(TOY.joints)
+
+
+def evidence(people: int = 6, seed: int = 0) -> Evidence:
+    rng = np.random.default_rng(seed)
+
+    def places(*shape: int) -> np.ndarray:
+        return (rng.normal(0, 0.3, (people, *shape, 3)) + [0.2, 0.1, 2.5]).astype(np.float32)
+
+    def certainties(*shape: int) -> np.ndarray:
+        return (rng.random((people, *shape)) * (rng.random((people, *shape)) < 0.8)).astype(np.float32)
+
+    return Evidence(
+        rivals_m=places(LANDMARKS, RIVALS),
+        rivals_confidence=certainties(LANDMARKS, RIVALS),
+        chosen_m=places(LANDMARKS),
+        chosen_confidence=certainties(LANDMARKS),
+        joints_m=places(JOINTS),
+        sigma_m=rng.uniform(0.02, 0.3, (people, JOINTS)).astype(np.float32),
+    )
+
+
+def network(seed: int = 1, units: int = 7) -> Refinement:
+    rng = np.random.default_rng(seed)
+    sizes = (n_inputs(TOY, "both"), units, 5, 4 * JOINTS)
+    return Refinement(
+        rng.normal(0, 0.1, sizes[0]).astype(np.float32),
+        rng.uniform(0.2, 1, sizes[0]).astype(np.float32),
+        tuple(rng.normal(0, 0.2, shape).astype(np.float32) for shape in pairwise(sizes)),
+        tuple(rng.normal(0, 0.1, n).astype(np.float32) for n in sizes[1:]),
+        np.tile(np.array([0, 1], np.float32), (JOINTS, 1)),
+    )
+
+
+# what it sees
+
+
+def test_it_sees_as_many_numbers_as_a_model_file_is_checked_for():
+    assert inputs_of(evidence(3)).shape == (3, n_inputs(TOY, "both"))
+
+
+def test_where_a_person_stands_along_the_same_ray_changes_nothing():
+    near = evidence()
+    middle = near.joints_m.mean(axis=1)
+    further = replace(
+        near,
+        joints_m=near.joints_m + middle[:, None],
+        chosen_m=near.chosen_m + middle[:, None],
+        rivals_m=near.rivals_m + middle[:, None, None],
+    )
+    np.testing.assert_allclose(inputs_of(further), inputs_of(near), atol=1e-5)
+
+
+def test_a_place_that_nobody_proposed_is_not_seen():
+    one = evidence()
+    other = replace(
+        one,
+        rivals_m=np.where(one.rivals_confidence[..., None] > 0, one.rivals_m, 99).astype(np.float32),
+        chosen_m=np.where(one.chosen_confidence[..., None] > 0, one.chosen_m, 99).astype(np.float32),
+    )
+    np.testing.assert_array_equal(inputs_of(one), inputs_of(other))
+
+
+def test_the_heaviest_proposals_are_gathered_and_a_landmark_without_any_is_empty():
+    proposals = [JointProposal("x", (float(k), 0.0, 2.0), 0.5 + k / 10) for k in range(RIVALS + 1)]
+    rivals = [proposals, proposals[:1], *[[] for _ in range(LANDMARKS - 2)]]
+    chosen = np.zeros((LANDMARKS, 3)), np.zeros(LANDMARKS)
+    found = Evidence.gather(rivals, chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
+    np.testing.assert_array_equal(found.rivals_m[0, 0, :, 0], np.arange(RIVALS))
+    np.testing.assert_allclose(found.rivals_confidence[0, 0], 0.5 + np.arange(RIVALS) / 10)
+    assert found.rivals_confidence[0, 1].tolist() == [0.5] + [0] * (RIVALS - 1)
+    assert not found.rivals_confidence[0, 2:].any()
+
+
+# what it answers
+
+
+def test_the_network_agrees_with_its_naive_twin():
+    net, inputs = network(), inputs_of(evidence(3))
+    naive = [
+        reference.forward(row.tolist(), net.input_mean, net.input_deviation, net.weights, net.biases) for row in inputs
+    ]
+    np.testing.assert_allclose(forward(net, inputs), naive, atol=1e-4)
+
+
+def test_people_in_a_mirror_are_answered_in_a_mirror():
+    people = evidence()
+    joints_m, share = refine(network(), people, TOY, "both")
+    mirrored_m, mirrored_share = refine(network(), people.mirrored(TOY, "both"), TOY, "both")
+    back = TOY.mirrored_joints()
+    np.testing.assert_allclose(mirrored_m, joints_m[:, back] * ACROSS, atol=1e-6)
+    np.testing.assert_allclose(mirrored_share, share[:, back], atol=1e-6)
+
+
+def test_a_mirror_s_mirror_shows_what_is_there():
+    people = evidence()
+    again = people.mirrored(TOY, "both").mirrored(TOY, "both")
+    for name in Evidence.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(again, name), getattr(people, name))
+
+
+def test_a_person_is_answered_alike_alone_and_in_company():
+    people = evidence(5)
+    together, _ = refine(network(), people, TOY, "both")
+    alone, _ = refine(network(), people[3:4], TOY, "both")
+    np.testing.assert_allclose(alone[0], together[3], atol=1e-5)
+
+
+def test_the_gaussian_is_heard_where_it_is_clearly_surer():
+    expected, corrected = np.zeros((3, 3)), np.ones((3, 3))
+    certainty = np.array([0.5, 0.5, 0.5])
+    other = certainty - HEAD_START + [0.01, -0.01, 0.3]
+    joints_m, sure = surest((expected, certainty), (corrected, other))
+    assert joints_m[:, 0].tolist() == [1, 0, 1]
+    np.testing.assert_allclose(sure, [other[0], 0.5, other[2]])
+
+
+def test_an_assembler_with_a_network_moves_the_joints_as_it_says():
+    plain = JointParameters.default(TOY, "both")
+    net = network()
+    nothing = tuple(np.zeros_like(w) for w in net.weights)
+    right = np.tile(np.array([0.0, 0.1, 0.0], np.float32), JOINTS)
+    last = np.concatenate([right, np.full(JOINTS, 9, np.float32)])
+    net = replace(net, weights=nothing, biases=(*(np.zeros_like(b) for b in net.biases[:-1]), last))
+    proposals = [
+        JointProposal(name, (0.1 * row, 0.2, 2.5), 0.9, voted)
+        for row, (name, voted) in enumerate(landmarks_of(TOY, "both"))
+    ]
+    still = PoseAssembler(TOY, plain, min_confidence=0).assemble(proposals)
+    moved = PoseAssembler(TOY, replace(plain, refinement=net), min_confidence=0).assemble(proposals)
+    assert still is not None
+    assert moved is not None
+    for name in TOY.joints:
+        step = np.subtract(moved.joints[name].xyz_m, still.joints[name].xyz_m)
+        np.testing.assert_allclose(step, [0, 0.1, 0], atol=1e-6)
+        assert moved.joints[name].confidence > 0.99
+
+
+# how it learns
+
+
+def test_slopes_are_those_of_the_loss():
+    net, people = network(), evidence(4)
+    inputs = inputs_of(people).astype(np.float64)
+    missing_m = np.random.default_rng(5).normal(0, 0.1, (4, JOINTS, 3))
+    exact = replace(
+        net,
+        weights=tuple(w.astype(np.float64) for w in net.weights),
+        biases=tuple(b.astype(np.float64) for b in net.biases),
+    )
+    slopes = gradients(exact, inputs, missing_m)
+    rng = np.random.default_rng(6)
+    for parameter, slope in zip([*exact.weights, *exact.biases], slopes, strict=True):
+        for _ in range(5):
+            at = tuple(rng.integers(0, n) for n in parameter.shape)
+            kept, step = parameter[at], 1e-6
+            values = []
+            for moved in (kept + step, kept - step):
+                parameter[at] = moved
+                values.append(loss(forward(exact, inputs), missing_m)[0])
+            parameter[at] = kept
+            assert slope[at] == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-3, abs=1e-6)
+
+
+def test_what_is_shaken_keeps_its_shape_and_invents_nothing():
+    people = evidence(40)
+    seen = shaken(people, np.random.default_rng(0))
+    for name in Evidence.__dataclass_fields__:
+        assert getattr(seen, name).shape == getattr(people, name).shape
+        assert getattr(seen, name).dtype == np.float32
+    assert (seen.chosen_confidence <= 1).all()
+    assert not seen.chosen_confidence[people.chosen_confidence == 0].any()
+    lost = (seen.chosen_confidence == 0) & (people.chosen_confidence > 0)
+    np.testing.assert_array_equal(seen.rivals_confidence.any(axis=2) & lost, False)
+    assert 0.05 < lost.mean() < 0.25
+
+
+def test_it_learns_what_no_straight_line_says(monkeypatch):
+    """The right hand is out at the side when another landmark is far out on either, and in when that is in."""
+    monkeypatch.setattr(refinement_fitting, "ROUNDS", 15)
+    monkeypatch.setattr(refinement_fitting, "LOST_SHARE", 0)
+    monkeypatch.setattr(refinement_fitting, "HIDDEN_UNITS", (64, 32))
+    people = evidence(4000, seed=9)
+    out = np.abs(people.chosen_m[:, 0, 0] - people.joints_m[:, :, 0].mean(axis=1))
+    side = np.sign(out - np.median(out))
+    people = replace(people, chosen_confidence=np.full_like(people.chosen_confidence, 0.9))
+    truth_m = people.joints_m.copy()
+    hand = TOY.joint_index("right_hand")
+    truth_m[:, hand, 0] += 0.2 * side
+    taught = train_refinement(people[:3500], truth_m[:3500], np.random.default_rng(0))
+    answer = forward(taught, inputs_of(people[3500:])).reshape(500, -1)
+    guessed = np.sign(answer[:, 3 * hand])
+    assert (guessed == side[3500:]).mean() > 0.8
+    others = [3 * k for k in range(JOINTS) if k != hand]
+    assert np.abs(answer[:, others]).mean() < 0.03
