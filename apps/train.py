@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--forest", type=Path, metavar="MODEL.npz", help="take this model's trees and learn the joint parameters only"
     )
     parser.add_argument(
-        "--joint-frames", type=positive, default=3000, metavar="N", help="most of those (default: 3000)"
+        "--joint-frames", type=positive, default=20000, metavar="N", help="most of those (default: 20000)"
     )
     parser.add_argument(
         "--joints-from",

@@ -31,6 +31,8 @@ SHAKEN_M = 0.04
 """Standard deviation an axis of a landmark's shift; each of its rivals shakes by half of that besides."""
 SHAKEN_JOINTS_M = 0.02
 SHAKEN_LOG_ODDS = 1.0
+LEAST_DEVIATION = np.float32(0.05)
+"""Inputs are divided by their deviation, but by no less: what hardly varied in training may in use."""
 LOST_SHARE = 0.15
 """Landmarks of which nothing is proposed, besides those of which nothing was."""
 
@@ -72,7 +74,7 @@ def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) 
     weights[-1] *= 0.01  # at first hardly anything is corrected
     biases = tuple(np.zeros(m, np.float32) for m in sizes[1:])
     uncalibrated = np.tile(np.array([0, 1], np.float32), (n_joints, 1))
-    deviation = inputs.std(axis=0) + np.float32(1e-3)
+    deviation = np.maximum(inputs.std(axis=0), LEAST_DEVIATION)
     return Refinement(inputs.mean(axis=0), deviation, tuple(weights), biases, uncalibrated)
 
 
