@@ -214,12 +214,12 @@ def test_a_jump_is_someone_new():
 
 
 def test_who_leaps_to_where_one_is_missed_is_nobody_new():
-    """Two who touch are taken for one between them, a hand's breadth too far for either to have gone."""
+    """Two who touch are taken for one between them, larger than either and too far for either to have gone."""
     tracker = Tracker(HUMAN)
     for k in range(10):
-        both = ids(tracker.update([pose(-0.4), pose(0.45)], k * FRAME_S))
-    assert ids(tracker.update([pose(0.0)], 10 * FRAME_S))[0] in both
-    assert ids(tracker.update([pose(-0.4), pose(0.45)], 11 * FRAME_S)) == both
+        both = ids(tracker.update([pose(-0.45), pose(0.48)], k * FRAME_S))
+    assert ids(tracker.update([pose(0.0, size=1.3)], 10 * FRAME_S))[0] in both
+    assert ids(tracker.update([pose(-0.45), pose(0.48)], 11 * FRAME_S)) == both
 
 
 def test_nobody_comes_back_further_away_than_max_step():
