@@ -16,6 +16,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joint_parameters import RIVALS, Landmark, Refinement, landmarks_of
+from posepipe.perceptron import perceptron
 from posepipe.results import JointProposal
 
 
@@ -97,14 +98,10 @@ def inputs_of(evidence: Evidence) -> np.ndarray:
 
 
 def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
-    """The network's answer, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds.
-
-    Linear layers with rectifiers between them. Naive twin: tests/reference/refinement.py
-    """
-    layer = (inputs - refinement.input_mean) / refinement.input_deviation
-    for weight, bias in zip(refinement.weights[:-1], refinement.biases[:-1], strict=True):
-        layer = np.maximum(layer @ weight + bias, 0)
-    return layer @ refinement.weights[-1] + refinement.biases[-1]
+    """The network's answer, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds."""
+    return perceptron(
+        (inputs - refinement.input_mean) / refinement.input_deviation, refinement.weights, refinement.biases
+    )
 
 
 def refine(

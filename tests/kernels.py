@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +32,7 @@ from posepipe.learn.tables.descent import TableTree
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
 from posepipe.parts import PartProbabilities
+from posepipe.perceptron import perceptron
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, surface_cells
 from posepipe.proposals import calibrated, push_back
@@ -48,6 +50,7 @@ from tests.reference import impurity as naive_impurity
 from tests.reference import leaf_votes as naive_leaf_votes
 from tests.reference import mean_shift as naive_mean_shift
 from tests.reference import metrics as naive_metrics
+from tests.reference import perceptron as naive_perceptron
 from tests.reference import pieces as naive_pieces
 from tests.reference import planes as naive_planes
 from tests.reference import proposals as naive_proposals
@@ -79,6 +82,15 @@ def _rvl_stream(rng, size):
     depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
     grey = np.rint(depth_m * mask * 1000).astype(np.uint16)
     return SimpleNamespace(stream=ros_writers.rvl(grey)[8:], shape=grey.shape)
+
+
+def _perceptron(rng, size):
+    sizes = (60, 32, 16, size)  # one person: rows of output are units
+    return SimpleNamespace(
+        inputs=rng.normal(0, 1, (1, sizes[0])).astype(np.float32),
+        weights=[rng.normal(0, 0.2, shape).astype(np.float32) for shape in pairwise(sizes)],
+        biases=[rng.normal(0, 0.1, n).astype(np.float32) for n in sizes[1:]],
+    )
 
 
 def _pieces(rng, size):
@@ -652,6 +664,15 @@ KERNELS = (
         size=1000,
         tolerance=(1e-6, 1e-9),
         reason="float32 metres up to 4, and weights up to 1e-3 square metres",
+    ),
+    Kernel(
+        "perceptron",
+        lambda i: perceptron(i.inputs, i.weights, i.biases)[0],
+        lambda i: naive_perceptron.perceptron(i.inputs, i.weights, i.biases)[0],
+        _perceptron,
+        size=80,
+        tolerance=1e-5,
+        reason="float32 sums",
     ),
     Kernel(
         "find_modes",
