@@ -19,7 +19,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.joint_parameters import JointParameters, landmarks_of
-from posepipe.refinement import Evidence, refine
+from posepipe.refinement import Evidence, refine, surest
 from posepipe.results import RIGHT_M, JointProposal, Pose
 
 TRANSLATION_VARIANCE_M2 = 100.0
@@ -34,8 +34,6 @@ FURTHEST = 30.0
 """Squared distance, in sigmas, beyond which a proposal gets no less plausible: tails are heavier than Gaussian."""
 LANDMARK_SIGMA_M = 0.05
 """A right proposal lies about so far from where the Gaussian expects it even if that knew all."""
-HEAD_START = 0.1
-"""So much surer the Gaussian has to be of a joint than the network that corrects it."""
 ROUNDS = 2
 """Choices are made again after all have been made once."""
 
@@ -167,7 +165,7 @@ class PoseAssembler:
             return joints_m, certainty
         evidence = Evidence.gather(rivals, (place, confidence), expected)
         (corrected_m,), (share,) = refine(network, evidence, self.body, parameters.method)
-        return surest((joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
+        return surest(network, (joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
 
 
 def choose_proposals(
@@ -214,14 +212,6 @@ def places_of(chosen: Sequence[JointProposal | None]) -> tuple[np.ndarray, np.nd
         if proposal is not None:
             place[row], confidence[row] = proposal.xyz_m, proposal.confidence
     return place, confidence
-
-
-def surest(
-    expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of two models' joints (..., J, 3) and certainties (..., J) the corrected ones, but where the other is surer."""
-    surer = expected[1] > corrected[1] + HEAD_START
-    return np.where(surer[..., None], expected[0], corrected[0]), np.where(surer, expected[1], corrected[1])
 
 
 def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:

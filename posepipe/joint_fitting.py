@@ -22,7 +22,6 @@ from posepipe.assembly import (
     landmark_noise,
     places_of,
     share_within,
-    surest,
 )
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
@@ -32,8 +31,8 @@ from posepipe.joint_parameters import JointParameters, Landmark, Refinement, lan
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
-from posepipe.refinement import Evidence, refine
-from posepipe.refinement_fitting import train_refinement
+from posepipe.refinement import Evidence, opinions, refine, surest
+from posepipe.refinement_fitting import fit_certainty, train_refinement
 from posepipe.results import RIGHT_M, JointProposal
 from posepipe.votes import PackedVotes
 
@@ -320,10 +319,14 @@ def _fit_refinement(
     taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_round)
     judges, truth_m = evidence[held_back], truth_m[held_back]
     joints_m, share = refine(taught, judges, body, parameters.method)
-    taught = replace(taught, calibration=_calibration(share, joints_m, truth_m))
+    calibration = _calibration(share, joints_m, truth_m)
     expected = judges.joints_m, calibrate(share_within(judges.sigma_m), parameters.calibration)
-    better, _ = surest(expected, (joints_m, calibrate(share, taught.calibration)))
-    return taught if _right(better, truth_m).mean() > _right(judges.joints_m, truth_m).mean() else None
+    corrected = joints_m, calibrate(share, calibration)
+    rights = [_right(model[0], truth_m) for model in (expected, corrected)]
+    terms = opinions(expected, corrected)
+    taught = replace(taught, calibration=calibration, certainty=np.stack([fit_certainty(terms, r) for r in rights]))
+    better, _ = surest(taught, expected, corrected)
+    return taught if _right(better, truth_m).mean() > rights[0].mean() else None
 
 
 def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -48,6 +48,10 @@ RIVALS = 2
 """Proposals of each landmark that the network sees, the heaviest first; the third is hardly ever right."""
 
 
+OPINION_TERMS = 6
+"""What certainty follows from: a constant and the log-odds of two models, and these three times their distance."""
+
+
 def n_inputs(body: BodyDefinition, method: str) -> int:
     """How many numbers the network sees of a person: joints and what is proposed, each with a certainty, and a ray."""
     return 4 * (len(body.joints) + (RIVALS + 1) * len(landmarks_of(body, method))) + 3
@@ -63,6 +67,8 @@ class Refinement:
     biases: tuple[np.ndarray, ...]  #: float32 (H,), (K,), ... (4 J,)
     #: float32 (J, 2): offset and slope of a corrected joint's log-odds to lie right, against the network's own
     calibration: np.ndarray
+    #: float32 (2, J, OPINION_TERMS): log-odds that the Gaussian's joint lies right, and that the network's does
+    certainty: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

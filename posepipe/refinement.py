@@ -73,6 +73,10 @@ class Evidence:
         )
 
 
+HEAD_START = 0.1
+"""So much surer the Gaussian has to be of a joint than the network that corrects it. On rendered people the network
+alone is better still, on real ones, who are otherwise than any rendered, it is not (docs/accuracy.md)."""
+
 ACROSS = np.array([-1, 1, 1], np.float32)
 """Takes a place to its mirror image."""
 
@@ -102,6 +106,48 @@ def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
     return perceptron(
         (inputs - refinement.input_mean) / refinement.input_deviation, refinement.weights, refinement.biases
     )
+
+
+MOST_APART_M = 0.3
+"""Two models that disagree by more disagree as much as they can."""
+
+
+def opinions(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """What two models say of joints, as the terms of a certainty: float64 (..., J, OPINION_TERMS).
+
+    Each model gives joints (..., J, 3), metres, and its own certainty (..., J). The terms are 1 and the log-odds
+    of both, then the same times the distance between the two joints, in tenths of a metre: models that agree are
+    believed otherwise than models that do not.
+    """
+    apart = np.minimum(np.linalg.norm(expected[0] - corrected[0], axis=-1), MOST_APART_M) * 10
+    log_odds = [np.log(c / (1 - c)) for c in (np.clip(model[1], 1e-4, 1 - 1e-4) for model in (expected, corrected))]
+    terms = np.stack([np.ones_like(apart), *log_odds], axis=-1)
+    return np.concatenate([terms, terms * apart[..., None]], axis=-1)
+
+
+def surest(
+    refinement: Refinement,
+    expected: tuple[np.ndarray, np.ndarray],
+    corrected: tuple[np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of two models' joints the corrected ones, but where the other model is clearly surer.
+
+    Parameters
+    ----------
+    refinement : Refinement
+    expected : the Gaussian's joints (..., J, 3), metres, and its own certainty, (..., J)
+    corrected : the network's
+
+    Returns
+    -------
+    joints_m : (..., J, 3), metres
+    certainty : (..., J), how likely each lies right, both opinions heard
+    """
+    gaussian = expected[1] > corrected[1] + HEAD_START
+    weights = np.where(gaussian[..., None], refinement.certainty[0], refinement.certainty[1])
+    log_odds = (opinions(expected, corrected) * weights).sum(axis=-1)
+    certainty = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+    return np.where(gaussian[..., None], expected[0], corrected[0]), certainty
 
 
 def refine(

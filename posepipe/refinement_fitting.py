@@ -11,8 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
-from posepipe.joint_parameters import Refinement
+from posepipe.joint_parameters import OPINION_TERMS, Refinement
 from posepipe.refinement import Evidence, inputs_of
 from posepipe.results import RIGHT_M
 
@@ -74,8 +75,22 @@ def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) 
     weights[-1] *= 0.01  # at first hardly anything is corrected
     biases = tuple(np.zeros(m, np.float32) for m in sizes[1:])
     uncalibrated = np.tile(np.array([0, 1], np.float32), (n_joints, 1))
+    unweighed = np.zeros((2, n_joints, OPINION_TERMS), np.float32)
     deviation = np.maximum(inputs.std(axis=0), LEAST_DEVIATION)
-    return Refinement(inputs.mean(axis=0), deviation, tuple(weights), biases, uncalibrated)
+    return Refinement(inputs.mean(axis=0), deviation, tuple(weights), biases, uncalibrated, unweighed)
+
+
+def fit_certainty(terms: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Logistic regression on `opinions`, a joint at a time, of whether it lies right: float32 (J, OPINION_TERMS)."""
+    weights = np.zeros(terms.shape[1:], np.float32)
+    for joint, (x, y) in enumerate(zip(terms.swapaxes(0, 1), right.T, strict=True)):
+        if y.any() and not y.all():
+            fit = LogisticRegression(C=100, fit_intercept=False, max_iter=1000).fit(x, y)
+            weights[joint] = fit.coef_[0]
+        else:
+            share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
+            weights[joint, 0] = np.log(share / (1 - share))
+    return weights
 
 
 def shaken(evidence: Evidence, rng: np.random.Generator) -> Evidence:

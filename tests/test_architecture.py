@@ -50,7 +50,7 @@ STAGES = {
 #: a stage hands its result on in a noun of its own, and may have arithmetic beside it: stage -> {module: names}
 STAGE_NOUNS = {
     "posepipe.proposals": {"posepipe.density": {"Density"}},
-    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "refine"}},
+    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "refine", "surest"}},
 }
 #: who else may import stages: the flow itself, and what learns their parameters
 STAGE_USERS = {
@@ -73,7 +73,7 @@ PIPELINE_USERS = {"posepipe", "posepipe.evaluation", "posepipe.stage_times"}
 PIPELINE_USERS |= {"posepipe.viewer.analysis", "posepipe.viewer.tuning"}
 #: what the viewer draws with, besides the nouns
 VIEWER_MAY_IMPORT = {"posepipe.sinks.drawing", "posepipe.sinks.json_lines", "posepipe.sinks.shading"}
-VIEWER_MAY_IMPORT |= {"posepipe.sources", "posepipe.stage_times"}
+VIEWER_MAY_IMPORT |= {"posepipe.recording", "posepipe.sources", "posepipe.stage_times"}
 
 #: what synth may know of the library: its nouns and its datasets, never its learners
 SYNTH_MAY_IMPORT = (

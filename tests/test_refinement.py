@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from posepipe import refinement_fitting
-from posepipe.assembly import HEAD_START, PoseAssembler, surest
-from posepipe.joint_parameters import RIVALS, JointParameters, Refinement, landmarks_of, n_inputs
-from posepipe.refinement import ACROSS, Evidence, forward, inputs_of, refine
-from posepipe.refinement_fitting import gradients, loss, shaken, train_refinement
+from posepipe.assembly import PoseAssembler
+from posepipe.joint_parameters import OPINION_TERMS, RIVALS, JointParameters, Refinement, landmarks_of, n_inputs
+from posepipe.refinement import ACROSS, HEAD_START, Evidence, forward, inputs_of, opinions, refine, surest
+from posepipe.refinement_fitting import fit_certainty, gradients, loss, shaken, train_refinement
 from posepipe.results import JointProposal
 from tests.reference import perceptron as reference
 from tests.toy_person import TOY
@@ -48,7 +48,15 @@ def network(seed: int = 1, units: int = 7) -> Refinement:
         tuple(rng.normal(0, 0.2, shape).astype(np.float32) for shape in pairwise(sizes)),
         tuple(rng.normal(0, 0.1, n).astype(np.float32) for n in sizes[1:]),
         np.tile(np.array([0, 1], np.float32), (JOINTS, 1)),
+        own_opinions(),
     )
+
+
+def own_opinions() -> np.ndarray:
+    """Weights by which each model is as certain as it says."""
+    weights = np.zeros((2, JOINTS, OPINION_TERMS), np.float32)
+    weights[0, :, 1] = weights[1, :, 2] = 1
+    return weights
 
 
 # what it sees
@@ -124,12 +132,29 @@ def test_a_person_is_answered_alike_alone_and_in_company():
 
 
 def test_the_gaussian_is_heard_where_it_is_clearly_surer():
-    expected, corrected = np.zeros((3, 3)), np.ones((3, 3))
-    certainty = np.array([0.5, 0.5, 0.5])
-    other = certainty - HEAD_START + [0.01, -0.01, 0.3]
-    joints_m, sure = surest((expected, certainty), (corrected, other))
-    assert joints_m[:, 0].tolist() == [1, 0, 1]
-    np.testing.assert_allclose(sure, [other[0], 0.5, other[2]])
+    expected, corrected = np.zeros((JOINTS, 3)), np.ones((JOINTS, 3))
+    certainty = np.full(JOINTS, 0.5)
+    other = certainty - HEAD_START + [0.01, -0.01, 0.3, -0.3]
+    joints_m, sure = surest(network(), (expected, certainty), (corrected, other))
+    assert joints_m[:, 0].tolist() == [1, 0, 1, 0]
+    np.testing.assert_allclose(sure, [other[0], 0.5, other[2], 0.5])
+
+
+def test_certainty_is_learned_from_both_opinions_and_their_distance():
+    """Two models that are right half of the time, and always when they agree."""
+    rng = np.random.default_rng(3)
+    agree = rng.random((4000, JOINTS)) < 0.5
+    expected = np.zeros((4000, JOINTS, 3))
+    corrected = expected + np.where(agree, 0.01, 0.2)[..., None] * [1, 0, 0]
+    half = np.full((4000, JOINTS), 0.5)
+    terms = opinions((expected, half), (corrected, half))
+    certainty = np.stack([fit_certainty(terms, agree), fit_certainty(terms, ~agree)])
+    _, sure = surest(replace(network(), certainty=certainty), (expected, half + 0.3), (corrected, half))
+    # the Gaussian is heard, and its certainty is what was learned of it, whatever it said itself
+    assert sure[agree].min() > 0.7
+    assert sure[~agree].max() < 0.3
+    everybody = fit_certainty(terms, np.ones_like(agree))
+    assert (opinions((expected, half), (corrected, half)) @ everybody[0] > 5).all()
 
 
 def test_an_assembler_with_a_network_moves_the_joints_as_it_says():

@@ -20,7 +20,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.disk import disk_errors
 from posepipe.errors import FormatError
-from posepipe.joint_parameters import METHODS, JointParameters, Refinement, landmarks_of, n_inputs
+from posepipe.joint_parameters import METHODS, OPINION_TERMS, JointParameters, Refinement, landmarks_of, n_inputs
 from posepipe.learn.depth_features import BACKGROUND_M
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.npz_file import read_npz, write_npz
@@ -193,6 +193,7 @@ def _refinement_arrays(refinement: Refinement) -> dict[str, np.ndarray]:
         "refine_mean": refinement.input_mean,
         "refine_deviation": refinement.input_deviation,
         "refine_calibration": refinement.calibration,
+        "refine_certainty": refinement.certainty,
     }
     for k, (weight, bias) in enumerate(zip(refinement.weights, refinement.biases, strict=True)):
         arrays |= {f"refine_weight_{k}": weight.astype(np.float16), f"refine_bias_{k}": bias}
@@ -209,6 +210,7 @@ def _read_refinement(arrays: Mapping[str, np.ndarray]) -> Refinement | None:
         tuple(arrays[f"refine_weight_{k}"].astype(np.float32) for k in layers),
         tuple(arrays[f"refine_bias_{k}"] for k in layers),
         arrays["refine_calibration"],
+        arrays["refine_certainty"],
     )
 
 
@@ -243,6 +245,7 @@ def _check_refinement(refinement: Refinement, n_in: int, n_out: int) -> None:
         "mean": (refinement.input_mean, (n_in,)),
         "deviation": (refinement.input_deviation, (n_in,)),
         "calibration": (refinement.calibration, (n_out // 4, 2)),
+        "certainty": (refinement.certainty, (2, n_out // 4, OPINION_TERMS)),
         **{f"weight {k}": (w, (columns[k], columns[k + 1])) for k, w in enumerate(refinement.weights)},
         **{f"bias {k}": (b, (columns[k + 1],)) for k, b in enumerate(refinement.biases)},
     }

@@ -20,7 +20,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from posepipe.errors import FormatError
-from posepipe.joint_parameters import JointParameters, Refinement, n_inputs
+from posepipe.joint_parameters import OPINION_TERMS, JointParameters, Refinement, n_inputs
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.learn.forest_file import is_forest_file, quantise_leaves
 from posepipe.learn.tree import LEAF, Tree
@@ -113,6 +113,7 @@ def drawn_refinement(units: int = 6) -> Refinement:
         tuple(rng.normal(0, 1, shape).astype(np.float16).astype(np.float32) for shape in pairwise(sizes)),
         tuple(rng.normal(0, 1, n).astype(np.float32) for n in sizes[1:]),
         rng.normal(0, 1, (len(TOY.joints), 2)).astype(np.float32),
+        rng.normal(0, 1, (2, len(TOY.joints), OPINION_TERMS)).astype(np.float32),
     )
 
 
@@ -125,7 +126,7 @@ def test_a_network_that_refines_joints_comes_back(tmp_path):
     refining_forest().save(tmp_path / "model.npz")
     loaded, own = DepthForest.load(tmp_path / "model.npz").joint_parameters.refinement, drawn_refinement()
     assert loaded is not None
-    for name in ("input_mean", "input_deviation", "calibration"):
+    for name in ("input_mean", "input_deviation", "calibration", "certainty"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(own, name))
     for one, other in zip((*loaded.weights, *loaded.biases), (*own.weights, *own.biases), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -137,6 +138,7 @@ def test_a_network_that_refines_joints_comes_back(tmp_path):
     [
         {"refine_deviation": None},
         {"refine_calibration": None},
+        {"refine_certainty": np.zeros((2, 3), np.float32)},
         {"refine_bias_1": None},
         {"refine_mean": np.zeros(3, np.float32)},
         {"refine_deviation": np.zeros(n_inputs(TOY, "parts"), np.float32)},
