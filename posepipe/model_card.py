@@ -14,6 +14,7 @@ from typing import Any
 
 from posepipe.disk import disk_errors, replace_file
 from posepipe.errors import FormatError
+from posepipe.joint_parameters import JointParameters
 from posepipe.learn.depth_forest import DepthForest
 
 HEADINGS = {"made": "How it was made", "figures": "Figures"}
@@ -66,12 +67,12 @@ def made_from(forest: DepthForest, file_bytes: int) -> str:
     header, trees = forest.header, forest.trees
     size = (
         f"{len(trees)} tree{'s' if len(trees) > 1 else ''} of up to {max(tree.depth() for tree in trees)} levels,"
-        f"{', walked as their mirror images too,' if forest.symmetric else ''}"
+        f"{' walked as their mirror images too,' if forest.symmetric else ''}"
         f" {sum(tree.n_nodes for tree in trees):,} nodes, {sum(tree.n_leaves for tree in trees):,} leaves;"
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
     )
-    paragraphs = [size, _origins(header)]
+    paragraphs = [size, _joints_from(forest.joint_parameters), _origins(header)]
     commands = dict.fromkeys(line for line in (header.get("command"), header.get("joint_command")) if line)
     if commands:
         paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
@@ -89,6 +90,14 @@ def made_from(forest: DepthForest, file_bytes: int) -> str:
             title = f"Recipe of the frames for the {what}" + (f", pose bank {bank}:" if bank else ":")
             paragraphs += [title, _fenced("toml", _toml(fields))]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _joints_from(parameters: JointParameters) -> str:
+    sources = {"parts": "surfaces", "votes": "votes", "both": "surfaces and votes"}
+    network = parameters.refinement
+    size = 0 if network is None else sum(weight.size for weight in network.weights)
+    corrected = f", corrected by a network of {size:,} weights" if size else ""
+    return f"Joints follow from {sources[parameters.method]}{corrected}."
 
 
 def _origins(header: Mapping[str, Any]) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from posepipe.errors import FormatError
+from posepipe.joint_parameters import OPINION_TERMS, JointParameters, Refinement, n_inputs
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.model_card import write_card
@@ -78,6 +81,24 @@ def test_a_new_card_says_all_that_the_model_was_made_from(model):
     assert f"```sh\n{HISTORY['command']}\n{HISTORY['joint_command']}\n```" in made
     assert made.count("pose bank c282") == 2
     assert block(text, "figures").strip() == ""
+
+
+def test_a_card_says_where_joints_follow_from(tmp_path):
+    path = save(tmp_path / "toy.npz", HISTORY)
+    assert "Joints follow from surfaces." in write_card(path).read_text()
+    forest, sizes = DepthForest.load(path), (n_inputs(TOY, "both"), 3, 4 * len(TOY.joints))
+    network = Refinement(
+        np.zeros(sizes[0], np.float32),
+        np.ones(sizes[0], np.float32),
+        tuple(np.zeros(shape, np.float32) for shape in pairwise(sizes)),
+        tuple(np.zeros(n, np.float32) for n in sizes[1:]),
+        np.zeros((len(TOY.joints), 2), np.float32),
+        np.zeros((2, len(TOY.joints), OPINION_TERMS), np.float32),
+    )
+    forest.joint_parameters = replace(JointParameters.default(TOY, "both"), refinement=network)
+    forest.save(path)
+    weights = 3 * (sizes[0] + sizes[2])
+    assert f"surfaces and votes, corrected by a network of {weights:,} weights." in write_card(path).read_text()
 
 
 def test_recipes_and_parameters_of_a_card_are_toml_that_reads_back(model):
