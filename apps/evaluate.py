@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,6 +78,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models import model_path
 
     _check_options(args)
+    _check_files(args.datasets)
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
     forests = {model: DepthForest.load(path) for model, path in paths.items()}
@@ -104,6 +106,35 @@ def _check_options(args: argparse.Namespace) -> None:
             if args.tracks
             else f"{idle[0]} is of tracking; give --tracks too, or leave it out"
         )
+
+
+def _check_files(datasets: Sequence[Path]) -> None:
+    """Refuse empty files, and warn of recordings that are scored on what is left of them."""
+    from posepipe.dataset import is_recording
+    from posepipe.errors import FormatError
+    from posepipe.recording import RecordingReader
+
+    for path in datasets:
+        if path.is_file() and path.stat().st_size == 0:
+            raise FormatError(path, "the file is empty; wanted a labelled recording, or an NPZ pack with true joints")
+        if is_recording(path):
+            with RecordingReader(path) as reader:
+                if reader.missing:
+                    listed = _listed_frames(path)
+                    lost = f"; {listed - reader.frame_count} of {listed} frames are lost" if listed else ""
+                    warnings.warn(f"{reader.missing}{lost}; figures are of what is left", stacklevel=2)
+
+
+def _listed_frames(recording: Path) -> int | None:
+    """How many the dataset that it lies in says it has; None where it is part of none."""
+    from posepipe.dataset import Dataset
+    from posepipe.errors import FormatError
+
+    try:
+        with Dataset.open(recording.parent) as dataset:
+            return {entry.file: entry.frames for entry in dataset.recordings}.get(recording.name)
+    except FormatError:
+        return None
 
 
 def _score_joints(
@@ -144,7 +175,8 @@ def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], 
     from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.evaluation import IN_VIEW_JOINTS, find_poses
-    from posepipe.track_evaluation import evaluate_tracks, write_track_figures
+    from posepipe.report import write_figures
+    from posepipe.track_evaluation import evaluate_tracks
 
     sequences = frames.sequences()
     if not sequences:
@@ -165,7 +197,7 @@ def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], 
         print(f"\n{model}\n{reports[model].text()}")
     if args.json:
         played = (f", every {every}. frame" if every > 1 else "") + (f", a gap of {args.gap:g} s" if args.gap else "")
-        write_track_figures(args.json, _title(args, frames, whole) + played, reports)
+        write_figures(args.json, _title(args, frames, whole) + played, reports)
         print(f"figures -> {args.json}")
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from posepipe.dataset import Dataset
     from posepipe.sources import FrameSource
 
 HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
@@ -67,12 +69,24 @@ def _dataset(path: Path) -> str:
 
     with Dataset.open(path) as dataset:
         lines = [
-            f"dataset of {len(dataset)} labelled frames in {len(dataset.recordings)} recordings,"
-            f" body {dataset.body.name}",
+            f"dataset of {len(dataset)} labelled frames in {_recordings(dataset)}, body {dataset.body.name}",
             f"made by posepipe {dataset.source_revision}",
             json.dumps(dataset.recipe, indent=1),
         ]
     return "\n".join(lines)
+
+
+def _recordings(dataset: Dataset) -> str:
+    """How many recordings, or sequences of how many frames and what they show."""
+    entries = dataset.recordings
+    asked = bool(dataset.recipe.get("sequence_frames"))  # older manifests list no scenes
+    if not entries or not (asked or all(entry.scene is not None for entry in entries)):
+        return f"{len(entries)} recordings"
+    lengths = sorted({entry.frames for entry in entries})
+    each = f"{lengths[0]} frames" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} frames"
+    scenes = Counter(entry.scene for entry in entries if entry.scene)
+    shown = ", ".join(f"{count} {scene}" for scene, count in scenes.items())
+    return f"{len(entries)} sequences of {each}" + (f" ({shown})" if shown else "")
 
 
 def _poses(path: Path) -> str:

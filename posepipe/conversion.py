@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
@@ -34,7 +35,7 @@ def convert_frames(
     round_to_mm: bool = False,
     on_frame: Callable[[], object] = lambda: None,
 ) -> int:
-    """Write all frames of a source in the format that the name of ``path`` asks for.
+    """Write all frames of a source in the format that the name of ``path`` asks for; of none, nothing is written.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def convert_frames(
     Raises
     ------
     PosepipeError
-        When the path is taken, names no known format, or the format would lose something.
+        When the path is taken, names no known format, the format would lose something, or there is no frame.
     """
     path = Path(path)
     format_ = next((each for each in FORMATS if each.matches(path)), None)
@@ -60,8 +61,11 @@ def convert_frames(
         raise PosepipeError(f"{path}: is there already; give another name")
     with source:
         frames = _told(iter(source), path, format_.keeps_fractions or round_to_mm, on_frame)
+        first = next(frames, None)
+        if first is None:
+            raise PosepipeError(f"{source.name}: not a single frame came; {path} was not written")
         try:
-            return format_.write(source, frames, path)
+            return format_.write(source, chain([first], frames), path)
         except ValueError as error:
             raise PosepipeError(str(error)) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
@@ -16,17 +16,28 @@ def disk_errors(path: str | Path) -> Iterator[None]:
     """Turn an OSError (disk full, no permission, no such folder) into a PosepipeError that names ``path``."""
     try:
         yield
+    except FileExistsError as error:  # of a folder that was to be made
+        raise PosepipeError(f"{path}: wanted a folder at {error.filename}, a file is there") from error
     except OSError as error:
         raise PosepipeError(f"{path}: {error.strerror or error}") from error
 
 
 def replace_file(path: str | Path, content: bytes) -> None:
-    """Write ``content`` beside ``path`` and rename it: a killed writer leaves the old file, never a half one."""
+    """Write ``content`` beside ``path`` and rename it: a killed writer leaves the old file, never a half one.
+
+    Its folder is made; where the disk is full, nothing of it stays.
+    """
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
     with disk_errors(path):
-        partial.write_bytes(content)
-        os.replace(partial, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_bytes(content)
+            os.replace(partial, path)
+        except BaseException:
+            with suppress(OSError):  # the first error is the one to tell
+                partial.unlink()
+            raise
 
 
 def read_json_object(path: str | Path) -> dict:

@@ -10,6 +10,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -65,9 +66,14 @@ def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray], compress: bool
     partial = path.with_name(path.name + ".partial")
     save = np.savez_compressed if compress else np.savez
     with disk_errors(path):
-        with partial.open("wb") as stream:  # a name would get ".npz" appended
-            save(stream, allow_pickle=False, **arrays)
-        os.replace(partial, path)
+        try:
+            with partial.open("wb") as stream:  # a name would get ".npz" appended
+                save(stream, allow_pickle=False, **arrays)
+            os.replace(partial, path)
+        except BaseException:
+            with suppress(OSError):  # the first error is the one to tell
+                partial.unlink()
+            raise
 
 
 def array_hash(arrays: Mapping[str, np.ndarray]) -> str:

@@ -1,10 +1,11 @@
-"""Evaluations on paper: a folder with tables, figures and the confusion of parts."""
+"""Evaluations on paper: figures as JSON, or a folder with tables, figures and the confusion of parts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -15,6 +16,13 @@ from posepipe.evaluation import Report, compare
 
 _CELL_PX, _MARGIN_PX = 22, 170
 _PLOT_PX, _FRAME_PX = 360, 60
+
+
+class Figures(Protocol):
+    """Whatever was measured, of poses or of tracks."""
+
+    def to_dict(self) -> dict:
+        """Every figure, ready for JSON."""
 
 
 def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) -> None:
@@ -53,8 +61,8 @@ def _write_picture(path: Path, image: np.ndarray) -> None:
         path.write_bytes(png.tobytes())
 
 
-def write_figures(path: str | Path, title: str, reports: Mapping[str, Report]) -> None:
-    """Write every figure as JSON."""
+def write_figures(path: str | Path, title: str, reports: Mapping[str, Figures]) -> None:
+    """Write every figure as JSON: ``title`` says of which frames, ``reports`` are by name of the model."""
     figures = {"frames": title, "models": {name: report.to_dict() for name, report in reports.items()}}
     replace_file(path, json.dumps(figures, indent=1).encode() + b"\n")
 

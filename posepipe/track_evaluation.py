@@ -5,16 +5,13 @@ The poses are found once, so that trackers differ in nothing else. What is count
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from posepipe.disk import replace_file
 from posepipe.errors import FormatError
 from posepipe.frame_sequence import FrameSequence, SequenceRows
 from posepipe.frames import LabelledFrame
@@ -219,12 +216,6 @@ def _played(
             on_frame()
         else:
             yield frame
-
-
-def write_track_figures(path: str | Path, title: str, reports: Mapping[str, TrackReport]) -> None:
-    """Write every figure as JSON: ``title`` says of which frames, ``reports`` are by name of the model."""
-    figures = {"frames": title, "models": {name: report.to_dict() for name, report in reports.items()}}
-    replace_file(path, json.dumps(figures, indent=1).encode() + b"\n")
 
 
 class _Run:

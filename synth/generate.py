@@ -14,6 +14,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -242,7 +243,8 @@ def _render_all(
     pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (renderer, counter))
     reported = 0
     try:
-        pending = {pool.submit(_work, job) for job in jobs}
+        with _interrupts_held():
+            pending = {pool.submit(_work, job) for job in jobs}  # starts the workers
         while pending:
             finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             on_frames(counter.value - reported)
@@ -253,6 +255,19 @@ def _render_all(
         raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers and go on") from None
     finally:
         pool.shutdown(cancel_futures=True)  # recordings that are under way are finished: they are kept
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait until this is done, and not reach those processes, while they import, that are started here."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(slots=True)

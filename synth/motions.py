@@ -1,7 +1,7 @@
 """What people do in sequences: walks that carry them along a path, and acts that are done on the spot.
 
-Motions come with the project, from packs of motions, or from captures in BVH and ASF/AMC files. Of captures ten
-poses a second are read (`synth.mocap`); in between each bone turns evenly from one to the next.
+Motions come with the project, from packs of motions, or from captures in BVH and ASF/AMC files. Of captures about as
+many poses a second are read as sequences show, and brought to exactly their rate.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 
 from posepipe.errors import FormatError, PosepipeError
 from synth.clips import Motion, embedded_motion, is_held_out, is_pose_bank, read_motions
-from synth.mocap import MocapFile, mocap_files, read_poses
+from synth.mocap import MocapFile, mocap_files, read_motion
 from synth.mocap.bone_maps import BoneMap, read_bone_map, shipped_bone_maps
-from synth.mocap.capture import LOOKS_PER_S
-from synth.quaternions import slerp
+from synth.pose_sampling import pose_between
 from synth.recipe import Recipe
 from synth.shot import FPS
 
 WALK = "walk"
 """Clips with this word in their name, or in that of their folder, are walks."""
-STEPS = FPS // LOOKS_PER_S
-"""From one pose of a capture that was read to the next."""
+SLOWEST_FPS = 1.0
+"""A capture with fewer poses a second is no motion, or says a wrong time."""
+SAME_RATE = 5e-4
+"""Rates that differ by a smaller share are the same: frame times are written with few digits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,14 +132,19 @@ def _read_one(file: MocapFile, maps: Sequence[BoneMap]) -> list[CapturedMotion]:
         if is_pose_bank(path):
             raise FormatError(path, "single poses; sequences want motions: BVH or AMC files, or a pack of motions")
         return [CapturedMotion(name, WALK in name.lower(), motion) for name, motion in read_motions(path).items()]
-    looks, clip = read_poses(path, maps)
+    motion, clip = read_motion(path, maps, FPS)
     walks = WALK in f"{path.absolute().parent.name}/{clip}".lower()
-    rotations = evenly_between(looks, STEPS)
+    if motion.fps < SLOWEST_FPS:
+        raise FormatError(path, f"a pose every {1 / motion.fps:g} s; sequences want a motion, of one a second at least")
+    rotations = at_frame_rate(motion.rotations, motion.fps)
     return [CapturedMotion(clip, walks, Motion(rotations, np.zeros((len(rotations), 3), np.float32), FPS))]
 
 
-def evenly_between(looks: np.ndarray, steps: int) -> np.ndarray:
-    """Turn each bone evenly from one pose to the next: (T, 20, 4) to float32 (steps (T - 1) + 1, 20, 4)."""
-    poses = [slerp(looks[:-1], looks[1:], step / steps) for step in range(steps)]
-    between = np.stack(poses, axis=1).reshape(-1, *looks.shape[1:])
-    return np.concatenate([between, looks[-1:]]).astype(np.float32)
+def at_frame_rate(poses: np.ndarray, fps: float) -> np.ndarray:
+    """Poses of ``fps`` a second as FPS a second, by what lies between two: (T, 20, 4) to float32 (T', 20, 4)."""
+    last = len(poses) - 1
+    if last == 0 or abs(fps / FPS - 1) < SAME_RATE:
+        return poses.astype(np.float32)
+    places = np.minimum(np.arange(int(last * (FPS / fps) + 1e-6) + 1) * (fps / FPS), last)
+    before = np.minimum(places.astype(int), last - 1)
+    return np.stack([pose_between(poses[k], poses[k + 1], place - k) for k, place in zip(before, places, strict=True)])

@@ -11,7 +11,7 @@ from synth.body_asset import BodyAsset
 from synth.body_mesh import RestBody
 from synth.clips import PoseBank
 from synth.limb_collision import limbs_intersect
-from synth.pose_sampling import jitter, mirror_poses, recombine, relax, tumble
+from synth.pose_sampling import jitter, mirror_poses, pose_between, recombine, tumble
 from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_joints
 
@@ -43,7 +43,7 @@ def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
         if rng.random() < recipe.recombine_share:
             pose = recombine(np.stack([captured, _captured(bank, recipe, rng)]), rng)[0]
         if rng.random() < recipe.relax_share:
-            pose = relax(pose, standing, rng.random())
+            pose = pose_between(pose, standing, rng.random())
         if recipe.jitter_deg > 0:
             pose = jitter(pose, rng, np.radians(recipe.jitter_deg))
         if not limbs_intersect(pose_joints(asset, rest, pose)):

@@ -1,4 +1,4 @@
-"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, tip over.
+"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, tip over, go from one to another.
 
 Poses are global bone rotations (..., 20, 4), quaternions xyzw, in the order of `synth.skinning.POSED_BONES`.
 """
@@ -185,8 +185,8 @@ def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) ->
     return out.reshape(rotations.shape).astype(np.float32)
 
 
-def relax(rotations: np.ndarray, standing: np.ndarray, share: float) -> np.ndarray:
-    """Lead one pose part of the way to another one.
+def pose_between(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
+    """The pose that is part of the way from one to another.
 
     Every bone is turned along an arc (Shoemake 1985), of the two ways round by the one on which its joint, the turn
     against its parent, goes the short way. Each bone by its own short way, as interpolation is mostly done, would
@@ -194,7 +194,7 @@ def relax(rotations: np.ndarray, standing: np.ndarray, share: float) -> np.ndarr
 
     Parameters
     ----------
-    rotations, standing : float (20, 4)
+    first, second : float (20, 4)
     share : 0 = the first pose, 1 = the second
 
     Returns
@@ -202,13 +202,13 @@ def relax(rotations: np.ndarray, standing: np.ndarray, share: float) -> np.ndarr
     float32 (20, 4)
     """
     out = np.empty((len(POSED_BONES), 4))
-    _relax(rotations.astype(np.float64), standing.astype(np.float64), _PARENTS, float(share), out)
+    _pose_between(first.astype(np.float64), second.astype(np.float64), _PARENTS, float(share), out)
     return out.astype(np.float32)
 
 
 @njit(cache=True)
-def _relax(first, second, parents, share, out):
-    """Fill ``out`` with the pose ``share`` of the way from one pose to another, see `relax`.
+def _pose_between(first, second, parents, share, out):
+    """Fill ``out`` with the pose ``share`` of the way from one pose to another, see `pose_between`.
 
     Parameters
     ----------

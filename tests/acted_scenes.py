@@ -19,9 +19,9 @@ from synth.body_asset import load_body_asset
 from synth.cast import Figure, People
 from synth.clips import embedded_motion, embedded_pose_bank
 from synth.pose_drawing import standing_pose
-from synth.pose_sampling import without_heading
+from synth.pose_sampling import pose_between, without_heading
 from synth.primitives import ROOM, Mesh, box
-from synth.quaternions import from_rotation_vector, multiply, slerp
+from synth.quaternions import from_rotation_vector, multiply
 from synth.recipe import Recipe
 from synth.scenes import Placement, View
 from synth.sensor_presets import PRESETS, SensorPreset
@@ -78,7 +78,7 @@ def play(*keys: tuple[float, np.ndarray]) -> np.ndarray:
     for now in np.arange(0, times[-1] + 1e-6, 1 / FPS):
         k = int(np.clip(np.searchsorted(times, now, side="right") - 1, 0, len(keys) - 2))
         share = float(np.clip((now - times[k]) / (times[k + 1] - times[k]), 0, 1))
-        poses.append(slerp(keys[k][1], keys[k + 1][1], share**2 * (3 - 2 * share)))
+        poses.append(pose_between(keys[k][1], keys[k + 1][1], share**2 * (3 - 2 * share)))
     return np.array(poses, np.float32)
 
 

@@ -14,6 +14,7 @@ from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import open_source
+from tests.depth_senders import frame_bytes, header_line
 
 LENS = Intrinsics(20.25, 21.5, 7.4, 5.6)
 SHAPE = (12, 16)
@@ -37,8 +38,6 @@ def absolute_ns(source) -> np.ndarray:
 
 @pytest.mark.parametrize(("there", "back"), list(itertools.product(NAMES, NAMES)))
 def test_nothing_is_lost_on_the_way(tmp_path, recording, there, back):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
     assert convert_frames(open_source(recording), tmp_path / "a" / there) == 5
     assert convert_frames(open_source(tmp_path / "a" / there), tmp_path / "b" / back) == 5
     with open_source(recording) as wanted, open_source(tmp_path / "b" / back) as got:
@@ -66,6 +65,24 @@ def test_what_is_there_is_not_written_over(tmp_path, recording):
     with pytest.raises(PosepipeError, match="is there already"):
         convert_frames(open_source(recording), recording)
     assert recording.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sent", [header_line(), header_line() + frame_bytes(0)[:-9]])
+def test_a_camera_that_gives_no_frame_leaves_nothing(tmp_path, capsys, name, sent):
+    (tmp_path / "sent.bin").write_bytes(sent)
+    assert main(["convert", f"camera:pipe:{tmp_path / 'sent.bin'}", str(tmp_path / "new" / name)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("posepipe: error: camera:pipe:")
+    assert not (tmp_path / "new").exists()
+
+
+def test_frames_that_are_all_damaged_are_one_line_and_leave_nothing(tmp_path, recording, monkeypatch):
+    source = open_source(recording)
+    monkeypatch.setattr(type(source), "__iter__", lambda self: iter(()))
+    with pytest.raises(PosepipeError, match=r"first\.mcap: not a single frame came; .*a\.mcap was not written"):
+        convert_frames(source, tmp_path / "a.mcap")
+    assert not (tmp_path / "a.mcap").exists()
 
 
 def test_an_unknown_suffix_is_told_what_there_is(tmp_path, recording):

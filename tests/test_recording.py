@@ -338,8 +338,9 @@ def test_frames_that_do_not_belong_are_refused(tmp_path):
 
 
 def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
-    with pytest.raises(PosepipeError, match="No such file") as caught:
-        RecordingWriter(tmp_path / "no" / "a.mcap", CAMERA, *SHAPE)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(PosepipeError, match=r"wanted a folder at .*, a file is there") as caught:
+        RecordingWriter(tmp_path / "file" / "a.mcap", CAMERA, *SHAPE)
     assert "\n" not in str(caught.value)
 
 

@@ -13,9 +13,10 @@ from posepipe.errors import FormatError
 from posepipe.frame_sequence import FrameSequence, SequenceRows
 from posepipe.frames import LabelledFrame
 from posepipe.nearest_pose import NearestPoseTracker
+from posepipe.report import write_figures
 from posepipe.results import JointProposal, Pose
 from posepipe.smoothing import OneEuroSmoother
-from posepipe.track_evaluation import TrackFigures, TrackingWay, evaluate_tracks, write_track_figures
+from posepipe.track_evaluation import TrackFigures, TrackingWay, evaluate_tracks
 from posepipe.tracking import Tracker
 from tests.found_people import result, standing_m
 
@@ -218,7 +219,7 @@ def test_scenes_are_told_apart_and_added_up():
 
 def test_figures_are_written_with_none_for_what_there_was_not(tmp_path):
     path = tmp_path / "figures.json"
-    write_track_figures(path, "two films", {"person": evaluate(Filmed([walking()], scenes=["crossing"]))})
+    write_figures(path, "two films", {"person": evaluate(Filmed([walking()], scenes=["crossing"]))})
     written = json.loads(path.read_text())
     assert written["frames"] == "two films"
     trackers = written["models"]["person"]["trackers"]

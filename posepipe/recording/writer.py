@@ -35,7 +35,7 @@ class RecordingWriter:
 
     Parameters
     ----------
-    path : the file to write; an older one is replaced
+    path : the file to write, its folder is made; an older one is replaced
     intrinsics, height, width : of every frame
     body : makes the recording a labelled one, of LabelledFrame
     metadata : free text about where the frames come from, such as sensor and seed
@@ -69,6 +69,7 @@ class RecordingWriter:
         self._shape = (height, width)
         self._start_time_ns = start_time_ns
         with disk_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("wb")
             self._mcap = Writer(self._file, chunk_size=_NEVER_BY_SIZE, compression=CompressionType.ZSTD)
             self._mcap.start(profile="ros2", library="posepipe")

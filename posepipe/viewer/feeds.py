@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -9,7 +10,10 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from posepipe.frames import DepthFrame
+from posepipe.recording import DamagedMessageError
 from posepipe.viewer.player import LONGEST_STEP_S, Player
+
+_log = logging.getLogger(__name__)
 
 Item = TypeVar("Item", covariant=True)
 JOIN_S = 0.5
@@ -45,21 +49,41 @@ class Feed(Protocol[Item]):
 
 
 class PlayedFeed(Generic[Item]):
-    """What can be entered anywhere, as a player plays it."""
+    """What can be entered anywhere, as a player plays it. Frames that are damaged are passed over, each warned of once.
+
+    Parameters
+    ----------
+    item_at : what stands in a row; raises DamagedMessageError where that cannot be read
+    player : says which row when
+    """
 
     def __init__(self, item_at: Callable[[int], Item], player: Player) -> None:
         self._item_at, self.player = item_at, player
+        self._damaged: set[int] = set()
+        self._jumped = False  # to a damaged frame: the next goes on from nothing that was shown
 
     @property
     def ended(self) -> bool:
         return self.player.ended
 
     def facts(self) -> list[tuple[str, str]]:
-        return [(f"{self.player.row + 1}/{self.player.count}", "frame"), (str(self.player.dropped), "dropped")]
+        dropped = self.player.dropped + len(self._damaged)
+        return [(f"{self.player.row + 1}/{self.player.count}", "frame"), (str(dropped), "dropped")]
 
     def next(self) -> Shot[Item] | None:
         turn = self.player.next()
-        return None if turn is None else Shot(self._item_at(turn.row), turn.follows)
+        if turn is None:
+            return None
+        self._jumped |= not turn.follows
+        try:
+            item = self._item_at(turn.row)
+        except DamagedMessageError as error:
+            if turn.row not in self._damaged:
+                _log.warning("%s; frame %d is left out", error, turn.row)
+            self._damaged.add(turn.row)
+            return None
+        jumped, self._jumped = self._jumped, False
+        return Shot(item, follows=not jumped)
 
     def wait(self, most_s: float) -> None:
         self.player.wait(most_s)

@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError, PosepipeError
-from synth.clips import PoseBank, read_pose_bank
+from synth.clips import Motion, PoseBank, read_pose_bank
 from synth.limb_collision import limbs_intersect
 from synth.mocap.asf_amc import read_amc
 from synth.mocap.bone_maps import BoneMap, choose_bones, read_bone_map, shipped_bone_maps
 from synth.mocap.bvh import read_bvh
+from synth.mocap.capture import LOOKS_PER_S
 from synth.mocap.distinct_poses import DistinctPoses
 from synth.mocap.mean_body import mean_body
 from synth.mocap.retarget import retarget
@@ -129,6 +130,17 @@ def read_poses(path: Path, maps: Sequence[BoneMap] = ()) -> tuple[np.ndarray, st
     FormatError
         When the file is broken, no map fits its joints, or nobody stands upright in it.
     """
-    capture = READERS[path.suffix.lower()](path)
+    motion, clip = read_motion(path, maps, LOOKS_PER_S)
+    return motion.rotations, clip
+
+
+def read_motion(path: Path, maps: Sequence[BoneMap], poses_per_s: float) -> tuple[Motion, str]:
+    """The motion in one BVH or AMC file, on the spot and without heading, and the clip's name.
+
+    It has every k-th frame of the file: about ``poses_per_s`` a second, and how many they are says `Motion.fps`.
+    Raises what `read_poses` raises.
+    """
+    capture = READERS[path.suffix.lower()](path, poses_per_s)
     bones = choose_bones(path, capture.joints, maps or shipped_bone_maps())
-    return retarget(capture, bones, find_stance(capture, bones)), capture.clip
+    rotations = retarget(capture, bones, find_stance(capture, bones))
+    return Motion(rotations, np.zeros((len(rotations), 3), np.float32), capture.fps), capture.clip

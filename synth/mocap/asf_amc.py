@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from synth.mocap.capture import MAX_ANGLE_RAD, Capture, chained, looked_at, numbers, read_lines, turns
+from synth.mocap.capture import LOOKS_PER_S, MAX_ANGLE_RAD, Capture, chained, looked_at, numbers, read_lines, turns
 from synth.quaternions import inverse, multiply
 
 FRAMES_PER_S = 120
@@ -47,8 +47,8 @@ class Acclaim:
     radians: bool
 
 
-def read_amc(path: Path) -> Capture:
-    """Read a motion and, from the same folder, the skeleton it was made with.
+def read_amc(path: Path, looks_per_s: float = LOOKS_PER_S) -> Capture:
+    """Read a motion, at about ``looks_per_s`` frames a second, and from the same folder the skeleton it was made with.
 
     Raises
     ------
@@ -70,8 +70,10 @@ def read_amc(path: Path) -> Capture:
         problem = f"frame {odd + 1} ends here with {sizes[odd] - 1} bones, the first has {sizes[0] - 1}"
         raise FormatError(f"{path}, line {number}", f"{problem}; is the file cut?")
     _read_frame(path, skeleton, lines[starts[-1] :], radians)  # a file that was cut ends in half a line
-    used = [lines[starts[frame] : starts[frame] + sizes[0]] for frame in looked_at(len(starts), 1 / FRAMES_PER_S)]
-    return _capture(path, skeleton.bones, [_read_frame(path, skeleton, frame, radians) for frame in used])
+    looks = looked_at(len(starts), 1 / FRAMES_PER_S, looks_per_s)
+    used = [lines[starts[frame] : starts[frame] + sizes[0]] for frame in looks]
+    angles = [_read_frame(path, skeleton, frame, radians) for frame in used]
+    return _capture(path, skeleton.bones, angles, FRAMES_PER_S / looks.step)
 
 
 def find_asf(path: Path) -> Path:
@@ -213,7 +215,7 @@ def _read_frame(path: Path, skeleton: Acclaim, lines: list[tuple[int, str]], rad
     return found
 
 
-def _capture(path: Path, bones: list[_Bone], frames: list[dict[str, np.ndarray]]) -> Capture:
+def _capture(path: Path, bones: list[_Bone], frames: list[dict[str, np.ndarray]], fps: float) -> Capture:
     """A joint stands where its bone begins; tips are joints of their own where no bone follows."""
     tips = [index for index in range(1, len(bones)) if all(bone.parent != index for bone in bones)]
     parents = np.array([bone.parent for bone in bones] + tips)
@@ -228,4 +230,4 @@ def _capture(path: Path, bones: list[_Bone], frames: list[dict[str, np.ndarray]]
                 local[:, index] = multiply(multiply(bone.axes, turned), inverse(bone.axes))
     names = (*(bone.name for bone in bones), *(f"{bones[index].name} end" for index in tips))
     offsets = np.array([bones[parent].tip if parent >= 0 else np.zeros(3) for parent in parents])
-    return Capture(path, names, parents, offsets, chained(local, parents))
+    return Capture(path, names, parents, offsets, chained(local, parents), fps)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from synth.mocap.capture import MAX_ANGLE_RAD, Capture, chained, looked_at, numbers, read_lines, turns
+from synth.mocap.capture import LOOKS_PER_S, MAX_ANGLE_RAD, Capture, chained, looked_at, numbers, read_lines, turns
 
 _ROTATIONS = {"XROTATION": 0, "YROTATION": 1, "ZROTATION": 2}
 _POSITIONS = ("XPOSITION", "YPOSITION", "ZPOSITION")
@@ -34,8 +34,8 @@ class _Joint:
     channels: list[str] = field(default_factory=list)
 
 
-def read_bvh(path: Path) -> Capture:
-    """Read one BVH file, at about ten frames a second.
+def read_bvh(path: Path, looks_per_s: float = LOOKS_PER_S) -> Capture:
+    """Read one BVH file, at about ``looks_per_s`` frames a second.
 
     Raises
     ------
@@ -52,9 +52,10 @@ def read_bvh(path: Path) -> Capture:
         numbers(path, rows[-1][0], rows[-1][1].split(), count, "a frame")
     if len(rows) != frames:
         raise FormatError(f"{path}, line {len(lines)}", f"wanted {frames} frames, got {len(rows)}; is the file cut?")
-    used = [rows[frame] for frame in looked_at(frames, frame_time_s)]
+    looks = looked_at(frames, frame_time_s, looks_per_s)
+    used = [rows[frame] for frame in looks]
     values = np.stack([numbers(path, number, line.split(), count, "a frame") for number, line in used])
-    return _capture(path, joints, values, [number for number, _ in used])
+    return _capture(path, joints, values, [number for number, _ in used], 1 / (looks.step * frame_time_s))
 
 
 def _statements(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -144,7 +145,7 @@ def _read_motion_head(
     return number, int(found[0]), found[1]
 
 
-def _capture(path: Path, joints: list[_Joint], values: np.ndarray, lines: list[int]) -> Capture:
+def _capture(path: Path, joints: list[_Joint], values: np.ndarray, lines: list[int], fps: float) -> Capture:
     parents = np.array([joint.parent for joint in joints])
     local = np.empty((len(values), len(joints), 4))
     column = 0
@@ -156,4 +157,4 @@ def _capture(path: Path, joints: list[_Joint], values: np.ndarray, lines: list[i
         local[:, index] = turns([_ROTATIONS[name] for name in joint.channels if name in _ROTATIONS], angles_rad)
         column += len(joint.channels)
     offsets = np.array([joint.offset for joint in joints])
-    return Capture(path, tuple(joint.name for joint in joints), parents, offsets, chained(local, parents))
+    return Capture(path, tuple(joint.name for joint in joints), parents, offsets, chained(local, parents), fps)

@@ -13,7 +13,7 @@ from posepipe.errors import FormatError
 from synth.quaternions import from_rotation_vector, multiply
 from synth.skinning import rotation_matrices
 
-LOOKS_PER_S = 10  #: frames looked at; captures have 30 to 240 a second, all but equal to their neighbours
+LOOKS_PER_S = 10  #: frames looked at for single poses: of 30 to 240 a second, neighbours are all but equal
 MAX_ANGLE_RAD = 200 * np.pi
 """A hundred turns: trackers that count turns may reach a few, damaged numbers soon go beyond."""
 
@@ -27,6 +27,7 @@ class Capture:
     parents: np.ndarray  #: int64 (J,), -1 = none; a parent is always before its children
     offsets: np.ndarray  #: float64 (J, 3), from the parent, at rest
     rotations: np.ndarray  #: float64 (T, J, 4), of the frames looked at: quaternions xyzw, global, from rest
+    fps: float  #: of the frames looked at, a second
 
     @property
     def clip(self) -> str:
@@ -60,9 +61,9 @@ def turns(axes: Sequence[int], angles_rad: np.ndarray) -> np.ndarray:
     return rotation
 
 
-def looked_at(frames: int, frame_time_s: float) -> range:
-    """Frames to look at: about LOOKS_PER_S a second, the first among them."""
-    return range(0, frames, max(1, round(1 / (LOOKS_PER_S * frame_time_s))))
+def looked_at(frames: int, frame_time_s: float, looks_per_s: float) -> range:
+    """Frames to look at: every k-th, the first among them, so that there are about ``looks_per_s`` a second."""
+    return range(0, frames, max(1, round(min(frames, 1 / (looks_per_s * frame_time_s)))))
 
 
 def read_lines(path: Path) -> list[str]:

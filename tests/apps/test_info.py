@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import numpy as np
@@ -9,13 +10,17 @@ import pytest
 
 from apps.cli import main
 from apps.demo import RECORDING
+from posepipe.body import HUMAN
+from posepipe.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
 from posepipe.sources.camera_file import CameraFile, write_camera_file
 from posepipe.sources.npz_pack import write_npz_pack
 from posepipe.sources.png_folder import write_png_folder
+from synth.recipe import Recipe
 from tests import ros_writers as ros
 from tests.depth_senders import stream_bytes
 from tests.kinect_dumps import write_dump
+from tests.rendered_people import render_people
 
 LEFT, BARE = "/left/depth/image_rect", "/bare/depth/image"
 
@@ -105,3 +110,21 @@ def test_a_calibration_that_is_missing_is_told_with_what_else_to_give(tmp_path, 
     assert main(["info", str(tmp_path / "frames")]) == 1
     assert "camera.json: missing; wanted a JSON object" in (said := capsys.readouterr().err)
     assert "or --camera PRESET|FILE" in said
+
+
+def test_a_dataset_of_sequences_says_how_many_there_are_and_what_they_show(tmp_path, capsys):
+    render_people(tmp_path, Recipe(frames=9, poses="all", sequence_frames=3, noise=False))
+    told = "dataset of 9 labelled frames in 3 sequences of 3 frames (1 standing, 1 crossing, 1 walking), body human\n"
+    assert info(capsys, tmp_path).startswith(told)
+    manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
+    for row in manifest["recordings"]:
+        del row["scene"]  # as it was before scenes were listed
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest))
+    assert info(capsys, tmp_path).startswith("dataset of 9 labelled frames in 3 sequences of 3 frames, body human\n")
+
+
+def test_a_dataset_of_single_frames_and_one_that_has_just_begun_have_recordings(tmp_path, capsys):
+    render_people(tmp_path / "single", Recipe(frames=1, poses="all", noise=False))
+    assert info(capsys, tmp_path / "single").startswith("dataset of 1 labelled frames in 1 recordings, body human\n")
+    write_manifest(tmp_path, HUMAN, {"sequence_frames": 60}, [])
+    assert info(capsys, tmp_path).startswith("dataset of 0 labelled frames in 0 recordings, body human\n")

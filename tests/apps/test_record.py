@@ -311,8 +311,13 @@ def test_a_disk_that_has_room_again_does_not_leave_half_a_frame_in_the_middle(st
         assert frames_are_those_that_were_sent(list(reader), (24, 32)) == (8 if failing == "write" else 20)
 
 
-def test_a_folder_that_does_not_exist_is_one_line(stream, tmp_path, capsys):
-    assert main(["record", f"camera:pipe:{stream}", str(Path(tmp_path) / "no" / "such.mcap")]) == 1
+def test_a_folder_that_does_not_exist_is_made(stream, tmp_path, capsys):
+    file = Path(tmp_path) / "new" / "deep" / "walk.mcap"
+    assert main(["record", f"camera:pipe:{stream}", str(file)]) == 0
+    with RecordingReader(file) as reader:
+        assert len(reader) == 20
+    capsys.readouterr()
+    assert main(["record", f"camera:pipe:{stream}", str(file / "walk.mcap")]) == 1
     captured = capsys.readouterr()
-    assert "such.mcap: No such file or directory" in captured.err
+    assert "walk.mcap: " in captured.err.splitlines()[-1]
     assert "nothing was recorded" in captured.out

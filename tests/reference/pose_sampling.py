@@ -48,7 +48,7 @@ def turn_bones(pose, parents, turns):
     return np.array(out)
 
 
-def relax(first, second, parents, share):
+def pose_between(first, second, parents, share):
     """A pose between two: every bone along an arc, signed so that its turn against its parent takes the short way."""
     signed = np.zeros_like(second)
     out = []

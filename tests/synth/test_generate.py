@@ -94,6 +94,45 @@ def test_twenty_kills_lose_nothing(tmp_path):
     assert recordings(tmp_path / "killed") == recordings(tmp_path / "whole")
 
 
+class Pressing:
+    """A renderer whose arrival in a worker is the moment at which Ctrl-C is pressed there."""
+
+    def __init__(self, renderer):
+        self._renderer = renderer
+
+    def __getattr__(self, name):
+        return getattr(self._renderer, name)
+
+    def __getstate__(self):
+        return self._renderer
+
+    def __setstate__(self, renderer):
+        signal.raise_signal(signal.SIGINT)
+        self._renderer = renderer
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows holds no signals back")
+def test_ctrl_c_while_workers_start_is_the_parent_s_business(tmp_path, short_recordings, renderer, capfd, monkeypatch):
+    monkeypatch.setattr(generate_module, "make_renderer", lambda *arguments: Pressing(renderer_of(SMALL)))
+    generate_module.generate(tmp_path / "data", SMALL, renderer.cast, workers=2)
+    assert len(recordings(tmp_path / "data")) == 3
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows holds no signals back")
+def test_ctrl_c_waits_until_the_workers_are_started_and_is_not_lost():
+    started = []
+
+    def start():
+        with generate_module._interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            started.append("worker")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert started == ["worker"]
+
+
 SEQUENCES = Recipe(frames=9, seed=5, poses="all", sequence_frames=3)
 
 

@@ -125,7 +125,8 @@ def test_lengths_and_places_among_the_channels_are_passed_over(tmp_path):
 def test_ten_of_120_frames_are_looked_at(tmp_path):
     frame = AMC.split("1\n", 1)[1].split("2\n")[0]
     amc = ":DEGREES\n" + "".join(f"{index + 1}\n{frame}" for index in range(120))
-    assert len(read(tmp_path, amc=amc).rotations) == 10
+    capture = read(tmp_path, amc=amc)
+    assert (len(capture.rotations), capture.fps) == (10, 10)
 
 
 def test_a_motion_finds_its_subject_s_skeleton(tmp_path):

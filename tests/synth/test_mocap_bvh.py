@@ -87,7 +87,9 @@ def test_names_may_have_spaces(tmp_path):
 def test_about_ten_frames_a_second_are_looked_at(tmp_path, fps, looked_at):
     rows = "9 9 9 0 0 0 0 0 0\n" * 240
     text = ARM.split("Frames")[0] + f"Frames: 240\nFrame Time: {1 / fps:.6f}\n{rows}"
-    assert len(read(tmp_path, text).rotations) == looked_at
+    capture = read(tmp_path, text)
+    assert len(capture.rotations) == looked_at
+    assert capture.fps == pytest.approx(fps * looked_at / 240, rel=1e-3)
 
 
 BROKEN = {

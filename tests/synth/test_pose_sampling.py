@@ -12,7 +12,7 @@ from synth.body_mesh import rest_body
 from synth.clips import embedded_pose_bank
 from synth.limb_collision import limbs_intersect
 from synth.pose_drawing import standing_pose
-from synth.pose_sampling import JITTER_BOUND, furthest_points, jitter, mirror_poses, recombine, relax, tumble
+from synth.pose_sampling import JITTER_BOUND, furthest_points, jitter, mirror_poses, pose_between, recombine, tumble
 from synth.skinning import POSED_BONES, pose_body
 from tests.reference import limb_collision as collision_reference
 from tests.reference import pose_sampling as reference
@@ -138,19 +138,19 @@ def test_turned_bones_equal_their_naive_twin(poses):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 1.0])
-def test_relaxed_poses_equal_their_naive_twin(poses, body, share):
+def test_poses_between_two_equal_their_naive_twin(poses, body, share):
     standing = standing_pose(body[0])
     for pose in poses[::10]:
         unit = pose.astype(float) / np.linalg.norm(pose, axis=1, keepdims=True)
-        naive = reference.relax(unit, standing.astype(float), pose_sampling._PARENTS, share)
-        np.testing.assert_allclose(relax(unit, standing, share), naive, atol=FLOAT32)
+        naive = reference.pose_between(unit, standing.astype(float), pose_sampling._PARENTS, share)
+        np.testing.assert_allclose(pose_between(unit, standing, share), naive, atol=FLOAT32)
 
 
-def test_relaxing_ends_where_it_says(poses, body):
+def test_the_way_between_two_poses_ends_at_them(poses, body):
     standing = standing_pose(body[0])
-    _same_turns(relax(poses[5], standing, 0.0), poses[5], FLOAT32)
-    _same_turns(relax(poses[5], standing, 1.0), standing, FLOAT32)
-    _same_turns(relax(poses[5], poses[5], 0.4), poses[5], FLOAT32)
+    _same_turns(pose_between(poses[5], standing, 0.0), poses[5], FLOAT32)
+    _same_turns(pose_between(poses[5], standing, 1.0), standing, FLOAT32)
+    _same_turns(pose_between(poses[5], poses[5], 0.4), poses[5], FLOAT32)
 
 
 def test_no_knee_bends_backwards_on_the_way_from_upside_down_to_standing(body):
@@ -160,7 +160,7 @@ def test_no_knee_bends_backwards_on_the_way_from_upside_down_to_standing(body):
     assert len(upside_down) > 20
     for row in upside_down:
         for share in (0.2, 0.5, 0.8):
-            pose = relax(bank.rotations[row], standing, share).astype(float)
+            pose = pose_between(bank.rotations[row], standing, share).astype(float)
             for side in "lr":
                 thigh, calf = (pose[POSED_BONES.index(f"{bone}_{side}")] for bone in ("thigh", "calf"))
                 turn = reference.multiply(reference.conjugate(thigh), calf)

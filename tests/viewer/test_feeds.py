@@ -11,7 +11,8 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.viewer.feeds import PlayedFeed, StreamFeed
+from posepipe.recording import DamagedMessageError
+from posepipe.viewer.feeds import PlayedFeed, Shot, StreamFeed
 from posepipe.viewer.player import Player
 
 LENS = Intrinsics(10.0, 10.0, 1.5, 1.5)
@@ -52,6 +53,27 @@ def test_a_recording_gives_the_frame_whose_turn_it_is():
     player.step(1)
     assert next_of(feed).item == "frame 4"
     assert feed.ended
+
+
+def test_a_damaged_frame_is_passed_over_counted_and_warned_of_once(caplog):
+    def item_at(row):
+        if row == 1:
+            raise DamagedMessageError("walk.mcap", "damaged recording (zstd)")
+        return f"frame {row}"
+
+    player = Player(np.arange(4) / 1000)
+    feed = PlayedFeed(item_at, player)
+    player.set_every_frame(True)
+    shots = [next_of(feed) for _ in range(3)]
+    assert [(shot.item, shot.follows) for shot in shots[1:]] == [("frame 2", True), ("frame 3", True)]
+    assert feed.ended
+    player.pause()
+    player.seek(1)
+    assert feed.next() is None
+    player.step(1)
+    assert next_of(feed) == Shot("frame 2", follows=False)  # what was shown before it is far away
+    assert feed.facts() == [("3/4", "frame"), ("1", "dropped")]
+    assert caplog.text.count("walk.mcap: damaged recording (zstd); frame 1 is left out") == 1
 
 
 def test_a_stream_gives_frames_in_order_and_ends():

@@ -1,0 +1,61 @@
+"""``posepipe evaluate`` of files that are empty or cut: refused in a line, or scored on what is left, and told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from apps.cli import main
+from posepipe.recording import RecordingReader
+from synth.recipe import Recipe
+from tests.rendered_people import render_people
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Six frames, one recording of a dataset."""
+    render_people(tmp_path / "data", Recipe(frames=6, seed=1, poses="all"))
+    return tmp_path / "data" / "frames-00000.mcap"
+
+
+def warnings_of(capsys) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if line.startswith("posepipe: warning: ")]
+
+
+def cut(path):
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) * 7 // 10])
+    with RecordingReader(path) as reader:
+        return len(reader)
+
+
+def test_a_whole_recording_warns_of_nothing(recording, capsys):
+    assert main(["evaluate", str(recording)]) == 0
+    assert warnings_of(capsys) == []
+
+
+def test_of_a_cut_recording_it_is_told_how_many_frames_are_lost(recording, tmp_path, capsys):
+    left = cut(recording)
+    assert 0 < left < 6
+    assert main(["evaluate", str(recording), "--json", str(tmp_path / "new" / "figures.json")]) == 0
+    (line,) = warnings_of(capsys)
+    assert f"{recording}: the recording was not closed: {left} complete frames were read" in line
+    assert line.endswith(f"; {6 - left} of 6 frames are lost; figures are of what is left")
+    assert f": {left} frames" in json.loads((tmp_path / "new" / "figures.json").read_text())["frames"]
+
+
+def test_where_no_dataset_lists_it_the_number_is_not_known(recording, tmp_path, capsys):
+    alone = recording.rename(tmp_path / "alone.mcap")
+    left = cut(alone)
+    assert main(["evaluate", str(alone)]) == 0
+    (line,) = warnings_of(capsys)
+    assert f"{left} complete frames were read" in line
+    assert "are lost" not in line
+
+
+def test_an_empty_file_is_called_so(tmp_path, capsys):
+    (tmp_path / "empty.npz").write_bytes(b"")
+    assert main(["evaluate", str(tmp_path / "empty.npz")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"posepipe: error: {tmp_path / 'empty.npz'}: the file is empty; wanted a labelled recording")
