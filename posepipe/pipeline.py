@@ -20,6 +20,7 @@ from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, JointProposal, Pose
+from posepipe.separation import CAMERA_UP, HeadSeparation
 from posepipe.sinks import FrameSink
 from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import FrameSource
@@ -66,6 +67,7 @@ class Pipeline:
     proposer: ModeProposer
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
+    separation: HeadSeparation | None = None  #: None = a candidate is one person
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
@@ -96,13 +98,14 @@ class Pipeline:
             proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
             tracker=Tracker(forest.body) if tracking else NoTracker(),
+            separation=None if foreground == "none" else HeadSeparation(),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
         """One depth frame in, the people in it out. Only foreground, tracker and smoother remember earlier frames."""
         candidates = self.foreground.update(frame)
-        sightings = [self._look_at(frame, candidates == number) for number in range(1, int(candidates.max()) + 1)]
-        people = [sighting for sighting in sightings if sighting is not None]
+        numbers = range(1, int(candidates.max()) + 1)
+        people = [sighting for number in numbers for sighting in self._people_in(frame, candidates == number)]
         people = sorted(people, key=lambda person: -person.pose.confidence)[: self.most_people]
         mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
         for person in people:
@@ -115,8 +118,19 @@ class Pipeline:
         proposals = tuple(person.proposals for person in people)
         return FrameResult(frame, mask, labels, proposals, tracks, self.foreground.floor, self.extrinsics)
 
+    def _people_in(self, frame: DepthFrame, mask: np.ndarray) -> list[_Sighting]:
+        """One candidate: nobody, a person, or several who touch."""
+        whole = self._look_at(frame, mask)
+        if whole is None or self.separation is None:
+            return [] if whole is None else [whole]
+        up = CAMERA_UP if self.foreground.floor is None else self.foreground.floor.normal
+        pieces = self.separation.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
+        apart = [sighting for piece in pieces if (sighting := self._look_at(frame, piece)) is not None]
+        apart = [sighting for sighting in apart if sighting.pose.confidence >= self.separation.min_confidence]
+        return apart if len(apart) > 1 else [whole]
+
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
-        """One candidate: parts, proposals and pose of the person that it shows, if it does."""
+        """Parts, proposals and pose of the person whom a mask shows, if it does."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
         stride = stride_for(mask)
         parts = self.parts.predict(depth_m, mask, intrinsics, stride)

@@ -44,6 +44,7 @@ STAGES = {
     "posepipe.foreground",
     "posepipe.presence",
     "posepipe.proposals",
+    "posepipe.separation",
     "posepipe.smoothing",
     "posepipe.tracking",
 }
