@@ -147,5 +147,6 @@ def test_untrained_joint_parameters_have_the_shapes_of_the_body(body, method):
     assert all(
         getattr(parameters, name).dtype == np.float32
         for name in JointParameters.__dataclass_fields__
-        if name != "method"
+        if name not in ("method", "refinement")
     )
+    assert parameters.refinement is None
