@@ -269,7 +269,7 @@ def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarra
 def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
     """Logistic, per joint, of the Gaussian's own log-odds against joints within 10 cm: float32 (J, 2)."""
     known, evidence = _evidence(parameters, found, np.flatnonzero(people))
-    if not len(known):  # nobody was held back
+    if evidence is None:  # nobody was held back
         return parameters.calibration
     return _calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
 
@@ -285,8 +285,11 @@ def _right(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
     return np.linalg.norm(joints_m - truth_m, axis=-1) < RIGHT_M
 
 
-def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence]:
-    """What is known of some people before their joints are corrected; those of whom nothing was found are left out."""
+def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
+    """What is known of some people before their joints are corrected, without those of whom nothing was found.
+
+    And who these are; None for nobody.
+    """
     known, rows = [], []
     for p in people:
         confidence = calibrated(found.masses_m2[p], parameters.confidence)
@@ -300,7 +303,7 @@ def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) ->
             rows.append(
                 Evidence.gather(rivals, chosen, infer_joints(place, sure > 0, landmark_noise(sure), parameters))
             )
-    return np.array(known, np.int64), Evidence.join(rows)
+    return np.array(known, np.int64), Evidence.join(rows) if rows else None
 
 
 def _fit_refinement(
@@ -315,6 +318,8 @@ def _fit_refinement(
     ``number`` (P,) says who is whose mirror image.
     """
     known, evidence = _evidence(parameters, found, np.arange(len(number)))
+    if evidence is None:
+        return None
     truth_m, held_back = found.joints_m[known], number[known] % HELD_BACK == 0
     taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_round)
     judges, truth_m = evidence[held_back], truth_m[held_back]

@@ -19,6 +19,14 @@ from posepipe.joint_parameters import RIVALS, Landmark, Refinement, landmarks_of
 from posepipe.perceptron import perceptron
 from posepipe.results import JointProposal
 
+HEAD_START = 0.1
+"""So much surer the Gaussian has to be of a joint than the network that corrects it. On rendered people the network
+alone is better still, on real ones, who are otherwise than any rendered, it is not (docs/accuracy.md)."""
+ACROSS = np.array([-1, 1, 1], np.float32)
+"""Takes a place to its mirror image."""
+MOST_APART_M = 0.3
+"""Two models that disagree by more disagree as much as they can."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
@@ -45,10 +53,8 @@ class Evidence:
         expected: tuple[np.ndarray, np.ndarray],
     ) -> Evidence:
         """Of one person: proposals of each landmark, `places_of` the chosen, and the answer of `infer_joints`."""
-        places, confidence = (
-            np.zeros((1, len(rivals), RIVALS, 3), np.float32),
-            np.zeros((1, len(rivals), RIVALS), np.float32),
-        )
+        shape = 1, len(rivals), RIVALS
+        places, confidence = np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32)
         for row, proposals in enumerate(rivals):
             for k, proposal in enumerate(proposals[:RIVALS]):
                 places[0, row, k], confidence[0, row, k] = proposal.xyz_m, proposal.confidence
@@ -73,14 +79,6 @@ class Evidence:
         )
 
 
-HEAD_START = 0.1
-"""So much surer the Gaussian has to be of a joint than the network that corrects it. On rendered people the network
-alone is better still, on real ones, who are otherwise than any rendered, it is not (docs/accuracy.md)."""
-
-ACROSS = np.array([-1, 1, 1], np.float32)
-"""Takes a place to its mirror image."""
-
-
 def inputs_of(evidence: Evidence) -> np.ndarray:
     """What the network sees: float32 (P, `n_inputs`), places in metres about the middle of the expected joints.
 
@@ -103,13 +101,8 @@ def inputs_of(evidence: Evidence) -> np.ndarray:
 
 def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
     """The network's answer, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds."""
-    return perceptron(
-        (inputs - refinement.input_mean) / refinement.input_deviation, refinement.weights, refinement.biases
-    )
-
-
-MOST_APART_M = 0.3
-"""Two models that disagree by more disagree as much as they can."""
+    standard = (inputs - refinement.input_mean) / refinement.input_deviation
+    return perceptron(standard, refinement.weights, refinement.biases)
 
 
 def opinions(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
