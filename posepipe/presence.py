@@ -25,7 +25,7 @@ class PresenceCheck:
     min_share: float = 0.5  #: of the candidate's surface that must be a person
     min_area_m2: float = 0.04  #: of a person's surface, seen face on
     enough_m2: float = 0.15  #: so much in one piece is worth another look, whatever it hangs together with
-    min_confidence: float = 0.3  #: mean of a pose's joints
+    min_confidence: float = 0.25  #: mean of a pose's joints
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities

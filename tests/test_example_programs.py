@@ -209,20 +209,30 @@ def reaching(hands_m: dict[str, tuple[float, float, float]], confidence: dict[st
 
 def test_the_hand_that_is_further_out_and_seen_well_points():
     pointer = HAND_POINTER.Pointer(HAND_POINTER.Screen((2.0, 2.0), (0.0, 0.0), 0.0))
-    assert pointer.point(reaching({"left": (0, 0, -0.1), "right": (0.05, 0, -0.1)})) is None  # at his own chest
+    assert pointer.point(reaching({"left": (0, 0, -0.1), "right": (0.05, 0, -0.1)}), 0) is None  # at his own chest
     aim = {"left": (0, 0, -0.4), "right": (0.1, 0, -0.5)}
-    np.testing.assert_allclose(pointer.point(reaching(aim)), [0.35, 0.325])
-    np.testing.assert_allclose(pointer.point(reaching(aim, {"right": 0.3})), [0.4, 0.325])
-    assert pointer.point(reaching(aim, {"left": 0.3, "right": 0.3})) is None
-    assert pointer.point(Pose({})) is None
+    np.testing.assert_allclose(pointer.point(reaching(aim), 0), [0.35, 0.325])
+    np.testing.assert_allclose(pointer.point(reaching(aim, {"right": 0.3}), 0), [0.4, 0.325])
+    assert pointer.point(reaching(aim, {"left": 0.3, "right": 0.3}), 0) is None
+    assert pointer.point(Pose({}), 0) is None
+
+
+def presses(shares: list[float], frame_s: float) -> list[bool]:
+    """Whether an arm of so many lengths of the trunk presses, frame by frame."""
+    pointer, pressed = HAND_POINTER.Pointer(HAND_POINTER.Screen((2.0, 2.0), (0.0, 0.0), 0.0)), []
+    for k, share in enumerate(shares):
+        pointer.point(reaching({"right": (0, 0, -share * 0.5)}), k * frame_s)  # his trunk is half a metre
+        pressed.append(bool(pointer.pressed))
+    return pressed
 
 
 def test_a_press_lasts_until_the_arm_is_clearly_bent():
-    pointer, pressed = HAND_POINTER.Pointer(HAND_POINTER.Screen((2.0, 2.0), (0.0, 0.0), 0.0)), []
-    for share in (0.6, 0.73, 0.78, 0.73, 0.71, 0.69, 0.73):
-        pointer.point(reaching({"right": (0, 0, -share * 0.5)}))  # his trunk is half a metre
-        pressed.append(bool(pointer.pressed))
-    assert pressed == [False, False, True, True, True, False, False]
+    found = presses([0.6, 0.73, 0.78, 0.73, 0.71, 0.69, 0.73], 0.5)
+    assert found == [False, False, True, True, True, False, False]
+
+
+def test_an_arm_found_too_short_for_a_moment_goes_on_pressing():
+    assert presses([0.8, 0.5, 0.5, 0.8, 0.5, 0.5, 0.5, 0.5], 0.1) == [True] * 6 + [False] * 2
 
 
 def test_a_line_meets_the_screen_where_geometry_says():

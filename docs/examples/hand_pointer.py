@@ -19,7 +19,7 @@ from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import open_source
 
 HELD_OUT = 0.3  # the hand is ahead of the shoulder by so many lengths of the trunk, neck to pelvis
-PRESS, RELEASE = 0.76, 0.7  # and away from it; straight arms come to 0.75 to 1, half bent ones to 0.7
+PRESS, RELEASE, RELEASE_S = 0.76, 0.7, 0.25  # and away from it; a straight arm is found too short for some frames
 SEEN_WELL = 0.5  # confidence; a hidden hand may be taken for the other one
 MARGIN = 0.25  # of the screen: who points past its edge by less is meant to be at the edge
 
@@ -51,8 +51,9 @@ class Pointer:
 
     screen: Screen
     pressed: bool = False
+    stretched_s: float = 0.0  #: when the arm last was
 
-    def point(self, pose: Pose) -> np.ndarray | None:
+    def point(self, pose: Pose, now_s: float) -> np.ndarray | None:
         """Where he points, and `pressed`; None for a pose that points at nothing."""
         seen = {name: joint for name, joint in pose.joints.items() if joint.confidence >= SEEN_WELL}
         places = {name: self.screen.axes(joint.xyz_m) for name, joint in seen.items()}
@@ -63,7 +64,9 @@ class Pointer:
         trunk_m = np.linalg.norm(places["neck"] - places["pelvis"])
         arm, shoulder = min(arms, key=lambda each: each[0][2])
         spot = self.screen.meet(shoulder, shoulder + arm) if -arm[2] > HELD_OUT * trunk_m else None
-        self.pressed = spot is not None and np.linalg.norm(arm) > (RELEASE if self.pressed else PRESS) * trunk_m
+        if np.linalg.norm(arm) > (RELEASE if self.pressed else PRESS) * trunk_m:
+            self.pressed, self.stretched_s = True, now_s
+        self.pressed &= spot is not None and now_s - self.stretched_s < RELEASE_S
         return spot
 
 
@@ -83,7 +86,7 @@ def main(arguments: list[str] | None = None) -> None:
         for result in map(pipeline.step, source):
             people = [track.pose for track in result.people if "neck" in track.pose.joints]
             nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose({}))
-            spot = pointer.point(nearest)
+            spot = pointer.point(nearest, result.frame.timestamp_s)
             if spot is not None:
                 print(f"{spot[0]:.3f} {spot[1]:.3f} {pointer.pressed:d}", flush=True)
 
