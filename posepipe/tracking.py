@@ -33,8 +33,6 @@ MOST_UNLIKE = 6.0
 """No posture and no build is less like a person than this: left and right, or half a body, may be mistaken."""
 NEWCOMER = 20.0
 """Surprise at somebody who was never seen. A place alone comes to it 4.5 sigma from the predicted one."""
-MISSED_M = 0.5
-"""Who stands so near to where a person is missed is nobody new."""
 LEAST_SHARE = 0.1
 """However few of a person's joints are seen, they count for so much of him."""
 BACKWARDS_S = 0.1
@@ -48,9 +46,8 @@ class Tracker:
     The surprise at a pose, were it a person's, is -2 log of a likelihood of three Gaussian factors: the
     middle of the joints, about the place predicted for it; the joints about their middle, as they were
     at the last look; and the size of the bones, about the mean of all looks. Poses are given to people
-    so that the sum of surprises is least, and never to one whom a newcomer would surprise less. What
-    then is nobody's, close to where somebody is missed, is his: two who touch are often taken for one,
-    who stands between them. An id is given once. No joint is moved: smoothing is none of its business.
+    so that the sum of surprises is least, and never to one whom a newcomer would surprise less.
+    An id is given once. No joint is moved: smoothing is none of its business.
 
     References
     ----------
@@ -106,19 +103,7 @@ class Tracker:
         surprise = np.array([[p.surprise(look, self._now_s, self.max_step_m) for p in self._people] for look in looks])
         # strangers are all the same, so that one who is far away cannot push others to wrong people
         pairs = zip(*linear_sum_assignment(np.minimum(surprise, NEWCOMER)), strict=True)
-        owners = {int(row): self._people[col] for row, col in pairs if surprise[row, col] < NEWCOMER}
-        return owners | self._missed_near(looks, owners)
-
-    def _missed_near(self, looks: Sequence[_Look], owners: dict[int, _Person]) -> dict[int, _Person]:
-        """Whose the other poses are, by distance alone: row -> person."""
-        rows = [row for row in range(len(looks)) if row not in owners]
-        missed = [person for person in self._people if all(person is not owner for owner in owners.values())]
-        away_m = np.array([[p.distance(looks[row], self._now_s) for p in missed] for row in rows])
-        if not away_m.size:
-            return {}
-        reach_m = min(MISSED_M, self.max_step_m)
-        pairs = zip(*linear_sum_assignment(np.minimum(away_m, reach_m)), strict=True)
-        return {rows[row]: missed[col] for row, col in pairs if away_m[row, col] < reach_m}
+        return {int(row): self._people[col] for row, col in pairs if surprise[row, col] < NEWCOMER}
 
 
 class NoTracker:
@@ -192,12 +177,6 @@ class _Person:
         surprise = step_m**2 / variance + 3 * math.log(variance / noise)
         surprise += min((misfit_m / POSTURE_SIGMA_M) ** 2, MOST_UNLIKE)
         return surprise + min((self._growth(look) / BUILD_SIGMA) ** 2, MOST_UNLIKE)
-
-    def distance(self, look: _Look, now_s: float) -> float:
-        """How far a pose stands from where the person would be, metres; infinity with no joint to compare."""
-        joints_m, misfit_m = self._complete(look)
-        away_m = float(np.linalg.norm(_middle(joints_m) - self._predict(now_s)[0]))
-        return away_m if misfit_m < math.inf else math.inf
 
     def see(self, look: _Look, now_s: float) -> None:
         """Move to where the pose is: one step of the Kalman filter."""

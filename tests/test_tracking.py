@@ -213,15 +213,6 @@ def test_a_jump_is_someone_new():
     assert ids(tracker.update([pose(1.5)], 0.2)) != first
 
 
-def test_who_leaps_to_where_one_is_missed_is_nobody_new():
-    """Two who touch are taken for one between them, larger than either and too far for either to have gone."""
-    tracker = Tracker(HUMAN)
-    for k in range(10):
-        both = ids(tracker.update([pose(-0.45), pose(0.48)], k * FRAME_S))
-    assert ids(tracker.update([pose(0.0, size=1.3)], 10 * FRAME_S))[0] in both
-    assert ids(tracker.update([pose(-0.45), pose(0.48)], 11 * FRAME_S)) == both
-
-
 def test_nobody_comes_back_further_away_than_max_step():
     for step, same in ((0.55, True), (0.65, False)):
         tracker = Tracker(max_step_m=0.6)
