@@ -5,7 +5,7 @@ A candidate is only that. Whether it is a person, and which of its pixels are, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -18,6 +18,8 @@ from posepipe.still_background import StillBackground
 
 TOUCH_PX = 6
 """Pieces no further apart touch in the picture; a triangulating camera's shadow lies between."""
+FINEST_PX = 280
+"""Focal length, pixels, of the finest picture in which pieces are sought pixel by pixel: that of 320x240."""
 MAX_CANDIDATES = 32
 """More are looked at in no frame; the largest come first."""
 
@@ -79,10 +81,11 @@ class RoomForeground:
         self._candidates, self._person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
         if not mask.any():
             return self._candidates
-        window = _window_of(mask)
-        lens = replace(intrinsics, cx=intrinsics.cx - window[1].start, cy=intrinsics.cy - window[0].start)
-        found = self._candidates_of(depth_m[window].copy(), mask[window].copy(), lens)
-        self._candidates[window], self._person_sized[window] = found
+        grid, lens = _grid_of(mask, intrinsics)
+        found = self._candidates_of(depth_m[grid].copy(), mask[grid].copy(), lens)
+        for whole, on_grid in zip((self._candidates, self._person_sized), found, strict=True):
+            _fill(whole, grid, on_grid)
+            whole[~mask] = 0
         return self._candidates
 
     def _candidates_of(self, depth_m: np.ndarray, mask: np.ndarray, lens: Intrinsics) -> tuple[np.ndarray, np.ndarray]:
@@ -125,10 +128,27 @@ class RoomForeground:
         return join_near(leader[pieces], large, depth_m, lens, self.gap_m)
 
 
-def _window_of(mask: np.ndarray) -> tuple[slice, slice]:
-    """Rows and columns that hold every pixel of a mask: what is done pixel by pixel need not be done elsewhere."""
+def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, slice], Intrinsics]:
+    """Rows and columns on which candidates are sought, and the lens that sees just these.
+
+    They hold every pixel of the mask, or of a finer picture than FINEST_PX every second or third each way: what is
+    done pixel by pixel need not be done elsewhere, and how far pieces reach is counted in pixels.
+    """
+    step = max(1, int(min(intrinsics.fx, intrinsics.fy) / FINEST_PX))
     rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+    top, left = int(rows[0]), int(cols[0])
+    grid = slice(top, int(rows[-1]) + 1, step), slice(left, int(cols[-1]) + 1, step)
+    lens = Intrinsics(
+        intrinsics.fx / step, intrinsics.fy / step, (intrinsics.cx - left) / step, (intrinsics.cy - top) / step
+    )
+    return grid, lens
+
+
+def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> None:
+    """Give every pixel from a grid's first to its last row and column what its place on the grid has."""
+    (rows, cols), step = grid, grid[0].step
+    tall = on_grid.repeat(step, axis=0).repeat(step, axis=1)
+    whole[rows.start : rows.stop, cols.start : cols.stop] = tall[: rows.stop - rows.start, : cols.stop - cols.start]
 
 
 def join_near(

@@ -177,3 +177,16 @@ def test_somebody_who_touches_a_long_table_in_the_picture_is_not_lost_with_it():
     assert candidates.max() >= 1
     assert (candidates[person] == candidates[person][0]).all()
     assert candidates[person][0] > 0
+
+
+@pytest.mark.parametrize("finer", [2, 3])
+def test_a_finer_picture_falls_into_the_same_candidates(finer):
+    depth_m = np.zeros((60, 80), np.float32)
+    depth_m[8:50, 5:30], depth_m[30:57, 50:68] = 1.5, 2.5
+    depth_m[30:33, 30:38] = 1.4  # an arm of the first, before nothing
+    camera = Intrinsics(280.0 / 4, 280.0 / 4, 39.5, 29.5)
+    coarse = RoomForeground().update(DepthFrame(depth_m, camera))
+    assert coarse.max() == 2
+    fine_m, factor = depth_m.repeat(4 * finer, axis=0).repeat(4 * finer, axis=1), 4 * finer
+    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor)))
+    np.testing.assert_array_equal(fine, coarse.repeat(factor, axis=0).repeat(factor, axis=1))
