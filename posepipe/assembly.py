@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.joint_parameters import JointParameters, landmarks_of
-from posepipe.refinement import Evidence, refine, surest
+from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
+from posepipe.refinement import Evidence, Mirror, refine, surest
 from posepipe.results import RIGHT_M, JointProposal, Pose
 
 TRANSLATION_VARIANCE_M2 = 100.0
@@ -131,11 +131,16 @@ class PoseAssembler:
     parameters: JointParameters
     min_landmarks: int = 3  #: fewer say too little about a body
     min_confidence: float = 0.1  #: a joint less certain is left out of the pose
+    _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
+    _mirror: Mirror | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_landmarks", landmarks_of(self.body, self.parameters.method))
+        object.__setattr__(self, "_mirror", Mirror.of(self.body, self.parameters.method))
 
     def assemble(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """The pose that the proposals of one person speak for; None when too few were found."""
-        landmarks = landmarks_of(self.body, self.parameters.method)
-        rivals: dict[tuple[str, bool], list[JointProposal]] = {landmark: [] for landmark in landmarks}
+        rivals: dict[tuple[str, bool], list[JointProposal]] = {landmark: [] for landmark in self._landmarks}
         for proposal in proposals:
             if proposal.confidence <= 0:
                 continue
@@ -164,7 +169,7 @@ class PoseAssembler:
         if network is None:
             return joints_m, certainty
         evidence = Evidence.gather(rivals, (place, confidence), expected)
-        (corrected_m,), (share,) = refine(network, evidence, self.body, parameters.method)
+        (corrected_m,), (share,) = refine(network, evidence, self._mirror)
         return surest(network, (joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
 
 

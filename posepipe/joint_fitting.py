@@ -31,7 +31,7 @@ from posepipe.joint_parameters import JointParameters, Landmark, Refinement, lan
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
-from posepipe.refinement import Evidence, opinions, refine, surest
+from posepipe.refinement import Evidence, Mirror, opinions, refine, surest
 from posepipe.refinement_fitting import fit_certainty, train_refinement
 from posepipe.results import RIGHT_M, JointProposal
 from posepipe.votes import PackedVotes
@@ -323,7 +323,7 @@ def _fit_refinement(
     truth_m, held_back = found.joints_m[known], number[known] % HELD_BACK == 0
     taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_round)
     judges, truth_m = evidence[held_back], truth_m[held_back]
-    joints_m, share = refine(taught, judges, body, parameters.method)
+    joints_m, share = refine(taught, judges, Mirror.of(body, parameters.method))
     calibration = _calibration(share, joints_m, truth_m)
     expected = judges.joints_m, calibrate(share_within(judges.sigma_m), parameters.calibration)
     corrected = joints_m, calibrate(share, calibration)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,22 @@ ACROSS = np.array([-1, 1, 1], np.float32)
 """Takes a place to its mirror image."""
 MOST_APART_M = 0.3
 """Two models that disagree by more disagree as much as they can."""
+
+
+class Mirror(NamedTuple):
+    """Which row is whose mirror image."""
+
+    landmarks: np.ndarray  #: int (L,)
+    joints: np.ndarray  #: int (J,)
+
+    @classmethod
+    def of(cls, body: BodyDefinition, method: str) -> Mirror | None:
+        """None for a body without sides."""
+        if not body.has_sides:
+            return None
+        landmarks = landmarks_of(body, method)
+        images = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
+        return cls(np.array(images), body.mirrored_joints())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,17 +82,15 @@ class Evidence:
         """The evidence of all, in order."""
         return cls(*(np.concatenate([getattr(e, name) for e in people]) for name in cls.__dataclass_fields__))
 
-    def mirrored(self, body: BodyDefinition, method: str) -> Evidence:
+    def mirrored(self, mirror: Mirror) -> Evidence:
         """Of the same people in a mirror: left is right, and x points the other way."""
-        landmarks, joints = landmarks_of(body, method), body.mirrored_joints()
-        swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
         return Evidence(
-            self.rivals_m[:, swap] * ACROSS,
-            self.rivals_confidence[:, swap],
-            self.chosen_m[:, swap] * ACROSS,
-            self.chosen_confidence[:, swap],
-            self.joints_m[:, joints] * ACROSS,
-            self.sigma_m[:, joints],
+            self.rivals_m[:, mirror.landmarks] * ACROSS,
+            self.rivals_confidence[:, mirror.landmarks],
+            self.chosen_m[:, mirror.landmarks] * ACROSS,
+            self.chosen_confidence[:, mirror.landmarks],
+            self.joints_m[:, mirror.joints] * ACROSS,
+            self.sigma_m[:, mirror.joints],
         )
 
 
@@ -143,9 +158,7 @@ def surest(
     return np.where(gaussian[..., None], expected[0], corrected[0]), certainty
 
 
-def refine(
-    refinement: Refinement, evidence: Evidence, body: BodyDefinition, method: str
-) -> tuple[np.ndarray, np.ndarray]:
+def refine(refinement: Refinement, evidence: Evidence, mirror: Mirror | None) -> tuple[np.ndarray, np.ndarray]:
     """Correct the joints of P people.
 
     A body with sides is looked at in the mirror too, and the two answers are averaged: who moves to the
@@ -156,11 +169,10 @@ def refine(
     joints_m : float32 (P, J, 3), metres, camera axes
     share : float32 (P, J), the network's own opinion of how likely each lies right, not yet calibrated
     """
-    if not body.has_sides:
+    if mirror is None:
         return _corrected(refinement, evidence)
-    twice = Evidence.join([evidence, evidence.mirrored(body, method)])
-    joints_m, share = _corrected(refinement, twice)
-    n, back = len(evidence), body.mirrored_joints()
+    joints_m, share = _corrected(refinement, Evidence.join([evidence, evidence.mirrored(mirror)]))
+    n, back = len(evidence), mirror.joints
     return (joints_m[:n] + joints_m[n:, back] * ACROSS) / 2, (share[:n] + share[n:, back]) / 2
 
 

@@ -55,7 +55,7 @@ def test_a_network_is_taught_round_by_round_on_all_but_the_judges(forest, few_ar
 
 
 def test_a_network_that_helps_is_kept_and_says_how_sure_it_is(forest, few_are_enough, monkeypatch):
-    def knows_the_truth(network, evidence, body, method):
+    def knows_the_truth(network, evidence, mirror):
         return truth_of(evidence), np.full(evidence.sigma_m.shape, 0.99, np.float32)
 
     truths = watch_truth(monkeypatch)
@@ -78,7 +78,7 @@ def test_a_network_that_helps_is_kept_and_says_how_sure_it_is(forest, few_are_en
 
 
 def test_a_network_that_knows_nothing_is_dropped(forest, few_are_enough, monkeypatch):
-    def lost(network, evidence, body, method):
+    def lost(network, evidence, mirror):
         return evidence.joints_m + np.float32(3), np.full(evidence.sigma_m.shape, 0.5, np.float32)
 
     monkeypatch.setattr(joint_fitting, "refine", lost)

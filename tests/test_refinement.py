@@ -11,13 +11,15 @@ import pytest
 from posepipe import refinement_fitting
 from posepipe.assembly import PoseAssembler
 from posepipe.joint_parameters import OPINION_TERMS, RIVALS, JointParameters, Refinement, landmarks_of, n_inputs
-from posepipe.refinement import ACROSS, HEAD_START, Evidence, forward, inputs_of, opinions, refine, surest
+from posepipe.refinement import ACROSS, HEAD_START, Evidence, Mirror, forward, inputs_of, opinions, refine, surest
 from posepipe.refinement_fitting import fit_certainty, gradients, loss, shaken, train_refinement
 from posepipe.results import JointProposal
 from tests.reference import perceptron as reference
 from tests.toy_person import TOY
 
 LANDMARKS, JOINTS = len(landmarks_of(TOY, "both")), len(TOY.joints)
+MIRROR = Mirror.of(TOY, "both")
+assert MIRROR is not None
 
 
 def evidence(people: int = 6, seed: int = 0) -> Evidence:
@@ -110,8 +112,8 @@ def test_the_network_sees_its_inputs_in_standard_units():
 
 def test_people_in_a_mirror_are_answered_in_a_mirror():
     people = evidence()
-    joints_m, share = refine(network(), people, TOY, "both")
-    mirrored_m, mirrored_share = refine(network(), people.mirrored(TOY, "both"), TOY, "both")
+    joints_m, share = refine(network(), people, MIRROR)
+    mirrored_m, mirrored_share = refine(network(), people.mirrored(MIRROR), MIRROR)
     back = TOY.mirrored_joints()
     np.testing.assert_allclose(mirrored_m, joints_m[:, back] * ACROSS, atol=1e-6)
     np.testing.assert_allclose(mirrored_share, share[:, back], atol=1e-6)
@@ -119,15 +121,15 @@ def test_people_in_a_mirror_are_answered_in_a_mirror():
 
 def test_a_mirror_s_mirror_shows_what_is_there():
     people = evidence()
-    again = people.mirrored(TOY, "both").mirrored(TOY, "both")
+    again = people.mirrored(MIRROR).mirrored(MIRROR)
     for name in Evidence.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(again, name), getattr(people, name))
 
 
 def test_a_person_is_answered_alike_alone_and_in_company():
     people = evidence(5)
-    together, _ = refine(network(), people, TOY, "both")
-    alone, _ = refine(network(), people[3:4], TOY, "both")
+    together, _ = refine(network(), people, MIRROR)
+    alone, _ = refine(network(), people[3:4], MIRROR)
     np.testing.assert_allclose(alone[0], together[3], atol=1e-5)
 
 
