@@ -55,13 +55,10 @@ def test_a_network_is_taught_round_by_round_on_all_but_the_judges(forest, few_ar
 
 
 def test_a_network_that_helps_is_kept_and_says_how_sure_it_is(forest, few_are_enough, monkeypatch):
-    def knows_the_truth(network, evidence, mirror):
-        return truth_of(evidence), np.full(evidence.sigma_m.shape, 0.99, np.float32)
-
     truths = watch_truth(monkeypatch)
 
-    def truth_of(evidence):
-        return truths["judges"].astype(np.float32)
+    def knows_the_truth(network, evidence, mirror):
+        return truths["judges"].astype(np.float32), np.full(evidence.sigma_m.shape, 0.99, np.float32)
 
     monkeypatch.setattr(joint_fitting, "refine", knows_the_truth)
     monkeypatch.setattr(joint_fitting, "RIGHT_M", 0.01)  # within 10 cm the Gaussian has it already
