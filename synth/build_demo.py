@@ -54,7 +54,7 @@ def render_motion(motion: Motion, sensor: SensorPreset, seed: int) -> Iterator[L
                 roll_rad=0.0,
             )
             view = placement.view(figure.root_m, figure.floor_y_m)
-        yield shoot([figure], [view], None, HUMAN, sensor, True, index, rng)
+        yield shoot([figure], [view], [], HUMAN, sensor, True, index, rng)
 
 
 def _moved(figure: Figure, step_m: np.ndarray) -> Figure:

@@ -20,6 +20,7 @@ from synth.primitives import Mesh
 from synth.props import carry
 from synth.recipe import Recipe
 from synth.skinning import pose_body
+from synth.supports import support
 from synth.vertex_normals import vertex_normals
 
 THIGH_SHARE = 0.047
@@ -33,11 +34,21 @@ class Figure:
     mesh: Mesh
     joints_m: np.ndarray  #: float32 (J, 3), in the order of the body's joints
     root_m: np.ndarray  #: float32 (3,), what is placed before the camera: of a person, the pelvis
+    support: Mesh | None = None  #: what he rests on, should there be a room
 
     @property
     def floor_y_m(self) -> float:
         """Height of the lowest point."""
-        return float(self.mesh.vertices_m[:, 1].min())
+        return min(float(mesh.vertices_m[:, 1].min()) for mesh in self._meshes)
+
+    @property
+    def reach_m(self) -> float:
+        """How far from the root he reaches along the floor: what stands in a room keeps clear of it."""
+        return max(float(np.hypot(*(mesh.vertices_m - self.root_m)[:, [0, 2]].T).max()) for mesh in self._meshes)
+
+    @property
+    def _meshes(self) -> list[Mesh]:
+        return [self.mesh] if self.support is None else [self.mesh, self.support]
 
 
 class Cast(Protocol):
@@ -108,7 +119,10 @@ class People:
         if self._recipe.carried_share and rng.random() < self._recipe.carried_share:
             meshes.append(carry(skin.joints_m, rng))
         mesh = Mesh.join(meshes) if len(meshes) > 1 else meshes[0]
-        return Figure(mesh, skin.joints_m, skin.joints_m[HUMAN.joint_index("pelvis")])
+        below = None
+        if self._recipe.support_share and rng.random() < self._recipe.support_share:
+            below = support(skin.vertices_m, skin.joints_m, rng)
+        return Figure(mesh, skin.joints_m, skin.joints_m[HUMAN.joint_index("pelvis")], below)
 
 
 class Creatures:

@@ -34,7 +34,7 @@ from synth.cast import Cast, Figure, People
 from synth.motions import Motions
 from synth.primitives import Mesh
 from synth.recipe import Recipe
-from synth.rooms import build_room
+from synth.rooms import CLEAR_M, build_room
 from synth.scenes import Placement, View, draw_companion, draw_placement
 from synth.sequences import SequenceRenderer
 from synth.shot import shoot
@@ -91,9 +91,9 @@ class FrameRenderer:
         for _ in range(MAX_VIEWS):
             placement = draw_placement(recipe, root_height_m, *lens, rng)
             figures, placements = self._company(figure, placement, rng)
-            room = self._room(placements, rng)
             views = [p.view(f.root_m, f.floor_y_m) for f, p in zip(figures, placements, strict=True)]
-            frame = shoot(figures, views, room, self.cast.body, sensor, recipe.noise, index, rng)
+            around = self._surroundings(figures, placements, views, rng)
+            frame = shoot(figures, views, around, self.cast.body, sensor, recipe.noise, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
@@ -116,11 +116,20 @@ class FrameRenderer:
             placements.append(place)
         return figures, placements
 
-    def _room(self, placements: Sequence[Placement], rng: np.random.Generator) -> tuple[Mesh, View] | None:
+    def _surroundings(
+        self,
+        figures: Sequence[Figure],
+        placements: Sequence[Placement],
+        views: Sequence[View],
+        rng: np.random.Generator,
+    ) -> list[tuple[Mesh, View]]:
+        """A room and what the figures rest on, or nothing at all."""
         if not self.recipe.room_share or rng.random() >= self.recipe.room_share:
-            return None
-        room = build_room([p.floor_place_m for p in placements], rng)
-        return room.facing(placements[0].camera_m), placements[0].world_view()
+            return []
+        clear_m = [max(CLEAR_M, figure.reach_m) for figure in figures] if self.recipe.support_share else None
+        room = build_room([p.floor_place_m for p in placements], rng, clear_m)
+        supports = [(f.support, view) for f, view in zip(figures, views, strict=True) if f.support is not None]
+        return [(room.facing(placements[0].camera_m), placements[0].world_view()), *supports]
 
 
 def make_renderer(recipe: Recipe, cast: Cast, motions: Motions | None = None) -> Renderer:

@@ -11,7 +11,8 @@ from synth.body_asset import BodyAsset
 from synth.body_mesh import RestBody
 from synth.clips import PoseBank
 from synth.limb_collision import limbs_intersect
-from synth.pose_sampling import jitter, mirror_poses, pose_between, recombine, tumble
+from synth.pose_sampling import jitter, mirror_poses, pose_between, recombine
+from synth.postures import lay_down, sit_down, tumble
 from synth.recipe import Recipe
 from synth.skinning import POSED_BONES, pose_joints
 
@@ -25,13 +26,18 @@ def draw_pose(bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, 
     """Draw a pose for one body.
 
     Mirrored, given the arms of another, relaxed towards standing and jittered as the recipe says;
-    drawn again while limbs pass through the body; at last some are tipped over.
+    drawn again while limbs pass through the body; at last some sit down, or grow limp and lie, or are
+    tipped over.
 
     Returns
     -------
     float32 (20, 4), global rotation of each bone, quaternions xyzw
     """
     pose = _upright_pose(bank, recipe, asset, rest, rng)
+    if recipe.seated_share and rng.random() < recipe.seated_share:
+        pose = _seated(pose, asset, rest, rng)
+    if recipe.lying_share and rng.random() < recipe.lying_share:
+        return lay_down(pose_between(pose, standing_pose(asset), rng.random()), rng)
     return tumble(pose, rng) if recipe.tumble_share and rng.random() < recipe.tumble_share else pose
 
 
@@ -49,6 +55,14 @@ def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
         if not limbs_intersect(pose_joints(asset, rest, pose)):
             return pose
     return captured
+
+
+def _seated(pose, asset, rest, rng) -> np.ndarray:
+    for _ in range(ATTEMPTS):
+        seated = sit_down(pose, rng)
+        if not limbs_intersect(pose_joints(asset, rest, seated)):
+            return seated
+    return pose
 
 
 def _captured(bank: PoseBank, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, tip over, go from one to another.
+"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, go from one to another.
 
 Poses are global bone rotations (..., 20, 4), quaternions xyzw, in the order of `synth.skinning.POSED_BONES`.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from scipy.spatial.transform import Rotation
 
-from synth.quaternions import from_rotation_vector, inverse, multiply
+from synth.quaternions import inverse, multiply
 from synth.skinning import POSED_BONES
 
 _PARENT_NAMES = {
@@ -151,16 +151,6 @@ def without_heading(rotations: np.ndarray) -> np.ndarray:
     back = Rotation.from_quat(np.repeat(twist, rotations.shape[1], axis=0)).inv()
     turned = back * Rotation.from_quat(rotations.reshape(-1, 4))
     return turned.as_quat().reshape(rotations.shape).astype(np.float32)
-
-
-def tumble(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Tip one person over as a whole, about a level axis, by any angle: people lie, roll and stand on their hands.
-
-    ``rotations`` float (20, 4); returns float32 (20, 4).
-    """
-    heading, angle = rng.uniform(0, 2 * np.pi), rng.uniform(-np.pi, np.pi)
-    turn = from_rotation_vector(angle * np.array([np.cos(heading), 0, np.sin(heading)]))
-    return multiply(turn, rotations).astype(np.float32)
 
 
 def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) -> np.ndarray:

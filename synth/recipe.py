@@ -53,6 +53,9 @@ class Recipe:
     relax_share: float = 0.3  #: poses drawn part of the way towards standing at ease
     jitter_deg: float = 4.0  #: standard deviation of the joint noise
     tumble_share: float = 0.0  #: people tipped over as a whole, by any angle in any direction
+    seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show so
+    lying_share: float = 0.0  #: people laid down on back, belly or side
+    support_share: float = 0.0  #: in rooms, of those who sit or lie: on a seat, on a bed or the floor; others float
     clothes: bool = True
     wardrobe: str = "plain"  #: "plain", close-fitting; or "full", with skirts, coats, hats and long hair
     carried_share: float = 0.0  #: people with a bag, cup, stick or ball in one hand

@@ -19,45 +19,51 @@ CLEAR_M = 0.3
 """Furniture keeps at least this far from where people stand."""
 
 
-def build_room(people_xz_m: Sequence[np.ndarray], rng: np.random.Generator) -> Mesh:
+def build_room(
+    people_xz_m: Sequence[np.ndarray], rng: np.random.Generator, clear_m: Sequence[float] | None = None
+) -> Mesh:
     """Draw a room for some people.
 
     Parameters
     ----------
     people_xz_m : where each stands on the floor, (2,), world axes
     rng : numpy.random.Generator
+    clear_m : how far from each all else keeps; None = CLEAR_M
 
     Returns
     -------
     Mesh, world axes, labelled ROOM
     """
     places = np.array(people_xz_m, float).reshape(-1, 2)
-    back = places[:, 1].min() - rng.uniform(0.3, 3.0)
-    left, right = places[:, 0].min() - rng.uniform(0.6, 3.0), places[:, 0].max() + rng.uniform(0.6, 3.0)
-    front, high = 1.0, rng.uniform(2.3, 3.2)
+    clear = np.full(len(places), CLEAR_M) if clear_m is None else np.asarray(clear_m, float)
+    wider = (clear - CLEAR_M)[:, None]
+    low, high = (places - wider).min(axis=0), (places + wider).max(axis=0)
+    back = low[1] - rng.uniform(0.3, 3.0)
+    left, right = low[0] - rng.uniform(0.6, 3.0), high[0] + rng.uniform(0.6, 3.0)
+    front, ceiling = 1.0, rng.uniform(2.3, 3.2)
     pieces = [box((left, -THICK_M, back), (right, 0, front), ROOM)]
-    pieces.append(box((left, 0, back - THICK_M), (right, high, back), ROOM))
+    pieces.append(box((left, 0, back - THICK_M), (right, ceiling, back), ROOM))
     if rng.random() < 0.8:
-        pieces.append(box((left - THICK_M, 0, back), (left, high, front), ROOM))
+        pieces.append(box((left - THICK_M, 0, back), (left, ceiling, front), ROOM))
     if rng.random() < 0.8:
-        pieces.append(box((right, 0, back), (right + THICK_M, high, front), ROOM))
+        pieces.append(box((right, 0, back), (right + THICK_M, ceiling, front), ROOM))
     if rng.random() < 0.5:
-        pieces.append(box((left, high, back), (right, high + THICK_M, front), ROOM))
+        pieces.append(box((left, ceiling, back), (right, ceiling + THICK_M, front), ROOM))
     for _ in range(rng.integers(0, 6)):
         for _ in range(5):  # a few tries to find a place where nobody stands
             at = np.array([rng.uniform(left, right), rng.uniform(back, -CAMERA_CLEAR_M)])
             boxes = furniture(at, rng)
-            if _gap_m(boxes, places) >= CLEAR_M:
+            if (_gaps_m(boxes, places) >= clear).all():
                 pieces += boxes
                 break
     return Mesh.join(pieces)
 
 
-def _gap_m(boxes: Sequence[Mesh], places: np.ndarray) -> float:
-    """Metres along the floor between the boxes, taken together, and the nearest of some places (P, 2)."""
+def _gaps_m(boxes: Sequence[Mesh], places: np.ndarray) -> np.ndarray:
+    """Metres along the floor between the boxes, taken together, and each of some places (P, 2): (P,)."""
     footprint = np.concatenate([b.vertices_m for b in boxes])[:, [0, 2]]
     outside = np.maximum(np.maximum(footprint.min(axis=0) - places, places - footprint.max(axis=0)), 0)
-    return float(np.linalg.norm(outside, axis=1).min())
+    return np.linalg.norm(outside, axis=1)
 
 
 def furniture(at_xz_m: np.ndarray, rng: np.random.Generator) -> list[Mesh]:

@@ -19,6 +19,8 @@ from synth.recipe import Recipe
 
 ELBOW_ROOM_M = 0.6
 """Two people's roots are at least so far apart."""
+ABOVE_ROOT_M = 0.5
+"""No higher above a root does a camera look where people lie."""
 TRIES = 20
 _FLIP = np.diag([1.0, -1.0, -1.0])
 """From y up, looking along -z, to y down, looking along z."""
@@ -101,7 +103,10 @@ def draw_placement(
     distance_m = rng.uniform(*recipe.distance_m)
     camera_height_m = rng.uniform(*recipe.camera_height_m)
     if recipe.pitch_deg is None:
-        drop_m = camera_height_m - rng.uniform(*recipe.aim_height_m)
+        aim_height_m = rng.uniform(*recipe.aim_height_m)
+        if recipe.lying_share:
+            aim_height_m = min(aim_height_m, root_height_m + ABOVE_ROOT_M)
+        drop_m = camera_height_m - aim_height_m
         least, most = map(math.radians, recipe.aim_limits_deg)
         pitch = min(max(math.atan2(drop_m, distance_m), least), most)
         depth_m = distance_m  # near enough while the camera is pitched little; frozen recipes rest on it

@@ -227,10 +227,10 @@ def render_sequence(
     dressed = [people.dressed(rng) for _ in parts]
     camera = _camera(parts, recipe, rng)
     folds = int(rng.integers(2**32))
-    room = None
+    room = []
     if recipe.room_share and rng.random() < recipe.room_share:
         trodden = [_placed(camera, part, time).floor_place_m for part in parts for time in range(frames)]
-        room = build_room(trodden, rng).facing(camera.camera_m), camera.world_view()
+        room = [(build_room(trodden, rng).facing(camera.camera_m), camera.world_view())]
     for time in range(frames):
         figures = [
             _posed(people, person, part, time, folds + k)

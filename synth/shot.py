@@ -27,7 +27,7 @@ SPREAD_PX = 2
 def shoot(
     figures: Sequence[Figure],
     views: Sequence[View],
-    room: tuple[Mesh, View] | None,
+    surroundings: Sequence[tuple[Mesh, View]],
     body: BodyDefinition,
     sensor: SensorPreset,
     noise: bool,
@@ -39,7 +39,7 @@ def shoot(
     Parameters
     ----------
     figures, views : who is there, and each one's place before the camera; the k-th gets the id k + 1
-    room : its mesh and its place; None = figures alone, cut out
+    surroundings : nobody's meshes, of a room and what stands in it, and their places; none = figures alone, cut out
     body : of the figures
     noise : whether the sensor's own is added
     index : of the frame
@@ -50,8 +50,7 @@ def shoot(
     LabelledFrame; what is carried belongs to its person and is no part, a room is neither
     """
     meshes = [(figure.mesh, view) for figure, view in zip(figures, views, strict=True)]
-    if room is not None:
-        meshes.append(room)
+    meshes += surroundings
     depth_m = triangles = None
     first, owners = 0, []
     for number, (mesh, view) in enumerate(meshes, start=1):

@@ -156,7 +156,7 @@ class Stage:
         room = Mesh.join([*_walls(self.distance_m + 1.0), *furniture]).facing(self.place.camera_m)
         shots = []
         for time, (figure, view) in enumerate(zip(figures, views, strict=True)):
-            behind = (room, self.place.world_view()) if self.room else None
+            behind = [(room, self.place.world_view())] if self.room else []
             noise_rng = np.random.default_rng([self.seed, time])
             shots.append(shoot([figure], [view], behind, HUMAN, self.sensor, True, time, noise_rng))
         frames = tuple(replace(shot.depth, timestamp_s=time / FPS) for time, shot in enumerate(shots))

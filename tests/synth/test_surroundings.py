@@ -139,6 +139,20 @@ def test_a_room_has_a_floor_and_nobody_stands_in_its_furniture():
     assert furnished > 40
 
 
+def test_furniture_and_walls_keep_as_clear_as_somebody_reaches():
+    rng = np.random.default_rng(3)
+    place = np.array([0.2, -2.5])
+    pieces = 0
+    for _ in range(40):
+        boxes = build_room([place], rng, [1.2]).vertices_m.reshape(-1, 8, 3)[:, :, [0, 2]]
+        outside = np.maximum(np.maximum(boxes.min(axis=1) - place, place - boxes.max(axis=1)), 0)
+        gaps = np.linalg.norm(outside, axis=1)
+        assert np.sort(gaps)[:2] == pytest.approx([0, 0]) or gaps[1:].min() >= 1.19  # the floor, and perhaps a ceiling
+        assert (gaps[gaps > 0] >= 1.19).all()
+        pieces += len(gaps) - 5
+    assert pieces > 40
+
+
 def test_rooms_differ_and_one_seed_gives_one_room():
     at = [np.array([0.0, -2.0])]
     one, same, other = (build_room(at, np.random.default_rng(seed)) for seed in (3, 3, 4))
