@@ -40,8 +40,8 @@ def weigh_points(
 
     Returns
     -------
-    Density. A pixel's area is d^2 stride^2 / (fx fy), so that neither distance nor resolution changes the weight of
-    a limb.
+    Density. A pixel's area is d^2 n / (fx fy), n the pixels that it stands for, so that neither distance nor
+    resolution changes the weight of a limb.
 
     References
     ----------
@@ -49,7 +49,7 @@ def weigh_points(
     """
     rows, cols = parts.pixels[:, 0], parts.pixels[:, 1]
     depth = depth_m[rows, cols]
-    area = depth**2 * np.float32(parts.stride**2 / (intrinsics.fx * intrinsics.fy))
+    area = depth**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
     return Density(
         points_m=intrinsics.deproject_pixels(rows.astype(np.float32), cols.astype(np.float32), depth),
         probabilities=sum_classes(parts.values, landmark_classes),

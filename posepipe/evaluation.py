@@ -12,7 +12,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores, PresenceScores
-from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
 from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.track_metrics import joints_of, match, mean_distance
@@ -115,7 +115,7 @@ class TrueParts:
         self._shuffle = np.random.default_rng(0) if shuffled else None
 
     def predict(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
     ) -> PartProbabilities:
         pixels = pixels_of(mask & (depth_m > 0), stride)
         labels = self.labels[pixels[:, 0], pixels[:, 1]]

@@ -11,6 +11,10 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 
+Stride = tuple[int, int]
+"""Every so many rows, and every so many columns, one pixel is classified."""
+EVERY_PIXEL: Stride = (1, 1)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartProbabilities:
@@ -18,8 +22,13 @@ class PartProbabilities:
 
     pixels: np.ndarray  #: int32 (N, 2), row and column, in image order
     values: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
-    stride: int  #: one pixel in stride x stride was classified
+    stride: Stride
     leaves: np.ndarray | None = None  #: int32 (N, T), the leaf reached in each tree, of classifiers that have trees
+
+    @property
+    def stands_for(self) -> int:
+        """Pixels of the picture for each that was classified."""
+        return self.stride[0] * self.stride[1]
 
     def label_image(self, mask: np.ndarray) -> np.ndarray:
         """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W).
@@ -31,8 +40,8 @@ class PartProbabilities:
         if len(self.pixels):
             parts = self.values[:, 1:]
             labels = np.where(parts.any(axis=1), parts.argmax(axis=1) + 1, 0).astype(np.uint8)
-            for row in range(self.stride):
-                for col in range(self.stride):
+            for row in range(self.stride[0]):
+                for col in range(self.stride[1]):
                     rows = np.minimum(self.pixels[:, 0] + row, height - 1)
                     cols = np.minimum(self.pixels[:, 1] + col, width - 1)
                     image[rows, cols] = labels
@@ -47,9 +56,9 @@ class PartClassifier(Protocol):
     def body(self) -> BodyDefinition: ...
 
     def predict(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
     ) -> PartProbabilities:
-        """Classify every ``stride``-th row and column of the mask (bool (H, W)) of one person."""
+        """Classify a grid of the mask (bool (H, W)) of one person."""
 
 
 ENOUGH_PIXELS = 1000
@@ -57,11 +66,17 @@ ENOUGH_PIXELS = 1000
 right as with all of them, within 0.3 %; half as many cost 0.7 % of mAP (docs/accuracy.md)."""
 
 
-def stride_for(mask: np.ndarray) -> int:
-    """The coarsest grid on which a mask, bool (H, W), still has enough pixels: the same in space for any camera."""
-    return max(1, math.isqrt(np.count_nonzero(mask) // ENOUGH_PIXELS))
+def stride_for(mask: np.ndarray) -> Stride:
+    """The coarsest grid on which a mask, bool (H, W), still has enough pixels: the same in space for any camera.
+
+    Square, or with one row more than columns: limbs mostly hang, and are thinner across.
+    """
+    spare = max(1, int(np.count_nonzero(mask)) // ENOUGH_PIXELS)
+    cols = math.isqrt(spare)
+    return (cols + 1 if cols * (cols + 1) <= spare else cols), cols
 
 
-def pixels_of(mask: np.ndarray, stride: int = 1) -> np.ndarray:
-    """Pixels of a mask on the grid of every ``stride``-th row and column: int32 (N, 2)."""
-    return (np.argwhere(mask[::stride, ::stride]) * stride).astype(np.int32)
+def pixels_of(mask: np.ndarray, stride: Stride = EVERY_PIXEL) -> np.ndarray:
+    """Pixels of a mask on a grid: int32 (N, 2)."""
+    rows, cols = stride
+    return (np.argwhere(mask[::rows, ::cols]) * stride).astype(np.int32)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.parts import PartProbabilities
+from posepipe.parts import PartProbabilities, Stride
 
 WINDOW = 5
 """Classified pixels, each way, whose majority decides: what is alone among others was mistaken."""
@@ -46,9 +46,12 @@ class PresenceCheck:
         """
         if not len(parts.pixels):
             return None
-        grid, area_m2 = np.zeros((2, *(-(-side // parts.stride) for side in mask.shape)), np.float32)
-        cell = tuple(parts.pixels.T // parts.stride)
-        area_m2[cell] = depth_m[tuple(parts.pixels.T)] ** 2 * (parts.stride**2 / (intrinsics.fx * intrinsics.fy))
+        rows, cols = parts.stride
+        grid, area_m2 = np.zeros(
+            (2, *(-(-side // step) for side, step in zip(mask.shape, parts.stride, strict=True))), np.float32
+        )
+        cell = tuple((parts.pixels // parts.stride).T)
+        area_m2[cell] = depth_m[tuple(parts.pixels.T)] ** 2 * (parts.stands_for / (intrinsics.fx * intrinsics.fy))
         grid[cell] = parts.values[:, 0] <= 0.5
         votes, voters = (
             cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False) for image in (grid, np.sign(area_m2))
@@ -61,7 +64,7 @@ class PresenceCheck:
             person = _largest_piece(person, area_m2)
             if area_m2[person].sum() < self.enough_m2:
                 return None
-        whole = person.repeat(parts.stride, axis=0).repeat(parts.stride, axis=1)[: mask.shape[0], : mask.shape[1]]
+        whole = person.repeat(rows, axis=0).repeat(cols, axis=1)[: mask.shape[0], : mask.shape[1]]
         return mask & whole
 
 
@@ -78,12 +81,11 @@ class KnownPresence:
         return mask if len(parts.pixels) else None
 
 
-def _cells_of(mask: np.ndarray, stride: int) -> np.ndarray:
-    """Squares of stride x stride pixels that hold some of the mask, whether or not their own pixel was classified."""
-    inside = cv2.boxFilter(
-        mask.astype(np.uint8), cv2.CV_16U, (stride, stride), None, (0, 0), False, cv2.BORDER_CONSTANT
-    )
-    return inside[::stride, ::stride] > 0
+def _cells_of(mask: np.ndarray, stride: Stride) -> np.ndarray:
+    """Cells of the grid that hold some of the mask, whether or not their own pixel was classified."""
+    rows, cols = stride
+    inside = cv2.boxFilter(mask.astype(np.uint8), cv2.CV_16U, (cols, rows), None, (0, 0), False, cv2.BORDER_CONSTANT)
+    return inside[::rows, ::cols] > 0
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:

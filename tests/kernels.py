@@ -207,7 +207,7 @@ def _weigh_points(rng, size):
     return SimpleNamespace(
         depth_m=depth_m,
         intrinsics=Intrinsics(140.0, 150.0, 79.5, 59.5),
-        parts=PartProbabilities(pixels, values, stride=2),
+        parts=PartProbabilities(pixels, values, stride=(2, 3)),
         landmark_classes=np.array([[0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]], bool),
     )
 
@@ -657,7 +657,7 @@ KERNELS = (
             i.intrinsics.cy,
             i.parts.pixels,
             i.parts.values,
-            i.parts.stride,
+            i.parts.stands_for,
             i.landmark_classes,
         ),
         _weigh_points,

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
 from posepipe.presence import KnownPresence, PresenceCheck
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 
 
-def look_at(nobody: np.ndarray, stride: int = 1, **options) -> np.ndarray | None:
+def look_at(nobody: np.ndarray, stride: Stride = EVERY_PIXEL, **options) -> np.ndarray | None:
     """What is kept of a candidate that fills the picture, ``nobody`` (H, W) the probability of class 0."""
     mask = np.ones(nobody.shape, bool)
     pixels = pixels_of(mask, stride)
@@ -21,7 +21,7 @@ def look_at(nobody: np.ndarray, stride: int = 1, **options) -> np.ndarray | None
     return PresenceCheck(**options).person_mask(np.full(nobody.shape, 2, np.float32), mask, CAMERA, parts)
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 1), (2, 2), (3, 3)])
 def test_the_pixels_that_are_nobodys_go(stride):
     nobody = np.zeros((30, 30))
     nobody[:12] = 0.9
@@ -69,20 +69,22 @@ def test_a_person_needs_surface():
 
 
 def test_a_candidate_without_readings_is_nobody():
-    parts = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
+    parts = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), EVERY_PIXEL)
     empty = np.zeros((4, 4), bool)
     assert PresenceCheck().person_mask(np.zeros((4, 4), np.float32), empty, CAMERA, parts) is None
 
 
 def test_of_somebody_known_nothing_is_taken_away():
-    parts = PartProbabilities(np.array([[0, 0], [1, 1]], np.int32), np.array([[1, 0], [0.2, 0.8]], np.float32), 1)
+    parts = PartProbabilities(
+        np.array([[0, 0], [1, 1]], np.int32), np.array([[1, 0], [0.2, 0.8]], np.float32), EVERY_PIXEL
+    )
     mask = np.eye(2, dtype=bool)
     np.testing.assert_array_equal(KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, parts), mask)
-    empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), 1)
+    empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.float32), EVERY_PIXEL)
     assert KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, empty) is None
 
 
-@pytest.mark.parametrize("stride", [2, 3])
+@pytest.mark.parametrize("stride", [(2, 1), (2, 2), (3, 3)])
 def test_pixels_between_those_that_were_classified_are_not_lost(stride):
     mask = np.zeros((60, 60), bool)
     mask[10:50, 10:50] = True

@@ -24,7 +24,7 @@ from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
-from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
 from posepipe.votes import LeafVotes, pack_votes
 
 MEMORY_PROBES = 32
@@ -129,7 +129,7 @@ class DepthForest:
         self.packed_votes = pack_votes(self.votes, mirrored) if self.votes else None
 
     def predict(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: int = 1
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
     ) -> PartProbabilities:
         """Classify the pixels of one person.
 
@@ -138,7 +138,7 @@ class DepthForest:
         depth_m : float32 (H, W), metres, 0 = no reading
         mask : bool (H, W), the person
         intrinsics : Intrinsics
-        stride : int, only every ``stride``-th row and column is classified
+        stride : rows and columns, of which only every so many are classified
 
         Returns
         -------

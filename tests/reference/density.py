@@ -10,7 +10,7 @@ def sum_classes(values, landmark_classes):
     return np.array([[sum(pixel[own].tolist()) for own in landmark_classes] for pixel in values])
 
 
-def weigh_points(depth_m, fx, fy, cx, cy, pixels, values, stride, landmark_classes):
+def weigh_points(depth_m, fx, fy, cx, cy, pixels, values, stands_for, landmark_classes):
     """Points (N, 3) and weights (N, L): probability of the landmark's classes times the pixel's surface."""
     points, weights = np.zeros((len(pixels), 3)), np.zeros((len(pixels), len(landmark_classes)))
     for n, (row, col) in enumerate(pixels):
@@ -18,5 +18,5 @@ def weigh_points(depth_m, fx, fy, cx, cy, pixels, values, stride, landmark_class
         points[n] = (col - cx) * z / fx, (row - cy) * z / fy, z
         for landmark, classes in enumerate(landmark_classes):
             probability = sum(float(p) for p, own in zip(values[n], classes, strict=True) if own)
-            weights[n, landmark] = probability * z**2 * stride**2 / (fx * fy)
+            weights[n, landmark] = probability * z**2 * stands_for / (fx * fy)
     return points, weights
