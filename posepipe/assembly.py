@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.conditional_gaussian import condition, leave_one_out
 from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
 from posepipe.refinement import Evidence, Mirror, refine, surest
 from posepipe.results import RIGHT_M, JointProposal, Pose
@@ -26,8 +27,6 @@ TRANSLATION_VARIANCE_M2 = 100.0
 """Prior variance of where a person stands: flat, for every practical purpose."""
 DOUBT_M = 0.03
 """Extra sigma of a landmark that is as likely wrong as right; of 1 to 15 cm, 3 do best on rendered people."""
-NUGGET_M2 = 1e-6
-"""Keeps the covariance of landmarks that are all but certain invertible."""
 PLAUSIBILITY_SHARE = 0.5
 """Weight of the Gaussian's opinion against the proposal's own confidence."""
 FURTHEST = 30.0
@@ -73,14 +72,10 @@ def infer_joints(
     """
     n_landmarks = len(found)
     seen, centre, surprise = _surprise(landmarks_m, found, parameters)
-    covariance = parameters.covariance_m2[:, :, seen].astype(np.float64) + TRANSLATION_VARIANCE_M2
-    joint_seen = covariance[:, n_landmarks:]
-    gain = np.linalg.solve(_noisy(covariance[:, seen], noise_m2[seen]), joint_seen.transpose(0, 2, 1))
-    mean_m = parameters.mean_m[:, n_landmarks:].astype(np.float64)
-    joints = centre + (mean_m + (surprise[:, None] @ gain)[:, 0]).T
-    alone = np.diagonal(parameters.covariance_m2, axis1=1, axis2=2)[:, n_landmarks:] + TRANSLATION_VARIANCE_M2
-    variance = np.maximum(alone - (gain.transpose(0, 2, 1) * joint_seen).sum(axis=2), 0)
-    return joints, np.sqrt(variance.mean(axis=0))
+    asked = np.arange(n_landmarks, parameters.mean_m.shape[1])
+    shift, variance = condition(surprise, noise_m2, parameters.covariance_m2, seen, asked, TRANSLATION_VARIANCE_M2)
+    joints_m = centre + parameters.mean_m[:, n_landmarks:].T + shift
+    return joints_m, np.sqrt(np.maximum(variance, 0).mean(axis=1))
 
 
 def expect_landmarks(
@@ -100,27 +95,17 @@ def expect_landmarks(
     Leave-one-out of a Gaussian from its precision matrix: Rasmussen and Williams 2006, eq. 5.12.
     """
     seen, _, surprise = _surprise(landmarks_m, found, parameters)
-    covariance = parameters.covariance_m2[:, seen][:, :, seen].astype(np.float64) + TRANSLATION_VARIANCE_M2
-    precision = np.linalg.inv(_noisy(covariance, noise_m2[seen]))
-    alone = np.diagonal(precision, axis1=1, axis2=2)
-    expected, variance = np.zeros((len(found), 3)), np.zeros((len(found), 3))
-    expected[seen] = landmarks_m[seen] - ((precision @ surprise[..., None])[..., 0] / alone).T
-    variance[seen] = np.maximum(1 / alone - noise_m2[seen], NUGGET_M2).T
-    return expected, variance
+    shift, variance = leave_one_out(surprise, noise_m2, parameters.covariance_m2, seen, TRANSLATION_VARIANCE_M2)
+    return np.where(found[:, None], landmarks_m + shift, 0), variance
 
 
 def _surprise(
     landmarks_m: np.ndarray, found: np.ndarray, parameters: JointParameters
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of the landmarks found, their centre, and how far they lie from their means, float64 (3, S)."""
-    seen = np.nonzero(found)[0]
+    """Rows of the landmarks found, their centre, and how far each lies from its mean about it, float64 (L, 3)."""
+    seen = np.flatnonzero(found)
     centre = landmarks_m[seen].mean(axis=0)
-    return seen, centre, (landmarks_m[seen] - centre).T - parameters.mean_m[:, seen]
-
-
-def _noisy(covariance: np.ndarray, noise_m2: np.ndarray) -> np.ndarray:
-    """Covariance (3, S, S) of landmarks with that much extra variance (S,) each."""
-    return covariance + np.diag(noise_m2 + NUGGET_M2)
+    return seen, centre, landmarks_m - centre - parameters.mean_m[:, : len(found)].T
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.label_images import draw_labels
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores, PresenceScores
 from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
@@ -190,7 +191,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
         alone, result = depth.depth_m, pipeline.step(depth)
         # parts are scored pixel by pixel, joints as in use, from as many pixels as the pipeline looks at
         every_pixel = pipeline.parts.predict(alone, alone > 0, frame.depth.intrinsics)
-        report.parts.add(np.where(frame.people == person, frame.parts, 0), every_pixel.label_image(alone > 0))
+        report.parts.add(np.where(frame.people == person, frame.parts, 0), draw_labels(every_pixel, alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
 
 

@@ -30,24 +30,6 @@ class PartProbabilities:
         """Pixels of the picture for each that was classified."""
         return self.stride[0] * self.stride[1]
 
-    def label_image(self, mask: np.ndarray) -> np.ndarray:
-        """Likeliest part of every classified pixel: uint8 (H, W); strides are filled up, within the mask (H, W).
-
-        The mask says who is a person: class 0 stands only where no part has any probability.
-        """
-        height, width = mask.shape
-        image = np.zeros((height, width), np.uint8)
-        if len(self.pixels):
-            parts = self.values[:, 1:]
-            labels = np.where(parts.any(axis=1), parts.argmax(axis=1) + 1, 0).astype(np.uint8)
-            for row in range(self.stride[0]):
-                for col in range(self.stride[1]):
-                    rows = np.minimum(self.pixels[:, 0] + row, height - 1)
-                    cols = np.minimum(self.pixels[:, 1] + col, width - 1)
-                    image[rows, cols] = labels
-            image[~mask] = 0
-        return image
-
 
 class PartClassifier(Protocol):
     """Labels a person's pixels with body parts."""

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+TOGETHER = 4
+"""Rows that share one pass over the weights, which are larger than the cache."""
+
 
 def perceptron(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]) -> np.ndarray:
     """Linear layers, with rectifiers between them.
@@ -38,13 +41,15 @@ def perceptron(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Sequen
 
 @njit(cache=True)
 def _add_up(layer, weight, bias, rectified, out):
-    for p in range(len(layer)):
-        out[p] = bias
+    out[:] = bias
+    for first in range(0, len(layer), TOGETHER):
         for i in range(layer.shape[1]):
-            value = layer[p, i]
-            if value != 0:  # most units are closed
-                for k in range(out.shape[1]):
-                    out[p, k] += value * weight[i, k]
-        if rectified:
+            for p in range(first, min(first + TOGETHER, len(layer))):
+                value = layer[p, i]
+                if value != 0:  # most units are closed
+                    for k in range(out.shape[1]):
+                        out[p, k] += value * weight[i, k]
+    if rectified:
+        for p in range(len(layer)):
             for k in range(out.shape[1]):
                 out[p, k] = max(out[p, k], 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from posepipe.density import weigh_points
 from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
 from posepipe.joint_parameters import landmark_classes
+from posepipe.label_images import draw_labels
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
@@ -71,6 +72,10 @@ class Pipeline:
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
+    _surfaces: np.ndarray = field(init=False, repr=False)  #: bool (S, C), the classes of each
+
+    def __post_init__(self) -> None:
+        self._surfaces = landmark_classes(self.parts.body)
 
     @classmethod
     def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
@@ -110,7 +115,7 @@ class Pipeline:
         mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
         for person in people:
             mask |= person.mask
-            labels += person.parts.label_image(person.mask)
+            labels += draw_labels(person.parts, person.mask)
         self.foreground.learn(frame, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         if self.smoother is not None:
@@ -141,7 +146,7 @@ class Pipeline:
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        density = weigh_points(depth_m, intrinsics, parts, landmark_classes(self.parts.body))
+        density = weigh_points(depth_m, intrinsics, parts, self._surfaces)
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
         if pose is None or pose.confidence < self.presence.min_confidence:

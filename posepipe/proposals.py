@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.density import Density
-from posepipe.joint_parameters import JointParameters, landmarks_of
+from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.results import JointProposal
 from posepipe.votes import PackedVotes, cast_votes, find_vote_modes
@@ -67,6 +67,10 @@ class ModeProposer:
     body: BodyDefinition
     parameters: JointParameters
     votes: PackedVotes | None = None
+    _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_landmarks", landmarks_of(self.body, self.parameters.method))
 
     def find(self, density: Density) -> tuple[JointProposal, ...]:
         """All proposals, landmark by landmark, the heaviest of each first."""
@@ -74,10 +78,9 @@ class ModeProposer:
         modes, masses = find_landmarks(density, p, self.votes)
         places = push_back(modes, np.broadcast_to(p.push_back_m[:, None], masses.shape))
         confidence = calibrated(masses, p.confidence)
-        landmarks = landmarks_of(self.body, p.method)
         there = masses > 0
         return tuple(
-            JointProposal(landmarks[row].name, tuple(place), sure, landmarks[row].voted)
+            JointProposal(self._landmarks[row].name, tuple(place), sure, self._landmarks[row].voted)
             for row, place, sure in zip(
                 np.nonzero(there)[0], places[there].tolist(), confidence[there].tolist(), strict=True
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from posepipe.mean_shift import MAX_MODES, climb_to_mode
+from posepipe.mean_shift import MAX_MODES, find_summits
 
 OFFSET_STEP_M = 0.005
 """Unit of a stored offset."""
@@ -23,10 +23,8 @@ FULL_WEIGHT = 255
 
 MOST_PIXELS = 1000
 """More pixels of a person than this are thinned, evenly in image order."""
-MOST_VOTES = 300
+MOST_VOTES = 200
 """Votes for a joint, the heaviest, that mean shift looks at."""
-STARTS = 6
-"""Climbs for each joint, from votes evenly spaced in image order; one more starts at the heaviest vote."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,13 +216,7 @@ def cast_votes(
 @njit(cache=True, parallel=True)
 def _find_vote_modes(places, weights, n_votes, bandwidth, modes, masses):
     for joint in prange(len(n_votes)):  # a joint owns its rows of modes and masses
-        count = n_votes[joint]
-        starts = min(count, STARTS)
-        for climb in range(starts + min(count, 1)):
-            start = (2 * climb + 1) * count // (2 * starts)
-            if climb == starts:
-                start = np.argmax(weights[joint, :count])
-            climb_to_mode(places[joint], weights[joint], count, start, bandwidth[joint], modes[joint], masses[joint])
+        find_summits(places[joint], weights[joint], n_votes[joint], bandwidth[joint], modes[joint], masses[joint])
 
 
 def find_vote_modes(
@@ -232,7 +224,7 @@ def find_vote_modes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Modes of each joint's votes, heaviest first.
 
-    STARTS climbs and one from the heaviest vote; the rules of a climb are those of `find_modes`.
+    The rules are those of `find_modes`.
 
     Parameters
     ----------

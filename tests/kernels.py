@@ -18,8 +18,10 @@ import numpy as np
 from posepipe.assembly import TRANSLATION_VARIANCE_M2, calibrate, expect_landmarks, infer_joints
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
+from posepipe.conditional_gaussian import NUGGET, condition, leave_one_out
 from posepipe.density import sum_classes, weigh_points
 from posepipe.joint_parameters import JointParameters
+from posepipe.label_images import draw_labels
 from posepipe.learn.classify import classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth_features import bordered_depth, depth_differences
 from posepipe.learn.histogram import best_splits
@@ -31,7 +33,7 @@ from posepipe.learn.tables.column_splits import Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
-from posepipe.parts import PartProbabilities
+from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.perceptron import perceptron
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, surface_cells
@@ -42,11 +44,13 @@ from tests import random_inputs, rooms, ros_writers
 from tests.reference import assembly as naive_assembly
 from tests.reference import classify as naive_classify
 from tests.reference import column_scan as naive_column_scan
+from tests.reference import conditional_gaussian as naive_conditional_gaussian
 from tests.reference import density as naive_density
 from tests.reference import depth_features as naive_depth_features
 from tests.reference import descent as naive_descent
 from tests.reference import histogram as naive_histogram
 from tests.reference import impurity as naive_impurity
+from tests.reference import label_images as naive_label_images
 from tests.reference import leaf_votes as naive_leaf_votes
 from tests.reference import mean_shift as naive_mean_shift
 from tests.reference import metrics as naive_metrics
@@ -212,6 +216,16 @@ def _weigh_points(rng, size):
     )
 
 
+def _drawn_labels(rng, size):
+    stride = (3, 2)
+    mask = rng.random((90, 100)) < 0.6
+    pixels = pixels_of(mask, stride)
+    pixels = pixels[np.sort(rng.permutation(len(pixels))[:size])]
+    values = rng.dirichlet(np.full(5, 0.3), len(pixels)).astype(np.float32)
+    values[::7, 1:] = 0  # nobody's
+    return SimpleNamespace(parts=PartProbabilities(pixels, values, stride), mask=mask)
+
+
 def _weighed(inputs):
     density = weigh_points(inputs.depth_m, inputs.intrinsics, inputs.parts, inputs.landmark_classes)
     return density.points_m, density.weights
@@ -345,6 +359,18 @@ def _infer_joints(rng, size, landmarks=8):
         found=found,
         noise_m2=rng.uniform(0.001, 0.02, landmarks),
         parameters=parameters,
+    )
+
+
+def _measured_values(rng, size, values=9):
+    """So many values to ask for beside nine, of which six were measured."""
+    return SimpleNamespace(
+        surprise=rng.normal(0, 0.2, (values + size, 3)),
+        noise=rng.uniform(0.001, 0.02, values + size),
+        covariance=random_inputs.covariances(rng, values + size),
+        seen=np.sort(rng.permutation(values)[:6]),
+        asked=np.arange(values, values + size),
+        shared=100.0,
     )
 
 
@@ -647,6 +673,15 @@ KERNELS = (
         reason="float32 sums",
     ),
     Kernel(
+        "draw_labels",
+        lambda i: draw_labels(i.parts, i.mask),
+        lambda i: naive_label_images.draw_labels(i.parts.pixels, i.parts.values, i.parts.stride, i.mask),
+        _drawn_labels,
+        size=700,
+        tolerance=0,
+        reason="exact",
+    ),
+    Kernel(
         "weigh_points",
         _weighed,
         lambda i: naive_density.weigh_points(
@@ -731,6 +766,26 @@ KERNELS = (
         size=200,
         tolerance=1e-6,
         reason="log-odds up to 20 in float32",
+    ),
+    Kernel(
+        "condition",
+        lambda i: condition(i.surprise, i.noise, i.covariance, i.seen, i.asked, i.shared),
+        lambda i: naive_conditional_gaussian.condition(
+            i.surprise, i.noise, i.covariance, i.seen, i.asked, i.shared, NUGGET
+        ),
+        _measured_values,
+        size=6,
+        tolerance=1e-6,
+        reason="a variance of 100 is shared by values that differ by hundredths",
+    ),
+    Kernel(
+        "leave_one_out",
+        lambda i: leave_one_out(i.surprise, i.noise, i.covariance, i.seen, i.shared),
+        lambda i: naive_conditional_gaussian.leave_one_out(i.surprise, i.noise, i.covariance, i.seen, i.shared, NUGGET),
+        _measured_values,
+        size=6,
+        tolerance=1e-6,
+        reason="as for condition",
     ),
     Kernel(
         "infer_joints",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posepipe.label_images import draw_labels
 from posepipe.parts import PartProbabilities, pixels_of, stride_for
 
 
 def test_each_pixel_shows_its_likeliest_part():
     pixels = np.array([[0, 1], [1, 2]], np.int32)
     values = np.array([[0.1, 0.2, 0.7], [0.1, 0.5, 0.4]], np.float32)
-    image = PartProbabilities(pixels, values, stride=(1, 1)).label_image(np.ones((2, 4), bool))
+    image = draw_labels(PartProbabilities(pixels, values, stride=(1, 1)), np.ones((2, 4), bool))
     assert image.dtype == np.uint8
     assert image.tolist() == [[0, 2, 0, 0], [0, 0, 1, 0]]
 
@@ -19,13 +20,13 @@ def test_each_pixel_shows_its_likeliest_part():
 def test_a_stride_fills_its_squares_and_stays_in_the_image():
     pixels = np.array([[0, 0], [2, 2]], np.int32)
     values = np.eye(3, dtype=np.float32)[[1, 2]]
-    image = PartProbabilities(pixels, values, stride=(2, 2)).label_image(np.ones((3, 3), bool))
+    image = draw_labels(PartProbabilities(pixels, values, stride=(2, 2)), np.ones((3, 3), bool))
     assert image.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
 
 
 def test_nobody_is_an_image_of_zeros():
     empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 3), np.float32), (1, 1))
-    assert not empty.label_image(np.ones((3, 4), bool)).any()
+    assert not draw_labels(empty, np.ones((3, 4), bool)).any()
 
 
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1), (2, 2), (3, 7)])
@@ -44,7 +45,7 @@ def test_an_empty_mask_has_no_pixels():
 def test_filled_strides_stay_within_the_mask():
     mask = np.array([[1, 0, 1], [0, 0, 0]], bool)
     pixels = np.array([[0, 0], [0, 2]], np.int32)
-    image = PartProbabilities(pixels, np.eye(3, dtype=np.float32)[[1, 2]], stride=(2, 2)).label_image(mask)
+    image = draw_labels(PartProbabilities(pixels, np.eye(3, dtype=np.float32)[[1, 2]], stride=(2, 2)), mask)
     assert image.tolist() == [[1, 0, 2], [0, 0, 0]]
 
 

@@ -10,6 +10,7 @@ import pytest
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import PosepipeError
+from posepipe.label_images import draw_labels
 from posepipe.learn.classify import classify, pack_forest
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
@@ -88,7 +89,7 @@ def test_nobody_gives_no_pixels(forest, what):
     found = forest.predict(depth_m, np.full(SHAPE, what != "empty mask"), INTRINSICS)
     assert found.pixels.shape == (0, 2)
     assert found.values.shape == (0, TOY.n_classes)
-    assert not found.label_image(np.ones(SHAPE, bool)).any()
+    assert not draw_labels(found, np.ones(SHAPE, bool)).any()
 
 
 def test_a_forest_trained_on_one_camera_serves_another(forest):
