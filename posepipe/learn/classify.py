@@ -80,7 +80,10 @@ def _aligned(records: np.ndarray) -> np.ndarray:
 def _probed(pixel, offset_m, scale, most):
     """Row or column of a probe, clamped into the image: the arithmetic of `probe_index`, in floats that fit a lane."""
     place = pixel + np.floor(offset_m * scale + np.float32(0.5))
-    return np.int32(min(max(place, np.float32(0)), most))
+    place = (
+        place if place > np.float32(0) else np.float32(0)
+    )  # NaN too: of a depth that rounds to 0 the scale is infinite
+    return np.int32(place if place < most else most)
 
 
 @njit(cache=True, parallel=True)
