@@ -7,6 +7,8 @@ those. A body is not flat: of two people side by side too little faces one way t
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -114,20 +116,11 @@ def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tup
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.float32)
     inverse = np.zeros((height, width), np.float32)
     _average_inverse(depth_m, cell, inverse)
-    centre = np.indices((height, width), np.float32) * cell + np.float32((cell - 1) / 2)
-    points = intrinsics.deproject_pixels(centre[0], centre[1], np.where(inverse > 0, 1 / np.maximum(inverse, 1e-6), 0))
-    up, down, left, right = inverse[:-2, 1:-1], inverse[2:, 1:-1], inverse[1:-1, :-2], inverse[1:-1, 2:]
-    here = inverse[1:-1, 1:-1]
-    smooth = (np.minimum.reduce([up, down, left, right, here]) > 0) & (np.abs(up + down - 2 * here) < BENT_PER_M)
-    smooth &= np.abs(left + right - 2 * here) < BENT_PER_M
-    normals = np.cross(points[1:-1, 2:] - points[1:-1, :-2], points[2:, 1:-1] - points[:-2, 1:-1])[smooth]
-    points = points[1:-1, 1:-1][smooth]
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.float32(1e-12))
-    towards = (normals * points).sum(axis=1)
-    normals *= -np.sign(towards)[:, None]
-    cosine = np.abs(towards) / np.linalg.norm(points, axis=1)
-    area = (cell * points[:, 2]) ** 2 / np.float32(intrinsics.fx * intrinsics.fy) / np.maximum(cosine, 0.05)
-    return points, normals.astype(np.float32), area.astype(np.float32)
+    camera = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
+    most = (height - 2) * (width - 2)
+    points, normals, area = np.empty((most, 3), np.float32), np.empty((most, 3), np.float32), np.empty(most, np.float32)
+    count = _smooth_cells(inverse, cell, camera, points, normals, area)
+    return points[:count], normals[:count], area[:count]
 
 
 @njit(cache=True)
@@ -143,6 +136,53 @@ def _average_inverse(depth_m, cell, out):
                         count += 1
             if 2 * count >= cell * cell:
                 out[row, col] = total / count
+
+
+@njit(cache=True, inline="always")
+def _centre(inverse, row, col, cell, camera):
+    """Camera point (x, y, z) of the middle of a cell."""
+    z = np.float32(1) / inverse[row, col]
+    half = np.float32((cell - 1) / 2)
+    x = (np.float32(col * cell) + half - camera[2]) / camera[0]
+    y = (np.float32(row * cell) + half - camera[3]) / camera[1]
+    return x * z, y * z, z
+
+
+@njit(cache=True)
+def _smooth_cells(inverse, cell, camera, points, normals, area):
+    """Fill in the cells that are bent neither way, in image order; return how many there are."""
+    count = 0
+    for row in range(1, inverse.shape[0] - 1):
+        for col in range(1, inverse.shape[1] - 1):
+            up, down, left, right = (
+                inverse[row - 1, col],
+                inverse[row + 1, col],
+                inverse[row, col - 1],
+                inverse[row, col + 1],
+            )
+            here = inverse[row, col]
+            if not min(up, down, left, right, here) > 0:
+                continue
+            if not (abs(up + down - 2 * here) < BENT_PER_M and abs(left + right - 2 * here) < BENT_PER_M):
+                continue
+            x, y, z = _centre(inverse, row, col, cell, camera)
+            ax, ay, az = _centre(inverse, row, col + 1, cell, camera)
+            bx, by, bz = _centre(inverse, row, col - 1, cell, camera)
+            ax, ay, az = ax - bx, ay - by, az - bz
+            dx, dy, dz = _centre(inverse, row + 1, col, cell, camera)
+            bx, by, bz = _centre(inverse, row - 1, col, cell, camera)
+            dx, dy, dz = dx - bx, dy - by, dz - bz
+            nx, ny, nz = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
+            scale = 1 / max(math.sqrt(nx * nx + ny * ny + nz * nz), np.float32(1e-12))
+            towards = (nx * x + ny * y + nz * z) * scale
+            if towards > 0:
+                scale = -scale
+            points[count, 0], points[count, 1], points[count, 2] = x, y, z
+            normals[count, 0], normals[count, 1], normals[count, 2] = nx * scale, ny * scale, nz * scale
+            cosine = abs(towards) / math.sqrt(x * x + y * y + z * z)
+            area[count] = (cell * z) ** 2 / (camera[0] * camera[1]) / max(cosine, np.float32(0.05))
+            count += 1
+    return count
 
 
 def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) -> Plane | None:
