@@ -91,23 +91,36 @@ def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = 
 
 
 @njit(cache=True)
-def _joint_of(vote, walk, n_trees, mirrored_joints):
-    """The joint that a vote is for: on a mirrored walk, the one on the other side."""
-    return np.int64(vote) if walk < n_trees else mirrored_joints[vote]
+def _gather(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints):
+    """The votes of all walks of the voting pixels end to end, int16 (E, 5), and each one's pixel, int32 (E,).
 
-
-@njit(cache=True)
-def _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, counts):
-    """Histogram of stored weights for every joint: how many votes of each weight the pixels would cast."""
-    n_trees = len(first_leaf)
+    First all spans are looked up, then all votes: two rounds of cache misses that overlap, for none waits for another.
+    """
+    n_trees, n_walks = len(first_leaf), leaves.shape[1]
+    reached = np.empty((n_pixels * n_walks, 2), np.int32)
+    most = 0
+    for i in range(n_pixels):
+        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
+        for t in range(n_walks):
+            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
+            reached[i * n_walks + t, 0], reached[i * n_walks + t, 1] = span[0], span[1]
+            most += span[1] - span[0]
+    pixel, cast = np.empty(most, np.int32), np.empty((most, 5), np.int16)
+    count = 0
     for i in range(n_pixels):
         n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
         if not area[n] > 0:
             continue
-        for t in range(leaves.shape[1]):
-            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
-            for v in range(span[0], span[1]):
-                counts[_joint_of(votes[v, 0], t, n_trees, mirrored_joints), votes[v, 4]] += 1
+        for t in range(n_walks):
+            for v in range(reached[i * n_walks + t, 0], reached[i * n_walks + t, 1]):
+                joint, x = np.int64(votes[v, 0]), votes[v, 1]
+                if t >= n_trees:  # a mirrored walk votes for the joint on the other side
+                    joint, x = mirrored_joints[joint], -x
+                pixel[count] = n
+                cast[count, 0], cast[count, 1], cast[count, 2] = joint, x, votes[v, 2]
+                cast[count, 3], cast[count, 4] = votes[v, 3], votes[v, 4]
+                count += 1
+    return pixel[:count], cast[:count]
 
 
 @njit(cache=True)
@@ -122,41 +135,33 @@ def _lightest(counts, most):
 
 
 @njit(cache=True)
-def _cast_votes(points, area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, places, weights, n_votes):
+def _keep_heaviest(points, area, n_pixels, pixel, cast, places, weights, n_votes):
     n_joints, most = weights.shape
-    n_trees = len(first_leaf)
-    counts = np.zeros((n_joints, FULL_WEIGHT + 1), np.int32)
-    _count_weights(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints, counts)
+    counts = np.zeros((n_joints, FULL_WEIGHT + 1), np.int32)  # votes of each joint and stored weight
+    for v in range(len(cast)):
+        counts[cast[v, 0], cast[v, 4]] += 1
     lightest = np.empty(n_joints, np.int32)
     room = np.empty(n_joints, np.int32)
     seen = np.zeros(n_joints, np.int64)  # votes of the lightest weight so far
     for joint in range(n_joints):
         lightest[joint], room[joint] = _lightest(counts[joint], most)
-    stands_for = np.float32(len(leaves)) / np.float32(max(n_pixels, 1))
-    for i in range(n_pixels):
-        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
-        if not area[n] > 0:
+    step = np.float32(OFFSET_STEP_M)
+    unit = np.float32(len(points)) / np.float32(max(n_pixels, 1)) / np.float32(FULL_WEIGHT)
+    for v in range(len(cast)):
+        joint, weight = cast[v, 0], cast[v, 4]
+        if weight < lightest[joint]:
             continue
-        unit = area[n] * stands_for / np.float32(FULL_WEIGHT)
-        for t in range(leaves.shape[1]):
-            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
-            step = np.float32(OFFSET_STEP_M)
-            across = step if t < n_trees else -step
-            for v in range(span[0], span[1]):
-                joint, weight = _joint_of(votes[v, 0], t, n_trees, mirrored_joints), votes[v, 4]
-                if weight < lightest[joint]:
-                    continue
-                if weight == lightest[joint]:  # of these, evenly spaced ones
-                    before = seen[joint] * room[joint] // counts[joint, weight]
-                    seen[joint] += 1
-                    if seen[joint] * room[joint] // counts[joint, weight] == before:
-                        continue
-                k = n_votes[joint]
-                places[joint, k, 0] = points[n, 0] + across * votes[v, 1]
-                places[joint, k, 1] = points[n, 1] + step * votes[v, 2]
-                places[joint, k, 2] = points[n, 2] + step * votes[v, 3]
-                weights[joint, k] = np.float32(weight) * unit
-                n_votes[joint] += 1
+        if weight == lightest[joint]:  # of these, evenly spaced ones
+            before = seen[joint] * room[joint] // counts[joint, weight]
+            seen[joint] += 1
+            if seen[joint] * room[joint] // counts[joint, weight] == before:
+                continue
+        n, k = pixel[v], n_votes[joint]
+        places[joint, k, 0] = points[n, 0] + step * cast[v, 1]
+        places[joint, k, 1] = points[n, 1] + step * cast[v, 2]
+        places[joint, k, 2] = points[n, 2] + step * cast[v, 3]
+        weights[joint, k] = np.float32(weight) * area[n] * unit
+        n_votes[joint] += 1
 
 
 def cast_votes(
@@ -197,19 +202,8 @@ def cast_votes(
     weights = np.zeros((votes.n_joints, most_votes), np.float32)
     n_votes = np.zeros(votes.n_joints, np.int64)
     n_pixels = min(len(points_m), most_pixels)
-    _cast_votes(
-        points_m,
-        area_m2,
-        leaves,
-        n_pixels,
-        votes.spans,
-        votes.first_leaf,
-        votes.votes,
-        votes.mirrored_joints,
-        places,
-        weights,
-        n_votes,
-    )
+    pixel, cast = _gather(area_m2, leaves, n_pixels, votes.spans, votes.first_leaf, votes.votes, votes.mirrored_joints)
+    _keep_heaviest(points_m, area_m2, n_pixels, pixel, cast, places, weights, n_votes)
     return places, weights, n_votes
 
 
