@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import erf
 
 from posepipe.body import BodyDefinition
 from posepipe.conditional_gaussian import condition, leave_one_out
@@ -40,8 +41,7 @@ ROUNDS = 2
 def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
     """Probability that an isotropic 3D Gaussian error of ``sigma_m`` an axis is below ``radius_m`` (Maxwell)."""
     ratio = radius_m / np.maximum(sigma_m, 1e-9)
-    erf = np.vectorize(math.erf)(ratio / math.sqrt(2))
-    return np.clip(erf - math.sqrt(2 / math.pi) * ratio * np.exp(-(ratio**2) / 2), 0, 1)
+    return np.clip(erf(ratio / math.sqrt(2)) - math.sqrt(2 / math.pi) * ratio * np.exp(-(ratio**2) / 2), 0, 1)
 
 
 def landmark_noise(confidence: np.ndarray) -> np.ndarray:
@@ -192,7 +192,7 @@ def choose_proposals(
 def _best_of_each(row: np.ndarray, score: np.ndarray) -> np.ndarray:
     """Index of the highest score, the first of equals, in each row that there is."""
     order = np.lexsort((-score, row))
-    return order[np.unique(row[order], return_index=True)[1]]
+    return order[np.diff(row[order], prepend=-1) > 0]
 
 
 def places_of(chosen: Sequence[JointProposal | None]) -> tuple[np.ndarray, np.ndarray]:

@@ -173,14 +173,14 @@ def _smooth_cells(inverse, cell, camera, points, normals, area):
             bx, by, bz = _centre(inverse, row - 1, col, cell, camera)
             dx, dy, dz = dx - bx, dy - by, dz - bz
             nx, ny, nz = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
-            scale = 1 / max(math.sqrt(nx * nx + ny * ny + nz * nz), np.float32(1e-12))
+            scale = 1 / max(math.sqrt(nx * nx + ny * ny + nz * nz), 1e-12)
             towards = (nx * x + ny * y + nz * z) * scale
             if towards > 0:
                 scale = -scale
             points[count, 0], points[count, 1], points[count, 2] = x, y, z
             normals[count, 0], normals[count, 1], normals[count, 2] = nx * scale, ny * scale, nz * scale
             cosine = abs(towards) / math.sqrt(x * x + y * y + z * z)
-            area[count] = (cell * z) ** 2 / (camera[0] * camera[1]) / max(cosine, np.float32(0.05))
+            area[count] = (cell * z) ** 2 / (camera[0] * camera[1]) / max(cosine, 0.05)
             count += 1
     return count
 

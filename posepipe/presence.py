@@ -46,17 +46,16 @@ class PresenceCheck:
         """
         if not len(parts.pixels):
             return None
-        rows, cols = parts.stride
-        grid, area_m2 = np.zeros(
-            (2, *(-(-side // step) for side, step in zip(mask.shape, parts.stride, strict=True))), np.float32
-        )
-        cell = tuple((parts.pixels // parts.stride).T)
+        cells, corner = _cells_of(mask, parts.stride)
+        grid, area_m2 = np.zeros((2, *cells.shape), np.float32)
+        cell = tuple((parts.pixels // parts.stride - corner).T)
         area_m2[cell] = depth_m[tuple(parts.pixels.T)] ** 2 * (parts.stands_for / (intrinsics.fx * intrinsics.fy))
         grid[cell] = parts.values[:, 0] <= 0.5
         votes, voters = (
-            cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False) for image in (grid, np.sign(area_m2))
+            cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT)
+            for image in (grid, np.sign(area_m2))
         )
-        person = _cells_of(mask, parts.stride) & (2 * votes >= voters)
+        person = cells & (2 * votes >= voters)
         person_m2 = area_m2[person].sum()
         if person_m2 < self.min_area_m2:
             return None
@@ -64,8 +63,11 @@ class PresenceCheck:
             person = _largest_piece(person, area_m2)
             if area_m2[person].sum() < self.enough_m2:
                 return None
-        whole = person.repeat(rows, axis=0).repeat(cols, axis=1)[: mask.shape[0], : mask.shape[1]]
-        return mask & whole
+        (rows, cols), whole = parts.stride, mask.copy()
+        top, left = corner * parts.stride
+        window = whole[top : top + rows * len(person), left : left + cols * person.shape[1]]
+        window &= person.repeat(rows, axis=0).repeat(cols, axis=1)[: len(window), : window.shape[1]]
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,20 @@ class KnownPresence:
         return mask if len(parts.pixels) else None
 
 
-def _cells_of(mask: np.ndarray, stride: Stride) -> np.ndarray:
-    """Cells of the grid that hold some of the mask, whether or not their own pixel was classified."""
-    rows, cols = stride
-    inside = cv2.boxFilter(mask.astype(np.uint8), cv2.CV_16U, (cols, rows), None, (0, 0), False, cv2.BORDER_CONSTANT)
-    return inside[::rows, ::cols] > 0
+def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]:
+    """Cells of the grid that hold some of the mask, whether or not their own pixel was classified.
+
+    As bool (R, C), no more of them than the mask reaches over, and row and column of the first, int (2,).
+    """
+    (rows, cols), (across, along) = stride, (np.flatnonzero(mask.any(axis=side)) for side in (1, 0))
+    top, left = across[0] // rows, along[0] // cols
+    held = mask[top * rows : across[-1] + 1, left * cols : along[-1] + 1]
+    cells = np.zeros((-(-len(held) // rows), -(-held.shape[1] // cols)), bool)
+    for row in range(rows):
+        for col in range(cols):
+            here = held[row::rows, col::cols]
+            cells[: len(here), : here.shape[1]] |= here
+    return cells, np.array([top, left])
 
 
 def _largest_piece(mask: np.ndarray, area_m2: np.ndarray) -> np.ndarray:

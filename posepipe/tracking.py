@@ -63,10 +63,12 @@ class Tracker:
     _next_id: int = field(default=1, init=False)
     _now_s: float = field(default=-math.inf, init=False)
     _rows: dict[str, int] = field(default_factory=dict, init=False)  #: joint -> row; joints that turn up get the next
+    _bones: np.ndarray = field(init=False, repr=False)  #: int (B, 2), rows of their ends
 
     def __post_init__(self) -> None:
         if self.body:
             self._rows = {joint: row for row, joint in enumerate(self.body.joints)}
+        self._bones = np.array(self.body.bones() if self.body else [], int).reshape(-1, 2)
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
         """Tracks of this frame's poses, in their order; frames may come at any pace."""
@@ -92,9 +94,9 @@ class Tracker:
                 self._rows.setdefault(joint, len(self._rows))
         for person in self._people:
             new_rows = len(self._rows) - len(person.offsets_m)
-            person.offsets_m = np.pad(person.offsets_m, ((0, new_rows), (0, 0)), constant_values=np.nan)
-        bones = np.array(self.body.bones() if self.body else [], int).reshape(-1, 2)
-        return [_Look.at(pose, self._rows, bones) for pose in poses]
+            if new_rows:
+                person.offsets_m = np.pad(person.offsets_m, ((0, new_rows), (0, 0)), constant_values=np.nan)
+        return [_Look.at(pose, self._rows, self._bones) for pose in poses]
 
     def _assign(self, looks: Sequence[_Look]) -> dict[int, _Person]:
         """Whose the poses are: row -> person, without the newcomers."""
