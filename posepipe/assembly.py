@@ -175,16 +175,19 @@ def choose_proposals(
     everyone = [proposal for proposals in rivals for proposal in proposals]
     row = np.repeat(np.arange(len(rivals)), [len(proposals) for proposals in rivals])
     at = np.array([proposal.xyz_m for proposal in everyone]).reshape(-1, 3)
-    score = sure = np.array([proposal.confidence for proposal in everyone])
+    sure = np.array([proposal.confidence for proposal in everyone])
+    best = _best_of_each(row, sure)
     for _ in range(ROUNDS if everyone else 0):
-        best = _best_of_each(row, score)
         place, confidence = np.zeros((len(rivals), 3)), np.zeros(len(rivals))
         place[row[best]], confidence[row[best]] = at[best], sure[best]
         expected, variance = expect_landmarks(place, confidence > 0, landmark_noise(confidence), parameters)
         distance = ((at - expected[row]) ** 2 / (variance[row] + LANDMARK_SIGMA_M**2)).sum(axis=1)
         score = np.log(np.maximum(sure, 1e-6)) - PLAUSIBILITY_SHARE * np.minimum(distance, FURTHEST) / 2
+        before, best = best, _best_of_each(row, score)
+        if np.array_equal(best, before):
+            break
     chosen: list[JointProposal | None] = [None] * len(rivals)
-    for best_of_row in _best_of_each(row, score):
+    for best_of_row in best:
         chosen[row[best_of_row]] = everyone[best_of_row]
     return chosen
 
