@@ -11,10 +11,10 @@ from numba import njit, prange
 
 MAX_MODES = 4
 """Summits kept for each landmark, the heaviest first."""
-MOST_CLIMBS = 8
-"""For each landmark: from its heaviest pixel, then from the heaviest that no summit explains, and so on."""
+MOST_CLIMBS = 16
+"""For each landmark: from its heaviest pixel, then from the heaviest that is not explained yet, and so on."""
 EXPLAINED = 1.5
-"""Pixels closer than this to a summit, in sigmas, are explained by it: nothing new is climbed to from them."""
+"""Pixels closer than this, in sigmas, to where a climb began or ended are explained: none begins there."""
 MAX_STEPS = 40
 LEAP = np.float32(1.5)
 """A step goes so much further than to the mean: below 2 it ends at the same summits, in fewer steps."""
@@ -113,28 +113,35 @@ def climb_to_mode(points, weights, count, start, bandwidth, modes, masses):
 
 
 @njit(cache=True)
-def find_summits(points, weights, count, bandwidth, modes, masses):
+def _explain(points, x, y, z, reach2, open_weights):
+    """Set the weights of all points within a reach to 0."""
+    for i in range(len(open_weights)):
+        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+        if not dx * dx + dy * dy + dz * dz > reach2:
+            open_weights[i] = 0
+
+
+@njit(cache=True)
+def find_summits(points, weights, count, bandwidth, most_climbs, modes, masses):
     """Find the summits of some weighted points' density, from the heaviest point that none explains yet.
 
     Parameters
     ----------
     points, weights, count, bandwidth, modes, masses : as for `climb_to_mode`; points of weight 0 have no part
+    most_climbs : int
     """
     reach2 = (np.float32(EXPLAINED) * bandwidth) ** 2
     open_weights = weights[:count].copy()  # 0 = explained
-    for _ in range(min(count, MOST_CLIMBS)):
+    for _ in range(most_climbs):
         start = 0
         for i in range(count):
             if open_weights[i] > open_weights[start]:
                 start = i
-        if not open_weights[start] > 0:
+        if count == 0 or not open_weights[start] > 0:
             return
         x, y, z = climb_to_mode(points, weights, count, start, bandwidth, modes, masses)
-        open_weights[start] = 0
-        for i in range(count):
-            dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
-            if dx * dx + dy * dy + dz * dz < reach2:
-                open_weights[i] = 0
+        _explain(points, points[start, 0], points[start, 1], points[start, 2], reach2, open_weights)
+        _explain(points, x, y, z, reach2, open_weights)
 
 
 @njit(cache=True, parallel=True)
@@ -148,7 +155,7 @@ def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, 
                 near[count] = points[i]
                 weights[count] = probabilities[i, landmark] * area[i]
                 count += 1
-        find_summits(near, weights, count, bandwidth[landmark], modes[landmark], masses[landmark])
+        find_summits(near, weights, count, bandwidth[landmark], MOST_CLIMBS, modes[landmark], masses[landmark])
 
 
 def find_modes(

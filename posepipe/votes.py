@@ -25,6 +25,8 @@ MOST_PIXELS = 1000
 """More pixels of a person than this are thinned, evenly in image order."""
 MOST_VOTES = 200
 """Votes for a joint, the heaviest, that mean shift looks at."""
+MOST_CLIMBS = 8
+"""For each joint: votes for it lie closer together than the pixels of a surface."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +212,9 @@ def cast_votes(
 @njit(cache=True, parallel=True)
 def _find_vote_modes(places, weights, n_votes, bandwidth, modes, masses):
     for joint in prange(len(n_votes)):  # a joint owns its rows of modes and masses
-        find_summits(places[joint], weights[joint], n_votes[joint], bandwidth[joint], modes[joint], masses[joint])
+        find_summits(
+            places[joint], weights[joint], n_votes[joint], bandwidth[joint], MOST_CLIMBS, modes[joint], masses[joint]
+        )
 
 
 def find_vote_modes(
@@ -218,7 +222,7 @@ def find_vote_modes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Modes of each joint's votes, heaviest first.
 
-    The rules are those of `find_modes`.
+    At most MOST_CLIMBS climbs each, by the rules of `find_modes`.
 
     Parameters
     ----------

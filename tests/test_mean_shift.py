@@ -126,6 +126,24 @@ def test_landmarks_know_nothing_of_each_other():
         np.testing.assert_array_equal(masses[k], alone[1][0])
 
 
+def test_sure_strays_do_not_hide_a_limb():
+    strays = np.array([[k, -3, 2] for k in range(12)])
+    limb = [0.8, 0, 2] + np.random.default_rng(0).normal(0, 0.03, (100, 3))
+    modes, _ = modes_of(np.concatenate([strays, limb]), np.repeat([0.95, 0.7], [12, 100]))
+    assert np.linalg.norm(modes[0] - [0.8, 0, 2]) < 0.02
+
+
+def test_a_wide_blob_does_not_hide_a_heavier_narrow_one():
+    rng = np.random.default_rng(1)
+    wide = [0, 0, 2] + rng.normal(0, BANDWIDTH_M, (150, 3))
+    narrow = [0.8, 0, 2] + rng.normal(0, 0.5 * BANDWIDTH_M, (75, 3))
+    weights = np.concatenate([rng.uniform(0.8, 1, 150), rng.uniform(0.6, 0.75, 75)])
+    modes, masses = modes_of(np.concatenate([wide, narrow]), weights)
+    places, wanted = naive.modes_of(np.concatenate([wide, narrow]), weights * 1e-4, BANDWIDTH_M)
+    np.testing.assert_allclose(modes[:2], places[:2], atol=MILLIMETRE)
+    np.testing.assert_allclose(masses[:2], wanted[:2], rtol=1e-2)
+
+
 def test_a_small_heavy_cluster_is_found_among_many_faint_points():
     # a hand of ten sure pixels and 900 doubtful ones elsewhere: the hand is the highest summit of the density
     rng = np.random.default_rng(3)
