@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Protocol
@@ -35,7 +35,7 @@ from synth.motions import Motions
 from synth.primitives import Mesh
 from synth.recipe import Recipe
 from synth.rooms import CLEAR_M, build_room
-from synth.scenes import Placement, View, draw_companion, draw_placement
+from synth.scenes import ELBOW_ROOM_M, Placement, View, draw_companion, draw_placement
 from synth.sequences import SequenceRenderer
 from synth.shot import shoot
 
@@ -107,12 +107,16 @@ class FrameRenderer:
         least, most = self.recipe.people
         wanted = int(rng.integers(least, most + 1)) if most > 1 else 1
         while len(figures) < wanted:
-            place = draw_companion(
-                self.recipe, placements, self.recipe.sensor.intrinsics, self.recipe.sensor.width, rng
-            )
+            lens, width = self.recipe.sensor.intrinsics, self.recipe.sensor.width
+            clear_m = max(ELBOW_ROOM_M, *(f.reach_m for f in figures if f.support is not None), 0.0)
+            place = draw_companion(self.recipe, placements, lens, width, rng, clear_m)
             if place is None:
                 break
-            figures.append(self.cast.figure(rng))
+            companion = self.cast.figure(rng)
+            gap_m = min(np.linalg.norm(place.floor_place_m - other.floor_place_m) for other in placements)
+            if companion.support is not None and companion.reach_m > gap_m:
+                companion = replace(companion, support=None)  # no bed where somebody stands
+            figures.append(companion)
             placements.append(place)
         return figures, placements
 
@@ -128,7 +132,11 @@ class FrameRenderer:
             return []
         clear_m = [max(CLEAR_M, figure.reach_m) for figure in figures] if self.recipe.support_share else None
         room = build_room([p.floor_place_m for p in placements], rng, clear_m)
-        supports = [(f.support, view) for f, view in zip(figures, views, strict=True) if f.support is not None]
+        supports = [
+            (f.support.facing(view.camera_m), view)
+            for f, view in zip(figures, views, strict=True)
+            if f.support is not None
+        ]
         return [(room.facing(placements[0].camera_m), placements[0].world_view()), *supports]
 
 

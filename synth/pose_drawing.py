@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from posepipe.body import HUMAN
 from synth.body_asset import BodyAsset
 from synth.body_mesh import RestBody
 from synth.clips import PoseBank
@@ -18,6 +19,8 @@ from synth.skinning import POSED_BONES, pose_joints
 
 ATTEMPTS = 8
 """Variations tried before a captured pose is taken as it is: that one a body has held."""
+RESTING_M = 0.25
+"""Nobody's pelvis lies higher above his lowest joint."""
 HANGING = {"l": (0.16, -1.0, 0.03), "r": (-0.16, -1.0, 0.03)}
 """Direction of a relaxed arm: down, a little out and forward."""
 
@@ -37,7 +40,7 @@ def draw_pose(bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, 
     if recipe.seated_share and rng.random() < recipe.seated_share:
         pose = _seated(pose, asset, rest, rng)
     if recipe.lying_share and rng.random() < recipe.lying_share:
-        return lay_down(pose_between(pose, standing_pose(asset), rng.random()), rng)
+        return _lying(pose, asset, rest, rng)
     return tumble(pose, rng) if recipe.tumble_share and rng.random() < recipe.tumble_share else pose
 
 
@@ -63,6 +66,20 @@ def _seated(pose, asset, rest, rng) -> np.ndarray:
         if not limbs_intersect(pose_joints(asset, rest, seated)):
             return seated
     return pose
+
+
+def _lying(pose, asset, rest, rng) -> np.ndarray:
+    """Grown limp, on the side on which the body comes closest to the ground."""
+    lowest_m, best = np.inf, pose
+    for _ in range(ATTEMPTS):
+        lying = lay_down(pose_between(pose, standing_pose(asset), rng.random()), rng)
+        heights_m = pose_joints(asset, rest, lying)[:, 1]
+        above_m = heights_m[HUMAN.joint_index("pelvis")] - heights_m.min()
+        if above_m < lowest_m:
+            lowest_m, best = above_m, lying
+        if lowest_m < RESTING_M:
+            break
+    return best
 
 
 def _captured(bank: PoseBank, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:

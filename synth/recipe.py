@@ -72,6 +72,8 @@ class Recipe:
         if self.wardrobe not in ("plain", "full"):
             raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
         _check_sequences(self.sequence_frames, self.frames)
+        if self.sequence_frames and max(self.seated_share, self.lying_share, self.support_share) > 0:
+            raise ValueError("recipe: seated_share, lying_share and support_share are of single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
         object.__setattr__(self, "people", _as_count_range(self.people))
         for field in fields(self):

@@ -33,6 +33,11 @@ class View:
     rotation: np.ndarray  #: float64 (3, 3)
     translation_m: np.ndarray  #: float64 (3,)
 
+    @property
+    def camera_m(self) -> np.ndarray:
+        """Where the camera is, in the body's axes: float64 (3,)."""
+        return -self.rotation.T @ self.translation_m
+
     def camera_points(self, points_m: np.ndarray) -> np.ndarray:
         """Body points (..., 3) to camera points (x right, y down, z forward), float32, metres."""
         points_m = np.asarray(points_m, np.float32)
@@ -74,7 +79,7 @@ class Placement:
         Parameters
         ----------
         root_m : float (3,), metres, the body's root in its own axes
-        floor_y_m : metres, height of the body's lowest point in its own axes
+        floor_y_m : metres, height of the floor in the body's axes: of its lowest point, or that of what it rests on
         """
         turn = rotation_about("y", self.yaw_rad)
         place = np.array([self.aside_m, -floor_y_m, -self.distance_m]) - turn @ (root_m * [1, 0, 1])
@@ -120,15 +125,20 @@ def draw_placement(
 
 
 def draw_companion(
-    recipe: Recipe, others: Sequence[Placement], intrinsics: Intrinsics, width: int, rng: np.random.Generator
+    recipe: Recipe,
+    others: Sequence[Placement],
+    intrinsics: Intrinsics,
+    width: int,
+    rng: np.random.Generator,
+    clear_m: float = ELBOW_ROOM_M,
 ) -> Placement | None:
-    """Draw a place before the same camera where nobody stands yet; None when there is no room."""
+    """Draw a place before the same camera, so far from all others; None when there is no room."""
     for _ in range(TRIES):
         distance_m = rng.uniform(*recipe.distance_m)
         aside_m = rng.uniform(*recipe.aside) * width / intrinsics.fx * distance_m
         place = replace(others[0], yaw_rad=_draw_yaw(recipe, rng), distance_m=distance_m, aside_m=aside_m)
         gaps = [np.linalg.norm(place.floor_place_m - other.floor_place_m) for other in others]
-        if min(gaps) >= ELBOW_ROOM_M:
+        if min(gaps) >= clear_m:
             return place
     return None
 

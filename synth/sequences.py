@@ -9,7 +9,7 @@ that motions which were recorded without one will do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -244,7 +244,7 @@ def render_sequence(
 
 def _posed(people: People, person: DressedPerson, part: Part, time: int, folds: int) -> Figure:
     """In the pose of the time; the same random numbers in every frame hang cloth in the same folds."""
-    return people.posed(person, part.rotations[time], np.random.default_rng(folds))
+    return replace(people.posed(person, part.rotations[time], np.random.default_rng(folds)), support=None)
 
 
 def _camera(parts: Sequence[Part], recipe: Recipe, rng: np.random.Generator) -> Placement:

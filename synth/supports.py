@@ -18,6 +18,8 @@ BED_SHARE = 0.5
 """Of those who lie; the others lie on the floor."""
 BED_LENGTH_M = 1.9
 LEG_M = 0.04
+HIPS_M, ARM_CLEAR_M = 0.2, 0.02
+"""Half the room that hips take up on a seat, and how near to an arm that hangs beside them it ends."""
 
 
 def support(vertices_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) -> Mesh | None:
@@ -25,7 +27,7 @@ def support(vertices_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generat
 
     Parameters
     ----------
-    vertices_m : float (V, 3), its skin and clothes
+    vertices_m : float (V, 3), its skin and what clings to it; a skirt hangs over the seat
     joints_m : float (20, 3)
     rng : numpy.random.Generator
 
@@ -79,6 +81,7 @@ def _seat(vertices_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator
     right = left + 2 * half
     is_solid = is_sofa and axes.into(ankles_m)[:, 2].min() > front
     thick = top - floor if is_solid else rng.uniform(0.03, 0.12)
+    left, right = _between_arms(body, (left, right), (top - thick, top), (back, front))
     pieces = [((left, top - thick, back), (right, top + 0.01, front))]
     if not is_solid:
         pieces += _legs((left, right), (back, front), floor, top - thick)
@@ -87,6 +90,15 @@ def _seat(vertices_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator
         low = floor if is_solid else top
         pieces.append(((left, low, back - deep), (right, top + rng.uniform(0.25, 0.65), back)))
     return axes.boxes(pieces)
+
+
+def _between_arms(body, x_m, y_m, z_m) -> tuple[float, float]:
+    """A seat's left and right end, drawn in before what hangs beside the hips."""
+    within = (body[:, 1] > y_m[0]) & (body[:, 1] < y_m[1]) & (body[:, 2] > z_m[0]) & (body[:, 2] < z_m[1])
+    aside = body[within, 0]
+    left = aside[aside < -HIPS_M].max(initial=-np.inf) + ARM_CLEAR_M
+    right = aside[aside > HIPS_M].min(initial=np.inf) - ARM_CLEAR_M
+    return max(x_m[0], left), min(x_m[1], right)
 
 
 def _bed(vertices_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) -> Mesh:
