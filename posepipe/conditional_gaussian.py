@@ -107,7 +107,7 @@ def condition(
     References
     ----------
     Bishop 2006, eq. 2.81-2.82, by Cholesky factors: Rasmussen and Williams 2006, algorithm 2.1. Naive twin:
-    tests/reference/assembly.py
+    tests/reference/conditional_gaussian.py
     """
     shift, variance = np.zeros((len(asked), len(covariance))), np.zeros((len(asked), len(covariance)))
     _condition(surprise, noise, covariance, seen, asked, float(shared), shift, variance)
@@ -126,7 +126,8 @@ def leave_one_out(
 
     References
     ----------
-    From the precision matrix: Rasmussen and Williams 2006, eq. 5.12. Naive twin: tests/reference/assembly.py
+    From the precision matrix: Rasmussen and Williams 2006, eq. 5.12. Naive twin:
+    tests/reference/conditional_gaussian.py
     """
     shift, variance = np.zeros(surprise.shape), np.zeros(surprise.shape)
     _leave_one_out(surprise, noise, covariance, seen, float(shared), shift, variance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +13,6 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.density import weigh_points
 from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
-from posepipe.joint_parameters import landmark_classes
 from posepipe.label_images import draw_labels
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
@@ -72,10 +71,6 @@ class Pipeline:
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
-    _surfaces: np.ndarray = field(init=False, repr=False)  #: bool (S, C), the classes of each
-
-    def __post_init__(self) -> None:
-        self._surfaces = landmark_classes(self.parts.body)
 
     @classmethod
     def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
@@ -146,7 +141,7 @@ class Pipeline:
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        density = weigh_points(depth_m, intrinsics, parts, self._surfaces)
+        density = weigh_points(depth_m, intrinsics, parts, self.proposer.surfaces)
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
         if pose is None or pose.confidence < self.presence.min_confidence:

@@ -8,7 +8,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.density import Density
-from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
+from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.results import JointProposal
 from posepipe.votes import PackedVotes, cast_votes, find_vote_modes
@@ -67,9 +67,11 @@ class ModeProposer:
     body: BodyDefinition
     parameters: JointParameters
     votes: PackedVotes | None = None
+    surfaces: np.ndarray = field(init=False, repr=False)  #: bool (S, C), the classes of each surface that has modes
     _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "surfaces", landmark_classes(self.body))
         object.__setattr__(self, "_landmarks", landmarks_of(self.body, self.parameters.method))
 
     def find(self, density: Density) -> tuple[JointProposal, ...]:

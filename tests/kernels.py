@@ -218,11 +218,12 @@ def _weigh_points(rng, size):
 
 def _drawn_labels(rng, size):
     stride = (3, 2)
-    mask = rng.random((90, 100)) < 0.6
+    mask = rng.random((91, 101)) < 0.6  # cells at the end are cut
     pixels = pixels_of(mask, stride)
     pixels = pixels[np.sort(rng.permutation(len(pixels))[:size])]
     values = rng.dirichlet(np.full(5, 0.3), len(pixels)).astype(np.float32)
     values[::7, 1:] = 0  # nobody's
+    values[3::11] = values[3::11][:, [0, 2, 2, 3, 4]]  # two parts are as likely
     return SimpleNamespace(parts=PartProbabilities(pixels, values, stride), mask=mask)
 
 
@@ -364,11 +365,13 @@ def _infer_joints(rng, size, landmarks=8):
 
 def _measured_values(rng, size, values=9):
     """So many values to ask for beside nine, of which six were measured."""
+    seen = np.sort(rng.permutation(values)[:6])
+    measured = np.isin(np.arange(values + size), seen)
     return SimpleNamespace(
-        surprise=rng.normal(0, 0.2, (values + size, 3)),
-        noise=rng.uniform(0.001, 0.02, values + size),
+        surprise=np.where(measured[:, None], rng.normal(0, 0.2, (values + size, 3)), np.nan),
+        noise=np.where(measured, rng.uniform(0.001, 0.02, values + size), np.nan),
         covariance=random_inputs.covariances(rng, values + size),
-        seen=np.sort(rng.permutation(values)[:6]),
+        seen=seen,
         asked=np.arange(values, values + size),
         shared=100.0,
     )

@@ -68,7 +68,17 @@ def test_the_grid_is_as_coarse_as_leaves_enough_pixels(pixels, stride):
     assert stride_for(mask) == stride
 
 
-def test_a_finer_camera_gets_a_grid_as_much_coarser():
+def test_no_coarser_grid_would_leave_enough_pixels():
+    for pixels in range(1000, 40_000, 997):
+        mask = np.zeros((200, 200), bool)
+        mask.ravel()[:pixels] = True
+        rows, cols = stride_for(mask)
+        assert rows - cols in (0, 1)
+        assert rows * cols <= pixels // 1000
+        assert (cols + 1) * rows > pixels // 1000 if rows > cols else (rows + 1) * cols > pixels // 1000
+
+
+def test_of_a_person_a_finer_camera_gives_about_as_many_pixels():
     mask = np.zeros((120, 160), bool)
     mask[20:100, 40:100] = True
     finer = np.kron(mask, np.ones((3, 3), bool))

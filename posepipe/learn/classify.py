@@ -80,9 +80,8 @@ def _aligned(records: np.ndarray) -> np.ndarray:
 def _probed(pixel, offset_m, scale, most):
     """Row or column of a probe, clamped into the image: the arithmetic of `probe_index`, in floats that fit a lane."""
     place = pixel + np.floor(offset_m * scale + np.float32(0.5))
-    place = (
-        place if place > np.float32(0) else np.float32(0)
-    )  # NaN too: of a depth that rounds to 0 the scale is infinite
+    # NaN becomes 0 too: where a depth rounds to 0 the scale is infinite
+    place = place if place > np.float32(0) else np.float32(0)
     return np.int32(place if place < most else most)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.learn.classify import BLOCK, classify, pack_forest
+from posepipe.learn.classify import BLOCK, classify, find_leaves, pack_forest
 from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.tree import LEAF, Tree
 from tests import random_inputs
@@ -128,6 +128,21 @@ def test_a_camera_of_twice_the_resolution_gives_the_same_label():
         image = bordered_depth(depth_m.astype(np.float32), np.ones(depth_m.shape, bool))
         answers.append(classify(image, np.array([[pixel, pixel]], np.int32), focal, focal, forest))
     np.testing.assert_array_equal(*answers)
+
+
+def test_a_depth_that_rounds_to_nothing_reads_background_at_the_corner():
+    depth_m = np.full((4, 5), 2, np.float32)
+    depth_m[2, 2] = 0.0003
+    image = bordered_depth(depth_m, np.ones(depth_m.shape, bool))
+    tree = Tree(
+        np.array([0, LEAF, LEAF], np.int32),
+        np.array([5.0, 0, 0], np.float32),
+        np.array([1, 0, 1], np.int32),
+        np.eye(2, dtype=np.float32),
+    )
+    offsets = np.array([[[0, 0], [0.3, -0.2]]], np.float32)  # 0 times an infinite scale, and a border
+    leaves = find_leaves(image, np.array([[2, 2]], np.int32), 50.0, 50.0, pack_forest([tree], [offsets], np.arange(2)))
+    assert leaves.tolist() == [[0, 0]]  # both probes read background
 
 
 def test_packing_keeps_every_node_and_leaf():

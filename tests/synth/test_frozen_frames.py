@@ -33,6 +33,15 @@ VALIDATION = (
     (-0.393, 0.153, 3.941, 1213),
 )
 
+#: the same of `rooms`, the first person's pelvis, the pixels of all people and all that have a reading
+ROOMS = (
+    (-0.740, 0.186, 2.503, 10287, 75075),
+    (-0.429, 0.163, 3.426, 2817, 44224),
+    (0.250, 0.304, 1.474, 11041, 61388),
+    (-1.086, 0.185, 3.558, 16166, 66467),
+    (-0.456, -0.123, 1.723, 10000, 73521),
+)
+
 
 def test_the_first_frames_of_the_validation_set_are_the_frozen_ones():
     renderer = renderer_of(read_recipe("validation"))
@@ -42,3 +51,13 @@ def test_the_first_frames_of_the_validation_set_are_the_frozen_ones():
     np.testing.assert_allclose(pelvises_m, wanted[:, :3], atol=0.002)  # the table is rounded to a millimetre
     # processors that round otherwise may render other last bits: a pixel here and there
     np.testing.assert_allclose([np.count_nonzero(frame.parts) for frame in frames], wanted[:, 3], rtol=0.01)
+
+
+def test_the_first_frames_in_rooms_are_the_frozen_ones():
+    renderer = renderer_of(read_recipe("rooms"))
+    frames = [renderer.render(index) for index in range(len(ROOMS))]
+    wanted = np.array(ROOMS)
+    pelvises_m = [frame.joints_m[0, HUMAN.joint_index("pelvis")] for frame in frames]
+    np.testing.assert_allclose(pelvises_m, wanted[:, :3], atol=0.002)
+    np.testing.assert_allclose([np.count_nonzero(frame.parts) for frame in frames], wanted[:, 3], rtol=0.01)
+    np.testing.assert_allclose([np.count_nonzero(frame.depth.depth_m) for frame in frames], wanted[:, 4], rtol=0.01)
