@@ -84,6 +84,23 @@ def test_of_somebody_known_nothing_is_taken_away():
     assert KnownPresence().person_mask(mask.astype(np.float32), mask, CAMERA, empty) is None
 
 
+def test_the_border_of_the_picture_does_not_vote():
+    nobody = np.zeros((50, 60))
+    nobody[:3, 10:30] = 0.9
+    moved = np.roll(nobody, 20, axis=0)
+    parts = []
+    for shown in (nobody, moved):
+        mask = np.zeros(nobody.shape, bool)
+        top = 0 if shown is nobody else 20
+        mask[top : top + 25, 5:45] = True
+        pixels = pixels_of(mask)
+        nothing = shown[pixels[:, 0], pixels[:, 1]].astype(np.float32)
+        found = PartProbabilities(pixels, np.stack([nothing, 1 - nothing], axis=1), EVERY_PIXEL)
+        person = PresenceCheck().person_mask(np.full(nobody.shape, 2, np.float32), mask, CAMERA, found)
+        parts.append(person[top : top + 25])
+    np.testing.assert_array_equal(*parts)
+
+
 @pytest.mark.parametrize("stride", [(2, 1), (2, 2), (3, 3)])
 def test_pixels_between_those_that_were_classified_are_not_lost(stride):
     mask = np.zeros((60, 60), bool)

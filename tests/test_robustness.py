@@ -26,7 +26,7 @@ def pipeline():
 @pytest.fixture(scope="module")
 def frames():
     with open_source(RECORDING) as source:
-        return list(source)[::2]
+        return list(source)
 
 
 def joints_of(pipeline: Pipeline, frame: DepthFrame) -> dict[str, np.ndarray]:
