@@ -92,37 +92,39 @@ def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = 
     )
 
 
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def _gather(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints):
     """The votes of all walks of the voting pixels end to end, int16 (E, 5), and each one's pixel, int32 (E,).
 
     First all spans are looked up, then all votes: two rounds of cache misses that overlap, for none waits for another.
     """
     n_trees, n_walks = len(first_leaf), leaves.shape[1]
-    reached = np.empty((n_pixels * n_walks, 2), np.int32)
-    most = 0
-    for i in range(n_pixels):
+    reached = np.zeros((n_pixels, n_walks, 2), np.int32)
+    ends = np.zeros(n_pixels, np.int64)
+    for i in prange(n_pixels):  # a pixel owns its rows of both
         n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
-        for t in range(n_walks):
-            span = spans[first_leaf[t % n_trees] + leaves[n, t]]
-            reached[i * n_walks + t, 0], reached[i * n_walks + t, 1] = span[0], span[1]
-            most += span[1] - span[0]
+        if area[n] > 0:
+            for t in range(n_walks):
+                span = spans[first_leaf[t % n_trees] + leaves[n, t]]
+                reached[i, t, 0], reached[i, t, 1] = span[0], span[1]
+                ends[i] += span[1] - span[0]
+    for i in range(1, n_pixels):
+        ends[i] += ends[i - 1]
+    most = ends[n_pixels - 1] if n_pixels else 0
     pixel, cast = np.empty(most, np.int32), np.empty((most, 5), np.int16)
-    count = 0
-    for i in range(n_pixels):
+    for i in prange(n_pixels):  # and the votes that end at its end
         n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
-        if not area[n] > 0:
-            continue
+        at = ends[i - 1] if i else 0
         for t in range(n_walks):
-            for v in range(reached[i * n_walks + t, 0], reached[i * n_walks + t, 1]):
+            for v in range(reached[i, t, 0], reached[i, t, 1]):
                 joint, x = np.int64(votes[v, 0]), votes[v, 1]
                 if t >= n_trees:  # a mirrored walk votes for the joint on the other side
                     joint, x = mirrored_joints[joint], -x
-                pixel[count] = n
-                cast[count, 0], cast[count, 1], cast[count, 2] = joint, x, votes[v, 2]
-                cast[count, 3], cast[count, 4] = votes[v, 3], votes[v, 4]
-                count += 1
-    return pixel[:count], cast[:count]
+                pixel[at] = n
+                cast[at, 0], cast[at, 1], cast[at, 2] = joint, x, votes[v, 2]
+                cast[at, 3], cast[at, 4] = votes[v, 3], votes[v, 4]
+                at += 1
+    return pixel, cast
 
 
 @njit(cache=True)

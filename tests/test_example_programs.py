@@ -227,7 +227,7 @@ def presses(shares: list[float], frame_s: float) -> list[bool]:
 
 
 def test_a_press_lasts_until_the_arm_is_clearly_bent():
-    found = presses([0.6, 0.73, 0.78, 0.73, 0.71, 0.69, 0.73], 0.5)
+    found = presses([0.6, 0.67, 0.72, 0.67, 0.65, 0.63, 0.67], 0.5)
     assert found == [False, False, True, True, True, False, False]
 
 

@@ -19,7 +19,7 @@ from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import open_source
 
 HELD_OUT = 0.3  # the hand is ahead of the shoulder by so many lengths of the trunk, neck to pelvis
-PRESS, RELEASE, RELEASE_S = 0.76, 0.7, 0.25  # and away from it; a straight arm is found too short for some frames
+PRESS, RELEASE, RELEASE_S = 0.7, 0.64, 0.25  # and away from it; a straight arm is found too short for some frames
 SEEN_WELL = 0.5  # confidence; a hidden hand may be taken for the other one
 MARGIN = 0.25  # of the screen: who points past its edge by less is meant to be at the edge
 
