@@ -108,7 +108,7 @@ class FrameRenderer:
         wanted = int(rng.integers(least, most + 1)) if most > 1 else 1
         while len(figures) < wanted:
             lens, width = self.recipe.sensor.intrinsics, self.recipe.sensor.width
-            clear_m = max(ELBOW_ROOM_M, *(f.reach_m for f in figures if f.support is not None), 0.0)
+            clear_m = max([ELBOW_ROOM_M, *(f.reach_m for f in figures if f.support is not None)])
             place = draw_companion(self.recipe, placements, lens, width, rng, clear_m)
             if place is None:
                 break
