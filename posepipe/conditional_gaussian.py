@@ -11,6 +11,12 @@ NUGGET = 1e-6
 """Variance added to every measured value: keeps the covariance of those that are all but certain invertible."""
 
 
+@njit(cache=True, inline="always")
+def _subtract(factor, row, out):
+    for k in range(len(row)):  # from 0: an index that might be negative keeps a loop from running in vectors
+        out[k] -= factor * row[k]
+
+
 @njit(cache=True)
 def _eliminate(covariance, surprise, right, is_lower):
     """Cholesky factor U, covariance = U'U, in the upper triangle; surprise and ``right`` become U'^-1 times themselves.
@@ -20,17 +26,13 @@ def _eliminate(covariance, surprise, right, is_lower):
     for j in range(len(covariance)):
         scale = 1 / math.sqrt(max(covariance[j, j], 1e-12))
         width = j + 1 if is_lower else right.shape[1]
-        for k in range(j, len(covariance)):
-            covariance[j, k] *= scale
-        for k in range(width):
-            right[j, k] *= scale
+        covariance[j, j:] *= scale
+        right[j, :width] *= scale
         surprise[j] *= scale
         for i in range(j + 1, len(covariance)):
             factor = covariance[j, i]
-            for k in range(i, len(covariance)):
-                covariance[i, k] -= factor * covariance[j, k]
-            for k in range(width):
-                right[i, k] -= factor * right[j, k]
+            _subtract(factor, covariance[j, i:], covariance[i, i:])
+            _subtract(factor, right[j, :width], right[i, :width])
             surprise[i] -= factor * surprise[j]
 
 
@@ -48,7 +50,8 @@ def _measured(surprise, noise, covariance, axis, seen, shared):
 
 
 @njit(cache=True)
-def _condition(surprise, noise, covariance, seen, asked, shared, shift, variance):
+def fill_condition(surprise, noise, covariance, seen, asked, shared, shift, variance):
+    """`condition`, for kernels: into arrays of 0."""
     for axis in range(len(covariance)):
         known, own = _measured(surprise, noise, covariance, axis, seen, shared)
         right = np.empty((len(seen), len(asked)))
@@ -58,14 +61,19 @@ def _condition(surprise, noise, covariance, seen, asked, shared, shift, variance
         _eliminate(known, own, right, False)
         for j in range(len(asked)):
             variance[j, axis] = covariance[axis, asked[j], asked[j]] + shared
+        expected, known_of = np.zeros(len(asked)), np.zeros(len(asked))
         for i in range(len(seen)):
+            row = right[i]
             for j in range(len(asked)):
-                shift[j, axis] += right[i, j] * own[i]
-                variance[j, axis] -= right[i, j] * right[i, j]
+                expected[j] += row[j] * own[i]
+                known_of[j] += row[j] * row[j]
+        shift[:, axis] += expected
+        variance[:, axis] -= known_of
 
 
 @njit(cache=True)
-def _leave_one_out(surprise, noise, covariance, seen, shared, shift, variance):
+def fill_leave_one_out(surprise, noise, covariance, seen, shared, shift, variance):
+    """`leave_one_out`, for kernels: into arrays of 0."""
     for axis in range(len(covariance)):
         known, own = _measured(surprise, noise, covariance, axis, seen, shared)
         inverse = np.eye(len(seen))
@@ -110,7 +118,7 @@ def condition(
     tests/reference/conditional_gaussian.py
     """
     shift, variance = np.zeros((len(asked), len(covariance))), np.zeros((len(asked), len(covariance)))
-    _condition(surprise, noise, covariance, seen, asked, float(shared), shift, variance)
+    fill_condition(surprise, noise, covariance, seen, asked, float(shared), shift, variance)
     return shift, variance
 
 
@@ -130,5 +138,5 @@ def leave_one_out(
     tests/reference/conditional_gaussian.py
     """
     shift, variance = np.zeros(surprise.shape), np.zeros(surprise.shape)
-    _leave_one_out(surprise, noise, covariance, seen, float(shared), shift, variance)
+    fill_leave_one_out(surprise, noise, covariance, seen, float(shared), shift, variance)
     return shift, variance

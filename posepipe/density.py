@@ -1,4 +1,4 @@
-"""Person pixels become weighted points: one weight for every landmark that they may belong to."""
+"""Kernel: person pixels become weighted points: one weight for every landmark that they may belong to."""
 
 from __future__ import annotations
 
@@ -45,42 +45,26 @@ def weigh_points(
 
     References
     ----------
-    Shotton et al., CVPR 2011, eq. 8, in square metres.
-    """
-    rows, cols = parts.pixels[:, 0], parts.pixels[:, 1]
-    depth = depth_m[rows, cols]
-    area = depth**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
-    return Density(
-        points_m=intrinsics.deproject_pixels(rows.astype(np.float32), cols.astype(np.float32), depth),
-        probabilities=sum_classes(parts.values, landmark_classes),
-        area_m2=area,
-        leaves=parts.leaves,
-    )
-
-
-def sum_classes(values: np.ndarray, landmark_classes: np.ndarray) -> np.ndarray:
-    """Probability of each landmark, the sum over its classes.
-
-    A matrix product would do the same, and wake the threads of the linear algebra library, which then
-    fight with Numba's for the cores: a step took twice as long.
-
-    Parameters
-    ----------
-    values : float32 (N, C)
-    landmark_classes : bool (L, C)
-
-    Returns
-    -------
-    float32 (N, L)
+    Shotton et al., CVPR 2011, eq. 8, in square metres. Naive twin: tests/reference/density.py
     """
     landmarks, classes = np.nonzero(landmark_classes)
-    out = np.zeros((len(values), len(landmark_classes)), np.float32)
-    _sum_classes(values, landmarks, classes, out)
-    return out
+    n_points, n_landmarks = len(parts.pixels), len(landmark_classes)
+    points_m, area_m2 = np.empty((n_points, 3), np.float32), np.empty(n_points, np.float32)
+    probabilities = np.zeros((n_points, n_landmarks), np.float32)
+    lens = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
+    per_m2 = np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
+    _weigh(depth_m, parts.pixels, parts.values, lens, per_m2, landmarks, classes, points_m, area_m2, probabilities)
+    return Density(points_m, probabilities, area_m2, parts.leaves)
 
 
 @njit(cache=True, parallel=True)
-def _sum_classes(values, landmarks, classes, out):
-    for n in prange(len(values)):  # a pixel owns its row of out
+def _weigh(depth_m, pixels, values, lens, per_m2, landmarks, classes, points_m, area_m2, probabilities):
+    for n in prange(len(pixels)):  # a pixel owns its rows of the last three
+        row, col = pixels[n, 0], pixels[n, 1]
+        z = depth_m[row, col]
+        points_m[n, 0] = (np.float32(col) - lens[2]) / lens[0] * z
+        points_m[n, 1] = (np.float32(row) - lens[3]) / lens[1] * z
+        points_m[n, 2] = z
+        area_m2[n] = z * z * per_m2
         for k in range(len(classes)):
-            out[n, landmarks[k]] += values[n, classes[k]]
+            probabilities[n, landmarks[k]] += values[n, classes[k]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -218,7 +218,7 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
     )
 
 
-def _first(result: FrameResult) -> tuple[Pose, tuple[JointProposal, ...]]:
+def _first(result: FrameResult) -> tuple[Pose, Sequence[JointProposal]]:
     """Pose and proposals of the first person found, empty for nobody."""
     return (result.people[0].pose, result.proposals[0]) if result.people else (Pose({}), ())
 

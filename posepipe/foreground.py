@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
-from posepipe.frames import DepthFrame
+from posepipe.frames import DepthFrame, window_of
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, floor_of
 from posepipe.still_background import StillBackground
@@ -37,12 +37,14 @@ class CutOutForeground:
 
     def update(self, frame: DepthFrame) -> np.ndarray:
         """One candidate, the person: uint8 (H, W), 1; all 0 when nobody is in view."""
-        mask = frame.depth_m > 0
-        count, pieces = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
-        if count <= 1:
-            return mask.astype(np.uint8)
-        area_m2, _, _ = measure_pieces(pieces, count - 1, frame.depth_m, frame.intrinsics)
-        return (area_m2 >= self.min_area_m2)[pieces].astype(np.uint8)
+        mask = (frame.depth_m > 0).view(np.uint8)
+        person, window = np.zeros(mask.shape, np.uint8), window_of(mask)
+        if not mask[window].size:
+            return person
+        count, pieces = cv2.connectedComponents(mask[window], connectivity=8)
+        area_m2, _, _ = measure_pieces(pieces, count - 1, frame.depth_m[window].copy(), frame.intrinsics)
+        person[window] = (area_m2 >= self.min_area_m2).view(np.uint8)[pieces]
+        return person
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
         """Nothing is remembered."""
@@ -135,13 +137,14 @@ def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, sli
     done pixel by pixel need not be done elsewhere, and how far pieces reach is counted in pixels.
     """
     step = max(1, int(min(intrinsics.fx, intrinsics.fy) / FINEST_PX))
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    top, left = int(rows[0]), int(cols[0])
-    grid = slice(top, int(rows[-1]) + 1, step), slice(left, int(cols[-1]) + 1, step)
+    rows, cols = window_of(mask)
     lens = Intrinsics(
-        intrinsics.fx / step, intrinsics.fy / step, (intrinsics.cx - left) / step, (intrinsics.cy - top) / step
+        intrinsics.fx / step,
+        intrinsics.fy / step,
+        (intrinsics.cx - cols.start) / step,
+        (intrinsics.cy - rows.start) / step,
     )
-    return grid, lens
+    return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), lens
 
 
 def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> None:

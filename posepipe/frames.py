@@ -48,6 +48,14 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     return cv2.copyTo(depth_m, usable.view(np.uint8))  # a new image, 0 elsewhere; np.where takes five times as long
 
 
+def window_of(mask: np.ndarray) -> tuple[slice, slice]:
+    """Rows and columns that hold all of a mask, bool (H, W); empty for an empty one."""
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return slice(0, 0), slice(0, 0)
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthFrame:
     """One image of a depth camera.

@@ -15,25 +15,19 @@ from itertools import chain, islice, product
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from posepipe.assembly import (
-    calibrate,
-    choose_proposals,
-    infer_joints,
-    landmark_noise,
-    places_of,
-    share_within,
-)
+from posepipe.assembly import calibrate, share_within
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
 from posepipe.gaussian_fitting import fit_gaussian
+from posepipe.gaussian_pose import choose_proposals, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, Landmark, Refinement, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
 from posepipe.refinement import Evidence, Mirror, opinions, refine, surest
 from posepipe.refinement_fitting import fit_certainty, train_refinement
-from posepipe.results import RIGHT_M, JointProposal
+from posepipe.results import RIGHT_M
 from posepipe.votes import PackedVotes
 
 BANDWIDTHS_M = (0.04, 0.065, 0.09, 0.12)
@@ -290,16 +284,14 @@ def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) ->
 
     And who these are; None for nobody.
     """
-    known, rows = [], []
+    known, rows, landmarks = [], [], np.arange(found.masses_m2.shape[1])
     for p in people:
-        confidence = calibrated(found.masses_m2[p], parameters.confidence)
-        rivals = [
-            [JointProposal("", tuple(xyz), c) for xyz, c, m in zip(*mode, strict=True) if m > 0]
-            for mode in zip(found.modes_m[p], confidence, found.masses_m2[p], strict=True)
-        ]
-        if any(rivals):
+        there = found.masses_m2[p] > 0
+        rivals = found.modes_m[p], np.where(there, calibrated(found.masses_m2[p], parameters.confidence), 0)
+        if there.any():
             known.append(p)
-            place, sure = chosen = places_of(choose_proposals(rivals, parameters))
+            best = choose_proposals(*rivals, parameters)
+            place, sure = chosen = tuple(rival[landmarks, best] for rival in rivals)
             rows.append(
                 Evidence.gather(rivals, chosen, infer_joints(place, sure > 0, landmark_noise(sure), parameters))
             )

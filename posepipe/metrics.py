@@ -121,6 +121,8 @@ class JointScores:
             return
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
+        chosen = set(pose.made_from)
+        passed_over = [proposal for proposal in proposals if proposal not in chosen]
         for row in np.flatnonzero(known):
             joint = self.body.joints[row]
             tally = self._tally[joint]
@@ -135,7 +137,7 @@ class JointScores:
             else:
                 tally.hidden += 1
                 tally.errors_hidden.append(error)
-            rivals = [p for p in proposals if p.joint == joint and p not in pose.made_from]
+            rivals = [proposal for proposal in passed_over if proposal.joint == joint]
             if joint in pose.joints:
                 rivals.append(pose.joints[joint])
             _add_proposals(tally, joints_m[row], bool(visible[row]), rivals)

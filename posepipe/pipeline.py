@@ -19,7 +19,7 @@ from posepipe.models import model_path
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.proposals import ModeProposer
-from posepipe.results import FrameResult, JointProposal, Pose
+from posepipe.results import FrameResult, Pose, Proposals
 from posepipe.separation import CAMERA_UP, HeadSeparation
 from posepipe.sinks import FrameSink
 from posepipe.smoothing import OneEuroSmoother
@@ -53,7 +53,7 @@ class _Sighting:
 
     mask: np.ndarray  #: bool (H, W)
     parts: PartProbabilities
-    proposals: tuple[JointProposal, ...]
+    proposals: Proposals
     pose: Pose
 
 

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 
 WINDOW = 5
@@ -88,9 +89,9 @@ def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]
 
     As bool (R, C), no more of them than the mask reaches over, and row and column of the first, int (2,).
     """
-    (rows, cols), (across, along) = stride, (np.flatnonzero(mask.any(axis=side)) for side in (1, 0))
-    top, left = across[0] // rows, along[0] // cols
-    held = mask[top * rows : across[-1] + 1, left * cols : along[-1] + 1]
+    (rows, cols), (across, along) = stride, window_of(mask)
+    top, left = across.start // rows, along.start // cols
+    held = mask[top * rows : across.stop, left * cols : along.stop]
     cells = np.zeros((-(-len(held) // rows), -(-held.shape[1] // cols)), bool)
     for row in range(rows):
         for col in range(cols):

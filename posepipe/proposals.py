@@ -10,7 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.density import Density
 from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
 from posepipe.mean_shift import MAX_MODES, find_modes
-from posepipe.results import JointProposal
+from posepipe.results import Proposals
 from posepipe.votes import PackedVotes, cast_votes, find_vote_modes
 
 
@@ -74,16 +74,9 @@ class ModeProposer:
         object.__setattr__(self, "surfaces", landmark_classes(self.body))
         object.__setattr__(self, "_landmarks", landmarks_of(self.body, self.parameters.method))
 
-    def find(self, density: Density) -> tuple[JointProposal, ...]:
-        """All proposals, landmark by landmark, the heaviest of each first."""
-        p = self.parameters
-        modes, masses = find_landmarks(density, p, self.votes)
-        places = push_back(modes, np.broadcast_to(p.push_back_m[:, None], masses.shape))
-        confidence = calibrated(masses, p.confidence)
-        there = masses > 0
-        return tuple(
-            JointProposal(self._landmarks[row].name, tuple(place), sure, self._landmarks[row].voted)
-            for row, place, sure in zip(
-                np.nonzero(there)[0], places[there].tolist(), confidence[there].tolist(), strict=True
-            )
-        )
+    def find(self, density: Density) -> Proposals:
+        """All proposals of every landmark, the heaviest first."""
+        modes, masses = find_landmarks(density, self.parameters, self.votes)
+        places_m = push_back(modes, self.parameters.push_back_m[:, None])
+        confidence = np.where(masses > 0, calibrated(masses, self.parameters.confidence), 0)
+        return Proposals(self._landmarks, places_m.astype(np.float64), confidence.astype(np.float64))

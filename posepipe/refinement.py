@@ -18,7 +18,6 @@ import numpy as np
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joint_parameters import RIVALS, Landmark, Refinement, landmarks_of
 from posepipe.perceptron import perceptron
-from posepipe.results import JointProposal
 
 HEAD_START = 0.1
 """So much surer the Gaussian has to be of a joint than the network that corrects it. On rendered people the network
@@ -30,19 +29,33 @@ MOST_APART_M = 0.3
 
 
 class Mirror(NamedTuple):
-    """Which row is whose mirror image."""
+    """What is whose mirror image: of joints, and of the numbers that the network sees."""
 
-    landmarks: np.ndarray  #: int (L,)
     joints: np.ndarray  #: int (J,)
+    inputs: np.ndarray  #: int (N,)
+    signs: np.ndarray  #: float32 (N,), by which those change besides: -1 for what points to a side
 
     @classmethod
     def of(cls, body: BodyDefinition, method: str) -> Mirror | None:
         """None for a body without sides."""
         if not body.has_sides:
             return None
-        landmarks = landmarks_of(body, method)
-        images = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
-        return cls(np.array(images), body.mirrored_joints())
+        landmarks, joints = landmarks_of(body, method), body.mirrored_joints()
+        images = np.array([landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks])
+        inputs, signs, start = [], [], 0
+        for rows, numbers, is_place in (  # in the order of `inputs_of`
+            (joints, 3, True),
+            (joints, 1, False),
+            (images, 3 * RIVALS, True),
+            (images, RIVALS, False),
+            (images, 3, True),
+            (images, 1, False),
+            (np.zeros(1, int), 3, True),
+        ):
+            inputs.append((start + rows[:, None] * numbers + np.arange(numbers)).ravel())
+            signs.append(np.resize(ACROSS, inputs[-1].size) if is_place else np.ones(inputs[-1].size, np.float32))
+            start += inputs[-1].size
+        return cls(joints, np.concatenate(inputs), np.concatenate(signs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,33 +78,27 @@ class Evidence:
     @classmethod
     def gather(
         cls,
-        rivals: Sequence[Sequence[JointProposal]],
+        rivals: tuple[np.ndarray, np.ndarray],
         chosen: tuple[np.ndarray, np.ndarray],
         expected: tuple[np.ndarray, np.ndarray],
     ) -> Evidence:
-        """Of one person: proposals of each landmark, `places_of` the chosen, and the answer of `infer_joints`."""
-        shape = 1, len(rivals), RIVALS
-        places, confidence = np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32)
-        for row, proposals in enumerate(rivals):
-            for k, proposal in enumerate(proposals[:RIVALS]):
-                places[0, row, k], confidence[0, row, k] = proposal.xyz_m, proposal.confidence
-        return cls(places, confidence, *(array[None].astype(np.float32) for array in (*chosen, *expected)))
+        """Of one person: the proposals of each landmark, the surest first, those chosen, what `infer_joints` says.
+
+        Places, (L, M, 3), (L, 3) and (J, 3), metres; confidences (L, M) and (L,), and standard deviations (J,).
+        """
+        first = tuple(_widened(array[:, :RIVALS], RIVALS) for array in rivals)
+        return cls(*(array[None].astype(np.float32) for array in (*first, *chosen, *expected)))
 
     @classmethod
     def join(cls, people: Sequence[Evidence]) -> Evidence:
         """The evidence of all, in order."""
         return cls(*(np.concatenate([getattr(e, name) for e in people]) for name in cls.__dataclass_fields__))
 
-    def mirrored(self, mirror: Mirror) -> Evidence:
-        """Of the same people in a mirror: left is right, and x points the other way."""
-        return Evidence(
-            self.rivals_m[:, mirror.landmarks] * ACROSS,
-            self.rivals_confidence[:, mirror.landmarks],
-            self.chosen_m[:, mirror.landmarks] * ACROSS,
-            self.chosen_confidence[:, mirror.landmarks],
-            self.joints_m[:, mirror.joints] * ACROSS,
-            self.sigma_m[:, mirror.joints],
-        )
+
+def _widened(array: np.ndarray, columns: int) -> np.ndarray:
+    """With columns of 0 after its own, to make up a number."""
+    missing = columns - array.shape[1]
+    return np.pad(array, [(0, 0), (0, missing), *[(0, 0)] * (array.ndim - 2)]) if missing else array
 
 
 def inputs_of(evidence: Evidence) -> np.ndarray:
@@ -169,14 +176,16 @@ def refine(refinement: Refinement, evidence: Evidence, mirror: Mirror | None) ->
     joints_m : float32 (P, J, 3), metres, camera axes
     share : float32 (P, J), the network's own opinion of how likely each lies right, not yet calibrated
     """
-    if mirror is None:
-        return _corrected(refinement, evidence)
-    joints_m, share = _corrected(refinement, Evidence.join([evidence, evidence.mirrored(mirror)]))
-    n, back = len(evidence), mirror.joints
-    return (joints_m[:n] + joints_m[n:, back] * ACROSS) / 2, (share[:n] + share[n:, back]) / 2
-
-
-def _corrected(refinement: Refinement, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    answer, n_joints = forward(refinement, inputs_of(evidence)), evidence.joints_m.shape[1]
-    corrections = answer[:, : 3 * n_joints].reshape(-1, n_joints, 3)
-    return evidence.joints_m + corrections, 1 / (1 + np.exp(-answer[:, 3 * n_joints :]))
+    inputs, (n, n_joints) = inputs_of(evidence), evidence.joints_m.shape[:2]
+    if mirror is not None:
+        inputs = np.concatenate([inputs, inputs[:, mirror.inputs] * mirror.signs])
+    answer = forward(refinement, inputs)
+    corrections, share = (
+        answer[:, : 3 * n_joints].reshape(-1, n_joints, 3),
+        1 / (1 + np.exp(-answer[:, 3 * n_joints :])),
+    )
+    if mirror is not None:
+        back = mirror.joints
+        corrections = (corrections[:n] + corrections[n:, back] * ACROSS) / 2
+        share = (share[:n] + share[n:, back]) / 2
+    return evidence.joints_m + corrections, share

@@ -79,9 +79,7 @@ class Tracker:
         looks = self._look(poses)
         owners = self._assign(looks)
         for row, look in enumerate(looks):
-            if row in owners:
-                owners[row].see(look, self._now_s)
-            else:
+            if row not in owners:
                 owners[row] = _Person.first_seen(self._next_id, look, self._now_s)
                 self._next_id += 1
                 self._people.append(owners[row])
@@ -99,13 +97,19 @@ class Tracker:
         return [_Look.at(pose, self._rows, self._bones) for pose in poses]
 
     def _assign(self, looks: Sequence[_Look]) -> dict[int, _Person]:
-        """Whose the poses are: row -> person, without the newcomers."""
+        """Whose the poses are, who have seen themselves in them: row -> person, without the newcomers."""
         if not looks or not self._people:
             return {}
-        surprise = np.array([[p.surprise(look, self._now_s, self.max_step_m) for p in self._people] for look in looks])
+        pairs = [[_Pairing.of(person, look, self._now_s) for person in self._people] for look in looks]
+        surprise = np.array([[pair.surprise(self.max_step_m) for pair in row] for row in pairs])
         # strangers are all the same, so that one who is far away cannot push others to wrong people
-        pairs = zip(*linear_sum_assignment(np.minimum(surprise, NEWCOMER)), strict=True)
-        return {int(row): self._people[col] for row, col in pairs if surprise[row, col] < NEWCOMER}
+        best = zip(*linear_sum_assignment(np.minimum(surprise, NEWCOMER)), strict=True)
+        owners = {}
+        for row, col in best:
+            if surprise[row, col] < NEWCOMER:
+                owners[int(row)] = self._people[col]
+                pairs[row][col].accept(self._now_s)
+        return owners
 
 
 class NoTracker:
@@ -126,9 +130,11 @@ class _Look:
     @classmethod
     def at(cls, pose: Pose, rows: dict[str, int], bones: np.ndarray) -> _Look:
         joints_m, confidence = np.full((len(rows), 3), np.nan), np.zeros(len(rows))
-        for name, joint in pose.joints.items():
-            joints_m[rows[name]], confidence[rows[name]] = joint.xyz_m, joint.confidence
-        lengths_m = np.linalg.norm(joints_m[bones[:, 0]] - joints_m[bones[:, 1]], axis=1)
+        if pose.joints:
+            found = [rows[name] for name in pose.joints]
+            joints_m[found] = [joint.xyz_m for joint in pose.joints.values()]
+            confidence[found] = [joint.confidence for joint in pose.joints.values()]
+        lengths_m = np.sqrt(((joints_m[bones[:, 0]] - joints_m[bones[:, 1]]) ** 2).sum(axis=1))
         if confidence.sum() < WHOLE * len(rows):
             lengths_m[:] = np.nan
         return cls(joints_m, confidence, lengths_m)
@@ -142,15 +148,14 @@ class _Person:
     seen_s: float
     place_m: np.ndarray  #: float64 (3,), estimated middle of all joints, when last seen
     velocity_m_s: np.ndarray  #: float64 (3,)
-    covariance: np.ndarray  #: float64 (2, 2) of place and velocity along an axis, the same along every one
+    covariance: tuple[float, float, float]  #: of place, of place and velocity, of velocity; the same along every axis
     offsets_m: np.ndarray  #: float64 (J, 3), joints from their middle, as last seen; NaN = never seen
     lengths_m: np.ndarray  #: float64 (B,), sums over looks
     looks: np.ndarray  #: int (B,), how many looks
 
     @classmethod
     def first_seen(cls, id: int, look: _Look, now_s: float) -> _Person:
-        nothing = np.full_like(look.joints_m, np.nan)
-        covariance = np.diag([_place_variance(look, nothing), START_SPEED_M_S**2])
+        covariance = (_place_variance(look, ~np.isnan(look.joints_m[:, 0])), 0.0, START_SPEED_M_S**2)
         bones = len(look.lengths_m)
         middle_m = _middle(look.joints_m)
         person = cls(
@@ -163,69 +168,85 @@ class _Person:
             np.zeros(bones),
             np.zeros(bones, int),
         )
-        person._measure(look)
+        person.measure(look)
         return person
 
-    def surprise(self, look: _Look, now_s: float, max_step_m: float) -> float:
-        """-2 log likelihood of a pose, 0 for what was expected to the point; infinity out of reach."""
-        joints_m, misfit_m = self._complete(look)
-        place_m, covariance = self._predict(now_s)
-        step_m = float(np.linalg.norm(_middle(joints_m) - place_m))
-        if not (misfit_m < math.inf and step_m <= max_step_m):
-            return math.inf
-        noise = _place_variance(look, self.offsets_m)
-        variance = covariance[0, 0] + noise
-        # without the logarithm those who were long unseen, and may be anywhere, would take everybody's place
-        surprise = step_m**2 / variance + 3 * math.log(variance / noise)
-        surprise += min((misfit_m / POSTURE_SIGMA_M) ** 2, MOST_UNLIKE)
-        return surprise + min((self._growth(look) / BUILD_SIGMA) ** 2, MOST_UNLIKE)
+    def predict(self, now_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
+        """Place (3,) and covariance now, had the person kept going: nearly constant velocity."""
+        dt, (place, both, velocity) = now_s - self.seen_s, self.covariance
+        covariance = (
+            place + 2 * dt * both + dt**2 * velocity + WANDER_M2_S3 * dt**3 / 3,
+            both + dt * velocity + WANDER_M2_S3 * dt**2 / 2,
+            velocity + WANDER_M2_S3 * dt,
+        )
+        return self.place_m + dt * self.velocity_m_s, covariance
 
-    def see(self, look: _Look, now_s: float) -> None:
-        """Move to where the pose is: one step of the Kalman filter."""
-        joints_m, _ = self._complete(look)
-        middle_m = _middle(joints_m)
-        place_m, covariance = self._predict(now_s)
-        gain = covariance[:, 0] / (covariance[0, 0] + _place_variance(look, self.offsets_m))
-        self.place_m = place_m + gain[0] * (middle_m - place_m)
-        self.velocity_m_s = self.velocity_m_s + gain[1] * (middle_m - place_m)
-        self.covariance = covariance - np.outer(gain, covariance[0])
-        self.offsets_m = joints_m - middle_m
-        self.seen_s = now_s
-        self._measure(look)
-
-    def _predict(self, now_s: float) -> tuple[np.ndarray, np.ndarray]:
-        """Place (3,) and covariance (2, 2) now, had the person kept going: nearly constant velocity."""
-        dt = now_s - self.seen_s
-        move = np.array([[1, dt], [0, 1]])
-        wander = WANDER_M2_S3 * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
-        return self.place_m + dt * self.velocity_m_s, move @ self.covariance @ move.T + wander
-
-    def _complete(self, look: _Look) -> tuple[np.ndarray, float]:
-        """The pose (J, 3), what it lacks put where that was about the joints it has; and how else those lie, metres.
-
-        So the middle of half a person is the middle of the person.
-        """
-        gaps_m = look.joints_m - self.offsets_m
-        shared = np.isfinite(gaps_m[:, 0])
-        if not shared.any():
-            return look.joints_m, math.inf
-        weights = np.maximum(look.confidence[shared], 1e-3)
-        weights /= weights.sum()
-        middle_m = weights @ gaps_m[shared]
-        misfit_m = math.sqrt(weights @ ((gaps_m[shared] - middle_m) ** 2).sum(axis=1))
-        return np.where(np.isnan(look.joints_m), middle_m + self.offsets_m, look.joints_m), misfit_m
-
-    def _growth(self, look: _Look) -> float:
-        """Logarithm of the size of a pose over the person's usual one, by the bones known of both."""
-        known = (self.looks > 0) & np.isfinite(look.lengths_m)
-        usual = (self.lengths_m[known] / self.looks[known]).sum()
-        now = look.lengths_m[known].sum()
-        return math.log(now / usual) if min(now, usual) > 0 else 0.0
-
-    def _measure(self, look: _Look) -> None:
+    def measure(self, look: _Look) -> None:
+        """Take note of the bones' lengths."""
         known = np.isfinite(look.lengths_m)
         self.lengths_m[known] += look.lengths_m[known]
         self.looks += known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairing:
+    """A pose taken for somebody's."""
+
+    person: _Person
+    look: _Look
+    joints_m: np.ndarray  #: float64 (J, 3), the pose, and what it lacks where that was about the joints it has
+    middle_m: np.ndarray  #: float64 (3,), of these: the middle of half a person is the middle of the person
+    misfit_m: float  #: how else the joints lie that it has; infinite when it shares none with what is remembered
+    place_m: np.ndarray  #: float64 (3,), where the middle was predicted
+    covariance: tuple[float, float, float]  #: of that prediction
+    noise_m2: float  #: variance, along an axis, of the middle
+
+    @classmethod
+    def of(cls, person: _Person, look: _Look, now_s: float) -> _Pairing:
+        gaps_m = look.joints_m - person.offsets_m
+        missing = np.isnan(gaps_m[:, 0])
+        joints_m, misfit_m = look.joints_m, math.inf
+        if not missing.all():
+            weights = np.where(missing, 0, np.maximum(look.confidence, 1e-3))
+            weights /= weights.sum()
+            gaps_m[missing] = 0
+            shift_m = (weights[:, None] * gaps_m).sum(axis=0)
+            misfit_m = math.sqrt((weights[:, None] * (gaps_m - shift_m) ** 2).sum())
+            if missing.any():
+                joints_m = np.where(np.isnan(joints_m), shift_m + person.offsets_m, joints_m)
+        known = ~np.isnan(person.offsets_m[:, 0]) | ~np.isnan(look.joints_m[:, 0])
+        noise_m2 = _place_variance(look, known)
+        return cls(person, look, joints_m, _middle(joints_m), misfit_m, *person.predict(now_s), noise_m2)
+
+    def surprise(self, max_step_m: float) -> float:
+        """-2 log likelihood of the pose, 0 for what was expected to the point; infinity out of reach."""
+        step_m = math.dist(self.middle_m, self.place_m)
+        if not (self.misfit_m < math.inf and step_m <= max_step_m):
+            return math.inf
+        variance = self.covariance[0] + self.noise_m2
+        # without the logarithm those who were long unseen, and may be anywhere, would take everybody's place
+        surprise = step_m**2 / variance + 3 * math.log(variance / self.noise_m2)
+        surprise += min((self.misfit_m / POSTURE_SIGMA_M) ** 2, MOST_UNLIKE)
+        return surprise + min((self._growth() / BUILD_SIGMA) ** 2, MOST_UNLIKE)
+
+    def accept(self, now_s: float) -> None:
+        """Move the person to where the pose is: one step of the Kalman filter."""
+        person, (place, both, velocity) = self.person, self.covariance
+        gains = place / (place + self.noise_m2), both / (place + self.noise_m2)
+        step_m = self.middle_m - self.place_m
+        person.place_m = self.place_m + gains[0] * step_m
+        person.velocity_m_s = person.velocity_m_s + gains[1] * step_m
+        person.covariance = (place - gains[0] * place, both - gains[0] * both, velocity - gains[1] * both)
+        person.offsets_m = self.joints_m - self.middle_m
+        person.seen_s = now_s
+        person.measure(self.look)
+
+    def _growth(self) -> float:
+        """Logarithm of the size of the pose over the person's usual one, by the bones known of both."""
+        known = (self.person.looks > 0) & np.isfinite(self.look.lengths_m)
+        usual = float((self.person.lengths_m[known] / self.person.looks[known]).sum())
+        now = float(self.look.lengths_m[known].sum())
+        return math.log(now / usual) if min(now, usual) > 0 else 0.0
 
 
 def _middle(joints_m: np.ndarray) -> np.ndarray:
@@ -234,8 +255,7 @@ def _middle(joints_m: np.ndarray) -> np.ndarray:
     return joints_m[known].mean(axis=0) if known.any() else np.full(3, np.nan)
 
 
-def _place_variance(look: _Look, offsets_m: np.ndarray) -> float:
-    """Variance, along an axis, of the middle of a pose: the fewer joints and the less certain, the larger."""
-    known = int((~np.isnan(offsets_m[:, 0]) | ~np.isnan(look.joints_m[:, 0])).sum())
-    share = look.confidence.sum() / max(known, 1)
+def _place_variance(look: _Look, known: np.ndarray) -> float:
+    """Variance, along an axis, of the middle of the joints ``known``: the less certain of them, the larger."""
+    share = look.confidence.sum() / max(np.count_nonzero(known), 1)
     return float(PLACE_SIGMA_M / max(share, LEAST_SHARE)) ** 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from posepipe.mean_shift import MAX_MODES, find_summits
+from posepipe.mean_shift import MAX_MODES, find_summits, room_for, shuffled
 
 OFFSET_STEP_M = 0.005
 """Unit of a stored offset."""
@@ -20,6 +20,7 @@ LONGEST_VOTE_M = 127 * OFFSET_STEP_M
 """What an int8 of that unit holds."""
 FULL_WEIGHT = 255
 """Stored weight of a vote that weighs 1."""
+WEIGHTS = FULL_WEIGHT + 1
 
 MOST_PIXELS = 1000
 """More pixels of a person than this are thinned, evenly in image order."""
@@ -27,6 +28,8 @@ MOST_VOTES = 200
 """Votes for a joint, the heaviest, that mean shift looks at."""
 MOST_CLIMBS = 8
 """For each joint: votes for it lie closer together than the pixels of a surface."""
+BLOCKS = 4
+"""Of voters, each counted and placed by one thread at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,20 +67,25 @@ class LeafVotes:
 class PackedVotes:
     """The votes of some trees laid out for the kernel: a node's votes, however few, side by side."""
 
-    spans: np.ndarray  #: int32 (L, 2), of all trees' leaves: first row of ``votes``, and the row after the last
+    spans: np.ndarray  #: int32 (L, 2), of all trees' leaves: its first vote, and the vote after its last
     first_leaf: np.ndarray  #: int32 (T,), row of ``spans`` where a tree's own leaves begin
-    votes: np.ndarray  #: int16 (E, 5): joint, offset x, y, z in units of OFFSET_STEP_M, weight of FULL_WEIGHT
-    n_joints: int
-    mirrored_joints: np.ndarray  #: int64 (J,), the joint on the other side; empty = one walk a tree
+    codes: np.ndarray  #: uint16 or uint32 (E,), of every vote: joint x WEIGHTS + stored weight
+    offsets: np.ndarray  #: int8 (E, 3), in units of OFFSET_STEP_M
+    mirrored_joints: np.ndarray  #: int64 (J,), for walks beyond one a tree: the joint on the other side
+
+    @property
+    def n_joints(self) -> int:
+        return len(self.mirrored_joints)
 
 
 def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = None) -> PackedVotes:
     """Lay the votes of one or more trees end to end; those of a symmetric forest know the joints' mirror images."""
-    spans, votes = [], []
-    n_votes = 0
+    spans, codes, offsets = [], [], []
+    n_votes, n_joints = 0, trees[0].weights.shape[1]
     for tree in trees:
         node, joint, mode = np.nonzero(tree.weights)
-        votes.append(np.column_stack([joint, tree.offsets[node, joint, mode], tree.weights[node, joint, mode]]))
+        codes.append(joint * WEIGHTS + tree.weights[node, joint, mode])
+        offsets.append(tree.offsets[node, joint, mode])
         ends = n_votes + np.cumsum((tree.weights > 0).sum(axis=(1, 2)))
         starts = np.concatenate([[n_votes], ends[:-1]])
         spans.append(np.column_stack([starts, ends])[tree.node_of_leaf])
@@ -86,45 +94,16 @@ def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = 
     return PackedVotes(
         spans=np.concatenate(spans).astype(np.int32),
         first_leaf=n_leaves[:-1].astype(np.int32),
-        votes=np.concatenate(votes).astype(np.int16),
-        n_joints=trees[0].weights.shape[1],
-        mirrored_joints=np.array([] if mirrored_joints is None else mirrored_joints, np.int64),
+        codes=np.concatenate(codes).astype(np.uint16 if n_joints * WEIGHTS <= 2**16 else np.uint32),
+        offsets=np.concatenate(offsets),
+        mirrored_joints=np.array(range(n_joints) if mirrored_joints is None else mirrored_joints, np.int64),
     )
 
 
-@njit(cache=True, parallel=True)
-def _gather(area, leaves, n_pixels, spans, first_leaf, votes, mirrored_joints):
-    """The votes of all walks of the voting pixels end to end, int16 (E, 5), and each one's pixel, int32 (E,).
-
-    First all spans are looked up, then all votes: two rounds of cache misses that overlap, for none waits for another.
-    """
-    n_trees, n_walks = len(first_leaf), leaves.shape[1]
-    reached = np.zeros((n_pixels, n_walks, 2), np.int32)
-    ends = np.zeros(n_pixels, np.int64)
-    for i in prange(n_pixels):  # a pixel owns its rows of both
-        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
-        if area[n] > 0:
-            for t in range(n_walks):
-                span = spans[first_leaf[t % n_trees] + leaves[n, t]]
-                reached[i, t, 0], reached[i, t, 1] = span[0], span[1]
-                ends[i] += span[1] - span[0]
-    for i in range(1, n_pixels):
-        ends[i] += ends[i - 1]
-    most = ends[n_pixels - 1] if n_pixels else 0
-    pixel, cast = np.empty(most, np.int32), np.empty((most, 5), np.int16)
-    for i in prange(n_pixels):  # and the votes that end at its end
-        n = (2 * i + 1) * len(leaves) // (2 * n_pixels)
-        at = ends[i - 1] if i else 0
-        for t in range(n_walks):
-            for v in range(reached[i, t, 0], reached[i, t, 1]):
-                joint, x = np.int64(votes[v, 0]), votes[v, 1]
-                if t >= n_trees:  # a mirrored walk votes for the joint on the other side
-                    joint, x = mirrored_joints[joint], -x
-                pixel[at] = n
-                cast[at, 0], cast[at, 1], cast[at, 2] = joint, x, votes[v, 2]
-                cast[at, 3], cast[at, 4] = votes[v, 3], votes[v, 4]
-                at += 1
-    return pixel, cast
+@njit(cache=True, inline="always")
+def _voter(i, n_pixels, n):
+    """Row of the voter number ``i`` among ``n`` pixels, of which ``n_pixels`` vote."""
+    return (2 * i + 1) * n // (2 * n_pixels)
 
 
 @njit(cache=True)
@@ -139,33 +118,83 @@ def _lightest(counts, most):
 
 
 @njit(cache=True)
-def _keep_heaviest(points, area, n_pixels, pixel, cast, places, weights, n_votes):
-    n_joints, most = weights.shape
-    counts = np.zeros((n_joints, FULL_WEIGHT + 1), np.int32)  # votes of each joint and stored weight
-    for v in range(len(cast)):
-        counts[cast[v, 0], cast[v, 4]] += 1
-    lightest = np.empty(n_joints, np.int32)
-    room = np.empty(n_joints, np.int32)
-    seen = np.zeros(n_joints, np.int64)  # votes of the lightest weight so far
+def _share_out(counts, mirrored_joints, most):
+    """Which votes each block keeps, of those that it counted, int32 (B, 2, J x WEIGHTS), straight and mirrored walks'.
+
+    Returns
+    -------
+    room, alike : int64 (J,), how many votes of the least weight that is kept, and of how many
+    kept : uint8 (2, J x WEIGHTS), of every code: 1 = all, 2 = some, 0 = none
+    seen, first : int64 (B + 1, J), before each block: votes of the least weight, and votes kept
+    """
+    n_blocks, n_joints = len(counts), len(mirrored_joints)
+    room, alike = np.zeros(n_joints, np.int64), np.zeros(n_joints, np.int64)
+    kept = np.zeros((2, n_joints * WEIGHTS), np.uint8)
+    seen, first = np.zeros((n_blocks + 1, n_joints), np.int64), np.zeros((n_blocks + 1, n_joints), np.int64)
+    own = np.zeros((n_blocks, WEIGHTS), np.int64)
     for joint in range(n_joints):
-        lightest[joint], room[joint] = _lightest(counts[joint], most)
+        straight, mirrored = joint * WEIGHTS, mirrored_joints[joint] * WEIGHTS
+        for block in range(n_blocks):
+            for weight in range(WEIGHTS):
+                own[block, weight] = counts[block, 0, straight + weight] + counts[block, 1, mirrored + weight]
+        lightest, room[joint] = _lightest(own.sum(axis=0), most)
+        alike[joint] = max(own[:, lightest].sum(), 1)
+        kept[0, straight + lightest : straight + WEIGHTS] = 1
+        kept[0, straight + lightest] = 2
+        kept[1, mirrored : mirrored + WEIGHTS] = kept[0, straight : straight + WEIGHTS]
+        heavier = 0
+        for block in range(n_blocks):
+            heavier += own[block, lightest + 1 :].sum()
+            seen[block + 1, joint] = seen[block, joint] + own[block, lightest]
+            first[block + 1, joint] = heavier + seen[block + 1, joint] * room[joint] // alike[joint]
+    return room, alike, kept, seen, first
+
+
+@njit(cache=True, parallel=True)
+def _cast(points, area, leaves, n_pixels, spans, first_leaf, codes, offsets, mirrored_joints, places, weights):
+    """Count the votes of each weight, then place those that are heavy enough, which are few."""
+    n_trees, n_walks = len(first_leaf), leaves.shape[1]
+    reached = np.empty((n_pixels, n_walks, 2), np.int32)
+    counts = np.zeros((BLOCKS, 2, len(mirrored_joints) * WEIGHTS), np.int32)
+    for block in prange(BLOCKS):  # a block owns its voters' rows and its counts
+        voters = range(block * n_pixels // BLOCKS, (block + 1) * n_pixels // BLOCKS)
+        for i in voters:  # all spans before all votes: cache misses overlap where none waits for another
+            n = _voter(i, n_pixels, len(leaves))
+            for t in range(n_walks):
+                span = spans[first_leaf[t % n_trees] + leaves[n, t]]
+                reached[i, t, 0], reached[i, t, 1] = span[0], span[1] if area[n] > 0 else span[0]
+        for i in voters:
+            for t in range(n_walks):
+                walk = np.int64(t >= n_trees)
+                for v in range(reached[i, t, 0], reached[i, t, 1]):
+                    counts[block, walk, codes[v]] += 1
+    room, alike, kept, seen, first = _share_out(counts, mirrored_joints, weights.shape[1])
     step = np.float32(OFFSET_STEP_M)
     unit = np.float32(len(points)) / np.float32(max(n_pixels, 1)) / np.float32(FULL_WEIGHT)
-    for v in range(len(cast)):
-        joint, weight = cast[v, 0], cast[v, 4]
-        if weight < lightest[joint]:
-            continue
-        if weight == lightest[joint]:  # of these, evenly spaced ones
-            before = seen[joint] * room[joint] // counts[joint, weight]
-            seen[joint] += 1
-            if seen[joint] * room[joint] // counts[joint, weight] == before:
-                continue
-        n, k = pixel[v], n_votes[joint]
-        places[joint, k, 0] = points[n, 0] + step * cast[v, 1]
-        places[joint, k, 1] = points[n, 1] + step * cast[v, 2]
-        places[joint, k, 2] = points[n, 2] + step * cast[v, 3]
-        weights[joint, k] = np.float32(weight) * area[n] * unit
-        n_votes[joint] += 1
+    for block in prange(BLOCKS):  # and the places between its first and the next block's
+        like, at = seen[block].copy(), first[block].copy()
+        for i in range(block * n_pixels // BLOCKS, (block + 1) * n_pixels // BLOCKS):
+            for t in range(n_walks):
+                walk = np.int64(t >= n_trees)
+                for v in range(reached[i, t, 0], reached[i, t, 1]):
+                    if not kept[walk, codes[v]]:
+                        continue
+                    joint, weight = np.int64(codes[v] // WEIGHTS), np.float32(codes[v] % WEIGHTS)
+                    if walk:  # a mirrored walk votes for the joint on the other side
+                        joint = mirrored_joints[joint]
+                    if kept[walk, codes[v]] == 2:  # of these, evenly spaced ones
+                        before = like[joint] * room[joint] // alike[joint]
+                        like[joint] += 1
+                        if like[joint] * room[joint] // alike[joint] == before:
+                            continue
+                    n, k = _voter(i, n_pixels, len(leaves)), at[joint]
+                    x = -offsets[v, 0] if walk else offsets[v, 0]
+                    places[joint, k, 0] = points[n, 0] + step * np.float32(x)
+                    places[joint, k, 1] = points[n, 1] + step * np.float32(offsets[v, 1])
+                    places[joint, k, 2] = points[n, 2] + step * np.float32(offsets[v, 2])
+                    weights[joint, k] = weight * area[n] * unit
+                    at[joint] += 1
+    return first[BLOCKS]
 
 
 def cast_votes(
@@ -204,19 +233,31 @@ def cast_votes(
     """
     places = np.zeros((votes.n_joints, most_votes, 3), np.float32)
     weights = np.zeros((votes.n_joints, most_votes), np.float32)
-    n_votes = np.zeros(votes.n_joints, np.int64)
-    n_pixels = min(len(points_m), most_pixels)
-    pixel, cast = _gather(area_m2, leaves, n_pixels, votes.spans, votes.first_leaf, votes.votes, votes.mirrored_joints)
-    _keep_heaviest(points_m, area_m2, n_pixels, pixel, cast, places, weights, n_votes)
+    n_votes = _cast(
+        points_m,
+        area_m2,
+        leaves,
+        min(len(points_m), most_pixels),
+        votes.spans,
+        votes.first_leaf,
+        votes.codes,
+        votes.offsets,
+        votes.mirrored_joints,
+        places,
+        weights,
+    )
     return places, weights, n_votes
 
 
 @njit(cache=True, parallel=True)
 def _find_vote_modes(places, weights, n_votes, bandwidth, modes, masses):
-    for joint in prange(len(n_votes)):  # a joint owns its rows of modes and masses
-        find_summits(
-            places[joint], weights[joint], n_votes[joint], bandwidth[joint], MOST_CLIMBS, modes[joint], masses[joint]
-        )
+    for task in prange(len(n_votes)):  # a joint owns its rows of modes and masses
+        k = shuffled(task, len(n_votes))
+        near, own = room_for(n_votes[k])
+        for i in range(n_votes[k]):
+            near[0, i], near[1, i], near[2, i] = places[k, i, 0], places[k, i, 1], places[k, i, 2]
+            own[i] = weights[k, i]
+        find_summits(near, own, bandwidth[k], MOST_CLIMBS, modes[k], masses[k])
 
 
 def find_vote_modes(

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.assembly import TRANSLATION_VARIANCE_M2, calibrate, expect_landmarks, infer_joints
+from posepipe.assembly import calibrate
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
 from posepipe.conditional_gaussian import NUGGET, condition, leave_one_out
-from posepipe.density import sum_classes, weigh_points
+from posepipe.density import weigh_points
+from posepipe.gaussian_pose import TRANSLATION_VARIANCE_M2, choose_proposals, expect_landmarks, infer_joints
 from posepipe.joint_parameters import JointParameters
 from posepipe.label_images import draw_labels
 from posepipe.learn.classify import classify, find_leaves, mean_posterior, pack_forest
@@ -387,6 +388,15 @@ def _inferred_naively(inputs):
     )
 
 
+def _rival_proposals(rng, size):
+    """Up to three proposals of each of eight landmarks, the surest not always the likeliest; none of two of them."""
+    inputs = _infer_joints(rng, size)
+    places = np.nan_to_num(inputs.landmarks_m, nan=2.0)[:, None] + rng.normal(0, 0.3, (8, 3, 3))
+    confidence = rng.uniform(0.1, 0.9, (8, 3)) * (rng.random((8, 3)) < 0.8)
+    confidence[:2] = 0
+    return SimpleNamespace(places_m=places, confidence=confidence, parameters=inputs.parameters)
+
+
 def _shares(rng, size):
     return SimpleNamespace(
         shares=rng.uniform(0.001, 0.999, (size, 4)), confidence=rng.uniform([-2, 0], [2, 2], (4, 2)).astype(np.float32)
@@ -667,15 +677,6 @@ KERNELS = (
         reason="a probe on the edge of two pixels is rounded either way",
     ),
     Kernel(
-        "sum_classes",
-        lambda i: sum_classes(i.parts.values, i.landmark_classes),
-        lambda i: naive_density.sum_classes(i.parts.values, i.landmark_classes),
-        _weigh_points,
-        size=1000,
-        tolerance=1e-6,
-        reason="float32 sums",
-    ),
-    Kernel(
         "draw_labels",
         lambda i: draw_labels(i.parts, i.mask),
         lambda i: naive_label_images.draw_labels(i.parts.pixels, i.parts.values, i.parts.stride, i.mask),
@@ -815,6 +816,15 @@ KERNELS = (
         size=6,
         tolerance=(3e-4, 1e-5),
         reason="as for infer_joints",
+    ),
+    Kernel(
+        "choose_proposals",
+        lambda i: choose_proposals(i.places_m, i.confidence, i.parameters),
+        lambda i: naive_assembly.choose_proposals(
+            i.places_m, i.confidence, i.parameters.mean_m, i.parameters.covariance_m2, TRANSLATION_VARIANCE_M2
+        ),
+        _rival_proposals,
+        size=6,
     ),
     Kernel(
         "calibrate",

@@ -90,6 +90,7 @@ SYNTH_MAY_IMPORT = (
 #: classes of ours that a file with kernels may import, for the public functions around them: arrays in, arrays out
 KERNEL_NOUNS = {
     "posepipe.camera": {"Intrinsics", "Plane"},
+    "posepipe.joint_parameters": {"JointParameters"},
     "posepipe.parts": {"PartProbabilities"},
     "posepipe.learn.growing": {"GrowthRules", "OpenNodes", "Splits"},
     "posepipe.learn.tree": {"Tree"},

@@ -9,18 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.assembly import (
-    PoseAssembler,
-    calibrate,
-    choose_proposals,
-    expect_landmarks,
-    infer_joints,
-    landmark_noise,
-    places_of,
-    share_within,
-)
-from posepipe.joint_parameters import JointParameters, landmark_names
-from posepipe.results import JointProposal
+from posepipe.assembly import PoseAssembler, calibrate, share_within
+from posepipe.gaussian_pose import choose_proposals, expect_landmarks, infer_joints, landmark_noise
+from posepipe.joint_parameters import JointParameters, landmark_names, landmarks_of
+from posepipe.results import JointProposal, Proposals
 from tests import random_inputs
 from tests.toy_person import TOY
 
@@ -175,12 +167,15 @@ def test_calibration_keeps_the_order_and_stays_within_0_and_1(offset, slope):
 # the choice
 
 
-def rivals_of(*landmarks) -> list[list[JointProposal]]:
-    """Proposals (place, confidence) of each landmark."""
-    return [
-        [JointProposal(name, tuple(map(float, place)), confidence) for place, confidence in own]
+def choice_of(*landmarks, among=None) -> tuple[np.ndarray, np.ndarray]:
+    """Places and confidences of those chosen among the proposals (place, confidence) of each landmark."""
+    rivals = [
+        JointProposal(name, tuple(map(float, place)), confidence)
         for name, own in zip(LANDMARKS, landmarks, strict=True)
+        for place, confidence in own
     ]
+    known = Proposals.gather(landmarks_of(TOY), rivals)
+    return known.pick(choose_proposals(known.places_m, known.confidence, among or parameters()))
 
 
 AVERAGE = STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5]
@@ -188,10 +183,14 @@ AVERAGE = STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5]
 
 def test_a_plausible_proposal_beats_a_surer_one_elsewhere():
     head, left, right, trunk, legs = AVERAGE
-    rivals = rivals_of(
-        [(head, 0.9)], [(left + [1, 0, 0], 0.6), (left, 0.5)], [(right, 0.9)], [(trunk, 0.9)], [(legs, 0.9)]
+    place, confidence = choice_of(
+        [(head, 0.9)],
+        [(left + [1, 0, 0], 0.6), (left, 0.5)],
+        [(right, 0.9)],
+        [(trunk, 0.9)],
+        [(legs, 0.9)],
+        among=parameters(spread_m=0.1),
     )
-    place, confidence = places_of(choose_proposals(rivals, parameters(spread_m=0.1)))
     np.testing.assert_array_equal(place[1], left)
     assert confidence[1] == 0.5
 
@@ -199,34 +198,33 @@ def test_a_plausible_proposal_beats_a_surer_one_elsewhere():
 def test_of_equally_plausible_proposals_the_surer_is_chosen():
     head, left, right, trunk, legs = AVERAGE
     beside = [0.001, 0, 0]
-    rivals = rivals_of(
+    _, confidence = choice_of(
         [(head, 0.9)], [(left, 0.3), (left + beside, 0.8)], [(right, 0.9)], [(trunk, 0.9)], [(legs, 0.9)]
     )
-    assert choose_proposals(rivals, parameters())[1].confidence == 0.8
+    assert confidence[1] == 0.8
 
 
 def test_hands_that_both_look_like_either_are_sorted_out():
     head, left, right, trunk, legs = AVERAGE
-    rivals = rivals_of(
+    place, _ = choice_of(
         [(head, 0.9)],
         [(left, 0.5), (right, 0.49)],
         [(left, 0.55), (right, 0.5)],  # the wrong one is a little surer
         [(trunk, 0.9)],
         [(legs, 0.9)],
+        among=parameters(spread_m=0.1),
     )
-    place, _ = places_of(choose_proposals(rivals, parameters(spread_m=0.1)))
     np.testing.assert_array_equal(place[1:3], [left, right])
 
 
 def test_a_landmark_without_proposals_stays_without():
     head, left, _, trunk, legs = AVERAGE
-    rivals = rivals_of([(head, 0.9)], [(left, 0.9)], [], [(trunk, 0.9)], [(legs, 0.9)])
-    _, confidence = places_of(choose_proposals(rivals, parameters()))
+    _, confidence = choice_of([(head, 0.9)], [(left, 0.9)], [], [(trunk, 0.9)], [(legs, 0.9)])
     assert confidence.tolist() == [0.9, 0.9, 0, 0.9, 0.9]
 
 
 def test_without_rivals_every_proposal_is_chosen():
-    place, confidence = places_of(choose_proposals(rivals_of(*[[(at, 0.4)] for at in places()]), parameters()))
+    place, confidence = choice_of(*[[(at, 0.4)] for at in places()])
     np.testing.assert_array_equal(place, places())
     np.testing.assert_array_equal(confidence, 0.4)
 

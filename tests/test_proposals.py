@@ -93,7 +93,7 @@ def test_nobody_is_proposed_where_nobody_is():
     empty = Density(
         np.zeros((0, 3), np.float32), np.zeros((0, len(landmark_names(TOY))), np.float32), np.zeros(0, np.float32)
     )
-    assert ModeProposer(TOY, JointParameters.default(TOY)).find(empty) == ()
+    assert list(ModeProposer(TOY, JointParameters.default(TOY)).find(empty)) == []
 
 
 def test_results_are_plain_numbers():

@@ -10,7 +10,16 @@ import pytest
 
 from posepipe import refinement_fitting
 from posepipe.assembly import PoseAssembler
-from posepipe.joint_parameters import OPINION_TERMS, RIVALS, JointParameters, Refinement, landmarks_of, n_inputs
+from posepipe.body import mirror_name
+from posepipe.joint_parameters import (
+    OPINION_TERMS,
+    RIVALS,
+    JointParameters,
+    Landmark,
+    Refinement,
+    landmarks_of,
+    n_inputs,
+)
 from posepipe.refinement import ACROSS, HEAD_START, Evidence, Mirror, forward, inputs_of, opinions, refine, surest
 from posepipe.refinement_fitting import fit_certainty, gradients, loss, shaken, train_refinement
 from posepipe.results import JointProposal
@@ -38,6 +47,20 @@ def evidence(people: int = 6, seed: int = 0) -> Evidence:
         chosen_confidence=certainties(LANDMARKS),
         joints_m=places(JOINTS),
         sigma_m=rng.uniform(0.02, 0.3, (people, JOINTS)).astype(np.float32),
+    )
+
+
+def in_a_mirror(people: Evidence) -> Evidence:
+    """The same people, left for right, with x pointing the other way."""
+    landmarks, joints = landmarks_of(TOY, "both"), TOY.mirrored_joints()
+    other = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
+    return Evidence(
+        people.rivals_m[:, other] * ACROSS,
+        people.rivals_confidence[:, other],
+        people.chosen_m[:, other] * ACROSS,
+        people.chosen_confidence[:, other],
+        people.joints_m[:, joints] * ACROSS,
+        people.sigma_m[:, joints],
     )
 
 
@@ -91,14 +114,24 @@ def test_a_place_that_nobody_proposed_is_not_seen():
 
 
 def test_the_heaviest_proposals_are_gathered_and_a_landmark_without_any_is_empty():
-    proposals = [JointProposal("x", (float(k), 0.0, 2.0), 0.5 + k / 10) for k in range(RIVALS + 1)]
-    rivals = [proposals, proposals[:1], *[[] for _ in range(LANDMARKS - 2)]]
+    places_m, confidence = np.zeros((LANDMARKS, RIVALS + 1, 3)), np.zeros((LANDMARKS, RIVALS + 1))
+    places_m[0, :, 0], confidence[0] = np.arange(RIVALS + 1), 0.9 - np.arange(RIVALS + 1) / 10
+    confidence[1, 0] = 0.5
     chosen = np.zeros((LANDMARKS, 3)), np.zeros(LANDMARKS)
-    found = Evidence.gather(rivals, chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
+    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
     np.testing.assert_array_equal(found.rivals_m[0, 0, :, 0], np.arange(RIVALS))
-    np.testing.assert_allclose(found.rivals_confidence[0, 0], 0.5 + np.arange(RIVALS) / 10)
+    np.testing.assert_allclose(found.rivals_confidence[0, 0], 0.9 - np.arange(RIVALS) / 10)
     assert found.rivals_confidence[0, 1].tolist() == [0.5] + [0] * (RIVALS - 1)
     assert not found.rivals_confidence[0, 2:].any()
+
+
+def test_fewer_proposals_than_it_sees_are_made_up_by_none():
+    places_m, confidence = np.ones((LANDMARKS, 1, 3)), np.full((LANDMARKS, 1), 0.5)
+    chosen = places_m[:, 0], confidence[:, 0]
+    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
+    assert found.rivals_m.shape == (1, LANDMARKS, RIVALS, 3)
+    assert found.rivals_confidence[0, :, 0].tolist() == [0.5] * LANDMARKS
+    assert not found.rivals_confidence[0, :, 1:].any()
 
 
 # what it answers
@@ -113,17 +146,21 @@ def test_the_network_sees_its_inputs_in_standard_units():
 def test_people_in_a_mirror_are_answered_in_a_mirror():
     people = evidence()
     joints_m, share = refine(network(), people, MIRROR)
-    mirrored_m, mirrored_share = refine(network(), people.mirrored(MIRROR), MIRROR)
+    mirrored_m, mirrored_share = refine(network(), in_a_mirror(people), MIRROR)
     back = TOY.mirrored_joints()
     np.testing.assert_allclose(mirrored_m, joints_m[:, back] * ACROSS, atol=1e-6)
     np.testing.assert_allclose(mirrored_share, share[:, back], atol=1e-6)
 
 
-def test_a_mirror_s_mirror_shows_what_is_there():
+def test_the_mirror_of_what_is_seen_is_what_is_seen_in_a_mirror():
     people = evidence()
-    again = people.mirrored(MIRROR).mirrored(MIRROR)
-    for name in Evidence.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(again, name), getattr(people, name))
+    seen = inputs_of(people)[:, MIRROR.inputs] * MIRROR.signs
+    np.testing.assert_allclose(seen, inputs_of(in_a_mirror(people)), atol=1e-6)
+
+
+def test_a_mirror_s_mirror_shows_what_is_there():
+    np.testing.assert_array_equal(MIRROR.inputs[MIRROR.inputs], np.arange(n_inputs(TOY, "both")))
+    np.testing.assert_array_equal(MIRROR.signs[MIRROR.inputs], MIRROR.signs)
 
 
 def test_a_person_is_answered_alike_alone_and_in_company():

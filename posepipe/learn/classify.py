@@ -21,6 +21,7 @@ from posepipe.learn.tree import LEAF, Tree
 
 BLOCK = 64
 CACHE_LINE = 64  #: bytes
+WHOLE = 255  #: of a leaf's bytes: a probability of 1
 _CHILD = 5  #: column of the record that holds an int32: first child, or -1 - leaf row at a leaf
 
 
@@ -30,8 +31,8 @@ class PackedForest:
 
     records: np.ndarray  #: float32 (N, 8): u row, u col, v row, v col, threshold mm, child (int32 bits), 0, 0
     roots: np.ndarray  #: int32 (T,)
-    first_leaf: np.ndarray  #: int32 (T,), row of `leaf_probabilities` where a tree's own leaves begin
-    leaf_probabilities: np.ndarray  #: float32 (L, C), of all trees
+    first_leaf: np.ndarray  #: int32 (T,), row of `leaf_shares` where a tree's own leaves begin
+    leaf_shares: np.ndarray  #: uint8 (L, C), of all trees, in units of 1 / 255; float32 where those do not hold them
     mirrored_classes: np.ndarray  #: int64 (C,), the class of each class's mirror image; empty = one walk a tree
 
     @property
@@ -62,9 +63,16 @@ def pack_forest(
         records=_aligned(np.concatenate(records)),
         roots=np.array(roots, np.int32),
         first_leaf=np.array(first_leaf, np.int32),
-        leaf_probabilities=np.ascontiguousarray(np.concatenate([t.leaf_statistics for t in trees])),
+        leaf_shares=_aligned(_as_bytes(np.concatenate([t.leaf_statistics for t in trees]))),
         mirrored_classes=np.array([] if mirrored_classes is None else mirrored_classes, np.int64),
     )
+
+
+def _as_bytes(probabilities: np.ndarray) -> np.ndarray:
+    """Leaves as a model file keeps them, a quarter of the room; those of other forests as they are."""
+    counts = np.rint(probabilities * WHOLE).astype(np.uint8)
+    kept = np.array_equal(counts.astype(np.float32) / np.float32(WHOLE), probabilities)
+    return counts if kept else probabilities.astype(np.float32)
 
 
 def _aligned(records: np.ndarray) -> np.ndarray:
@@ -110,8 +118,9 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
             walking = count
             while walking > 0:
                 for w in range(walking):
+                    n = np.uint32(node[w])  # an index that cannot be negative is not looked at for that
                     for k in range(4):
-                        offsets[k, w] = records[node[w], k]
+                        offsets[k, w] = records[n, k]
                 for w in range(walking):
                     u_row = _probed(row[w], offsets[0, w], row_scale[w], last_row)
                     u_col = _probed(col[w], offsets[1, w], col_scale[w], last_col)
@@ -121,7 +130,7 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
                     v[w] = v_row * np.int32(width) + v_col
                 still = 0
                 for w in range(walking):
-                    n = node[w]
+                    n = np.uint32(node[w])
                     child = children[n, _CHILD]
                     if child < 0:  # a leaf: the pixel is at its end
                         leaves[first + walker[w], t] = -1 - child
@@ -140,25 +149,27 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
 
 
 @njit(cache=True, parallel=True)
-def _mean_posterior(leaves, first_leaf, leaf_probabilities, mirrored_classes, out):
+def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out):
     n_classes = out.shape[1]
-    share = np.float32(1) / np.float32(leaves.shape[1])
     n_trees = len(first_leaf)
     n_blocks = (len(leaves) + BLOCK - 1) // BLOCK
     for block in prange(n_blocks):  # a block owns its rows of out
-        mirrored = np.empty(n_classes, np.float32)
+        own, mirrored = np.empty(n_classes, np.float32), np.empty(n_classes, np.float32)
         for n in range(block * BLOCK, min(len(leaves), (block + 1) * BLOCK)):
-            mirrored[:] = 0
+            own[:] = 0
             for t in range(n_trees):
                 leaf = first_leaf[t] + leaves[n, t]
                 for c in range(n_classes):
-                    out[n, c] += share * leaf_probabilities[leaf, c]
+                    own[c] += np.float32(leaf_shares[leaf, c])
+            mirrored[:] = 0
             for t in range(n_trees, leaves.shape[1]):
                 leaf = first_leaf[t - n_trees] + leaves[n, t]
                 for c in range(n_classes):
-                    mirrored[c] += share * leaf_probabilities[leaf, c]
+                    mirrored[c] += np.float32(leaf_shares[leaf, c])
             for c in range(len(mirrored_classes)):
-                out[n, c] += mirrored[mirrored_classes[c]]
+                own[c] += mirrored[mirrored_classes[c]]
+            for c in range(n_classes):
+                out[n, c] = unit * own[c]
 
 
 def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
@@ -210,8 +221,10 @@ def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
     ----------
     Shotton et al., CVPR 2011, eq. 2. Naive twin: tests/reference/classify.py
     """
-    out = np.zeros((len(leaves), forest.leaf_probabilities.shape[1]), np.float32)
-    _mean_posterior(leaves, forest.first_leaf, forest.leaf_probabilities, forest.mirrored_classes, out)
+    shares = forest.leaf_shares
+    out = np.empty((len(leaves), shares.shape[1]), np.float32)
+    unit = np.float32(1 / (leaves.shape[1] * (WHOLE if shares.dtype == np.uint8 else 1)))
+    _mean_posterior(leaves, forest.first_leaf, shares, forest.mirrored_classes, unit, out)
     return out
 
 

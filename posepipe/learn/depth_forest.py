@@ -13,7 +13,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
-from posepipe.frames import LabelledFrame
+from posepipe.frames import LabelledFrame, window_of
 from posepipe.joint_parameters import JointParameters
 from posepipe.learn import forest_file
 from posepipe.learn.binned_splits import BATCH_SAMPLES, BinnedSplits
@@ -146,10 +146,13 @@ class DepthForest:
         """
         if depth_m.shape != mask.shape:
             raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
+        rows, cols = window_of(mask)  # what lies outside reads as background either way
+        corner = np.array([rows.start - rows.start % stride[0], cols.start - cols.start % stride[1]], np.int32)
+        window = slice(corner[0], rows.stop), slice(corner[1], cols.stop)
+        depth_m, mask = np.ascontiguousarray(depth_m[window]), np.ascontiguousarray(mask[window])
         pixels = pixels_of(mask & (depth_m > 0), stride)
-        image = bordered_depth(depth_m, mask)
-        leaves = find_leaves(image, pixels, intrinsics.fx, intrinsics.fy, self.packed)
-        return PartProbabilities(pixels, mean_posterior(leaves, self.packed), stride, leaves)
+        leaves = find_leaves(bordered_depth(depth_m, mask), pixels, intrinsics.fx, intrinsics.fy, self.packed)
+        return PartProbabilities(pixels + corner, mean_posterior(leaves, self.packed), stride, leaves)
 
     def save(self, path: str | Path) -> None:
         """Write the model file; see docs/formats.md."""

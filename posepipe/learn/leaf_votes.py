@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from posepipe.learn.tree import Tree
-from posepipe.mean_shift import MAX_MODES, REACH, climb_to_mode
+from posepipe.mean_shift import MAX_MODES, REACH, climb_to_mode, room_for
 from posepipe.votes import FULL_WEIGHT, LONGEST_VOTE_M, OFFSET_STEP_M, LeafVotes
 
 STARTS = 8
@@ -61,7 +61,7 @@ def _gather_offsets(points, person, joints, joint, sample, furthest, offsets):
         y = joints[person[n], joint, 1] - points[n, 1]
         z = joints[person[n], joint, 2] - points[n, 2]
         if x * x + y * y + z * z <= furthest * furthest:  # not so for NaN
-            offsets[count, 0], offsets[count, 1], offsets[count, 2] = x, y, z
+            offsets[0, count], offsets[1, count], offsets[2, count] = x, y, z
             count += 1
     return count
 
@@ -75,18 +75,18 @@ def _fit_votes(points, person, joints, order, begins, counts, limits, bandwidth,
         sample = np.empty(n_samples, np.int64)
         for i in range(n_samples):  # the middle of each of equal stretches
             sample[i] = order[begins[node] + (2 * i + 1) * counts[node] // (2 * n_samples)]
-        near = np.empty((n_samples, 3), np.float32)
-        ones = np.ones(n_samples, np.float32)
+        near, ones = room_for(n_samples)
         for joint in range(n_joints):
             limit = limits[joint]
             # what lies further weighs nothing at any place that is near enough
             count = _gather_offsets(points, person, joints, joint, sample, limit + REACH * bandwidth, near)
+            ones[:count], ones[count:] = 1, 0
             modes = np.zeros((MAX_MODES, 3), np.float32)
             masses = np.zeros(MAX_MODES, np.float32)
             climbs = min(count, STARTS)
             for climb in range(climbs):
                 start = (2 * climb + 1) * count // (2 * climbs)
-                climb_to_mode(near, ones, count, start, bandwidth, modes, masses)
+                climb_to_mode(near, ones, start, bandwidth, modes, masses)
             kept = 0
             for m in range(MAX_MODES):
                 x, y, z = modes[m]

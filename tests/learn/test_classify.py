@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.learn.classify import BLOCK, classify, find_leaves, pack_forest
+from posepipe.learn.classify import BLOCK, classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth_features import bordered_depth
+from posepipe.learn.forest_file import as_kept
 from posepipe.learn.tree import LEAF, Tree
 from tests import random_inputs
 
@@ -152,4 +153,15 @@ def test_packing_keeps_every_node_and_leaf():
     packed = pack_forest(trees, tables)
     assert len(packed.records) == sum(tree.n_nodes for tree in trees)
     assert packed.roots.tolist() == [0, trees[0].n_nodes, trees[0].n_nodes + trees[1].n_nodes]
-    np.testing.assert_array_equal(packed.leaf_probabilities, np.concatenate([t.leaf_statistics for t in trees]))
+    assert packed.leaf_shares.dtype == np.float32
+    np.testing.assert_array_equal(packed.leaf_shares, np.concatenate([t.leaf_statistics for t in trees]))
+
+
+def test_leaves_as_a_model_file_keeps_them_are_packed_as_bytes():
+    rng = np.random.default_rng(11)
+    trees, tables = [random_inputs.tree(rng, 5, 8, 3)], [random_inputs.offset_pairs(rng, 8)]
+    kept = [as_kept(tree) for tree in trees]
+    packed, exact = pack_forest(kept, tables), pack_forest(trees, tables)
+    assert (packed.leaf_shares.dtype, exact.leaf_shares.dtype) == (np.uint8, np.float32)
+    leaves = rng.integers(trees[0].n_leaves, size=(50, 1)).astype(np.int32)
+    np.testing.assert_allclose(mean_posterior(leaves, packed), kept[0].leaf_statistics[leaves[:, 0]], atol=1e-7)

@@ -45,6 +45,24 @@ def expect_landmarks(landmarks_m, found, noise_m2, mean_m, covariance_m2, transl
     return places, variances
 
 
+def choose_proposals(places_m, confidence, mean_m, covariance_m2, translation_variance_m2):
+    """Which proposal of each landmark: the surest, then twice the one that goes best with the others chosen."""
+    best = [max(range(len(own)), key=lambda k, own=own: own[k]) for own in confidence]
+    found = confidence.max(1) > 0
+    for _ in range(2):
+        places = np.array([own[k] for own, k in zip(places_m, best, strict=True)])
+        sure = np.array([own[k] for own, k in zip(confidence, best, strict=True)])
+        noise = (1 - sure) / np.maximum(sure, 0.05) * 0.03**2 + 1e-6
+        expected, variance = expect_landmarks(places, found, noise, mean_m, covariance_m2, translation_variance_m2)
+        for row in np.flatnonzero(found):
+            scores = []
+            for place, c in zip(places_m[row], confidence[row], strict=True):
+                distance = ((place - expected[row]) ** 2 / (variance[row] + 0.05**2)).sum()
+                scores.append(np.log(c) - 0.25 * min(distance, 30) if c > 0 else -np.inf)
+            best[row] = int(np.argmax(scores))
+    return np.array(best)
+
+
 def infer_joints_placed_freely(landmarks_m, found, noise_m2, mean_m, covariance_m2):
     """The same with a truly flat prior on where the person stands: the translation by generalised least squares."""
     landmarks = len(found)

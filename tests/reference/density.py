@@ -5,11 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 
-def sum_classes(values, landmark_classes):
-    """Probability of each landmark (N, L): the sum over the classes that are its own."""
-    return np.array([[sum(pixel[own].tolist()) for own in landmark_classes] for pixel in values])
-
-
 def weigh_points(depth_m, fx, fy, cx, cy, pixels, values, stands_for, landmark_classes):
     """Points (N, 3) and weights (N, L): probability of the landmark's classes times the pixel's surface."""
     points, weights = np.zeros((len(pixels), 3)), np.zeros((len(pixels), len(landmark_classes)))
