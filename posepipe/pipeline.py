@@ -144,7 +144,7 @@ class Pipeline:
         density = weigh_points(depth_m, intrinsics, parts, self.proposer.surfaces)
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
-        if pose is None or pose.confidence < self.presence.min_confidence:
+        if pose is None or not self.presence.is_person(parts, pose):
             return None
         return _Sighting(person, parts, proposals, pose)
 

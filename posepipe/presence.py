@@ -10,6 +10,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
+from posepipe.results import Pose
 
 WINDOW = 5
 """Classified pixels, each way, whose majority decides: what is alone among others was mistaken."""
@@ -19,14 +20,16 @@ WINDOW = 5
 class PresenceCheck:
     """Takes away the pixels that are no person's, and refuses what then is too small a part or a surface.
 
-    And a pose of which little is certain, for a strip of furniture that looks like a leg has no head. A forest that
-    was trained on cut-out people alone knows no class 0: to it everything is a person.
+    And what may be nobody after all: furniture that looks like a person pixel by pixel does so with less certainty,
+    while somebody who lies in a way of his own is known for a person long before his joints are. A forest that was
+    trained on cut-out people alone knows no class 0: to it everything is a person.
     """
 
     min_share: float = 0.5  #: of the candidate's surface that must be a person
     min_area_m2: float = 0.04  #: of a person's surface, seen face on
     enough_m2: float = 0.15  #: so much in one piece is worth another look, whatever it hangs together with
-    min_confidence: float = 0.25  #: mean of a pose's joints
+    max_nobody: float = 0.22  #: mean probability of class 0 over the pixels of a person
+    min_confidence: float = 0.1  #: mean of a pose's joints
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -70,6 +73,10 @@ class PresenceCheck:
         window &= person.repeat(rows, axis=0).repeat(cols, axis=1)[: len(window), : window.shape[1]]
         return whole
 
+    def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
+        """Whether what was found of a person, his parts and his pose, speaks for one."""
+        return bool(parts.values[:, 0].mean() <= self.max_nobody) and pose.confidence >= self.min_confidence
+
 
 @dataclass(frozen=True, slots=True)
 class KnownPresence:
@@ -82,6 +89,10 @@ class KnownPresence:
     ) -> np.ndarray | None:
         """The candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
+
+    def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
+        """He is, unless more certainty was asked for."""
+        return pose.confidence >= self.min_confidence
 
 
 def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
 from posepipe.presence import KnownPresence, PresenceCheck
+from posepipe.results import JointProposal, Pose
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 
@@ -112,3 +113,42 @@ def test_pixels_between_those_that_were_classified_are_not_lost(stride):
         np.where(mask, 2, 0).astype(np.float32), mask, CAMERA, PartProbabilities(pixels, values, stride)
     )
     np.testing.assert_array_equal(found, mask)
+
+
+def parts_of(nobody: list[float]) -> PartProbabilities:
+    nothing = np.array(nobody, np.float32)
+    pixels = np.stack([np.arange(len(nothing))] * 2, axis=1).astype(np.int32)
+    return PartProbabilities(pixels, np.stack([nothing, 1 - nothing], axis=1), EVERY_PIXEL)
+
+
+def pose_of(confidence: float) -> Pose:
+    return Pose({joint: JointProposal(joint, (0.0, 0.0, 2.0), confidence) for joint in ("head", "neck")})
+
+
+@pytest.mark.parametrize(
+    ("nobody", "confidence", "wanted"),
+    [
+        ([0.1, 0.2], 0.9, True),
+        ([0.1, 0.2], 0.15, True),  # who lies in a way of his own
+        ([0.1, 0.2], 0.05, False),
+        ([0.2, 0.4], 0.9, False),  # a strip of furniture, every pixel of which looks like a person
+    ],
+)
+def test_a_person_is_hardly_anywhere_like_nobody(nobody, confidence, wanted):
+    assert PresenceCheck().is_person(parts_of(nobody), pose_of(confidence)) is wanted
+
+
+def test_doubt_and_certainty_may_be_asked_for():
+    doubtful = parts_of([0.4, 0.4])
+    assert not PresenceCheck().is_person(doubtful, pose_of(0.5))
+    assert PresenceCheck(max_nobody=0.45).is_person(doubtful, pose_of(0.5))
+    assert not PresenceCheck(max_nobody=0.45, min_confidence=0.6).is_person(doubtful, pose_of(0.5))
+
+
+def test_somebody_known_is_a_person_whatever_he_looks_like():
+    assert KnownPresence().is_person(parts_of([0.9, 1.0]), pose_of(0.01))
+    assert not KnownPresence(min_confidence=0.5).is_person(parts_of([0.0]), pose_of(0.4))
+
+
+def test_a_forest_without_class_0_doubts_nobody():
+    assert PresenceCheck().is_person(parts_of([0.0, 0.0]), pose_of(0.5))

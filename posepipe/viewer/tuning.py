@@ -25,6 +25,7 @@ class Knob:
 KNOBS = (
     Knob("assembler", "min_confidence", "joint, sure", "a joint less certain is left out of the pose", 1.0, 0.01),
     Knob("presence", "min_confidence", "person, sure", "a person's joints, less certain on average: nobody", 1.0, 0.01),
+    Knob("presence", "max_nobody", "person, doubt", "mean probability of class 0 above which it is nobody", 1.0, 0.01),
     Knob("presence", "min_share", "person, share", "of a candidate's surface that must be a person's", 1.0, 0.01),
     Knob("presence", "min_area_m2", "person, m²", "a smaller surface, seen face on, is no person", 0.5, 0.01),
     Knob("foreground", "min_area_m2", "candidate, m²", "a smaller surface, seen face on, is not looked at", 0.5, 0.002),
