@@ -49,11 +49,9 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
 
 
 def window_of(mask: np.ndarray) -> tuple[slice, slice]:
-    """Rows and columns that hold all of a mask, bool (H, W); empty for an empty one."""
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not len(rows):
-        return slice(0, 0), slice(0, 0)
-    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+    """Rows and columns that hold all of a mask, bool or uint8 (H, W); empty for an empty one."""
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    return slice(top, top + height), slice(left, left + width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,15 +87,16 @@ def before_planes(depth_m: np.ndarray, intrinsics: Intrinsics, planes: tuple[Pla
 @njit(cache=True)
 def _clear_planes(depth_m, camera, planes, mask):
     fx, fy, cx, cy = camera
+    x = np.empty(depth_m.shape[1], np.float32)
+    for col in range(len(x)):
+        x[col] = (np.float32(col) - cx) / fx
     for row in range(depth_m.shape[0]):
-        for col in range(depth_m.shape[1]):
-            z = depth_m[row, col]
-            if z > 0:
-                x, y = (np.float32(col) - cx) / fx, (np.float32(row) - cy) / fy
-                least = plane_tolerance_m(z)
-                for k in range(len(planes)):
-                    if (planes[k, 0] * x + planes[k, 1] * y + planes[k, 2]) * z + planes[k, 3] <= least:
-                        mask[row, col] = False
+        y, depth_row, mask_row = (np.float32(row) - cy) / fy, depth_m[row], mask[row]
+        for k in range(len(planes)):  # along the row in vectors
+            a, b, c, d = planes[k]
+            for col in range(len(x)):
+                z = depth_row[col]
+                mask_row[col] &= (a * x[col] + b * y + c) * z + d > plane_tolerance_m(z)
 
 
 def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

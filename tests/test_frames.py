@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from posepipe.camera import Intrinsics
-from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, DepthFrame, clean_depth
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, DepthFrame, clean_depth, window_of
 
 CAMERA = Intrinsics(10.0, 10.0, 0.0, 0.0)
 
@@ -97,3 +97,11 @@ def test_a_frame_is_cleaned_on_the_way_in():
 def test_a_frame_without_an_image_is_refused():
     with pytest.raises(ValueError):
         DepthFrame(np.zeros((2, 2, 2), np.float32), CAMERA)
+
+
+def test_a_window_holds_all_of_a_mask_and_no_row_or_column_more():
+    mask = np.zeros((9, 12), bool)
+    mask[2, 5] = mask[6, 3] = True
+    assert window_of(mask) == (slice(2, 7), slice(3, 6))
+    assert window_of(mask.view(np.uint8)) == window_of(mask)
+    assert mask[window_of(np.zeros((4, 5), bool))].size == 0
