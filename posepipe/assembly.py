@@ -19,7 +19,7 @@ from scipy.special import erf
 from posepipe.body import BodyDefinition
 from posepipe.gaussian_pose import choose_proposals, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
-from posepipe.refinement import Evidence, Mirror, refine, surest
+from posepipe.refinement import Evidence, Mirror, reconcile, refine
 from posepipe.results import RIGHT_M, JointProposal, Pose, Proposals
 
 
@@ -69,7 +69,7 @@ class PoseAssembler:
             return joints_m, certainty
         evidence = Evidence.gather((rivals.places_m, rivals.confidence), (place, confidence), expected)
         (corrected_m,), (share,) = refine(network, evidence, self._mirror)
-        return surest(network, (joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
+        return reconcile(network, (joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
 
 
 def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from posepipe.joint_parameters import JointParameters, Landmark, Refinement, lan
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
 from posepipe.proposals import calibrated, find_landmarks, push_back
-from posepipe.refinement import Evidence, Mirror, opinions, refine, surest
+from posepipe.refinement import Evidence, Mirror, opinions, reconcile, refine
 from posepipe.refinement_fitting import fit_certainty, train_refinement
 from posepipe.results import RIGHT_M
 from posepipe.votes import PackedVotes
@@ -322,7 +322,7 @@ def _fit_refinement(
     rights = [_right(model[0], truth_m) for model in (expected, corrected)]
     terms = opinions(expected, corrected)
     taught = replace(taught, calibration=calibration, certainty=np.stack([fit_certainty(terms, r) for r in rights]))
-    better, _ = surest(taught, expected, corrected)
+    better, _ = reconcile(taught, expected, corrected)
     return taught if _right(better, truth_m).mean() > rights[0].mean() else None
 
 

@@ -19,9 +19,10 @@ from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joint_parameters import RIVALS, Landmark, Refinement, landmarks_of
 from posepipe.perceptron import perceptron
 
-HEAD_START = 0.1
-"""So much surer the Gaussian has to be of a joint than the network that corrects it. On rendered people the network
-alone is better still, on real ones, who are otherwise than any rendered, it is not (docs/accuracy.md)."""
+MUCH_SURER = 0.2
+"""So much surer of a joint than the network that corrects it, the Gaussian alone is heard; half as much, half. On
+rendered people the network alone is better still, on real ones, who are otherwise than any rendered, it is not
+(docs/accuracy.md)."""
 ACROSS = np.array([-1, 1, 1], np.float32)
 """Takes a place to its mirror image."""
 MOST_APART_M = 0.3
@@ -140,12 +141,14 @@ def opinions(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarra
     return np.concatenate([terms, terms * apart[..., None]], axis=-1)
 
 
-def surest(
+def reconcile(
     refinement: Refinement,
     expected: tuple[np.ndarray, np.ndarray],
     corrected: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of two models' joints the corrected ones, but where the other model is clearly surer.
+    """Of two models' joints the corrected ones, drawn to the others' as far as the other model is surer.
+
+    By and by, for a joint that leapt from the one to the other would leap with every change of the picture.
 
     Parameters
     ----------
@@ -158,11 +161,11 @@ def surest(
     joints_m : (..., J, 3), metres
     certainty : (..., J), how likely each lies right, both opinions heard
     """
-    gaussian = expected[1] > corrected[1] + HEAD_START
-    weights = np.where(gaussian[..., None], refinement.certainty[0], refinement.certainty[1])
+    gaussian = np.clip((expected[1] - corrected[1]) / MUCH_SURER, 0, 1)[..., None]
+    weights = gaussian * refinement.certainty[0] + (1 - gaussian) * refinement.certainty[1]
     log_odds = (opinions(expected, corrected) * weights).sum(axis=-1)
     certainty = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-    return np.where(gaussian[..., None], expected[0], corrected[0]), certainty
+    return gaussian * expected[0] + (1 - gaussian) * corrected[0], certainty
 
 
 def refine(refinement: Refinement, evidence: Evidence, mirror: Mirror | None) -> tuple[np.ndarray, np.ndarray]:
