@@ -47,7 +47,7 @@ class PoseAssembler:
     def assemble(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """The pose that the proposals of one person speak for; None when too few were found."""
         known = Proposals.gather(self._landmarks, proposals)
-        if np.count_nonzero(known.confidence.any(axis=1)) < self.min_landmarks:
+        if np.count_nonzero((known.confidence > 0).any(axis=1)) < max(self.min_landmarks, 1):
             return None
         place, confidence = known.pick(choose_proposals(known.places_m, known.confidence, self.parameters))
         joints_m, certainty = self._joints_of(known, place, confidence)

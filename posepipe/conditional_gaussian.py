@@ -1,4 +1,7 @@
-"""Kernel: what a Gaussian expects of some values, given others that were measured."""
+"""Kernel: what a Gaussian expects of some values, given others that were measured.
+
+Other kernels call ``fill_...``; `condition` and `leave_one_out` do the same from Python, and are what is tested.
+"""
 
 from __future__ import annotations
 

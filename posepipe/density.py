@@ -43,10 +43,19 @@ def weigh_points(
     Density. A pixel's area is d^2 n / (fx fy), n the pixels that it stands for, so that neither distance nor
     resolution changes the weight of a limb.
 
+    Raises
+    ------
+    ValueError
+        For pixels outside the picture, or another number of classes.
+
     References
     ----------
     Shotton et al., CVPR 2011, eq. 8, in square metres. Naive twin: tests/reference/density.py
     """
+    if (parts.pixels.max(axis=0, initial=0) >= depth_m.shape).any() or parts.pixels.min(initial=0) < 0:
+        raise ValueError(f"classified pixels must lie in the picture of {depth_m.shape}, and some do not")
+    if parts.values.shape[1] != landmark_classes.shape[1]:
+        raise ValueError(f"landmarks are of {landmark_classes.shape[1]} classes, pixels of {parts.values.shape[1]}")
     landmarks, classes = np.nonzero(landmark_classes)
     n_points, n_landmarks = len(parts.pixels), len(landmark_classes)
     points_m, area_m2 = np.empty((n_points, 3), np.float32), np.empty(n_points, np.float32)

@@ -42,8 +42,11 @@ class CutOutForeground:
         if not mask[window].size:
             return person
         count, pieces = cv2.connectedComponents(mask[window], connectivity=8)
+        # the whole picture's lens will do: only areas are used, for which its centre does not matter
         area_m2, _, _ = measure_pieces(pieces, count - 1, frame.depth_m[window].copy(), frame.intrinsics)
-        person[window] = (area_m2 >= self.min_area_m2).view(np.uint8)[pieces]
+        kept = area_m2 >= self.min_area_m2
+        kept[0] = False  # what does not read
+        person[window] = kept.view(np.uint8)[pieces]
         return person
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:

@@ -49,7 +49,9 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
 
 
 def window_of(mask: np.ndarray) -> tuple[slice, slice]:
-    """Rows and columns that hold all of a mask, bool or uint8 (H, W); empty for an empty one."""
+    """Rows and columns that hold all of a mask, (H, W); empty for an empty one."""
+    if mask.itemsize > 1:
+        mask = mask != 0
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     return slice(top, top + height), slice(left, left + width)
 

@@ -115,8 +115,11 @@ def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: J
 
     Returns
     -------
-    int64 (L,), which proposal of each landmark, the first of equals; 0 where none was made. Naive twin:
-    tests/reference/assembly.py
+    int64 (L,), which proposal of each landmark, the first of equals; 0 where none was made
+
+    References
+    ----------
+    Naive twin: tests/reference/assembly.py
     """
     best = np.zeros(len(confidence), np.int64)
     if confidence.size:
@@ -156,7 +159,7 @@ def expect_landmarks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expect each landmark, given all the others.
 
-    Parameters are those of `infer_joints`.
+    As `choose_proposals` does in its rounds; parameters are those of `infer_joints`.
 
     Returns
     -------

@@ -33,7 +33,7 @@ _HALVINGS = 6
 
 @njit(cache=True, inline="always")
 def _gaussian(squared):
-    """exp(-squared / 2) to 1e-6 up to REACH: a cubic near 0, squared as often as the exponent was halved before."""
+    """exp(-squared / 2) to 4e-6 up to REACH: a cubic near 0, squared as often as the exponent was halved before."""
     t = squared * np.float32(0.5 / 2**_HALVINGS)
     value = np.float32(1) - t * (np.float32(1) - t * (np.float32(1 / 2) - t * np.float32(1 / 6)))
     for _ in range(_HALVINGS):
@@ -161,8 +161,8 @@ def find_summits(near, weights, bandwidth, most_climbs, modes, masses):
 
 
 @njit(cache=True)
-def shuffled(task, n_tasks):
-    """Row of a task number: the even rows first, for left and right cost alike, and two threads get halves."""
+def evens_first(task, n_tasks):
+    """Row of a task number, even rows first: left and right stand side by side and cost alike, one for each thread."""
     n_even = (n_tasks + 1) // 2
     return 2 * task if task < n_even else 2 * (task - n_even) + 1
 
@@ -170,7 +170,7 @@ def shuffled(task, n_tasks):
 @njit(cache=True, parallel=True)
 def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, masses):
     for task in prange(probabilities.shape[1]):  # a landmark owns its rows of modes and masses
-        landmark = shuffled(task, probabilities.shape[1])
+        landmark = evens_first(task, probabilities.shape[1])
         least, count = min_probability[landmark], 0
         for i in range(len(points)):
             count += probabilities[i, landmark] > least

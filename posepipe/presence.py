@@ -28,7 +28,7 @@ class PresenceCheck:
     min_share: float = 0.5  #: of the candidate's surface that must be a person
     min_area_m2: float = 0.04  #: of a person's surface, seen face on
     enough_m2: float = 0.15  #: so much in one piece is worth another look, whatever it hangs together with
-    max_nobody: float = 0.25  #: mean probability of class 0 over the pixels of a person
+    max_nobody: float = 0.25  #: mean probability of class 0 over all pixels labelled last, those taken away among them
     min_confidence: float = 0.1  #: mean of a pose's joints
 
     def person_mask(

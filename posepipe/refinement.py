@@ -1,6 +1,6 @@
 """A small network corrects the joints that the Gaussian expects.
 
-The Gaussian of `assembly` relates places by straight lines, and believes what was proposed as far as
+The Gaussian of `gaussian_pose` relates places by straight lines, and believes what was proposed as far as
 its mass goes. A person who turns round is no straight line, and a hand behind the back is proposed all
 the same, where the other hand is. The network sees what the Gaussian saw, its answer and the rivals
 that were passed over, and says how far off each joint is and how likely the corrected one is right.
@@ -105,7 +105,8 @@ def _widened(array: np.ndarray, columns: int) -> np.ndarray:
 def inputs_of(evidence: Evidence) -> np.ndarray:
     """What the network sees: float32 (P, `n_inputs`), places in metres about the middle of the expected joints.
 
-    And the ray to that middle: from where a person is looked at decides what he hides.
+    And the ray to that middle: from where a person is looked at decides what he hides. `Mirror.of` and `n_inputs` know
+    the order.
     """
     middle = evidence.joints_m.mean(axis=1)
     rivals = np.where(evidence.rivals_confidence[..., None] > 0, evidence.rivals_m - middle[:, None, None], 0)

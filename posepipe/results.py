@@ -27,7 +27,7 @@ class JointProposal:
     voted: bool = False  #: a mode of votes for the joint, not of its surface
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Proposals(Sequence[JointProposal]):
     """All that is proposed of one person: a sequence of `JointProposal`, landmark by landmark, the surest first.
 
@@ -44,7 +44,7 @@ class Proposals(Sequence[JointProposal]):
         if isinstance(proposals, cls) and proposals.landmarks == landmarks:
             return proposals
         rivals: dict[Landmark, list[JointProposal]] = {landmark: [] for landmark in landmarks}
-        for proposal in sorted(proposals, key=lambda p: -p.confidence):
+        for proposal in sorted((p for p in proposals if p.confidence > 0), key=lambda p: -p.confidence):
             rivals[Landmark(proposal.joint, proposal.voted)].append(proposal)
         most = max(map(len, rivals.values()), default=0)
         places_m, confidence = np.zeros((len(landmarks), most, 3)), np.zeros((len(landmarks), most))
@@ -52,11 +52,6 @@ class Proposals(Sequence[JointProposal]):
             for k, proposal in enumerate(own):
                 places_m[row, k], confidence[row, k] = proposal.xyz_m, proposal.confidence
         return cls(tuple(landmarks), places_m, confidence)
-
-    def of(self, joint: str, voted: bool = False) -> list[JointProposal]:
-        """Those for one landmark; none where that is not looked for."""
-        landmark = Landmark(joint, voted)
-        return list(self._in_rows([self.landmarks.index(landmark)])) if landmark in self.landmarks else []
 
     def pick(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Places, float64 (L, 3) metres, and confidences, (L,), of one of each landmark; 0 where none is proposed.
@@ -66,23 +61,24 @@ class Proposals(Sequence[JointProposal]):
         rows = np.arange(len(self.landmarks))
         return self.places_m[rows, ranks], self.confidence[rows, ranks]
 
-    def _in_rows(self, rows: Iterable[int]) -> Iterator[JointProposal]:
-        for row in rows:
-            name, voted = self.landmarks[row]
-            for place, sure in zip(self.places_m[row].tolist(), self.confidence[row].tolist(), strict=True):
-                if sure > 0:
-                    yield JointProposal(name, tuple(place), sure, voted)
-
     def __eq__(self, other: object) -> bool:
         return tuple(self) == tuple(other) if isinstance(other, Sequence) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __iter__(self) -> Iterator[JointProposal]:
-        return self._in_rows(range(len(self.landmarks)))
+        for (name, voted), places, sureness in zip(
+            self.landmarks, self.places_m.tolist(), self.confidence.tolist(), strict=True
+        ):
+            for place, sure in zip(places, sureness, strict=True):
+                if sure > 0:
+                    yield JointProposal(name, tuple(place), sure, voted)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} proposals for {len(self.landmarks)} landmarks>"
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(self.confidence))
+        return int(np.count_nonzero(self.confidence > 0))
 
     @overload
     def __getitem__(self, index: int) -> JointProposal: ...

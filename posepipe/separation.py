@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.results import Proposals
+from posepipe.results import JointProposal
 
 CAMERA_UP = (0.0, -1.0, 0.0)
 """Up, where neither a floor nor the camera's place says otherwise: camera axes, of a level camera."""
@@ -28,7 +28,7 @@ class HeadSeparation:
 
     def split(
         self,
-        proposals: Proposals,
+        proposals: Sequence[JointProposal],
         depth_m: np.ndarray,
         mask: np.ndarray,
         intrinsics: Intrinsics,
@@ -59,9 +59,9 @@ class HeadSeparation:
         nearest[rows, cols] = away_m.argmin(axis=1) + 1
         return [nearest == number for number in range(1, len(heads_m) + 1)]
 
-    def _heads(self, proposals: Proposals) -> np.ndarray:
+    def _heads(self, proposals: Sequence[JointProposal]) -> np.ndarray:
         """Places (N, 3), metres, the surest first: modes of the surface, for votes for a head may meet between two."""
-        heads = [p for p in proposals.of(self.joint) if p.confidence >= self.min_head]
+        heads = [p for p in proposals if p.joint == self.joint and not p.voted and p.confidence >= self.min_head]
         kept: list[np.ndarray] = []
         for place in (np.array(p.xyz_m) for p in sorted(heads, key=lambda p: -p.confidence)):
             if all(np.linalg.norm(place - other) >= self.apart_m for other in kept):

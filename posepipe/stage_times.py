@@ -61,8 +61,8 @@ def time_stages(
 
     Returns
     -------
-    seconds a frame of each stage and of the WHOLE, float64 (frames,); weighing points, and the flow itself, are the
-    difference
+    seconds a frame of each stage and of the WHOLE, float64 (frames,); weighing points, the word on
+    whether a pose is a person's, and the flow itself are the difference
 
     Raises
     ------

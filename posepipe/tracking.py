@@ -97,7 +97,7 @@ class Tracker:
         return [_Look.at(pose, self._rows, self._bones) for pose in poses]
 
     def _assign(self, looks: Sequence[_Look]) -> dict[int, _Person]:
-        """Whose the poses are, who have seen themselves in them: row -> person, without the newcomers."""
+        """Whose the poses are, row -> person, without the newcomers; those people have moved there."""
         if not looks or not self._people:
             return {}
         pairs = [[_Pairing.of(person, look, self._now_s) for person in self._people] for look in looks]

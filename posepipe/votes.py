@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from posepipe.mean_shift import MAX_MODES, find_summits, room_for, shuffled
+from posepipe.mean_shift import MAX_MODES, evens_first, find_summits, room_for
 
 OFFSET_STEP_M = 0.005
 """Unit of a stored offset."""
@@ -29,7 +29,7 @@ MOST_VOTES = 200
 MOST_CLIMBS = 8
 """For each joint: votes for it lie closer together than the pixels of a surface."""
 BLOCKS = 4
-"""Of voters, each counted and placed by one thread at a time."""
+"""Of voters, each counted and placed by one thread at a time: few, for each has counts of its own to be cleared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +188,8 @@ def _cast(points, area, leaves, n_pixels, spans, first_leaf, codes, offsets, mir
                         if like[joint] * room[joint] // alike[joint] == before:
                             continue
                     n, k = _voter(i, n_pixels, len(leaves)), at[joint]
-                    x = -offsets[v, 0] if walk else offsets[v, 0]
-                    places[joint, k, 0] = points[n, 0] + step * np.float32(x)
+                    x = np.float32(offsets[v, 0])
+                    places[joint, k, 0] = points[n, 0] + step * (-x if walk else x)
                     places[joint, k, 1] = points[n, 1] + step * np.float32(offsets[v, 1])
                     places[joint, k, 2] = points[n, 2] + step * np.float32(offsets[v, 2])
                     weights[joint, k] = weight * area[n] * unit
@@ -252,7 +252,7 @@ def cast_votes(
 @njit(cache=True, parallel=True)
 def _find_vote_modes(places, weights, n_votes, bandwidth, modes, masses):
     for task in prange(len(n_votes)):  # a joint owns its rows of modes and masses
-        k = shuffled(task, len(n_votes))
+        k = evens_first(task, len(n_votes))
         near, own = room_for(n_votes[k])
         for i in range(n_votes[k]):
             near[0, i], near[1, i], near[2, i] = places[k, i, 0], places[k, i, 1], places[k, i, 2]

@@ -721,9 +721,9 @@ KERNELS = (
         ),
         _find_modes,
         size=900,
-        tolerance=(5e-4, 1e-5),
+        tolerance=(5e-4, 2e-6),
         reason="a climb ends at a step of half a millimetre, and blobs narrower than the kernel shorten every step;"
-        " masses of some thousandths of a square metre by a table that errs by 1e-4",
+        " masses are of some thousandths of a square metre, at the place where the climb ended",
     ),
     Kernel(
         "fit_votes",
@@ -750,7 +750,7 @@ KERNELS = (
         _find_vote_modes_naively,
         _voters_with_votes,
         size=300,
-        tolerance=(1e-3, 1e-5),
+        tolerance=(1e-3, 2e-6),
         reason="as for find_modes",
     ),
     Kernel(

@@ -272,6 +272,14 @@ def test_too_few_landmarks_make_no_pose(count):
     assert PoseAssembler(TOY, parameters()).assemble(proposals(places(), 0.9)[:count]) is None
 
 
+def test_nobody_has_no_pose_however_few_landmarks_are_asked_for():
+    assert PoseAssembler(TOY, parameters(), min_landmarks=0).assemble([]) is None
+
+
+def test_proposals_that_deny_themselves_make_no_pose():
+    assert PoseAssembler(TOY, parameters(), min_confidence=0).assemble(proposals(places(), -0.5)) is None
+
+
 def test_proposals_of_one_landmark_count_once():
     same = [JointProposal("head", (0.0, 0.0, 2.0), 0.5 + 0.1 * k) for k in range(4)]
     assert PoseAssembler(TOY, parameters()).assemble(same) is None

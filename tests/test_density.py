@@ -73,3 +73,22 @@ def test_nobody_weighs_nothing():
     density = weigh_points(np.zeros((4, 4), np.float32), CAMERA, parts, CLASSES)
     assert density.points_m.shape == (0, 3)
     assert density.weights.shape == (0, 2)
+
+
+def test_pixels_outside_the_picture_and_other_classes_are_refused():
+    values = np.full((1, CLASSES.shape[1]), 0.5, np.float32)
+    for pixel in ([4, 0], [0, 4], [-1, 0]):
+        with pytest.raises(ValueError, match="must lie in the picture"):
+            weigh_points(
+                np.ones((4, 4), np.float32),
+                CAMERA,
+                PartProbabilities(np.array([pixel], np.int32), values, EVERY_PIXEL),
+                CLASSES,
+            )
+    with pytest.raises(ValueError, match="classes"):
+        weigh_points(
+            np.ones((4, 4), np.float32),
+            CAMERA,
+            PartProbabilities(np.zeros((1, 2), np.int32), values[:, 1:], EVERY_PIXEL),
+            CLASSES,
+        )

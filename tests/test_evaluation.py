@@ -12,6 +12,8 @@ from posepipe.frames import LabelledFrame
 from posepipe.joint_fitting import fit_joint_parameters
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
+from posepipe.pipeline import Pipeline
+from posepipe.presence import PresenceCheck
 from tests.toy_person import TOY, toy_frame, toy_frames
 
 FURTHER = 1.15
@@ -75,6 +77,14 @@ def test_what_is_nobodys_and_looks_like_somebody_is_counted(forest, four_in_view
     knowing = evaluate(forest, frames, instead=TrueParts(TOY), whole_frames=True).presence.figures()
     assert knowing["room pixels taken for people"] == 0
     assert knowing["false people a frame"] == 0
+
+
+@pytest.mark.parametrize(("presence", "people"), [({}, 3), ({"max_nobody": -0.1}, 0), ({"min_confidence": 1.01}, 0)])
+def test_candidates_are_people_as_presence_says(forest, presence, people):
+    """The chair too: to a forest without class 0 nothing is like nobody."""
+    pipeline = Pipeline.from_forest(forest, tracking=False)
+    pipeline.presence = PresenceCheck(**presence)
+    assert len(pipeline.step(with_chair(beside_each_other(31)).depth).people) == people
 
 
 def test_somebody_who_is_not_found_is_missed_and_all_his_joints_are_wrong(forest, four_in_view):

@@ -32,6 +32,12 @@ def test_everything_that_reads_is_the_person():
     np.testing.assert_array_equal(mask, depth_m > 0)
 
 
+def test_what_does_not_read_is_nobody_even_where_every_speck_counts():
+    depth_m = person()
+    depth_m[20:25, 25:30] = 0
+    np.testing.assert_array_equal(mask_of(depth_m, min_area_m2=0), depth_m > 0)
+
+
 def test_holes_in_the_person_stay_holes():
     depth_m = person()
     depth_m[20:25, 25:30] = 0

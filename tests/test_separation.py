@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.joint_parameters import Landmark
-from posepipe.results import JointProposal, Proposals
+from posepipe.results import JointProposal
 from posepipe.separation import HeadSeparation
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
@@ -29,9 +28,7 @@ def side_by_side() -> tuple[np.ndarray, np.ndarray]:
 def split(proposals, depth_m=None, mask=None, **options) -> list[np.ndarray]:
     plain_m, everybody = side_by_side()
     depth_m = plain_m if depth_m is None else depth_m
-    landmarks = (Landmark("head", False), Landmark("left_hand", False), Landmark("head", True))
-    known = Proposals.gather(landmarks, proposals)
-    return HeadSeparation().split(known, depth_m, everybody if mask is None else mask, CAMERA, **options)
+    return HeadSeparation().split(proposals, depth_m, everybody if mask is None else mask, CAMERA, **options)
 
 
 def test_each_of_two_side_by_side_gets_his_half():

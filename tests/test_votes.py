@@ -107,6 +107,24 @@ def test_thinned_pixels_weigh_as_much_as_all():
     assert weights[0, :40].sum() == pytest.approx(400 * AREA_M2, rel=1e-5)
 
 
+@pytest.mark.parametrize("steps", [127, -127, -128])
+def test_a_mirrored_walk_votes_to_the_other_side_however_far(steps):
+    far = leaf_votes([[[[steps, 3, 0]]]], [[[255]]])
+    points, area = np.array([[0, 0, 2]], np.float32), np.array([AREA_M2], np.float32)
+    places, _, n_votes = cast_votes(points, area, np.zeros((1, 2), np.int32), pack_votes([far], np.array([0])))
+    assert n_votes.tolist() == [2]
+    offset = steps * OFFSET_STEP_M
+    np.testing.assert_allclose(places[0, :2], [[offset, 0.015, 2], [-offset, 0.015, 2]], atol=1e-6)
+
+
+def test_a_body_may_have_more_joints_than_a_byte_counts():
+    offsets, weights = np.zeros((1, 300, 1, 3)), np.zeros((1, 300, 1))
+    offsets[0, 299, 0], weights[0, 299, 0] = [20, 0, 0], 200
+    places, _, n_votes = cast([[0, 0, 2]], [[0]], [leaf_votes(offsets, weights)])
+    assert n_votes.sum() == n_votes[299] == 1
+    np.testing.assert_allclose(places[299, 0], [0.1, 0, 2], atol=1e-6)
+
+
 def crowd(rng, n_pixels: int = 300):
     """Pixels round three joints, with votes of three trees that err by centimetres; points, areas, leaves, trees."""
     joints = np.array([[0, 0, 2], [0.8, 0.1, 2.3], [-0.7, 0.6, 2.1]])
@@ -127,14 +145,16 @@ def crowd(rng, n_pixels: int = 300):
     return points.astype(np.float32), area, leaves, trees, joints
 
 
-@pytest.mark.parametrize(("most_votes", "most_pixels"), [(2000, 2000), (150, 2000), (60, 77)])
+@pytest.mark.parametrize(("most_votes", "most_pixels"), [(2000, 2000), (150, 2000), (60, 77), (2, 3), (1, 1)])
 def test_votes_are_those_of_the_naive_twin(most_votes, most_pixels):
     points, area, leaves, trees, _ = crowd(np.random.default_rng(most_votes))
     places, weights, n_votes = cast_votes(points, area, leaves, pack_votes(trees), most_votes, most_pixels)
     wanted = naive.cast_votes(points, area, leaves, trees, most_votes, most_pixels)
     assert n_votes.tolist() == [len(votes) for votes in wanted]
     for joint, votes in enumerate(wanted):
-        np.testing.assert_allclose(places[joint, : len(votes)], [place for place, _ in votes], atol=1e-6)
+        np.testing.assert_allclose(
+            places[joint, : len(votes)], np.reshape([place for place, _ in votes], (-1, 3)), atol=1e-6
+        )
         np.testing.assert_allclose(weights[joint, : len(votes)], [weight for _, weight in votes], rtol=1e-5)
 
 

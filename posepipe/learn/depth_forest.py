@@ -146,6 +146,7 @@ class DepthForest:
         """
         if depth_m.shape != mask.shape:
             raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
+        mask = np.asarray(mask, bool)
         rows, cols = window_of(mask)  # what lies outside reads as background either way
         corner = np.array([rows.start - rows.start % stride[0], cols.start - cols.start % stride[1]], np.int32)
         window = slice(corner[0], rows.stop), slice(corner[1], cols.stop)

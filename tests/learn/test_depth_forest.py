@@ -11,11 +11,13 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import PosepipeError
 from posepipe.label_images import draw_labels
-from posepipe.learn.classify import classify, pack_forest
+from posepipe.learn.classify import classify, find_leaves, pack_forest
+from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.pixel_sampling import sample_pixels
 from posepipe.learn.tree import LEAF
+from posepipe.parts import pixels_of
 from tests import random_inputs
 from tests.toy_person import INTRINSICS, SHAPE, TOY, toy_frame, toy_frames
 
@@ -81,6 +83,27 @@ def test_a_stride_classifies_a_grid_as_before(forest):
     assert third.stride == (3, 2)
     np.testing.assert_array_equal(third.pixels, every.pixels[on_grid])
     np.testing.assert_array_equal(third.values, every.values[on_grid])
+
+
+@pytest.mark.parametrize("stride", [(1, 1), (2, 1), (3, 3)])
+@pytest.mark.parametrize("aside", [(0, 0), (13, 7), (-9, -11)])
+def test_where_in_the_picture_somebody_stands_changes_no_leaf(forest, aside, stride):
+    """What is classified in the window of a mask is what a walk over the whole picture gives."""
+    frame = toy_frame(203)
+    depth_m, mask = (np.roll(image, aside, axis=(0, 1)) for image in (frame.depth.depth_m, frame.people > 0))
+    found = forest.predict(depth_m, mask, INTRINSICS, stride)
+    whole = find_leaves(bordered_depth(depth_m, mask), found.pixels, INTRINSICS.fx, INTRINSICS.fy, forest.packed)
+    np.testing.assert_array_equal(found.leaves, whole)
+    np.testing.assert_array_equal(found.pixels, pixels_of(mask & (depth_m > 0), stride))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float64])
+def test_a_mask_may_be_of_any_dtype(forest, dtype):
+    frame = toy_frame(203)
+    masks = (frame.people > 0, (frame.people > 0).astype(dtype) * 2)
+    bools, numbers = (forest.predict(frame.depth.depth_m, mask, INTRINSICS) for mask in masks)
+    np.testing.assert_array_equal(numbers.pixels, bools.pixels)
+    np.testing.assert_array_equal(numbers.values, bools.values)
 
 
 @pytest.mark.parametrize("what", ["empty mask", "no reading"])

@@ -29,9 +29,9 @@ def heaviest(votes, most):
 
 def mirrored(tree, mirrored_joints):
     """What the leaves of a tree say of the world in a mirror."""
-    offsets, weights = np.zeros_like(tree.offsets), np.zeros_like(tree.weights)
+    offsets, weights = np.zeros(tree.offsets.shape, int), np.zeros_like(tree.weights)
     for joint, other in enumerate(mirrored_joints):
-        offsets[:, other] = tree.offsets[:, joint] * np.array([-1, 1, 1], np.int8)
+        offsets[:, other] = tree.offsets[:, joint] * np.array([-1, 1, 1])
         weights[:, other] = tree.weights[:, joint]
     return replace(tree, offsets=offsets, weights=weights)
 
