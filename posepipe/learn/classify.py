@@ -1,9 +1,10 @@
 """Kernel: a forest on a frame's person pixels.
 
-Three things make it fast. A node is one record of 32 bytes, half a cache line and never astride two, with
-its offsets in it. A block of 64 pixels goes down a tree side by side, one level at a time, so that the
-cache misses of 64 walks overlap instead of waiting for each other. And each level is done in three
-passes, fetch the nodes, place the probes, compare what they read, of which the second runs in vectors.
+Three things make it fast. A node is one record of 32 bytes, half a cache line and never astride two, with its
+offsets in it, and followed by the larger of its children; a leaf is no record, but a number in the node above. A
+block of 64 pixels goes down a tree side by side, one level at a time, so that the cache misses of 64 walks overlap
+instead of waiting for each other. And each level is done in three passes, fetch the nodes, place the probes, compare
+what they read, of which the second runs in vectors.
 
 A symmetric forest is walked twice, the second time as its own mirror image: offsets to the other side, and left parts
 for right ones. That is as good as more trees, needs no room, and makes a mirrored frame give the mirrored answer.
@@ -17,20 +18,21 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from posepipe.learn.tree import LEAF, Tree
+from posepipe.learn.tree import Tree
 
 BLOCK = 64
 CACHE_LINE = 64  #: bytes
 WHOLE = 255  #: of a leaf's bytes: a probability of 1
-_CHILD = 5  #: column of the record that holds an int32: first child, or -1 - leaf row at a leaf
+_LINKS = 5  #: first of two columns of the record that hold an int32: a child's record, or -1 - row of a leaf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedForest:
     """Trees laid out for the kernel."""
 
-    records: np.ndarray  #: float32 (N, 8): u row, u col, v row, v col, threshold mm, child (int32 bits), 0, 0
-    roots: np.ndarray  #: int32 (T,)
+    #: float32 (N, 8), of the nodes that ask: u row, u col, v row, v col, threshold mm, children (int32 bits), 0
+    records: np.ndarray
+    roots: np.ndarray  #: int32 (T,), a record, or -1 - row of a leaf
     first_leaf: np.ndarray  #: int32 (T,), row of `leaf_shares` where a tree's own leaves begin
     leaf_shares: np.ndarray  #: uint8 (L, C), of all trees, in units of 1 / 255; float32 where those do not hold them
     mirrored_classes: np.ndarray  #: int64 (C,), the class of each class's mirror image; empty = one walk a tree
@@ -46,18 +48,20 @@ def pack_forest(
 ) -> PackedForest:
     """Lay trees and their feature tables (float32 (F, 2, 2) each) end to end; a symmetric forest knows its mirror."""
     records, roots, first_leaf = [], [], []
-    n_nodes = n_leaves = 0
+    n_records = n_leaves = 0
     for tree, table in zip(trees, offsets, strict=True):
-        inner = tree.feature != LEAF
-        record = np.zeros((tree.n_nodes, 8), np.float32)
-        record[inner, :4] = table[tree.feature[inner]].reshape(-1, 4)
-        record[:, 4] = np.float32(1000) * tree.threshold
-        child = np.where(inner, tree.first_child + n_nodes, -1 - tree.first_child)
-        record.view(np.int32)[:, _CHILD] = child
+        inner = ~tree.is_leaf
+        place = _preorder(tree)
+        links = np.where(inner, place + n_records, -1 - tree.first_child)
+        record, own = np.zeros((np.count_nonzero(inner), 8), np.float32), place[inner]
+        record[own, :4] = table[tree.feature[inner]].reshape(-1, 4)
+        record[own, 4] = np.float32(1000) * tree.threshold[inner]
+        for side in range(2):
+            record.view(np.int32)[own, _LINKS + side] = links[tree.first_child[inner] + side]
         records.append(record)
-        roots.append(n_nodes)
+        roots.append(links[0])
         first_leaf.append(n_leaves)
-        n_nodes += tree.n_nodes
+        n_records += len(record)
         n_leaves += tree.n_leaves
     return PackedForest(
         records=_aligned(np.concatenate(records)),
@@ -66,6 +70,21 @@ def pack_forest(
         leaf_shares=_aligned(_as_bytes(np.concatenate([t.leaf_statistics for t in trees]))),
         mirrored_classes=np.array([] if mirrored_classes is None else mirrored_classes, np.int64),
     )
+
+
+def _preorder(tree: Tree) -> np.ndarray:
+    """Places of the nodes that ask, int64 (N,): all below a node follow it, the larger child and all below it first."""
+    inner, places = ~tree.is_leaf, np.zeros(tree.n_nodes, np.int64)
+    sizes = tree.sum_up(inner[:, None].astype(np.float64))[:, 0].astype(np.int64)
+    nodes = np.flatnonzero(inner[:1])
+    while len(nodes):
+        first = tree.first_child[nodes]
+        left, right = sizes[first], sizes[first + 1]
+        places[first] = places[nodes] + 1 + np.where(left < right, right, 0)
+        places[first + 1] = places[nodes] + 1 + np.where(left < right, 0, left)
+        children = np.concatenate([first, first + 1])
+        nodes = children[inner[children]]
+    return places
 
 
 def _as_bytes(probabilities: np.ndarray) -> np.ndarray:
@@ -93,8 +112,22 @@ def _probed(pixel, offset_m, scale, most):
     return np.int32(place if place < most else most)
 
 
+@njit(cache=True)
+def _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves):
+    """Note the leaves of those who are at one, and move the others together; how many these are."""
+    still = 0
+    for w in range(walking):
+        if node[w] < 0:
+            leaves[walker[w]] = -1 - node[w]
+            continue
+        node[still], walker[still] = node[w], walker[w]
+        row[still], col[still], row_scale[still], col_scale[still] = row[w], col[w], row_scale[w], col_scale[w]
+        still += 1
+    return still
+
+
 @njit(cache=True, parallel=True)
-def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
+def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
     height, width = image.shape
     flat = image.ravel()
     last_row, last_col = np.float32(height - 1), np.float32(width - 1)
@@ -115,7 +148,7 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
                 depth_m = np.float32(flat[r * width + c]) * np.float32(0.001)
                 row[i], col[i], row_scale[i], col_scale[i] = r, c, fy / depth_m, side * (fx / depth_m)
                 node[i], walker[i] = roots[t % len(roots)], i
-            walking = count
+            walking = _still_walking(node, walker, row, col, row_scale, col_scale, count, leaves[first:, t])
             while walking > 0:
                 for w in range(walking):
                     n = np.uint32(node[w])  # an index that cannot be negative is not looked at for that
@@ -128,24 +161,14 @@ def _find_leaves(image, pixels, fx, fy, records, children, roots, leaves):
                     v_col = _probed(col[w], offsets[3, w], col_scale[w], last_col)
                     u[w] = u_row * np.int32(width) + u_col
                     v[w] = v_row * np.int32(width) + v_col
-                still = 0
+                marks = np.int32(0)
                 for w in range(walking):
                     n = np.uint32(node[w])
-                    child = children[n, _CHILD]
-                    if child < 0:  # a leaf: the pixel is at its end
-                        leaves[first + walker[w], t] = -1 - child
-                        continue
                     response_mm = np.float32(np.int32(flat[np.uint32(u[w])]) - np.int32(flat[np.uint32(v[w])]))
-                    node[still] = child + np.int32(response_mm > records[n, 4])
-                    walker[still] = walker[w]
-                    row[still], col[still], row_scale[still], col_scale[still] = (
-                        row[w],
-                        col[w],
-                        row_scale[w],
-                        col_scale[w],
-                    )
-                    still += 1
-                walking = still
+                    node[w] = links[n, _LINKS + 1] if response_mm > records[n, 4] else links[n, _LINKS]
+                    marks |= node[w]
+                if marks < 0:  # somebody is at a leaf
+                    walking = _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves[first:, t])
 
 
 @njit(cache=True, parallel=True)

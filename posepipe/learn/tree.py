@@ -64,10 +64,15 @@ class Tree:
         """Parent of every node, -1 at the root: int64 (N,)."""
         parents = np.full(self.n_nodes, -1)
         inner = np.nonzero(~self.is_leaf)[0]
+        parents[self._children_of_all()] = np.repeat(inner, self.n_children[inner])
+        return parents
+
+    def _children_of_all(self) -> np.ndarray:
+        """The children of every node, one node's after the other's."""
+        inner = ~self.is_leaf
         count = self.n_children[inner]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        parents[np.repeat(self.first_child[inner], count) + within] = np.repeat(inner, count)
-        return parents
+        return np.repeat(self.first_child[inner], count) + within
 
     def node_statistics(self) -> np.ndarray:
         """Statistics of every node, from the leaves up: float64 (N, K)."""
@@ -136,6 +141,8 @@ class Tree:
         child, parent = self.first_child[inner], np.nonzero(inner)[0]
         if (child <= parent).any() or (child + self.n_children[inner] > n).any() or (self.n_children[inner] < 1).any():
             raise ValueError("a child must come after its parent and inside the tree")
+        if (np.bincount(self._children_of_all(), minlength=n)[1:] != 1).any():
+            raise ValueError("every node but the root must be the child of one other")
         leaf = self.first_child[~inner]
         if (leaf < 0).any() or (leaf >= self.n_leaves).any():
             raise ValueError(f"a leaf points outside the {self.n_leaves} rows of leaf statistics")

@@ -151,10 +151,25 @@ def test_packing_keeps_every_node_and_leaf():
     trees = [random_inputs.tree(rng, 5, 8, 3) for _ in range(3)]
     tables = [random_inputs.offset_pairs(rng, 8) for _ in range(3)]
     packed = pack_forest(trees, tables)
-    assert len(packed.records) == sum(tree.n_nodes for tree in trees)
-    assert packed.roots.tolist() == [0, trees[0].n_nodes, trees[0].n_nodes + trees[1].n_nodes]
+    asking = [np.count_nonzero(~tree.is_leaf) for tree in trees]
+    assert len(packed.records) == sum(asking)
+    assert packed.roots.tolist() == [0, asking[0], asking[0] + asking[1]]
+    links = packed.records.view(np.int32)[:, 5:7].ravel()
+    below, leaves = links[links >= 0], -1 - links[links < 0]
+    assert sorted([*packed.roots, *below]) == list(range(len(packed.records)))  # every record is reached, once
+    assert sorted(leaves) == sorted(row for tree in trees for row in range(tree.n_leaves))
     assert packed.leaf_shares.dtype == np.float32
     np.testing.assert_array_equal(packed.leaf_shares, np.concatenate([t.leaf_statistics for t in trees]))
+
+
+def test_the_larger_child_follows_its_parent():
+    # node 0 asks, its first child is a leaf, its second asks twice more
+    feature = np.array([0, LEAF, 0, 0, LEAF, LEAF, LEAF], np.int32)
+    first_child = np.array([1, 0, 3, 5, 1, 2, 3], np.int32)
+    tree = Tree(feature, np.zeros(7, np.float32), first_child, np.eye(4, dtype=np.float32))
+    packed = pack_forest([tree, leaf(1, 0, 0, 0)], [RIGHT_PROBE, RIGHT_PROBE])
+    assert packed.records.view(np.int32)[:, 5:7].tolist() == [[-1, 1], [2, -2], [-3, -4]]
+    assert packed.roots.tolist() == [0, -1]  # the second tree is a leaf, and no record
 
 
 def test_leaves_as_a_model_file_keeps_them_are_packed_as_bytes():
