@@ -9,24 +9,17 @@ a hidden wrist from the elbow, and a knee that was seen is corrected by what sur
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import erf
 
 from posepipe.body import BodyDefinition
+from posepipe.certainty import calibrate, reconcile, share_within
 from posepipe.gaussian_pose import choose_proposals, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, Landmark, landmarks_of
-from posepipe.refinement import Evidence, Mirror, reconcile, refine
-from posepipe.results import RIGHT_M, JointProposal, Pose, Proposals
-
-
-def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
-    """Probability that an isotropic 3D Gaussian error of ``sigma_m`` an axis is below ``radius_m`` (Maxwell)."""
-    ratio = radius_m / np.maximum(sigma_m, 1e-9)
-    return np.clip(erf(ratio / math.sqrt(2)) - math.sqrt(2 / math.pi) * ratio * np.exp(-(ratio**2) / 2), 0, 1)
+from posepipe.refinement import Evidence, Mirror, refine
+from posepipe.results import JointProposal, Pose, Proposals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +62,5 @@ class PoseAssembler:
             return joints_m, certainty
         evidence = Evidence.gather((rivals.places_m, rivals.confidence), (place, confidence), expected)
         (corrected_m,), (share,) = refine(network, evidence, self._mirror)
-        return reconcile(network, (joints_m, certainty), (corrected_m, calibrate(share, network.calibration)))
-
-
-def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
-    """Stated confidence from the Gaussian's own, which is too sure of itself: logistic in its log-odds.
-
-    ``share`` (..., J) and ``calibration`` (J, 2), offset and slope.
-    """
-    share = np.clip(share, 1e-4, 1 - 1e-4)
-    log_odds = calibration[:, 0] + calibration[:, 1] * np.log(share / (1 - share))
-    return 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        corrected = corrected_m, calibrate(share, network.calibration)
+        return reconcile(network.certainty, (joints_m, certainty), corrected)

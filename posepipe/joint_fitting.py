@@ -15,8 +15,8 @@ from itertools import chain, islice, product
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from posepipe.assembly import calibrate, share_within
 from posepipe.body import BodyDefinition, mirror_name
+from posepipe.certainty import calibrate, certainty_of_mass, opinions, reconcile, share_within
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
 from posepipe.gaussian_fitting import fit_gaussian
@@ -24,8 +24,9 @@ from posepipe.gaussian_pose import choose_proposals, infer_joints, landmark_nois
 from posepipe.joint_parameters import JointParameters, Landmark, Refinement, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
 from posepipe.parts import PartClassifier, PartProbabilities, stride_for
-from posepipe.proposals import calibrated, find_landmarks, push_back
-from posepipe.refinement import Evidence, Mirror, opinions, reconcile, refine
+from posepipe.proposals import find_landmarks
+from posepipe.push_back import push_back
+from posepipe.refinement import Evidence, Mirror, refine
 from posepipe.refinement_fitting import fit_certainty, train_refinement
 from posepipe.results import RIGHT_M
 from posepipe.votes import PackedVotes
@@ -287,7 +288,7 @@ def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) ->
     known, rows, landmarks = [], [], np.arange(found.masses_m2.shape[1])
     for p in people:
         there = found.masses_m2[p] > 0
-        rivals = found.modes_m[p], np.where(there, calibrated(found.masses_m2[p], parameters.confidence), 0)
+        rivals = found.modes_m[p], certainty_of_mass(found.masses_m2[p], parameters.confidence)
         if there.any():
             known.append(p)
             best = choose_proposals(*rivals, parameters)
@@ -322,7 +323,7 @@ def _fit_refinement(
     rights = [_right(model[0], truth_m) for model in (expected, corrected)]
     terms = opinions(expected, corrected)
     taught = replace(taught, calibration=calibration, certainty=np.stack([fit_certainty(terms, r) for r in rights]))
-    better, _ = reconcile(taught, expected, corrected)
+    better, _ = reconcile(taught.certainty, expected, corrected)
     return taught if _right(better, truth_m).mean() > rights[0].mean() else None
 
 

@@ -7,23 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.certainty import certainty_of_mass
 from posepipe.density import Density
 from posepipe.joint_parameters import JointParameters, Landmark, landmark_classes, landmarks_of
 from posepipe.mean_shift import MAX_MODES, find_modes
+from posepipe.push_back import push_back
 from posepipe.results import Proposals
 from posepipe.votes import PackedVotes, cast_votes, find_vote_modes
-
-
-def push_back(modes_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
-    """Move surface points away from the camera along their own rays: (..., 3) and (...), metres."""
-    distance = np.linalg.norm(modes_m, axis=-1)
-    return modes_m * (1 + push_back_m / np.maximum(distance, 1e-6))[..., None]
-
-
-def calibrated(masses_m2: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """Share of modes of such a mass that lie right: logistic in ln(mass); masses (L, M), confidence (L, 2)."""
-    log_odds = confidence[:, :1] + confidence[:, 1:] * np.log(np.maximum(masses_m2, 1e-9))
-    return 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
 
 
 def find_landmarks(
@@ -77,6 +67,5 @@ class ModeProposer:
     def find(self, density: Density) -> Proposals:
         """All proposals of every landmark, the heaviest first."""
         modes, masses = find_landmarks(density, self.parameters, self.votes)
-        places_m = push_back(modes, self.parameters.push_back_m[:, None])
-        confidence = np.where(masses > 0, calibrated(masses, self.parameters.confidence), 0)
-        return Proposals(self._landmarks, places_m.astype(np.float64), confidence.astype(np.float64))
+        places_m = push_back(modes, self.parameters.push_back_m.repeat(MAX_MODES))
+        return Proposals(self._landmarks, places_m, certainty_of_mass(masses, self.parameters.confidence))

@@ -15,9 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.assembly import calibrate
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
+from posepipe.certainty import (
+    MOST_APART_M,
+    MUCH_SURER,
+    calibrate,
+    certainty_of_mass,
+    opinions,
+    reconcile,
+    share_within,
+)
 from posepipe.conditional_gaussian import NUGGET, condition, leave_one_out
 from posepipe.density import weigh_points
 from posepipe.gaussian_pose import TRANSLATION_VARIANCE_M2, choose_proposals, expect_landmarks, infer_joints
@@ -38,11 +46,13 @@ from posepipe.parts import PartProbabilities, pixels_of
 from posepipe.perceptron import perceptron
 from posepipe.pieces import find_contacts, find_pieces, measure_pieces
 from posepipe.planes import before_planes, find_planes, surface_cells
-from posepipe.proposals import calibrated, push_back
+from posepipe.push_back import push_back
 from posepipe.recording.rvl import decode_rvl
+from posepipe.refinement_numbers import line_up, read_off
 from posepipe.votes import LeafVotes, cast_votes, find_vote_modes, pack_votes
 from tests import random_inputs, rooms, ros_writers
 from tests.reference import assembly as naive_assembly
+from tests.reference import certainty as naive_certainty
 from tests.reference import classify as naive_classify
 from tests.reference import column_scan as naive_column_scan
 from tests.reference import conditional_gaussian as naive_conditional_gaussian
@@ -58,7 +68,8 @@ from tests.reference import metrics as naive_metrics
 from tests.reference import perceptron as naive_perceptron
 from tests.reference import pieces as naive_pieces
 from tests.reference import planes as naive_planes
-from tests.reference import proposals as naive_proposals
+from tests.reference import push_back as naive_push_back
+from tests.reference import refinement_numbers as naive_refinement_numbers
 from tests.reference import responses as naive_responses
 from tests.reference import rvl as naive_rvl
 from tests.reference import votes as naive_votes
@@ -400,6 +411,37 @@ def _rival_proposals(rng, size):
 def _shares(rng, size):
     return SimpleNamespace(
         shares=rng.uniform(0.001, 0.999, (size, 4)), confidence=rng.uniform([-2, 0], [2, 2], (4, 2)).astype(np.float32)
+    )
+
+
+def _two_models(rng, size):
+    """Two models' joints of so many people, some of them far apart, and how sure each is."""
+    expected_m = rng.uniform(-1, 3, (size, 4, 3))
+    apart_m = rng.normal(0, 0.1, (size, 4, 3)) * np.arange(1, 5)[:, None]
+    return SimpleNamespace(
+        expected=(expected_m, rng.uniform(0.01, 0.99, (size, 4))),
+        corrected=((expected_m + apart_m).astype(np.float32), rng.uniform(0.01, 0.99, (size, 4))),
+        weights=rng.normal(0, 1, (2, 4, 6)).astype(np.float32),
+        sigma_m=rng.uniform(0.01, 0.5, size),
+    )
+
+
+def _evidence(rng, size, landmarks=6, joints=5):
+    """What is known of so many people, not every landmark of whom was proposed, and some answers."""
+    rivals = rng.random((size, landmarks, 2)) * (rng.random((size, landmarks, 2)) < 0.7)
+    chosen = rng.random((size, landmarks)) * (rng.random((size, landmarks)) < 0.7)
+    evidence = (
+        rng.normal(0, 0.3, (size, joints, 3)) + [0.3, 0.1, 2.5],
+        rng.uniform(0.001, 1.5, (size, joints)),
+        rng.normal(0, 0.3, (size, landmarks, 2, 3)) + [0.3, 0.1, 2.5],
+        rivals,
+        rng.normal(0, 0.3, (size, landmarks, 3)) + [0.3, 0.1, 2.5],
+        chosen,
+    )
+    return SimpleNamespace(
+        evidence=tuple(array.astype(np.float32) for array in evidence),
+        answers=rng.normal(0, 1, (2 * size, 4 * joints)).astype(np.float32),
+        mirrored_joints=np.array([0, 2, 1, 4, 3]),
     )
 
 
@@ -756,20 +798,65 @@ KERNELS = (
     Kernel(
         "push_back",
         lambda i: push_back(i.modes, i.push),
-        lambda i: naive_proposals.push_back(i.modes, i.push),
+        lambda i: naive_push_back.push_back(i.modes, i.push),
         _surface_points,
         size=200,
+        tolerance=1e-12,
+        reason="order of float64 products",
+    ),
+    Kernel(
+        "certainty_of_mass",
+        lambda i: certainty_of_mass(i.masses, i.confidence),
+        lambda i: naive_certainty.certainty_of_mass(i.masses, i.confidence),
+        _surface_points,
+        size=200,
+        tolerance=1e-12,
+        reason="order of float64 products",
+    ),
+    Kernel(
+        "share_within",
+        lambda i: share_within(i.sigma_m, 0.12),
+        lambda i: naive_certainty.share_within(i.sigma_m, 0.12),
+        _two_models,
+        size=60,
+        tolerance=1e-7,
+        reason="the twin adds up a density in steps",
+    ),
+    Kernel(
+        "opinions",
+        lambda i: opinions(i.expected, i.corrected),
+        lambda i: naive_certainty.opinions(i.expected, i.corrected, MOST_APART_M),
+        _two_models,
+        size=60,
+        tolerance=1e-12,
+        reason="order of float64 sums",
+    ),
+    Kernel(
+        "reconcile",
+        lambda i: reconcile(i.weights, i.expected, i.corrected),
+        lambda i: naive_certainty.reconcile(i.weights, i.expected, i.corrected, MUCH_SURER, MOST_APART_M),
+        _two_models,
+        size=60,
+        tolerance=1e-12,
+        reason="order of float64 sums",
+    ),
+    Kernel(
+        "line_up",
+        lambda i: line_up(*i.evidence),
+        lambda i: naive_refinement_numbers.line_up(*i.evidence),
+        _evidence,
+        size=40,
         tolerance=1e-6,
         reason="float32 metres up to 4",
     ),
     Kernel(
-        "calibrated",
-        lambda i: calibrated(i.masses, i.confidence),
-        lambda i: naive_proposals.calibrated(i.masses, i.confidence),
-        _surface_points,
-        size=200,
+        "read_off",
+        lambda i: read_off(i.answers, i.evidence[0], i.mirrored_joints),
+        lambda i: naive_refinement_numbers.read_off(i.answers, i.evidence[0], i.mirrored_joints),
+        _evidence,
+        size=40,
         tolerance=1e-6,
-        reason="log-odds up to 20 in float32",
+        reason="float32 metres up to 4",
     ),
     Kernel(
         "condition",
@@ -829,7 +916,7 @@ KERNELS = (
     Kernel(
         "calibrate",
         lambda i: calibrate(i.shares, i.confidence),
-        lambda i: naive_proposals.calibrate(i.shares, i.confidence),
+        lambda i: naive_certainty.calibrate(i.shares, i.confidence),
         _shares,
         size=200,
         tolerance=1e-12,

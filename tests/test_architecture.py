@@ -51,7 +51,7 @@ STAGES = {
 #: a stage hands its result on in a noun of its own, and may have arithmetic beside it: stage -> {module: names}
 STAGE_NOUNS = {
     "posepipe.proposals": {"posepipe.density": {"Density"}},
-    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "Mirror", "reconcile", "refine"}},
+    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "Mirror", "refine"}},
 }
 #: who else may import stages: the flow itself, and what learns their parameters
 STAGE_USERS = {

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.assembly import PoseAssembler, calibrate, share_within
+from posepipe.assembly import PoseAssembler
+from posepipe.certainty import calibrate, share_within
 from posepipe.gaussian_pose import choose_proposals, expect_landmarks, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, landmark_names, landmarks_of
 from posepipe.results import JointProposal, Proposals

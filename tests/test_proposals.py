@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from posepipe.certainty import certainty_of_mass
 from posepipe.density import Density
 from posepipe.joint_parameters import JointParameters, landmark_names
-from posepipe.proposals import ModeProposer, calibrated, push_back
+from posepipe.proposals import ModeProposer
+from posepipe.push_back import push_back
 from tests import random_inputs
 from tests.toy_person import TOY
 
@@ -37,7 +39,7 @@ def test_a_mode_that_does_not_exist_stays_at_the_origin():
 @given(st.floats(-10, 20), st.floats(0, 5))
 def test_a_heavier_mode_is_never_less_confident(offset, slope):
     masses = np.geomspace(1e-6, 1, 50)[None]
-    confidence = calibrated(masses, np.array([[offset, slope]]))
+    confidence = certainty_of_mass(masses, np.array([[offset, slope]]))
     assert (np.diff(confidence) >= 0).all()
     assert (confidence >= 0).all()
     assert (confidence <= 1).all()
@@ -46,11 +48,11 @@ def test_a_heavier_mode_is_never_less_confident(offset, slope):
 def test_confidence_is_one_half_where_the_log_odds_are_0():
     # offset 7, slope 1: even odds at a mass of exp(-7) square metres, 3 : 1 at three times that
     masses = np.exp(-7) * np.array([[1, 3, 1 / 3]])
-    np.testing.assert_allclose(calibrated(masses, np.array([[7.0, 1.0]])), [[0.5, 0.75, 0.25]], atol=1e-12)
+    np.testing.assert_allclose(certainty_of_mass(masses, np.array([[7.0, 1.0]])), [[0.5, 0.75, 0.25]], atol=1e-12)
 
 
 def test_no_mass_and_huge_mass_are_no_accident():
-    confidence = calibrated(np.array([[0.0, 1e30]]), np.array([[7.0, 5.0]]))
+    confidence = certainty_of_mass(np.array([[0.0, 1e30]]), np.array([[7.0, 5.0]]))
     assert np.isfinite(confidence).all()
     assert confidence[0, 0] < 1e-6 < 1 - 1e-6 < confidence[0, 1]
 

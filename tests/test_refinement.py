@@ -11,6 +11,7 @@ import pytest
 from posepipe import refinement_fitting
 from posepipe.assembly import PoseAssembler
 from posepipe.body import mirror_name
+from posepipe.certainty import MUCH_SURER, opinions, reconcile
 from posepipe.joint_parameters import (
     OPINION_TERMS,
     RIVALS,
@@ -20,7 +21,7 @@ from posepipe.joint_parameters import (
     landmarks_of,
     n_inputs,
 )
-from posepipe.refinement import ACROSS, MUCH_SURER, Evidence, Mirror, forward, inputs_of, opinions, reconcile, refine
+from posepipe.refinement import ACROSS, Evidence, Mirror, forward, inputs_of, refine
 from posepipe.refinement_fitting import fit_certainty, gradients, loss, shaken, train_refinement
 from posepipe.results import JointProposal
 from tests.reference import perceptron as reference
@@ -174,7 +175,7 @@ def test_the_gaussian_is_heard_as_far_as_it_is_surer():
     expected, corrected = np.zeros((JOINTS, 3)), np.ones((JOINTS, 3))
     certainty = np.full(JOINTS, 0.5)
     other = certainty - MUCH_SURER * np.array([-1, 0, 0.25, 2])
-    joints_m, sure = reconcile(network(), (expected, certainty), (corrected, other))
+    joints_m, sure = reconcile(own_opinions(), (expected, certainty), (corrected, other))
     np.testing.assert_allclose(joints_m[:, 0], [1, 1, 0.75, 0])
     np.testing.assert_allclose(sure[[0, 1, 3]], [other[0], other[1], 0.5])
     assert other[2] < sure[2] < 0.5
@@ -183,7 +184,7 @@ def test_the_gaussian_is_heard_as_far_as_it_is_surer():
 def test_a_joint_goes_from_one_model_to_the_other_without_a_leap():
     certainty = np.linspace(0, 1, 1001)[:, None] * np.ones(JOINTS)
     expected, corrected = np.zeros((1001, JOINTS, 3)), np.full((1001, JOINTS, 3), 0.1)
-    joints_m, sure = reconcile(network(), (expected, certainty), (corrected, np.full((1001, JOINTS), 0.4)))
+    joints_m, sure = reconcile(own_opinions(), (expected, certainty), (corrected, np.full((1001, JOINTS), 0.4)))
     assert np.abs(np.diff(joints_m, axis=0)).max() < 0.001
     assert np.abs(np.diff(sure, axis=0)).max() < 0.01
     assert joints_m[0, 0, 0] == 0.1
@@ -199,7 +200,7 @@ def test_certainty_is_learned_from_both_opinions_and_their_distance():
     half = np.full((4000, JOINTS), 0.5)
     terms = opinions((expected, half), (corrected, half))
     certainty = np.stack([fit_certainty(terms, agree), fit_certainty(terms, ~agree)])
-    _, sure = reconcile(replace(network(), certainty=certainty), (expected, half + 0.3), (corrected, half))
+    _, sure = reconcile(certainty, (expected, half + 0.3), (corrected, half))
     # the Gaussian is heard, and its certainty is what was learned of it, whatever it said itself
     assert sure[agree].min() > 0.7
     assert sure[~agree].max() < 0.3
