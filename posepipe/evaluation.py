@@ -13,8 +13,9 @@ from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.label_images import draw_labels
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.metrics import JointScores, PartScores, PresenceScores
-from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.pipeline import Pipeline
+from posepipe.pixel_grid import pixels_of
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.track_metrics import joints_of, match, mean_distance
 

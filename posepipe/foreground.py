@@ -12,7 +12,7 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame, window_of
-from posepipe.pieces import find_contacts, find_pieces, measure_pieces
+from posepipe.pieces import find_contacts, find_pieces, keep_large, measure_pieces
 from posepipe.planes import before_planes, find_planes, floor_of
 from posepipe.still_background import StillBackground
 
@@ -43,10 +43,7 @@ class CutOutForeground:
             return person
         count, pieces = cv2.connectedComponents(mask[window], connectivity=8)
         # the whole picture's lens will do: only areas are used, for which its centre does not matter
-        area_m2, _, _ = measure_pieces(pieces, count - 1, frame.depth_m[window].copy(), frame.intrinsics)
-        kept = area_m2 >= self.min_area_m2
-        kept[0] = False  # what does not read
-        person[window] = kept.view(np.uint8)[pieces]
+        person[window] = keep_large(pieces, count - 1, frame.depth_m[window], frame.intrinsics, self.min_area_m2)
         return person
 
     def learn(self, frame: DepthFrame, people: np.ndarray) -> None:

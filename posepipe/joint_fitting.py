@@ -23,7 +23,8 @@ from posepipe.gaussian_fitting import fit_gaussian
 from posepipe.gaussian_pose import choose_proposals, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, Landmark, Refinement, landmark_classes, landmarks_of
 from posepipe.mean_shift import find_modes
-from posepipe.parts import PartClassifier, PartProbabilities, stride_for
+from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.pixel_grid import stride_for
 from posepipe.proposals import find_landmarks
 from posepipe.push_back import push_back
 from posepipe.refinement import Evidence, Mirror, refine

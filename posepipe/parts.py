@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,24 +40,3 @@ class PartClassifier(Protocol):
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
     ) -> PartProbabilities:
         """Classify a grid of the mask (bool (H, W)) of one person."""
-
-
-ENOUGH_PIXELS = 1000
-"""Of a person nearer than this many pixels show, fewer are classified: on rendered and on real people joints are as
-right as with all of them, within 0.3 %; half as many cost 0.7 % of mAP (docs/accuracy.md)."""
-
-
-def stride_for(mask: np.ndarray) -> Stride:
-    """The coarsest grid on which a mask, bool (H, W), still has enough pixels: the same in space for any camera.
-
-    Square, or with one row more than columns: limbs mostly hang, and are thinner across.
-    """
-    spare = max(1, int(np.count_nonzero(mask)) // ENOUGH_PIXELS)
-    cols = math.isqrt(spare)
-    return (cols + 1 if cols * (cols + 1) <= spare else cols), cols
-
-
-def pixels_of(mask: np.ndarray, stride: Stride = EVERY_PIXEL) -> np.ndarray:
-    """Pixels of a mask on a grid: int32 (N, 2)."""
-    rows, cols = stride
-    return (np.argwhere(mask[::rows, ::cols]) * stride).astype(np.int32)

@@ -120,6 +120,41 @@ def measure_pieces(
 
 
 @njit(cache=True)
+def _keep_large(pieces, depth_m, fx, fy, area, least, kept):
+    for row in range(pieces.shape[0]):
+        for col in range(pieces.shape[1]):
+            if pieces[row, col]:
+                z = depth_m[row, col]
+                area[pieces[row, col]] += z * z / (fx * fy)
+    for row in range(pieces.shape[0]):
+        for col in range(pieces.shape[1]):
+            kept[row, col] = pieces[row, col] > 0 and area[pieces[row, col]] >= least
+
+
+def keep_large(
+    pieces: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics, min_area_m2: float
+) -> np.ndarray:
+    """Which pixels belong to a piece of at least some surface.
+
+    Parameters
+    ----------
+    pieces : int32 (H, W), 0 = none
+    count : int, of pieces
+    depth_m : float32 (H, W), metres
+    intrinsics : Intrinsics
+    min_area_m2 : square metres, seen face on
+
+    Returns
+    -------
+    bool (H, W). Naive twin: tests/reference/pieces.py
+    """
+    kept, area = np.empty(pieces.shape, bool), np.zeros(count + 1)
+    depth_m = np.ascontiguousarray(depth_m)
+    _keep_large(pieces, depth_m, intrinsics.fx, intrinsics.fy, area, float(min_area_m2), kept)
+    return kept
+
+
+@njit(cache=True)
 def _find_contacts(pieces, depth_m, reach, gaps):
     height, width = pieces.shape
     for row in range(height):

@@ -16,7 +16,8 @@ from posepipe.frames import DepthFrame
 from posepipe.label_images import draw_labels
 from posepipe.learn.depth_forest import DepthForest
 from posepipe.models import model_path
-from posepipe.parts import PartClassifier, PartProbabilities, stride_for
+from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.pixel_grid import stride_for
 from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, Pose, Proposals

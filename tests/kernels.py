@@ -42,9 +42,10 @@ from posepipe.learn.tables.column_splits import Table
 from posepipe.learn.tables.descent import TableTree
 from posepipe.mean_shift import MAX_MODES, find_modes
 from posepipe.metrics import average_precision
-from posepipe.parts import PartProbabilities, pixels_of
+from posepipe.parts import PartProbabilities
 from posepipe.perceptron import perceptron
-from posepipe.pieces import find_contacts, find_pieces, measure_pieces
+from posepipe.pieces import find_contacts, find_pieces, keep_large, measure_pieces
+from posepipe.pixel_grid import pixels_of
 from posepipe.planes import before_planes, find_planes, surface_cells
 from posepipe.push_back import push_back
 from posepipe.recording.rvl import decode_rvl
@@ -67,6 +68,7 @@ from tests.reference import mean_shift as naive_mean_shift
 from tests.reference import metrics as naive_metrics
 from tests.reference import perceptron as naive_perceptron
 from tests.reference import pieces as naive_pieces
+from tests.reference import pixel_grid as naive_pixel_grid
 from tests.reference import planes as naive_planes
 from tests.reference import push_back as naive_push_back
 from tests.reference import refinement_numbers as naive_refinement_numbers
@@ -585,6 +587,13 @@ KERNELS = (
         reason="squares of float32 metres",
     ),
     Kernel(
+        "keep_large",
+        lambda i: keep_large(i.pieces, i.count, i.depth_m, i.intrinsics, 1.9e-4),
+        lambda i: naive_pieces.keep_large(i.pieces, i.count, i.depth_m, *i.camera[:2], 1.9e-4),
+        _pieces,
+        size=60,
+    ),
+    Kernel(
         "find_contacts",
         lambda i: find_contacts(i.pieces, i.count, i.depth_m, 6),
         lambda i: naive_pieces.find_contacts(i.pieces, i.count, i.depth_m, 6),
@@ -803,6 +812,13 @@ KERNELS = (
         size=200,
         tolerance=1e-12,
         reason="order of float64 products",
+    ),
+    Kernel(
+        "pixels_of",
+        lambda i: pixels_of(i.mask, (3, 2)),
+        lambda i: naive_pixel_grid.pixels_of(i.mask, (3, 2)),
+        _bordered_depth,
+        size=60,
     ),
     Kernel(
         "certainty_of_mass",

@@ -7,7 +7,8 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.density import weigh_points
-from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
+from posepipe.pixel_grid import pixels_of
 
 CLASSES = np.array([[False, True, False], [False, False, True]])
 CAMERA = Intrinsics(200.0, 200.0, 49.5, 49.5)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from posepipe.label_images import draw_labels
-from posepipe.parts import PartProbabilities, pixels_of, stride_for
+from posepipe.parts import PartProbabilities
+from posepipe.pixel_grid import pixels_of, stride_for
 
 
 def test_each_pixel_shows_its_likeliest_part():

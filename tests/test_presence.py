@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
+from posepipe.pixel_grid import pixels_of
 from posepipe.presence import KnownPresence, PresenceCheck
 from posepipe.results import JointProposal, Pose
 

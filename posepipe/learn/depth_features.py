@@ -8,8 +8,6 @@ forest serves every focal length and resolution.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit, prange
 
@@ -55,9 +53,12 @@ def bordered_depth(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
 @njit(cache=True)
 def _fill_bordered(depth_m, mask, image):
     for r in range(depth_m.shape[0]):
-        for c in range(depth_m.shape[1]):
-            if mask[r, c] and 0 < depth_m[r, c] < BACKGROUND_M:
-                image[r + 1, c + 1] = np.int16(math.floor(depth_m[r, c] * np.float32(1000) + np.float32(0.5)))
+        depths, own, out = depth_m[r], mask[r], image[r + 1, 1 : depth_m.shape[1] + 1]
+        for c in range(depth_m.shape[1]):  # in vectors: nothing here is done for some pixels only
+            shown = own[c] & (depths[c] > 0) & (depths[c] < np.float32(BACKGROUND_M))
+            depth = depths[c] if shown else np.float32(0)
+            depth_mm = np.int16(np.int32(depth * np.float32(1000) + np.float32(0.5)))
+            out[c] = depth_mm if shown else BACKGROUND_MM
 
 
 @njit(cache=True, parallel=True)

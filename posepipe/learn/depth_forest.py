@@ -24,7 +24,8 @@ from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import Tree
-from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride, pixels_of
+from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
+from posepipe.pixel_grid import pixels_of
 from posepipe.votes import LeafVotes, pack_votes
 
 MEMORY_PROBES = 32

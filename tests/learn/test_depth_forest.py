@@ -17,7 +17,7 @@ from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_for
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.pixel_sampling import sample_pixels
 from posepipe.learn.tree import LEAF
-from posepipe.parts import pixels_of
+from posepipe.pixel_grid import pixels_of
 from tests import random_inputs
 from tests.toy_person import INTRINSICS, SHAPE, TOY, toy_frame, toy_frames
 

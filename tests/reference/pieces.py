@@ -48,6 +48,15 @@ def measure_pieces(pieces, count, depth_m, fx, fy, cx, cy):
     return areas, low, high
 
 
+def keep_large(pieces, count, depth_m, fx, fy, min_area_m2):
+    areas, _, _ = measure_pieces(pieces, count, depth_m, fx, fy, 0, 0)
+    kept = np.zeros(pieces.shape, bool)
+    for piece in range(1, count + 1):
+        if areas[piece] >= min_area_m2:
+            kept |= pieces == piece
+    return kept
+
+
 def find_contacts(pieces, count, depth_m, reach):
     gaps = np.full((count + 1, count + 1), np.inf)
     for lines, depths in ((pieces, depth_m), (pieces.T, depth_m.T)):
