@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from posepipe.body import BodyDefinition
+from posepipe.pose_pairing import growth, lay_over, measure_bones
 from posepipe.results import Pose, Track
 
 PLACE_SIGMA_M = 0.08
@@ -125,19 +126,20 @@ class _Look:
 
     joints_m: np.ndarray  #: float64 (J, 3); NaN = not found
     confidence: np.ndarray  #: float64 (J,); 0 = not found
+    certainty: float  #: sum of these
     lengths_m: np.ndarray  #: float64 (B,), of the bones; NaN = an end was not found, or the pose is a fragment
 
     @classmethod
     def at(cls, pose: Pose, rows: dict[str, int], bones: np.ndarray) -> _Look:
         joints_m, confidence = np.full((len(rows), 3), np.nan), np.zeros(len(rows))
         if pose.joints:
-            found = [rows[name] for name in pose.joints]
-            joints_m[found] = [joint.xyz_m for joint in pose.joints.values()]
-            confidence[found] = [joint.confidence for joint in pose.joints.values()]
-        lengths_m = np.sqrt(((joints_m[bones[:, 0]] - joints_m[bones[:, 1]]) ** 2).sum(axis=1))
-        if confidence.sum() < WHOLE * len(rows):
+            found = np.array([rows[name] for name in pose.joints])
+            values = np.array([(*joint.xyz_m, joint.confidence) for joint in pose.joints.values()])
+            joints_m[found], confidence[found] = values[:, :3], values[:, 3]
+        lengths_m, certainty = measure_bones(joints_m, bones), float(confidence.sum())
+        if certainty < WHOLE * len(rows):
             lengths_m[:] = np.nan
-        return cls(joints_m, confidence, lengths_m)
+        return cls(joints_m, confidence, certainty, lengths_m)
 
 
 @dataclass(slots=True, eq=False)
@@ -155,9 +157,9 @@ class _Person:
 
     @classmethod
     def first_seen(cls, id: int, look: _Look, now_s: float) -> _Person:
-        covariance = (_place_variance(look, ~np.isnan(look.joints_m[:, 0])), 0.0, START_SPEED_M_S**2)
+        covariance = (_place_variance(look, look.joints_m), 0.0, START_SPEED_M_S**2)
         bones = len(look.lengths_m)
-        middle_m = _middle(look.joints_m)
+        middle_m = np.nanmean(look.joints_m, axis=0) if look.certainty else np.full(3, np.nan)
         person = cls(
             id,
             now_s,
@@ -194,29 +196,18 @@ class _Pairing:
 
     person: _Person
     look: _Look
-    joints_m: np.ndarray  #: float64 (J, 3), the pose, and what it lacks where that was about the joints it has
-    middle_m: np.ndarray  #: float64 (3,), of these: the middle of half a person is the middle of the person
-    misfit_m: float  #: how else the joints lie that it has; infinite when it shares none with what is remembered
+    joints_m: np.ndarray  #: float64 (J, 3), as `lay_over` has it, like the next two
+    middle_m: np.ndarray  #: float64 (3,)
+    misfit_m: float
     place_m: np.ndarray  #: float64 (3,), where the middle was predicted
     covariance: tuple[float, float, float]  #: of that prediction
     noise_m2: float  #: variance, along an axis, of the middle
 
     @classmethod
     def of(cls, person: _Person, look: _Look, now_s: float) -> _Pairing:
-        gaps_m = look.joints_m - person.offsets_m
-        missing = np.isnan(gaps_m[:, 0])
-        joints_m, misfit_m = look.joints_m, math.inf
-        if not missing.all():
-            weights = np.where(missing, 0, np.maximum(look.confidence, 1e-3))
-            weights /= weights.sum()
-            gaps_m[missing] = 0
-            shift_m = (weights[:, None] * gaps_m).sum(axis=0)
-            misfit_m = math.sqrt((weights[:, None] * (gaps_m - shift_m) ** 2).sum())
-            if missing.any():
-                joints_m = np.where(np.isnan(joints_m), shift_m + person.offsets_m, joints_m)
-        known = ~np.isnan(person.offsets_m[:, 0]) | ~np.isnan(look.joints_m[:, 0])
-        noise_m2 = _place_variance(look, known)
-        return cls(person, look, joints_m, _middle(joints_m), misfit_m, *person.predict(now_s), noise_m2)
+        joints_m, middle_m, misfit_m = lay_over(look.joints_m, look.confidence, person.offsets_m)
+        noise_m2 = _place_variance(look, joints_m)
+        return cls(person, look, joints_m, middle_m, misfit_m, *person.predict(now_s), noise_m2)
 
     def surprise(self, max_step_m: float) -> float:
         """-2 log likelihood of the pose, 0 for what was expected to the point; infinity out of reach."""
@@ -227,7 +218,8 @@ class _Pairing:
         # without the logarithm those who were long unseen, and may be anywhere, would take everybody's place
         surprise = step_m**2 / variance + 3 * math.log(variance / self.noise_m2)
         surprise += min((self.misfit_m / POSTURE_SIGMA_M) ** 2, MOST_UNLIKE)
-        return surprise + min((self._growth() / BUILD_SIGMA) ** 2, MOST_UNLIKE)
+        grown = growth(self.look.lengths_m, self.person.lengths_m, self.person.looks)
+        return surprise + min((grown / BUILD_SIGMA) ** 2, MOST_UNLIKE)
 
     def accept(self, now_s: float) -> None:
         """Move the person to where the pose is: one step of the Kalman filter."""
@@ -241,21 +233,9 @@ class _Pairing:
         person.seen_s = now_s
         person.measure(self.look)
 
-    def _growth(self) -> float:
-        """Logarithm of the size of the pose over the person's usual one, by the bones known of both."""
-        known = (self.person.looks > 0) & np.isfinite(self.look.lengths_m)
-        usual = float((self.person.lengths_m[known] / self.person.looks[known]).sum())
-        now = float(self.look.lengths_m[known].sum())
-        return math.log(now / usual) if min(now, usual) > 0 else 0.0
 
-
-def _middle(joints_m: np.ndarray) -> np.ndarray:
-    """Mean of the joints that are there, (3,); NaN of none."""
-    known = ~np.isnan(joints_m[:, 0])
-    return joints_m[known].mean(axis=0) if known.any() else np.full(3, np.nan)
-
-
-def _place_variance(look: _Look, known: np.ndarray) -> float:
-    """Variance, along an axis, of the middle of the joints ``known``: the less certain of them, the larger."""
-    share = look.confidence.sum() / max(np.count_nonzero(known), 1)
+def _place_variance(look: _Look, joints_m: np.ndarray) -> float:
+    """Variance, along an axis, of the middle of joints (J, 3), NaN = not known: the less certain, the larger."""
+    known = int(np.count_nonzero(np.isfinite(joints_m[:, 0])))
+    share = look.certainty / max(known, 1)
     return float(PLACE_SIGMA_M / max(share, LEAST_SHARE)) ** 2

@@ -47,6 +47,7 @@ from posepipe.perceptron import perceptron
 from posepipe.pieces import find_contacts, find_pieces, keep_large, measure_pieces
 from posepipe.pixel_grid import pixels_of
 from posepipe.planes import before_planes, find_planes, surface_cells
+from posepipe.pose_pairing import growth, lay_over, measure_bones
 from posepipe.push_back import push_back
 from posepipe.recording.rvl import decode_rvl
 from posepipe.refinement_numbers import line_up, read_off
@@ -70,6 +71,7 @@ from tests.reference import perceptron as naive_perceptron
 from tests.reference import pieces as naive_pieces
 from tests.reference import pixel_grid as naive_pixel_grid
 from tests.reference import planes as naive_planes
+from tests.reference import pose_pairing as naive_pose_pairing
 from tests.reference import push_back as naive_push_back
 from tests.reference import refinement_numbers as naive_refinement_numbers
 from tests.reference import responses as naive_responses
@@ -447,6 +449,25 @@ def _evidence(rng, size, landmarks=6, joints=5):
     )
 
 
+def _pose_and_memory(rng, size):
+    """A pose of so many joints and somebody's, each without some."""
+    joints_m, offsets_m = rng.normal(0, 0.4, (2, size, 3)) + [[[0.4, -0.2, 2.5]], [[0, 0, 0]]]
+    joints_m[rng.permutation(size)[: size // 4]] = np.nan
+    offsets_m[rng.permutation(size)[: size // 4]] = np.nan
+    lengths_m = rng.uniform(0.1, 0.5, size)
+    lengths_m[rng.permutation(size)[: size // 4]] = np.nan
+    looks = rng.integers(0, 5, size)
+    return SimpleNamespace(
+        joints_m=joints_m,
+        confidence=rng.uniform(0, 1, size),
+        offsets_m=offsets_m,
+        bones=rng.integers(size, size=(size, 2)),
+        lengths_m=lengths_m,
+        sums_m=looks * rng.uniform(0.1, 0.5, size),
+        looks=looks,
+    )
+
+
 def _ranked(rng, size):
     right = rng.random(size) < 0.4
     return SimpleNamespace(
@@ -819,6 +840,33 @@ KERNELS = (
         lambda i: naive_pixel_grid.pixels_of(i.mask, (3, 2)),
         _bordered_depth,
         size=60,
+    ),
+    Kernel(
+        "lay_over",
+        lambda i: lay_over(i.joints_m, i.confidence, i.offsets_m),
+        lambda i: naive_pose_pairing.lay_over(i.joints_m, i.confidence, i.offsets_m),
+        _pose_and_memory,
+        size=20,
+        tolerance=1e-12,
+        reason="order of float64 sums",
+    ),
+    Kernel(
+        "measure_bones",
+        lambda i: measure_bones(i.joints_m, i.bones),
+        lambda i: naive_pose_pairing.measure_bones(i.joints_m, i.bones),
+        _pose_and_memory,
+        size=20,
+        tolerance=1e-12,
+        reason="order of float64 sums",
+    ),
+    Kernel(
+        "growth",
+        lambda i: growth(i.lengths_m, i.sums_m, i.looks),
+        lambda i: naive_pose_pairing.growth(i.lengths_m, i.sums_m, i.looks),
+        _pose_and_memory,
+        size=20,
+        tolerance=1e-12,
+        reason="order of float64 sums",
     ),
     Kernel(
         "certainty_of_mass",
