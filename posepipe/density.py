@@ -52,8 +52,6 @@ def weigh_points(
     ----------
     Shotton et al., CVPR 2011, eq. 8, in square metres. Naive twin: tests/reference/density.py
     """
-    if (parts.pixels.max(axis=0, initial=0) >= depth_m.shape).any() or parts.pixels.min(initial=0) < 0:
-        raise ValueError(f"classified pixels must lie in the picture of {depth_m.shape}, and some do not")
     if parts.values.shape[1] != landmark_classes.shape[1]:
         raise ValueError(f"landmarks are of {landmark_classes.shape[1]} classes, pixels of {parts.values.shape[1]}")
     landmarks, classes = np.nonzero(landmark_classes)
@@ -62,14 +60,20 @@ def weigh_points(
     probabilities = np.zeros((n_points, n_landmarks), np.float32)
     lens = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
     per_m2 = np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
-    _weigh(depth_m, parts.pixels, parts.values, lens, per_m2, landmarks, classes, points_m, area_m2, probabilities)
+    written = points_m, area_m2, probabilities
+    if _weigh(depth_m, parts.pixels, parts.values, lens, per_m2, landmarks, classes, *written):
+        raise ValueError(f"classified pixels must lie in the picture of {depth_m.shape}, and some do not")
     return Density(points_m, probabilities, area_m2, parts.leaves)
 
 
 @njit(cache=True, parallel=True)
 def _weigh(depth_m, pixels, values, lens, per_m2, landmarks, classes, points_m, area_m2, probabilities):
+    outside = 0
     for n in prange(len(pixels)):  # a pixel owns its rows of the last three
         row, col = pixels[n, 0], pixels[n, 1]
+        if not (0 <= row < depth_m.shape[0] and 0 <= col < depth_m.shape[1]):
+            outside += 1
+            continue
         z = depth_m[row, col]
         points_m[n, 0] = (np.float32(col) - lens[2]) / lens[0] * z
         points_m[n, 1] = (np.float32(row) - lens[3]) / lens[1] * z
@@ -77,3 +81,4 @@ def _weigh(depth_m, pixels, values, lens, per_m2, landmarks, classes, points_m, 
         area_m2[n] = z * z * per_m2
         for k in range(len(classes)):
             probabilities[n, landmarks[k]] += values[n, classes[k]]
+    return outside

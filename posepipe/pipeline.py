@@ -136,7 +136,7 @@ class Pipeline:
         stride = stride_for(mask)
         parts = self.parts.predict(depth_m, mask, intrinsics, stride)
         person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
-        if person is not None and np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask):
+        if person is not None and _touched(person, mask):
             mask = person
             parts = self.parts.predict(depth_m, mask, intrinsics, stride)
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
@@ -154,3 +154,8 @@ class Pipeline:
         with source, sink:
             for frame in source:
                 sink.write(self.step(frame))
+
+
+def _touched(person: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether so much was taken away from a candidate that he is looked at again."""
+    return person is not mask and bool(np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask))

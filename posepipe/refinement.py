@@ -60,12 +60,12 @@ class Mirror(NamedTuple):
 class Evidence:
     """What is known of P people before their joints are corrected; places in metres, camera axes, 0 for none."""
 
-    rivals_m: np.ndarray  #: float32 (P, L, RIVALS, 3)
-    rivals_confidence: np.ndarray  #: float32 (P, L, RIVALS), 0 = no proposal
-    chosen_m: np.ndarray  #: float32 (P, L, 3)
-    chosen_confidence: np.ndarray  #: float32 (P, L), 0 = none was there to choose
-    joints_m: np.ndarray  #: float32 (P, J, 3), as the Gaussian expects them
-    sigma_m: np.ndarray  #: float32 (P, J), its standard deviation an axis
+    rivals_m: np.ndarray  #: float (P, L, RIVALS, 3)
+    rivals_confidence: np.ndarray  #: float (P, L, RIVALS), 0 = no proposal
+    chosen_m: np.ndarray  #: float (P, L, 3)
+    chosen_confidence: np.ndarray  #: float (P, L), 0 = none was there to choose
+    joints_m: np.ndarray  #: float (P, J, 3), as the Gaussian expects them
+    sigma_m: np.ndarray  #: float (P, J), its standard deviation an axis
 
     def __len__(self) -> int:
         return len(self.joints_m)
@@ -85,12 +85,13 @@ class Evidence:
         Places, (L, M, 3), (L, 3) and (J, 3), metres; confidences (L, M) and (L,), and standard deviations (J,).
         """
         first = tuple(_widened(array[:, :RIVALS], RIVALS) for array in rivals)
-        return cls(*(array[None].astype(np.float32) for array in (*first, *chosen, *expected)))
+        return cls(*(array[None] for array in (*first, *chosen, *expected)))
 
     @classmethod
     def join(cls, people: Sequence[Evidence]) -> Evidence:
-        """The evidence of all, in order."""
-        return cls(*(np.concatenate([getattr(e, name) for e in people]) for name in cls.__dataclass_fields__))
+        """The evidence of all, in order, in float32."""
+        names = cls.__dataclass_fields__
+        return cls(*(np.concatenate([getattr(e, name) for e in people], dtype=np.float32) for name in names))
 
 
 def _widened(array: np.ndarray, columns: int) -> np.ndarray:
