@@ -1,6 +1,6 @@
-"""Kernel: how certain proposals and joints are, by logistic curves that were learned, and which of two models to hear.
+"""Kernel: how certain proposals and joints are, mostly by logistic curves that were learned.
 
-Each function takes one person's numbers or many people's, in float32 or float64, and computes in float64.
+Of joints, each function takes one person's or many people's, in float32 or float64, and computes in float64.
 """
 
 from __future__ import annotations
@@ -115,13 +115,20 @@ def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     -------
     float64 (..., J)
 
+    Raises
+    ------
+    ValueError
+        For another number of joints.
+
     References
     ----------
     Platt, Advances in Large Margin Classifiers, 1999. Naive twin: tests/reference/certainty.py
     """
+    share = np.asarray(share)
+    if share.shape[-1:] != calibration.shape[:1]:
+        raise ValueError(f"{len(calibration)} joints have a calibration, got shares of shape {share.shape}")
     out = np.empty(share.shape)
-    rows = (-1, len(calibration))
-    _calibrate(share.reshape(rows), calibration, out.reshape(rows))
+    _calibrate(_rows(share, 1), calibration, _rows(out, 1))
     return out
 
 
@@ -162,10 +169,16 @@ def opinions(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarra
     float64 (..., J, OPINION_TERMS): 1 and the log-odds of both, then the same times the distance between the two
     joints, in tenths of a metre: models that agree are believed otherwise than models that do not
 
+    Raises
+    ------
+    ValueError
+        When the two do not speak of as many joints.
+
     References
     ----------
     Naive twin: tests/reference/certainty.py
     """
+    _check_alike(expected, corrected)
     terms = np.empty((*expected[1].shape, OPINION_TERMS))
     _opinions(*_rows_of(expected), *_rows_of(corrected), _rows(terms, 2))
     return terms
@@ -213,13 +226,28 @@ def reconcile(
     joints_m : float64 (..., J, 3), metres
     certainty : float64 (..., J), how likely each lies right, both opinions heard
 
+    Raises
+    ------
+    ValueError
+        When the two, or the weights, do not speak of as many joints.
+
     References
     ----------
     Naive twin: tests/reference/certainty.py
     """
+    _check_alike(expected, corrected)
+    if weights.shape != (2, *expected[1].shape[-1:], OPINION_TERMS):
+        raise ValueError(f"joints of shape {expected[1].shape} need weights for each, got shape {weights.shape}")
     joints_m, certainty = np.empty(expected[0].shape), np.empty(expected[1].shape)
     _reconcile(weights, *_rows_of(expected), *_rows_of(corrected), *_rows_of((joints_m, certainty)))
     return joints_m, certainty
+
+
+def _check_alike(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> None:
+    shape = expected[1].shape
+    if not expected[0].shape == corrected[0].shape == (*shape, 3) or corrected[1].shape != shape:
+        shapes = [array.shape for array in (*expected, *corrected)]
+        raise ValueError(f"two models must speak of the same joints, (..., J, 3) and (..., J), got shapes {shapes}")
 
 
 def _rows_of(model: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -228,4 +256,5 @@ def _rows_of(model: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarr
 
 
 def _rows(array: np.ndarray, own_axes: int) -> np.ndarray:
-    return array.reshape(-1, *array.shape[-own_axes:])
+    shape = array.shape
+    return array.reshape(math.prod(shape[:-own_axes]), *shape[-own_axes:])

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from posepipe.body import BodyDefinition, mirror_name
-from posepipe.certainty import calibrate, certainty_of_mass, opinions, reconcile, share_within
+from posepipe.certainty import LEAST_SHARE, calibrate, certainty_of_mass, opinions, reconcile, share_within
 from posepipe.density import Density, weigh_points
 from posepipe.frames import LabelledFrame
 from posepipe.gaussian_fitting import fit_gaussian
@@ -172,7 +172,7 @@ def _find_all(
         found = find_landmarks(person.density, parameters, votes)
         rows.append((*found, person.landmarks_m, person.joints_m))
     modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
-    pushed = push_back(modes, np.broadcast_to(parameters.push_back_m[:, None], masses.shape))
+    pushed = push_back(modes, parameters.push_back_m[:, None])
     return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body, parameters.method)
 
 
@@ -206,7 +206,7 @@ def _search_modes(
         found = _find_all(people, trial, body, votes)
         top = np.where(found.masses_m2[:, :, :1] > 0, found.modes_m[:, :, 0], np.nan)
         pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
-        score = _score(push_back(top, np.broadcast_to(pushed, top.shape[:2])), found.landmarks_m)
+        score = _score(push_back(top, pushed), found.landmarks_m)
         better = score > best_score
         best_score = np.where(better, score, best_score)
         best = replace(
@@ -272,7 +272,7 @@ def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndar
 
 def _calibration(share: np.ndarray, joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
     """Logistic, per joint, in the log-odds of a model's own share: float32 (J, 2)."""
-    share = np.clip(share, 1e-4, 1 - 1e-4)
+    share = np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE)
     log_odds = np.log(share / (1 - share))
     return np.array([_logistic(x, y) for x, y in zip(log_odds.T, _right(joints_m, truth_m).T, strict=True)], np.float32)
 

@@ -67,5 +67,5 @@ class ModeProposer:
     def find(self, density: Density) -> Proposals:
         """All proposals of every landmark, the heaviest first."""
         modes, masses = find_landmarks(density, self.parameters, self.votes)
-        places_m = push_back(modes, self.parameters.push_back_m.repeat(MAX_MODES))
+        places_m = push_back(modes, self.parameters.push_back_m[:, None])
         return Proposals(self._landmarks, places_m, certainty_of_mass(masses, self.parameters.confidence))

@@ -24,7 +24,7 @@ def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     points_m : (..., 3), camera axes, metres
-    push_back_m : (...), metres
+    push_back_m : metres, of a shape that broadcasts to (...)
 
     Returns
     -------
@@ -35,5 +35,6 @@ def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
     Shotton et al., CVPR 2011, section 4. Naive twin: tests/reference/push_back.py
     """
     out = np.empty(points_m.shape)
-    _push_back(points_m.reshape(-1, 3), push_back_m.reshape(-1), out.reshape(-1, 3))
+    metres = np.broadcast_to(push_back_m, points_m.shape[:-1]).ravel()
+    _push_back(points_m.reshape(len(metres), 3), metres, out.reshape(len(metres), 3))
     return out

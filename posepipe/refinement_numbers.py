@@ -62,10 +62,10 @@ def line_up(
 
     Parameters
     ----------
-    joints_m : float32 (P, J, 3), camera axes, metres, as the Gaussian expects them
-    sigma_m : float32 (P, J), its standard deviation an axis
-    rivals_m, rivals_confidence : float32 (P, L, R, 3) and (P, L, R), proposals of each landmark; 0 = none
-    chosen_m, chosen_confidence : float32 (P, L, 3) and (P, L), those that were chosen; 0 = none
+    joints_m : float (P, J, 3), camera axes, metres, as the Gaussian expects them
+    sigma_m : float (P, J), its standard deviation an axis
+    rivals_m, rivals_confidence : float (P, L, R, 3) and (P, L, R), proposals of each landmark; 0 = none
+    chosen_m, chosen_confidence : float (P, L, 3) and (P, L), those that were chosen; 0 = none
 
     Returns
     -------
@@ -116,7 +116,7 @@ def read_off(answers: np.ndarray, joints_m: np.ndarray, mirrored_joints: np.ndar
     ----------
     answers : float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds; of people with mirror
         images (2 P, 4 J), those of the images, left for right and x the other way, after the others
-    joints_m : float32 (P, J, 3), metres, that are corrected
+    joints_m : float (P, J, 3), metres, that are corrected
     mirrored_joints : int (J,), the joint of each joint's image, which is heard as much; empty = there are no images
 
     Returns
@@ -124,10 +124,21 @@ def read_off(answers: np.ndarray, joints_m: np.ndarray, mirrored_joints: np.ndar
     joints_m : float32 (P, J, 3), metres
     share : float32 (P, J), how likely each lies right by the network's own opinion
 
+    Raises
+    ------
+    ValueError
+        For another number of answers.
+
     References
     ----------
     Naive twin: tests/reference/refinement_numbers.py
     """
+    n_people, n_joints = joints_m.shape[:2]
+    wanted = n_people * (2 if len(mirrored_joints) else 1), 4 * n_joints
+    if answers.shape != wanted or len(mirrored_joints) not in (0, n_joints):
+        raise ValueError(
+            f"{n_people} people need answers {wanted}, got {answers.shape}, {len(mirrored_joints)} mirrored"
+        )
     joints, share = np.empty(joints_m.shape, np.float32), np.empty(joints_m.shape[:2], np.float32)
     _read_off(answers, joints_m, mirrored_joints, joints, share)
     return joints, share

@@ -159,7 +159,8 @@ class _Person:
     def first_seen(cls, id: int, look: _Look, now_s: float) -> _Person:
         covariance = (_place_variance(look, look.joints_m), 0.0, START_SPEED_M_S**2)
         bones = len(look.lengths_m)
-        middle_m = np.nanmean(look.joints_m, axis=0) if look.certainty else np.full(3, np.nan)
+        known = np.isfinite(look.joints_m[:, 0])
+        middle_m = look.joints_m[known].mean(axis=0) if known.any() else np.full(3, np.nan)
         person = cls(
             id,
             now_s,

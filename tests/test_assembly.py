@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.assembly import PoseAssembler
+from posepipe.body import BodyDefinition
 from posepipe.certainty import calibrate, share_within
 from posepipe.gaussian_pose import choose_proposals, expect_landmarks, infer_joints, landmark_noise
 from posepipe.joint_parameters import JointParameters, landmark_names, landmarks_of
@@ -324,3 +325,11 @@ def test_a_pose_is_made_of_plain_numbers():
     for name, joint in pose.joints.items():
         assert joint.joint == name
         assert [type(value) for value in (*joint.xyz_m, joint.confidence)] == [float] * 4
+
+
+def test_a_body_without_joints_has_an_empty_pose():
+    body = BodyDefinition("parts alone", ("trunk", "head"), (), {})
+    seen = [JointProposal(part, (0.0, 0.1 * k, 2.0), 0.9) for k, part in enumerate(body.parts)]
+    pose = PoseAssembler(body, JointParameters.default(body), min_landmarks=1).assemble(seen)
+    assert pose is not None
+    assert pose.joints == {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -30,6 +31,14 @@ def test_a_point_is_pushed_so_many_metres_away_along_its_ray(points, metres):
 def test_pushing_by_nothing_moves_nothing():
     points = np.random.default_rng(1).uniform(-1, 3, (4, 2, 3))
     np.testing.assert_array_equal(push_back(points, np.zeros((4, 2))), points)
+
+
+def test_one_length_may_do_for_many_points():
+    points = np.random.default_rng(2).uniform(-1, 3, (3, 4, 3))
+    metres = np.array([[0.01], [0.02], [0.03]])
+    np.testing.assert_array_equal(push_back(points, metres), push_back(points, metres.repeat(4, axis=1)))
+    with pytest.raises(ValueError, match="broadcast"):
+        push_back(points, np.zeros(5))
 
 
 def test_a_mode_that_does_not_exist_stays_at_the_origin():

@@ -23,6 +23,7 @@ from posepipe.joint_parameters import (
 )
 from posepipe.refinement import ACROSS, Evidence, Mirror, forward, inputs_of, refine
 from posepipe.refinement_fitting import fit_certainty, gradients, loss, shaken, train_refinement
+from posepipe.refinement_numbers import read_off
 from posepipe.results import JointProposal
 from tests.reference import perceptron as reference
 from tests.toy_person import TOY
@@ -169,6 +170,12 @@ def test_a_person_is_answered_alike_alone_and_in_company():
     together, _ = refine(network(), people, MIRROR)
     alone, _ = refine(network(), people[3:4], MIRROR)
     np.testing.assert_allclose(alone[0], together[3], atol=1e-5)
+
+
+def test_answers_of_other_people_are_refused():
+    people = evidence(3)
+    with pytest.raises(ValueError, match="3 people need answers"):
+        read_off(np.zeros((3, 4 * JOINTS), np.float32), people.joints_m, MIRROR.joints)
 
 
 def test_the_gaussian_is_heard_as_far_as_it_is_surer():

@@ -173,6 +173,15 @@ def test_half_a_person_is_where_the_whole_was():
     assert ids(tracker.update([pose(0)], 2.0)) == first
 
 
+def test_joints_of_no_confidence_are_joints_all_the_same():
+    doubted = [
+        Pose({name: JointProposal(name, joint.xyz_m, 0.0) for name, joint in pose(0.01 * k).joints.items()})
+        for k in range(4)
+    ]
+    tracker = Tracker()
+    assert [ids(tracker.update([one], 0.1 * k)) for k, one in enumerate(doubted)] == [[1]] * 4
+
+
 def test_tracks_come_in_the_order_of_the_poses():
     tracker = Tracker()
     a, b = ids(tracker.update([pose(0), pose(1)], 0.0))

@@ -76,15 +76,18 @@ def _preorder(tree: Tree) -> np.ndarray:
     """Places of the nodes that ask, int64 (N,): all below a node follow it, the larger child and all below it first."""
     inner, places = ~tree.is_leaf, np.zeros(tree.n_nodes, np.int64)
     sizes = tree.sum_up(inner[:, None].astype(np.float64))[:, 0].astype(np.int64)
-    nodes = np.flatnonzero(inner[:1])
-    while len(nodes):
-        first = tree.first_child[nodes]
-        left, right = sizes[first], sizes[first + 1]
-        places[first] = places[nodes] + 1 + np.where(left < right, right, 0)
-        places[first + 1] = places[nodes] + 1 + np.where(left < right, 0, left)
-        children = np.concatenate([first, first + 1])
-        nodes = children[inner[children]]
+    _place_children(inner, tree.first_child, sizes, places)
     return places
+
+
+@njit(cache=True)
+def _place_children(inner, first_child, sizes, places):
+    for node in range(len(inner)):  # a parent comes before its children
+        if inner[node]:
+            first, second = first_child[node], first_child[node] + 1
+            left, right = sizes[first], sizes[second]
+            places[first] = places[node] + 1 + (right if left < right else 0)
+            places[second] = places[node] + 1 + (0 if left < right else left)
 
 
 def _as_bytes(probabilities: np.ndarray) -> np.ndarray:
@@ -114,7 +117,7 @@ def _probed(pixel, offset_m, scale, most):
 
 @njit(cache=True)
 def _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves):
-    """Note the leaves of those who are at one, and move the others together; how many these are."""
+    """Note in ``leaves``, of this tree and block, who is at one, and move the others together; how many these are."""
     still = 0
     for w in range(walking):
         if node[w] < 0:
@@ -161,13 +164,13 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
                     v_col = _probed(col[w], offsets[3, w], col_scale[w], last_col)
                     u[w] = u_row * np.int32(width) + u_col
                     v[w] = v_row * np.int32(width) + v_col
-                marks = np.int32(0)
+                any_leaf = np.int32(0)  # below 0 once a link is: the sign shows through
                 for w in range(walking):
                     n = np.uint32(node[w])
                     response_mm = np.float32(np.int32(flat[np.uint32(u[w])]) - np.int32(flat[np.uint32(v[w])]))
                     node[w] = links[n, _LINKS + 1] if response_mm > records[n, 4] else links[n, _LINKS]
-                    marks |= node[w]
-                if marks < 0:  # somebody is at a leaf
+                    any_leaf |= node[w]
+                if any_leaf < 0:
                     walking = _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves[first:, t])
 
 

@@ -55,7 +55,7 @@ def _fill_bordered(depth_m, mask, image):
     for r in range(depth_m.shape[0]):
         depths, own, out = depth_m[r], mask[r], image[r + 1, 1 : depth_m.shape[1] + 1]
         for c in range(depth_m.shape[1]):  # in vectors: nothing here is done for some pixels only
-            shown = own[c] & (depths[c] > 0) & (depths[c] < np.float32(BACKGROUND_M))
+            shown = (own[c] != 0) & (depths[c] > 0) & (depths[c] < np.float32(BACKGROUND_M))
             depth = depths[c] if shown else np.float32(0)
             depth_mm = np.int16(np.int32(depth * np.float32(1000) + np.float32(0.5)))
             out[c] = depth_mm if shown else BACKGROUND_MM

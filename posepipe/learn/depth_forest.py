@@ -94,6 +94,8 @@ class DepthForest:
             if table.ndim != 3 or table.shape[1:] != (2, 2) or not np.isfinite(table).all():
                 raise ValueError(f"offsets must be finite, float32 (F, 2, 2), got shape {table.shape}")
             tree.check(len(table))
+            if (tree.n_children[~tree.is_leaf] != 2).any():
+                raise ValueError("a node of a depth forest has two children")
             if tree.leaf_statistics.shape[1] != body.n_classes:
                 raise ValueError(
                     f"leaves hold {tree.leaf_statistics.shape[1]} classes, the body {body.name!r} has {body.n_classes}"

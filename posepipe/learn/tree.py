@@ -138,7 +138,7 @@ class Tree:
         inner = ~self.is_leaf
         if (self.feature[inner] < 0).any() or (self.feature[inner] >= n_features).any():
             raise ValueError(f"a node asks for a feature outside 0..{n_features - 1}")
-        child, parent = self.first_child[inner], np.nonzero(inner)[0]
+        child, parent = self.first_child[inner].astype(np.int64), np.nonzero(inner)[0]
         if (child <= parent).any() or (child + self.n_children[inner] > n).any() or (self.n_children[inner] < 1).any():
             raise ValueError("a child must come after its parent and inside the tree")
         if (np.bincount(self._children_of_all(), minlength=n)[1:] != 1).any():

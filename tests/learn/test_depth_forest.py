@@ -16,7 +16,7 @@ from posepipe.learn.depth_features import bordered_depth
 from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.pixel_sampling import sample_pixels
-from posepipe.learn.tree import LEAF
+from posepipe.learn.tree import LEAF, Tree
 from posepipe.pixel_grid import pixels_of
 from tests import random_inputs
 from tests.toy_person import INTRINSICS, SHAPE, TOY, toy_frame, toy_frames
@@ -122,6 +122,19 @@ def test_a_forest_trained_on_one_camera_serves_another(forest):
     found = forest.predict(fine[0], fine[1], INTRINSICS.scaled(2))
     truth = fine[2][found.pixels[:, 0], found.pixels[:, 1]]
     assert (found.values.argmax(1) == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("children", [1, 3])
+def test_a_node_with_other_than_two_children_is_refused(children):
+    tree = Tree(
+        np.array([0] + [LEAF] * children, np.int32),
+        np.zeros(children + 1, np.float32),
+        np.array([1, *range(children)], np.int32),
+        np.full((children, TOY.n_classes), 1 / TOY.n_classes, np.float32),
+        np.array([children] + [0] * children, np.int32),
+    )
+    with pytest.raises(ValueError, match="two children"):
+        DepthForest([tree], [np.zeros((1, 2, 2), np.float32)], TOY)
 
 
 def test_depth_and_mask_of_different_shape_are_refused(forest):

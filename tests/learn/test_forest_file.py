@@ -430,6 +430,7 @@ WRONG_ARRAYS = {
     "no nodes": ("feature_0", lambda a: a[:0]),
     "a number instead of nodes": ("feature_0", lambda a: a[0]),
     "the last leaf is cut off": ("feature_0", lambda a: a[:-1]),
+    "a leaf too many": ("feature_0", lambda a: np.append(a, a[-1:])),
     "a root that is a leaf, and more nodes": ("feature_0", lambda a: spoilt(a, 0, LEAF)),
     "a leaf that asks for children beyond the tree": ("feature_0", lambda a: spoilt(a, -1, 0)),
     "leaves of another dtype": ("leaves_0", lambda a: a.astype(np.float32)),
