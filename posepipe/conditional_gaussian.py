@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 NUGGET = 1e-6
 """Variance added to every measured value: keeps the covariance of those that are all but certain invertible."""
@@ -52,10 +52,10 @@ def _measured(surprise, noise, covariance, axis, seen, shared):
     return known, own
 
 
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def fill_condition(surprise, noise, covariance, seen, asked, shared, shift, variance):
     """`condition`, for kernels: into arrays of 0."""
-    for axis in range(len(covariance)):
+    for axis in prange(len(covariance)):  # an axis owns its columns of the last two
         known, own = _measured(surprise, noise, covariance, axis, seen, shared)
         right = np.empty((len(seen), len(asked)))
         for i in range(len(seen)):
@@ -74,10 +74,10 @@ def fill_condition(surprise, noise, covariance, seen, asked, shared, shift, vari
         variance[:, axis] -= known_of
 
 
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def fill_leave_one_out(surprise, noise, covariance, seen, shared, shift, variance):
     """`leave_one_out`, for kernels: into arrays of 0."""
-    for axis in range(len(covariance)):
+    for axis in prange(len(covariance)):  # an axis owns its columns of the last two
         known, own = _measured(surprise, noise, covariance, axis, seen, shared)
         inverse = np.eye(len(seen))
         _eliminate(known, own, inverse, True)

@@ -34,7 +34,7 @@ def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
     ----------
     Shotton et al., CVPR 2011, section 4. Naive twin: tests/reference/push_back.py
     """
-    out = np.empty(points_m.shape)
-    metres = np.broadcast_to(push_back_m, points_m.shape[:-1]).ravel()
-    _push_back(points_m.reshape(len(metres), 3), metres, out.reshape(len(metres), 3))
+    out, metres = np.empty(points_m.shape), np.empty(points_m.shape[:-1])
+    metres[...] = push_back_m
+    _push_back(points_m.reshape(metres.size, 3), metres.reshape(-1), out.reshape(metres.size, 3))
     return out

@@ -154,15 +154,21 @@ def _share_out(counts, mirrored_joints, most):
 def _cast(points, area, leaves, n_pixels, spans, first_leaf, codes, offsets, mirrored_joints, places, weights):
     """Count the votes of each weight, then place those that are heavy enough, which are few."""
     n_trees, n_walks = len(first_leaf), leaves.shape[1]
-    reached = np.empty((n_pixels, n_walks, 2), np.int32)
+    reached, read = np.empty((n_pixels, n_walks, 2), np.int32), np.zeros(n_pixels, np.int32)
     counts = np.zeros((BLOCKS, 2, len(mirrored_joints) * WEIGHTS), np.int32)
     for block in prange(BLOCKS):  # a block owns its voters' rows and its counts
         voters = range(block * n_pixels // BLOCKS, (block + 1) * n_pixels // BLOCKS)
-        for i in voters:  # all spans before all votes: cache misses overlap where none waits for another
+        # all spans are read before any vote, and a vote of each before they are counted: cache misses overlap where
+        # none waits for another
+        for i in voters:
             n = _voter(i, n_pixels, len(leaves))
             for t in range(n_walks):
                 span = spans[first_leaf[t % n_trees] + leaves[n, t]]
                 reached[i, t, 0], reached[i, t, 1] = span[0], span[1] if area[n] > 0 else span[0]
+        for i in voters:
+            for t in range(n_walks):
+                if reached[i, t, 0] < reached[i, t, 1]:
+                    read[i] += codes[reached[i, t, 0]] + offsets[reached[i, t, 0], 0]
         for i in voters:
             for t in range(n_walks):
                 walk = np.int64(t >= n_trees)

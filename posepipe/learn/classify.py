@@ -181,7 +181,11 @@ def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out
     n_blocks = (len(leaves) + BLOCK - 1) // BLOCK
     for block in prange(n_blocks):  # a block owns its rows of out
         own, mirrored = np.empty(n_classes, np.float32), np.empty(n_classes, np.float32)
-        for n in range(block * BLOCK, min(len(leaves), (block + 1) * BLOCK)):
+        rows = range(block * BLOCK, min(len(leaves), (block + 1) * BLOCK))
+        for n in rows:  # all leaves are read before any is added up, so that cache misses overlap
+            for t in range(leaves.shape[1]):
+                out[n, t % n_classes] = leaf_shares[first_leaf[t % n_trees] + leaves[n, t], 0]
+        for n in rows:
             own[:] = 0
             for t in range(n_trees):
                 leaf = first_leaf[t] + leaves[n, t]
