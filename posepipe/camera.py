@@ -77,6 +77,10 @@ class Intrinsics:
         if self.fx <= 0 or self.fy <= 0:
             raise ValueError(f"intrinsics: focal lengths must be positive, got fx {self.fx}, fy {self.fy}")
 
+    def turned(self, height: int) -> Intrinsics:
+        """The lens of a picture of so many rows when that is turned clockwise by a quarter."""
+        return Intrinsics(self.fy, self.fx, height - 1 - self.cy, self.cx)
+
     def deproject(self, depth_m: np.ndarray) -> np.ndarray:
         """Turn a depth image into camera points.
 

@@ -148,7 +148,7 @@ def evaluate(
     """
     pipeline = Pipeline.from_forest(forest, tracking=False, foreground="auto" if whole_frames else "none")
     if instead is not None:
-        pipeline.parts = instead
+        pipeline.parts, pipeline.turned_looks = instead, None  # it knows the labels of the picture as it is
     report = Report(0, PartScores(forest.body), JointScores(forest.body))
     for frame in frames:
         if instead is not None:

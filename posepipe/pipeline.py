@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +27,7 @@ from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import FrameSource
 from posepipe.still_background import StillBackground
 from posepipe.tracking import NoTracker, Tracker
+from posepipe.turned_views import TURNS, TurnedLooks, View
 
 TOUCHED_SHARE = 0.02
 """Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
@@ -53,7 +54,7 @@ class _Sighting:
     """A person in one frame."""
 
     mask: np.ndarray  #: bool (H, W)
-    parts: PartProbabilities
+    labels: np.ndarray  #: uint8 (H, W), likeliest part of every pixel of the mask, 0 elsewhere
     proposals: Proposals
     pose: Pose
 
@@ -69,6 +70,7 @@ class Pipeline:
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
     separation: HeadSeparation | None = None  #: None = a candidate is one person
+    turned_looks: TurnedLooks | None = field(default_factory=TurnedLooks)  #: None = a candidate is looked at as it is
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
@@ -111,7 +113,7 @@ class Pipeline:
         mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
         for person in people:
             mask |= person.mask
-            labels += draw_labels(person.parts, person.mask)
+            labels += person.labels
         self.foreground.learn(frame, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         if self.smoother is not None:
@@ -131,7 +133,7 @@ class Pipeline:
         return apart if len(apart) > 1 else [whole]
 
     def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
-        """Parts, proposals and pose of the person whom a mask shows, if it does."""
+        """The person whom a mask shows, if it does: as he is seen, or turned, where that makes more of him."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
         stride = stride_for(mask)
         parts = self.parts.predict(depth_m, mask, intrinsics, stride)
@@ -142,12 +144,35 @@ class Pipeline:
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        density = weigh_points(depth_m, intrinsics, parts, self.proposer.surfaces)
+        seen = self._sighting(View(depth_m, person, intrinsics), parts)
+        if seen is None or not self.presence.is_person(parts, seen.pose):
+            return None
+        view, looks = View(depth_m, person, intrinsics), self.turned_looks
+        if looks is None or not looks.wanted(view, seen.pose):
+            return seen
+        turned = [other for quarters in TURNS if (other := self._turned(view, quarters)) is not None]
+        best = looks.choose(seen.pose, [other.pose for other in turned])
+        return seen if best is None else turned[best]
+
+    def _turned(self, view: View, quarters: int) -> _Sighting | None:
+        """What a person looks like with the picture turned; who he is was seen before."""
+        view = view.turned(quarters)
+        parts = self.parts.predict(view.depth_m, view.mask, view.intrinsics, stride_for(view.mask))
+        return self._sighting(view, parts)
+
+    def _sighting(self, view: View, parts: PartProbabilities) -> _Sighting | None:
+        """Proposals and pose of the person whom a view shows; None when too little of him is found."""
+        density = weigh_points(view.depth_m, view.intrinsics, parts, self.proposer.surfaces)
         proposals = self.proposer.find(density)
         pose = self.assembler.assemble(proposals)
-        if pose is None or not self.presence.is_person(parts, pose):
+        if pose is None:
             return None
-        return _Sighting(person, parts, proposals, pose)
+        return _Sighting(
+            view.in_picture(view.mask),
+            view.in_picture(draw_labels(parts, view.mask)),
+            view.proposals_in_camera(proposals),
+            view.pose_in_camera(pose),
+        )
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write every result as it comes."""

@@ -22,16 +22,12 @@ def mirror_frame(frame: DepthFrame) -> DepthFrame:
 
 def turn_frame(frame: DepthFrame) -> DepthFrame:
     """The picture turned clockwise by a quarter; the lens turns with it."""
-    lens = _turned(frame.intrinsics, frame.depth_m.shape[0])
+    lens = frame.intrinsics.turned(frame.depth_m.shape[0])
     return replace(frame, depth_m=np.rot90(frame.depth_m, -1), intrinsics=lens)
 
 
 def _mirrored(lens: Intrinsics, width: int) -> Intrinsics:
     return replace(lens, cx=width - 1 - lens.cx)
-
-
-def _turned(lens: Intrinsics, height: int) -> Intrinsics:
-    return Intrinsics(lens.fy, lens.fx, height - 1 - lens.cy, lens.cx)
 
 
 class TurnedSource(WrappedSource):
@@ -67,7 +63,7 @@ class TurnedSource(WrappedSource):
         if self._mirror:
             lens = _mirrored(lens, width)
         for _ in range(self._quarters):
-            lens = _turned(lens, height)
+            lens = lens.turned(height)
             height, width = width, height
         return lens
 
