@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -70,7 +70,7 @@ class Pipeline:
     assembler: PoseAssembler
     tracker: Tracker | NoTracker
     separation: HeadSeparation | None = None  #: None = a candidate is one person
-    turned_looks: TurnedLooks | None = field(default_factory=TurnedLooks)  #: None = a candidate is looked at as it is
+    turned_looks: TurnedLooks | None = None  #: None = a candidate is looked at as it is
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     most_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
@@ -102,6 +102,7 @@ class Pipeline:
             assembler=PoseAssembler(forest.body, forest.joint_parameters),
             tracker=Tracker(forest.body) if tracking else NoTracker(),
             separation=None if foreground == "none" else HeadSeparation(),
+            turned_looks=TurnedLooks(len(forest.body.joints)),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
@@ -144,10 +145,10 @@ class Pipeline:
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        seen = self._sighting(View(depth_m, person, intrinsics), parts)
+        view, looks = View(depth_m, person, intrinsics), self.turned_looks
+        seen = self._sighting(view, parts)
         if seen is None or not self.presence.is_person(parts, seen.pose):
             return None
-        view, looks = View(depth_m, person, intrinsics), self.turned_looks
         if looks is None or not looks.wanted(view, seen.pose):
             return seen
         turned = [other for quarters in TURNS if (other := self._turned(view, quarters)) is not None]

@@ -88,24 +88,24 @@ class TurnedLooks:
     confidence and by that of the first pose where the two agree.
     """
 
-    enough: float = 10.0  #: joints likely to lie right, from which on nobody is turned
+    n_joints: int  #: of the body
+    enough: float = 0.5  #: share of the joints likely to lie right, from which on nobody is turned
     min_spread: float = 1.5  #: a person who spreads less to the sides, against up and down, is not turned
-    margin: float = 3.0  #: so many more joints must be likely to lie right than in the picture as it is
+    margin: float = 0.15  #: so much larger must that share be than in the picture as it is
     agreed_weight: float = 2.0  #: of the first pose's confidence against the turned pose's own
     agreed_m: float = 0.3  #: joints of two poses so near to each other agree
 
     def wanted(self, view: View, pose: Pose) -> bool:
         """Whether the person of a view, who seems to have this pose, is worth a turned look."""
-        return _right(pose) < self.enough and view.spread() >= self.min_spread
+        return _right(pose) < self.enough * self.n_joints and view.spread() >= self.min_spread
 
     def choose(self, seen: Pose, turned: Sequence[Pose]) -> int | None:
         """Which of the turned poses, along the camera's axes, is believed in the place of the one seen first."""
         if not turned:
             return None
-        best = max(
-            range(len(turned)), key=lambda k: _right(turned[k]) + self.agreed_weight * self._agreed(seen, turned[k])
-        )
-        return best if _right(turned[best]) >= _right(seen) + self.margin else None
+        worth = [_right(other) + self.agreed_weight * self._agreed(seen, other) for other in turned]
+        best = worth.index(max(worth))
+        return best if _right(turned[best]) >= _right(seen) + self.margin * self.n_joints else None
 
     def _agreed(self, seen: Pose, other: Pose) -> float:
         """How many of the joints seen are likely to lie right and lie in the same place in another pose."""

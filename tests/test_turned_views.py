@@ -56,21 +56,21 @@ def pose(confidence: float, shift_m: float = 0.0, joints: int = 20) -> Pose:
 
 
 def test_a_turned_look_is_wanted_of_who_lies_across_and_is_doubtful():
-    looks, across = TurnedLooks(), view()
+    looks, across = TurnedLooks(20), view()
     assert looks.wanted(across, pose(0.3))
     assert not looks.wanted(across, pose(0.6))
     assert not looks.wanted(across.turned(1), pose(0.3))
 
 
 def test_a_turned_pose_is_believed_when_it_is_much_surer():
-    looks, seen = TurnedLooks(), pose(0.3)  # six of twenty joints
+    looks, seen = TurnedLooks(20), pose(0.3)  # six of twenty joints
     assert looks.choose(seen, []) is None
     assert looks.choose(seen, [pose(0.4), pose(0.44)]) is None
     assert looks.choose(seen, [pose(0.4), pose(0.46)]) == 1
 
 
 def test_of_two_turned_poses_the_one_that_agrees_with_the_first_is_believed():
-    looks, seen = TurnedLooks(), pose(0.3)
+    looks, seen = TurnedLooks(20), pose(0.3)
     assert looks.choose(seen, [pose(0.7, shift_m=1.0), pose(0.6)]) == 1
     assert looks.choose(seen, [pose(0.9, shift_m=1.0), pose(0.2)]) == 0
 
