@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     forest = DepthForest.load(path)
     source = open_source(RECORDING)
     results = args.out / "results.jsonl"
-    print("the first run on a machine compiles for some 15 seconds")
+    print("the first run on a machine compiles its kernels, for a minute or two")
     with ProgressBar(source.frame_count, "demo", "frames") as bar:
         sinks: list[FrameSink] = [
             JsonLinesSink(results, forest.body.joints, source=RECORDING.name, model=model_identity(path)),
