@@ -107,7 +107,13 @@ def run(args: argparse.Namespace) -> None:
     vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
     joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
     network_bar = ProgressBar(ROUNDS, "refinement", "rounds")
-    watch = TrainingWatch(on_vote_frame=vote_bar.update, on_joint_frame=joint_bar.update, on_round=network_bar.update)
+    gains: list[tuple[float, float]] = []
+    watch = TrainingWatch(
+        on_vote_frame=vote_bar.update,
+        on_joint_frame=joint_bar.update,
+        on_round=network_bar.update,
+        on_search=lambda before, after: gains.append((before, after)),
+    )
     if args.forest:
         forest = DepthForest.load(args.forest)
         forest.set_symmetric(parameters.symmetric and forest.body.has_sides)
@@ -129,6 +135,8 @@ def run(args: argparse.Namespace) -> None:
                 args.joints_from,
                 vote_frames,
             )
+    for before, after in gains:
+        print(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
     size = f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes"
     print(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 

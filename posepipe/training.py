@@ -31,6 +31,8 @@ class TrainingWatch:
     on_vote_frame: Callable[[], object] = lambda: None  #: a frame was read for the votes
     on_joint_frame: Callable[[], object] = lambda: None  #: a frame was read for the joint parameters
     on_round: Callable[[], object] = lambda: None  #: the network that corrects joints has seen everybody once more
+    #: joint parameters were searched: share of landmarks whose heaviest mode lies within 10 cm, before and after
+    on_search: Callable[[float, float], object] = lambda before, after: None
 
 
 def train_model(
@@ -114,7 +116,7 @@ def refit_joints(
         raise ValueError(f"joints from {method!r} need votes, and this forest has none; give frames to learn them from")
     history, started = _history(joint_frames, command), time.monotonic()
     forest.joint_parameters = fit_joint_parameters(
-        forest, joint_frames, watch.on_joint_frame, forest.packed_votes, method, watch.on_round
+        forest, joint_frames, watch.on_joint_frame, forest.packed_votes, method, watch.on_round, watch.on_search
     )
     history["seconds"] = round(time.monotonic() - started, 1)
     forest.header.pop("figures", None)  # they were those of the older joint parameters

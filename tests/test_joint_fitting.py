@@ -32,8 +32,15 @@ def few_are_enough(monkeypatch):
     monkeypatch.setattr(refinement_fitting, "ROUNDS", 2)
 
 
-def fit(forest, people=PEOPLE, on_round=lambda: None):
-    return fit_joint_parameters(forest, [toy_frame(200 + k) for k in range(people)], on_round=on_round)
+def fit(forest, people=PEOPLE, **watch):
+    return fit_joint_parameters(forest, [toy_frame(200 + k) for k in range(people)], **watch)
+
+
+def test_the_search_says_what_it_gains(forest):
+    gains = []
+    fit(forest, PEOPLE - 1, on_search=lambda before, after: gains.append((before, after)))
+    ((before, after),) = gains
+    assert 0 < before < after <= 1
 
 
 def test_few_people_teach_no_network(forest, few_are_enough):
