@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.pipeline import Pipeline
+    from posepipe.profiling import WHOLE, time_stages
     from posepipe.sources import open_source
-    from posepipe.stage_times import WHOLE, time_stages
 
     most = numba.get_num_threads()  # nobody has asked for fewer yet
     if args.threads and args.threads > most:

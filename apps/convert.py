@@ -12,9 +12,9 @@ from apps.source_arguments import add_source_arguments, open_as_asked, refuse_so
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
-    from posepipe.sinks.bvh import BvhSink
-    from posepipe.sinks.csv_file import CsvSink
-    from posepipe.sinks.json_lines import Results
+    from posepipe.sinks.files.bvh import BvhSink
+    from posepipe.sinks.files.csv_file import CsvSink
+    from posepipe.sinks.files.json_lines import Results
 
 HELP = "turn a recording into another format, or results into a table or motion capture"
 EXAMPLES = (
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.json_lines import is_results
+    from posepipe.sinks.files.json_lines import is_results
 
     source = Path(args.source)
     if args.file.resolve() == source.resolve():
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
 
 def convert_source(args: argparse.Namespace) -> None:
     """Play a source as asked into a file of another format."""
-    from posepipe.conversion import convert_frames
+    from posepipe.sources.conversion import convert_frames
 
     source = open_as_asked(args)
     with ProgressBar(source.frame_count, "convert", "frames") as bar:
@@ -72,7 +72,7 @@ def convert_source(args: argparse.Namespace) -> None:
 def convert_results(source: Path, file: Path, model: str | None) -> None:
     """Read a results file and write it as the suffix of ``file`` asks."""
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.json_lines import read_results
+    from posepipe.sinks.files.json_lines import read_results
 
     if file.suffix.lower() not in OF_RESULTS:
         raise PosepipeError(f"{file}: wanted a name that ends in {' or '.join(OF_RESULTS)}")
@@ -90,8 +90,8 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
 
 
 def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | CsvSink:
-    from posepipe.sinks.bvh import BvhSink
-    from posepipe.sinks.csv_file import CsvSink
+    from posepipe.sinks.files.bvh import BvhSink
+    from posepipe.sinks.files.csv_file import CsvSink
 
     if file.suffix.lower() == ".csv":
         return CsvSink(file, results.joints)
@@ -102,8 +102,8 @@ def _body(results: Results, model: str | None) -> BodyDefinition:
     """Whose joints these are: a model's, or a person's."""
     from posepipe.body import HUMAN
     from posepipe.errors import PosepipeError
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.models import model_path
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.registry import model_path
 
     body = HUMAN if model is None else DepthForest.load(model_path(model)).body
     if strangers := set(results.joints) - set(body.joints):
@@ -113,7 +113,7 @@ def _body(results: Results, model: str | None) -> BodyDefinition:
 
 
 def _written(sink: BvhSink | CsvSink) -> list[str]:
-    from posepipe.sinks.bvh import BvhSink
+    from posepipe.sinks.files.bvh import BvhSink
 
     if isinstance(sink, BvhSink):
         return [str(each) for each in sink.written] or [f"nobody to write to {sink.path}"]

@@ -19,16 +19,16 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from apps.progress import ProgressBar
-    from posepipe.disk import disk_errors
     from posepipe.frames import LabelledFrame
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.models import model_identity, model_path
+    from posepipe.io.files import disk_errors
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.registry import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.recording import RecordingReader
     from posepipe.sinks import FrameSink
-    from posepipe.sinks.json_lines import JsonLinesSink, read_results
+    from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+    from posepipe.sinks.images.pictures import PictureSink, VideoSink
     from posepipe.sinks.many import CountingSink, ManySinks
-    from posepipe.sinks.pictures import PictureSink, VideoSink
     from posepipe.sources import open_source
 
     with disk_errors(args.out):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from apps.arguments import positive, seconds
 
 if TYPE_CHECKING:
-    from posepipe.dataset import FrameSequence
-    from posepipe.evaluation import Report
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.track_evaluation import TrackingWay, TrackReport
+    from posepipe.datasets.dataset import FrameSequence
+    from posepipe.evaluation.evaluate_poses import Report
+    from posepipe.evaluation.evaluate_tracks import TrackingWay, TrackReport
+    from posepipe.learn.depth.depth_forest import DepthForest
 
 HELP = "measure models on labelled datasets, or on recordings with true joints: parts, joints, tracking"
 EXAMPLES = (
@@ -23,9 +23,9 @@ EXAMPLES = (
     "posepipe evaluate data/validation --model person --model my_model.npz --json figures.json",
     "posepipe evaluate data/validation --model my_model.npz --card    # figures into the model and its card",
     "posepipe evaluate data/rooms --whole-frames                      # who is found in rooms, and what is no person",
-    "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m (docs/formats.md)",
+    "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m",
     "posepipe evaluate ITOP_side_test_depth_map.h5                    # ITOP's measure, in whole frames",
-    "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter (docs/tracking.md)",
+    "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter",
     "posepipe evaluate walk.mcap --tracks --whole-frames --every 3    # a labelled recording, 10 of 30 frames a second",
 )
 TRACKER, NEAREST = "tracker", "nearest pose"
@@ -72,10 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from posepipe.labelled_pack import open_labelled
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.model_header import answer_hash
-    from posepipe.models import model_path
+    from posepipe.evaluation.labelled_pack import open_labelled
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.header import answer_hash
+    from posepipe.models.registry import model_path
 
     _check_options(args)
     _check_files(args.datasets)
@@ -110,7 +110,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 def _check_files(datasets: Sequence[Path]) -> None:
     """Refuse empty files, and warn of recordings that are scored on what is left of them."""
-    from posepipe.dataset import is_recording
+    from posepipe.datasets.dataset import is_recording
     from posepipe.errors import FormatError
     from posepipe.recording import RecordingReader
 
@@ -127,7 +127,7 @@ def _check_files(datasets: Sequence[Path]) -> None:
 
 def _listed_frames(recording: Path) -> int | None:
     """How many the dataset that it lies in says it has; None where it is part of none."""
-    from posepipe.dataset import Dataset
+    from posepipe.datasets.dataset import Dataset
     from posepipe.errors import FormatError
 
     try:
@@ -142,15 +142,15 @@ def _score_joints(
 ) -> tuple[dict[str, Report], str]:
     """Reports by model, printed, and what they are of."""
     from apps.progress import ProgressBar
-    from posepipe.evaluation import TrueParts, compare, evaluate
-    from posepipe.itop_scores import ItopReport, itop_view
-    from posepipe.sources.itop import is_itop
+    from posepipe.evaluation.evaluate_poses import OracleParts, compare, evaluate
+    from posepipe.evaluation.itop import ItopReport, itop_view
+    from posepipe.sources.formats.itop import is_itop
 
     itop = is_itop(args.datasets[0])  # its measure asks for every joint of every frame
     whole = itop if args.whole_frames is None else args.whole_frames
     reports: dict[str, Report] = {}
 
-    def score(name: str, forest: DepthForest, instead: TrueParts | None = None) -> None:
+    def score(name: str, forest: DepthForest, instead: OracleParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
             report = evaluate(forest, frames, bar.update, instead, whole, in_view_joints=0 if itop else None)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
@@ -159,8 +159,8 @@ def _score_joints(
     for model, forest in forests.items():
         score(model, forest)
         if args.ceilings:
-            score(f"{model}, perfect parts", forest, TrueParts(forest.body))
-            score(f"{model}, shuffled parts", forest, TrueParts(forest.body, shuffled=True))
+            score(f"{model}, perfect parts", forest, OracleParts(forest.body))
+            score(f"{model}, shuffled parts", forest, OracleParts(forest.body, shuffled=True))
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
     return reports, _title(args, frames, whole)
@@ -174,15 +174,15 @@ def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
 def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], frames: FrameSequence) -> None:
     from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
-    from posepipe.evaluation import IN_VIEW_JOINTS, find_poses
-    from posepipe.report import write_figures
-    from posepipe.track_evaluation import evaluate_tracks
+    from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, find_poses
+    from posepipe.evaluation.evaluate_tracks import evaluate_tracks
+    from posepipe.evaluation.report import write_figures
 
     sequences = frames.sequences()
     if not sequences:
         raise PosepipeError(
             f"{args.datasets[0]}: its frames do not follow one another, and --tracks wants sequences: a dataset of"
-            " `posepipe synth --recipe sequences`, a labelled recording, or an NPZ pack with `name` (docs/formats.md)"
+            " `posepipe synth --recipe sequences`, a labelled recording, or an NPZ pack with `name`"
         )
     every, whole = args.every or 1, bool(args.whole_frames)
     total = sum(len(each[::every]) for _, each in sequences)
@@ -203,10 +203,10 @@ def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], 
 
 def _ways(forest: DepthForest, smooth: bool) -> dict[str, TrackingWay]:
     """The tracker as `run` has it, smoothed where that was asked for, and the plainest one beside it."""
-    from posepipe.nearest_pose import NearestPoseTracker
-    from posepipe.smoothing import OneEuroSmoother
-    from posepipe.track_evaluation import TrackingWay
-    from posepipe.tracking import Tracker
+    from posepipe.evaluation.baseline_tracker import NearestPoseTracker
+    from posepipe.evaluation.evaluate_tracks import TrackingWay
+    from posepipe.tracking.one_euro import OneEuroSmoother
+    from posepipe.tracking.tracker import Tracker
 
     tracker = partial(Tracker, forest.body)
     smoothed = {f"{TRACKER}, smoothed": TrackingWay(tracker, OneEuroSmoother)} if smooth else {}
@@ -228,7 +228,7 @@ def _check(forests: Mapping[str, DepthForest], frames: FrameSequence, ceilings: 
 
 
 def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, Report]) -> None:
-    from posepipe.report import write_figures, write_report
+    from posepipe.evaluation.report import write_figures, write_report
 
     if args.json:
         write_figures(args.json, title, reports)
@@ -241,8 +241,8 @@ def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, R
 def _fill_cards(
     paths: Mapping[str, Path], hashes: Mapping[Path, str], title: str, reports: Mapping[str, Report]
 ) -> None:
-    from posepipe.model_card import write_card
-    from posepipe.model_header import add_figures
+    from posepipe.models.card import write_card
+    from posepipe.models.header import add_figures
 
     for model, path in paths.items():
         add_figures(path, title, reports[model].summary(), hashes[path])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from posepipe.dataset import Dataset
+    from posepipe.datasets.dataset import Dataset
     from posepipe.sources import FrameSource
 
 HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from posepipe.dataset import MANIFEST_NAME
-    from posepipe.learn.forest_file import is_forest_file
-    from posepipe.models import model_names, model_path
-    from synth.clips import is_pose_bank
+    from posepipe.datasets.dataset import MANIFEST_NAME
+    from posepipe.learn.depth.forest_file import is_forest_file
+    from posepipe.models.registry import model_names, model_path
+    from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
     if args.path in model_names() or (path.is_file() and is_forest_file(path)):
@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _model(path: Path) -> str:
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.models import model_identity
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.registry import model_identity
 
     forest = DepthForest.load(path)
     lines = [
@@ -65,7 +65,7 @@ def _model(path: Path) -> str:
 
 
 def _dataset(path: Path) -> str:
-    from posepipe.dataset import Dataset
+    from posepipe.datasets.dataset import Dataset
 
     with Dataset.open(path) as dataset:
         lines = [
@@ -90,8 +90,8 @@ def _recordings(dataset: Dataset) -> str:
 
 
 def _poses(path: Path) -> str:
-    from synth.clips import read_pose_bank
-    from synth.pose_kinds import pose_shares
+    from synth.motion.poses.clips import read_pose_bank
+    from synth.motion.poses.pose_kinds import pose_shares
 
     bank = read_pose_bank(path)
     held_out = len(bank.split("validation").clips)
@@ -101,7 +101,7 @@ def _poses(path: Path) -> str:
 
 
 def _results(path: Path) -> str:
-    from posepipe.sinks.json_lines import read_results
+    from posepipe.sinks.files.json_lines import read_results
 
     results = read_results(path)
     people = sum(bool(frame.people) for frame in results.frames)
@@ -145,8 +145,8 @@ def _source(source: FrameSource, alone: bool = True) -> str:
 
 def _lens(source: FrameSource) -> str:
     """The lens, who says so, and of which camera it is as far as it is one of those known by name."""
-    from posepipe.camera_presets import CAMERA_PRESETS
-    from posepipe.sources.indexed import IndexedSource
+    from posepipe.camera.presets import CAMERA_PRESETS
+    from posepipe.sources.base.indexed_source import IndexedSource
 
     lens = source.intrinsics
     says = source.lens_from if isinstance(source, IndexedSource) else "the camera"
@@ -162,7 +162,7 @@ def _lens(source: FrameSource) -> str:
 
 def _streams(source: FrameSource) -> list[str]:
     """Which topic is read, and which other pictures there are."""
-    from posepipe.sources.recording import IMAGE_KINDS, MessageSource
+    from posepipe.sources.formats.recording_file import IMAGE_KINDS, MessageSource
 
     if not isinstance(source, MessageSource):
         return []

@@ -15,7 +15,7 @@ from apps.progress import was_interrupted
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
-    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.pipeline import Pipeline
     from posepipe.sinks import FrameSink
 
@@ -66,10 +66,10 @@ def add_pipeline_arguments(parser: argparse.ArgumentParser) -> None:
 
 def pipeline_maker(args: argparse.Namespace, forest: DepthForest) -> Callable[[], Pipeline]:
     """Build the pipeline of the arguments; with tracking it has a smoother to switch on."""
+    from posepipe.camera.extrinsics_file import read_extrinsics
     from posepipe.errors import PosepipeError
-    from posepipe.extrinsics_file import read_extrinsics
     from posepipe.pipeline import Pipeline
-    from posepipe.smoothing import OneEuroSmoother
+    from posepipe.tracking.one_euro import OneEuroSmoother
 
     if args.smooth and args.no_tracking:
         raise PosepipeError("--smooth needs to know who is who from frame to frame; leave out --no-tracking")
@@ -78,7 +78,7 @@ def pipeline_maker(args: argparse.Namespace, forest: DepthForest) -> Callable[[]
 
     def make() -> Pipeline:
         pipeline = Pipeline.from_forest(forest, not args.no_tracking, args.foreground)
-        pipeline.most_people, pipeline.extrinsics = args.people, extrinsics
+        pipeline.max_people, pipeline.extrinsics = args.people, extrinsics
         pipeline.smoother = None if args.no_tracking else OneEuroSmoother()
         return pipeline
 
@@ -88,7 +88,7 @@ def pipeline_maker(args: argparse.Namespace, forest: DepthForest) -> Callable[[]
 @contextmanager
 def page_server(args: argparse.Namespace) -> Iterator[Any]:
     """Serve a page while inside, and say where."""
-    from posepipe.viewer.server import LOOPBACK, address, open_server
+    from posepipe.viewer.ui.server import LOOPBACK, address, open_server
 
     with open_server(args.host or LOOPBACK, args.port) as server:
         print(f"the page is at {address(server)}", flush=True)
@@ -116,7 +116,7 @@ def watched(args: argparse.Namespace, body: BodyDefinition) -> Iterator[list[Fra
     from posepipe.errors import PosepipeError
 
     if args.view == "page":
-        from posepipe.viewer.page import Page
+        from posepipe.viewer.ui.page import Page
 
         with page_server(args) as server:
             yield [Page(server, body, Path(args.source).name)]
@@ -125,7 +125,7 @@ def watched(args: argparse.Namespace, body: BodyDefinition) -> Iterator[list[Fra
                     stop_if_interrupted()
                     time.sleep(POLL_S)
     elif args.view == "window":
-        from posepipe.sinks.window import WindowSink
+        from posepipe.sinks.images.window import WindowSink
 
         window = WindowSink(body)
         try:

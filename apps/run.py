@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.models import model_identity, model_path
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.registry import model_identity, model_path
 
     if args.bvh and args.no_tracking and args.people != 1:
         raise PosepipeError("--bvh needs to know who is who from frame to frame; leave out --no-tracking")
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
 def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watchers: list[FrameSink]) -> None:
     """Results of the whole source to all the sinks, and lines that say how many and where they are."""
     from apps.progress import ProgressBar
-    from posepipe.sinks.json_lines import ResultsHeader
+    from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sinks.many import CountingSink, ManySinks
     from posepipe.sources.cameras import LiveSource
     from posepipe.sources.playback import NeverEmptySource

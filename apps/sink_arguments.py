@@ -14,14 +14,14 @@ from apps.arguments import bvh_file, recording_file, video_file
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
     from posepipe.sinks import FrameSink
-    from posepipe.sinks.json_lines import ResultsHeader
+    from posepipe.sinks.files.json_lines import ResultsHeader
 
 _NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh")
 
 
 def add_sink_arguments(parser: argparse.ArgumentParser) -> None:
     """Where results go, besides a results file to wherever is asked for."""
-    group = parser.add_argument_group("where results go (docs/results.md)")
+    group = parser.add_argument_group("where results go (docs/reference/results.md)")
     group.add_argument(
         "--out",
         type=Path,
@@ -47,7 +47,7 @@ def add_sink_arguments(parser: argparse.ArgumentParser) -> None:
 
 def stream_address(text: str) -> Any:
     """Where to send, or to listen."""
-    from posepipe.sinks.stream import StreamAddress
+    from posepipe.sinks.streams.network_stream import StreamAddress
 
     try:
         return StreamAddress.parse(text)
@@ -57,11 +57,11 @@ def stream_address(text: str) -> Any:
 
 def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefinition) -> list[FrameSink]:
     """The sinks of the arguments of `add_sink_arguments`; nothing is opened yet."""
-    from posepipe.sinks.bvh import BvhSink
-    from posepipe.sinks.pictures import PictureSink, VideoSink
-    from posepipe.sinks.ros_poses import PoseRecordingSink
-    from posepipe.sinks.stream import open_stream
-    from posepipe.sinks.table import open_result_sink
+    from posepipe.sinks.files.bvh import BvhSink
+    from posepipe.sinks.files.result_formats import open_result_sink
+    from posepipe.sinks.files.ros_poses import PoseRecordingSink
+    from posepipe.sinks.images.pictures import PictureSink, VideoSink
+    from posepipe.sinks.streams.network_stream import open_stream
 
     sinks: list[FrameSink] = [open_result_sink(args.out, header)]
     if args.bvh:
@@ -79,7 +79,7 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
 
 def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
     """A line for everything besides the results file that is there now, also after an error."""
-    from posepipe.sinks.bvh import BvhSink
+    from posepipe.sinks.files.bvh import BvhSink
 
     for what, path in (("depth and people", args.record), ("video", args.video), ("pictures", args.pictures)):
         if path is not None and path.exists():
@@ -118,7 +118,7 @@ def _check_places(args: argparse.Namespace) -> None:
 def check_files(source: Path, args: argparse.Namespace) -> None:
     """Results must not take the place of the frames they come from, nor of each other, and need a format."""
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.table import check_suffix
+    from posepipe.sinks.files.result_formats import check_suffix
 
     taken: dict[Path, str] = {}
     _check_places(args)

@@ -27,7 +27,7 @@ def add_source_arguments(
 ) -> None:
     """SOURCE, and everything that changes how it is read."""
     parser.add_argument("source", metavar=metavar, help=what)
-    parser.add_argument_group("what can be read (docs/formats.md, docs/cameras.md)", READABLE)
+    parser.add_argument_group("what can be read (docs/reference/formats.md, docs/guides/cameras.md)", READABLE)
     group = parser.add_argument_group("how the source is read")
     group.add_argument(
         "--camera", metavar="PRESET|FILE", help="calibration instead of the source's own: kinect-v1, ... or camera.json"
@@ -63,7 +63,7 @@ def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
     """The stretch of a source that was asked for, turned."""
     from posepipe.errors import SourceError
     from posepipe.sources.playback import PacedSource, StretchOfSource
-    from posepipe.sources.turned import TurnedSource
+    from posepipe.sources.turning import TurnedSource
 
     played = StretchOfSource(source, args.start, args.end, args.every)
     if source.frame_count and played.frame_count == 0:

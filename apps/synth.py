@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 from apps.arguments import not_negative, positive
 
 if TYPE_CHECKING:
-    from synth.clips import PoseBank
-    from synth.motions import Motions
+    from synth.motion.motions import Motions
+    from synth.motion.poses.clips import PoseBank
     from synth.recipe import Recipe
 
 Captured = TypeVar("Captured")
@@ -25,12 +25,12 @@ EXAMPLES = (
     "posepipe synth data/train --frames 20000 --mocap dance.bvh poses.npz --bone-map studio.toml",
     "posepipe synth data/validation --recipe validation      # the fixed validation set",
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
-    "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/formats.md)",
+    "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/reference/formats.md)",
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
     "posepipe synth data/sequences --recipe sequences         # people who move: for posepipe evaluate --tracks",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
-"""The names of `synth.sensor_presets.PRESETS`, written out so that help needs no NumPy."""
+"""The names of `synth.sensors.presets.PRESETS`, written out so that help needs no NumPy."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bone-map",
         type=Path,
         metavar="FILE.toml",
-        help="names of the joints in --mocap, where no map that comes with posepipe fits (docs/formats.md)",
+        help="names of the joints in --mocap, where no map that comes with posepipe fits (docs/reference/formats.md)",
     )
     parser.add_argument(
         "--body", type=Path, metavar="FILE.toml", help="a creature of your own instead of people (docs/examples)"
@@ -68,12 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
-    from synth.cast import Cast, Creatures, People
-    from synth.clips import embedded_pose_bank
-    from synth.creatures import read_creature
-    from synth.generate import generate
+    from synth.body.creatures import read_creature
+    from synth.dataset_writer import generate
+    from synth.motion.poses.clips import embedded_pose_bank
     from synth.recipe import read_recipe
-    from synth.sensor_file import find_sensor
+    from synth.scene.subjects import Cast, Creatures, People
+    from synth.sensors.sensor_file import find_sensor
 
     changes = {name: value for name in ("frames", "seed") if (value := getattr(args, name)) is not None}
     if args.sensor is not None:
@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _poses(args: argparse.Namespace) -> PoseBank:
     """The embedded poses, and those that were asked for."""
-    from synth.clips import PoseBank, embedded_pose_bank
-    from synth.mocap import read_mocap
+    from synth.motion.mocap import read_mocap
+    from synth.motion.poses.clips import PoseBank, embedded_pose_bank
 
     captured = _read_captured(args, read_mocap)
     if captured is None:
@@ -109,7 +109,7 @@ def _poses(args: argparse.Namespace) -> PoseBank:
 
 def _motions(args: argparse.Namespace, recipe: Recipe) -> Motions | None:
     """Those that were asked for, as the recipe chooses them; None = the embedded ones."""
-    from synth.motions import Motions, read_captured_motions
+    from synth.motion.motions import Motions, read_captured_motions
 
     captured = _read_captured(args, read_captured_motions)
     if captured is None:
@@ -122,7 +122,7 @@ def _motions(args: argparse.Namespace, recipe: Recipe) -> Motions | None:
 def _read_captured(args: argparse.Namespace, read: Callable[..., Captured]) -> Captured | None:
     """What ``read`` makes of --mocap and --bone-map; None without --mocap."""
     from apps.progress import ProgressBar
-    from synth.mocap import mocap_files
+    from synth.motion.mocap import mocap_files
 
     if args.bone_map is not None and not args.mocap:
         raise ValueError("--bone-map names the joints of --mocap, and there is no --mocap")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from apps.arguments import model_file, not_negative, positive
 
 if TYPE_CHECKING:
-    from posepipe.learn.depth_forest import TrainingProgress
+    from posepipe.learn.depth.depth_forest import TrainingProgress
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
@@ -73,11 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
-    from posepipe.dataset import open_datasets
-    from posepipe.learn.depth_forest import DepthForest, ForestParameters, memory_needed
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
-    from posepipe.refinement_fitting import ROUNDS
-    from posepipe.training import TrainingWatch, as_in_use, refit_joints, train_model
+    from posepipe.training.fit_refinement import EPOCHS
+    from posepipe.training.train_model import TrainingWatch, as_in_use, refit_joints, train_model
 
     parameters = ForestParameters(
         trees=args.trees,
@@ -106,12 +106,12 @@ def run(args: argparse.Namespace) -> None:
         vote_frames = vote_frames[:: -(-len(vote_frames) // args.vote_frames)]
     vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
     joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
-    network_bar = ProgressBar(ROUNDS, "refinement", "rounds")
+    network_bar = ProgressBar(EPOCHS, "refinement", "rounds")
     gains: list[tuple[float, float]] = []
     watch = TrainingWatch(
         on_vote_frame=vote_bar.update,
         on_joint_frame=joint_bar.update,
-        on_round=network_bar.update,
+        on_epoch=network_bar.update,
         on_search=lambda before, after: gains.append((before, after)),
     )
     if args.forest:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HELP = "see people found in a source, live in the browser; or, with --sheet, many frames in one picture"
 EXAMPLES = (
-    "posepipe view walk.mcap                    # play, step, scrub, turn thresholds; docs/view.md",
+    "posepipe view walk.mcap                    # play, step, scrub, turn thresholds; docs/guides/live-view.md",
     "posepipe view camera:realsense --open      # and open the browser",
     "posepipe view results.jsonl                # what `run` found; no depth",
     "posepipe view data/train --sheet train.png                 # 100 frames, evenly spread",
@@ -62,10 +62,10 @@ def run(args: argparse.Namespace) -> None:
 
 def _play_source(args: argparse.Namespace) -> None:
     """Every frame as it comes, analysed on the way."""
-    from posepipe.learn.depth_forest import DepthForest
-    from posepipe.models import model_path
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.registry import model_path
     from posepipe.sources.cameras import LiveSource
-    from posepipe.viewer.analysis import Analysis
+    from posepipe.viewer.playback.analysis import Analysis
     from posepipe.viewer.session import play_source
 
     args.every = args.every or 1
@@ -91,7 +91,7 @@ def _play_source(args: argparse.Namespace) -> None:
 
 def _play_results(args: argparse.Namespace) -> None:
     """What `run` has written."""
-    from posepipe.sinks.json_lines import read_results
+    from posepipe.sinks.files.json_lines import read_results
     from posepipe.viewer.session import play_results
 
     results = read_results(args.source)
@@ -103,7 +103,7 @@ def _play_results(args: argparse.Namespace) -> None:
 
 def _is_results(source: str) -> bool:
     """Told from the content: no source of frames is a file that begins like JSON."""
-    from posepipe.disk import disk_errors
+    from posepipe.io.files import disk_errors
 
     path = Path(source)
     with disk_errors(path):
@@ -116,7 +116,7 @@ def _is_results(source: str) -> bool:
 def _write_sheet(args: argparse.Namespace) -> None:
     from apps.progress import ProgressBar
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.contact_sheet import draw_sheet, draw_tile, write_sheet
+    from posepipe.sinks.images.contact_sheet import draw_sheet, draw_tile, write_sheet
 
     if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
         raise PosepipeError("--sheet shows a source as it is; leave out --start, --end, --mirror, --rotate and --topic")
@@ -177,11 +177,11 @@ class _Shown:
 @contextmanager
 def _open(name: str, camera: str | None) -> Iterator[_Shown]:
     """Labelled frames where there are labels, depth frames otherwise."""
-    from posepipe.dataset import Dataset
+    from posepipe.datasets.dataset import Dataset
     from posepipe.recording import RecordingReader
     from posepipe.sources import open_source
-    from posepipe.sources.dataset_folder import DatasetFolder
-    from posepipe.sources.recording import RecordingSource
+    from posepipe.sources.formats.dataset_folder import DatasetFolder
+    from posepipe.sources.formats.recording_file import RecordingSource
 
     about = Path(name).resolve().name
     with open_source(name, camera) as source:

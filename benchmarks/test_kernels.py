@@ -1,13 +1,13 @@
 """Every kernel against its naive twin on the same inputs, in the same run: `just bench`.
 
-The work is the table's own (tests/kernels.py); a group is one kernel, its two rows are fast and
+The work is the table's own (tests/kernels/table.py); a group is one kernel, its two rows are fast and
 naive. The first call, which compiles, is not counted. Nothing here passes or fails by a time.
 """
 
 import numpy as np
 import pytest
 
-from tests.kernels import KERNELS
+from tests.kernels.table import KERNELS
 
 
 @pytest.mark.parametrize("side", ["fast", "naive"])

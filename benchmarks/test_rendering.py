@@ -10,16 +10,16 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from posepipe.recording import RecordingWriter
-from synth.cast import People
-from synth.clips import embedded_pose_bank
-from synth.generate import FrameRenderer
-from synth.label_spread import spread_ids
-from synth.pose_drawing import draw_pose
-from synth.rasterizer import paint, render_depth
+from synth.dataset_writer import FrameRenderer
+from synth.motion.pose_sampler import draw_pose
+from synth.motion.poses.clips import embedded_pose_bank
 from synth.recipe import Recipe
-from synth.scenes import draw_placement
-from synth.sensors import add_sensor_noise
-from synth.visibility import visible_joints
+from synth.render.label_spread import spread_ids
+from synth.render.rasterizer import paint, render_depth
+from synth.render.visibility import visible_joints
+from synth.scene.placement import draw_placement
+from synth.scene.subjects import People
+from synth.sensors.sensor_noise import add_sensor_noise
 
 FRAMES = 50
 STAGES = (

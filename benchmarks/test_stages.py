@@ -6,8 +6,8 @@ The baseline of every stage is the whole step, in the same run.
 import pytest
 
 from apps.demo import RECORDING
-from posepipe.density import weigh_points
-from posepipe.joint_parameters import landmark_classes
+from posepipe.joints.weighted_points import weigh_points
+from posepipe.landmarks import landmark_classes
 from posepipe.pipeline import Pipeline
 from posepipe.sources import open_source
 

@@ -10,19 +10,19 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from posepipe.camera import Intrinsics
     from posepipe.frames import DepthFrame, LabelledFrame
-    from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest
-    from posepipe.models import models_dir
+    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, train_forest
+    from posepipe.models.registry import models_dir
     from posepipe.pipeline import Pipeline
 
 _HOME = {
-    "DepthForest": "posepipe.learn.depth_forest",
+    "DepthForest": "posepipe.learn.depth.depth_forest",
     "DepthFrame": "posepipe.frames",
-    "ForestParameters": "posepipe.learn.depth_forest",
+    "ForestParameters": "posepipe.learn.depth.depth_forest",
     "Intrinsics": "posepipe.camera",
     "LabelledFrame": "posepipe.frames",
     "Pipeline": "posepipe.pipeline",
-    "models_dir": "posepipe.models",
-    "train_forest": "posepipe.learn.depth_forest",
+    "models_dir": "posepipe.models.registry",
+    "train_forest": "posepipe.learn.depth.depth_forest",
 }
 """Imported on first use: the command line must not wait for Numba to print its help."""
 

@@ -169,4 +169,4 @@ HUMAN = BodyDefinition(
         },
     },
 )
-"""31 parts and 20 joints of a person; the order is a contract (docs/formats.md)."""
+"""31 parts and 20 joints of a person; the order is a contract (docs/reference/formats.md)."""

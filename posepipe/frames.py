@@ -83,4 +83,4 @@ class LabelledFrame:
     parts: np.ndarray  #: uint8 (H, W), label code of the body part, 0 = nobody
     people: np.ndarray  #: uint8 (H, W), id of the person, 0 = nobody
     joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
-    visible: np.ndarray  #: bool (P, J), whether the joint's surface is seen (docs/formats.md)
+    visible: np.ndarray  #: bool (P, J), whether the joint's surface is seen (docs/reference/formats.md)

@@ -8,26 +8,26 @@ from typing import Protocol
 
 import numpy as np
 
-from posepipe.assembly import PoseAssembler
 from posepipe.camera import Extrinsics, Plane
-from posepipe.density import weigh_points
-from posepipe.foreground import CutOutForeground, RoomForeground
 from posepipe.frames import DepthFrame
-from posepipe.label_images import draw_labels
-from posepipe.learn.depth_forest import DepthForest
-from posepipe.models import model_path
+from posepipe.joints.pose_estimator import PoseEstimator
+from posepipe.joints.proposals import ModeProposer
+from posepipe.joints.weighted_points import weigh_points
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.registry import model_path
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.pixel_grid import stride_for
-from posepipe.presence import KnownPresence, PresenceCheck
-from posepipe.proposals import ModeProposer
 from posepipe.results import FrameResult, Pose, Proposals
-from posepipe.separation import CAMERA_UP, HeadSeparation
+from posepipe.segmentation.background_model import BackgroundModel
+from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
+from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
+from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
+from posepipe.segmentation.pixel_grid import stride_for
+from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
 from posepipe.sinks import FrameSink
-from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import FrameSource
-from posepipe.still_background import StillBackground
-from posepipe.tracking import NoTracker, Tracker
-from posepipe.turned_views import TURNS, TurnedLooks, View
+from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.tracker import NoTracker, Tracker
 
 TOUCHED_SHARE = 0.02
 """Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
@@ -65,14 +65,14 @@ class Pipeline:
 
     foreground: Foreground
     parts: PartClassifier
-    presence: PresenceCheck | KnownPresence
+    presence: PersonFilter | AcceptAll
     proposer: ModeProposer
-    assembler: PoseAssembler
+    assembler: PoseEstimator
     tracker: Tracker | NoTracker
-    separation: HeadSeparation | None = None  #: None = a candidate is one person
-    turned_looks: TurnedLooks | None = None  #: None = a candidate is looked at as it is
+    separation: HeadSplit | None = None  #: None = a candidate is one person
+    rotated_views: RotatedViews | None = None  #: None = a candidate is looked at as it is
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
-    most_people: int | None = None  #: the surest are kept; None = all
+    max_people: int | None = None  #: the surest are kept; None = all
     extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
 
     @classmethod
@@ -93,16 +93,16 @@ class Pipeline:
         """Make the pipeline of a forest in memory; ``foreground`` as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
-        background = StillBackground() if tracking else None
+        background = BackgroundModel() if tracking else None
         return cls(
             foreground=CutOutForeground() if foreground == "none" else RoomForeground(background),
             parts=forest,
-            presence=KnownPresence() if foreground == "none" else PresenceCheck(),
+            presence=AcceptAll() if foreground == "none" else PersonFilter(),
             proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
-            assembler=PoseAssembler(forest.body, forest.joint_parameters),
+            assembler=PoseEstimator(forest.body, forest.joint_parameters),
             tracker=Tracker(forest.body) if tracking else NoTracker(),
-            separation=None if foreground == "none" else HeadSeparation(),
-            turned_looks=TurnedLooks(len(forest.body.joints)),
+            separation=None if foreground == "none" else HeadSplit(),
+            rotated_views=RotatedViews(len(forest.body.joints)),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
@@ -110,7 +110,7 @@ class Pipeline:
         candidates = self.foreground.update(frame)
         numbers = range(1, int(candidates.max()) + 1)
         people = [sighting for number in numbers for sighting in self._people_in(frame, candidates == number)]
-        people = sorted(people, key=lambda person: -person.pose.confidence)[: self.most_people]
+        people = sorted(people, key=lambda person: -person.pose.confidence)[: self.max_people]
         mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
         for person in people:
             mask |= person.mask
@@ -145,13 +145,13 @@ class Pipeline:
             person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
         if person is None:
             return None
-        view, looks = View(depth_m, person, intrinsics), self.turned_looks
+        view, looks = View(depth_m, person, intrinsics), self.rotated_views
         seen = self._sighting(view, parts)
         if seen is None or not self.presence.is_person(parts, seen.pose):
             return None
         if looks is None or not looks.wanted(view, seen.pose):
             return seen
-        turned = [other for quarters in TURNS if (other := self._turned(view, quarters)) is not None]
+        turned = [other for quarters in ROTATIONS if (other := self._turned(view, quarters)) is not None]
         best = looks.choose(seen.pose, [other.pose for other in turned])
         return seen if best is None else turned[best]
 

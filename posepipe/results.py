@@ -11,7 +11,7 @@ import numpy as np
 
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
-from posepipe.joint_parameters import Landmark
+from posepipe.landmarks import Landmark
 
 RIGHT_M = 0.1
 """A joint is right when it lies within 10 cm of the truth (Shotton et al. 2011)."""
@@ -43,12 +43,12 @@ class Proposals(Sequence[JointProposal]):
         """Some proposals, in any order, as those of these landmarks; none is for another landmark."""
         if isinstance(proposals, cls) and proposals.landmarks == landmarks:
             return proposals
-        rivals: dict[Landmark, list[JointProposal]] = {landmark: [] for landmark in landmarks}
+        alternatives: dict[Landmark, list[JointProposal]] = {landmark: [] for landmark in landmarks}
         for proposal in sorted((p for p in proposals if p.confidence > 0), key=lambda p: -p.confidence):
-            rivals[Landmark(proposal.joint, proposal.voted)].append(proposal)
-        most = max(map(len, rivals.values()), default=0)
+            alternatives[Landmark(proposal.joint, proposal.voted)].append(proposal)
+        most = max(map(len, alternatives.values()), default=0)
         places_m, confidence = np.zeros((len(landmarks), most, 3)), np.zeros((len(landmarks), most))
-        for row, own in enumerate(rivals.values()):
+        for row, own in enumerate(alternatives.values()):
             for k, proposal in enumerate(own):
                 places_m[row, k], confidence[row, k] = proposal.xyz_m, proposal.confidence
         return cls(tuple(landmarks), places_m, confidence)
@@ -95,7 +95,7 @@ class Pose:
     """The joints of one person at one time; a joint less certain than the assembler asks for is absent."""
 
     joints: dict[str, JointProposal]
-    made_from: Sequence[JointProposal] = ()  #: the proposals that were chosen; the joints are inferred from them
+    source_proposals: Sequence[JointProposal] = ()  #: the proposals that were chosen; the joints are inferred from them
 
     @property
     def confidence(self) -> float:

@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
-from synth.sensor_file import find_sensor
-from synth.sensor_presets import PRESETS, SensorPreset, sensor_preset
+from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
+from synth.sensors.sensor_file import find_sensor
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "aside")
-MOST_PEOPLE = 8
+FPS = 30
+"""Frames a second of all that is rendered."""
+MAX_PEOPLE = 8
 PITCHES = ("aim_limits_deg", "pitch_deg")
 
 
@@ -132,8 +134,8 @@ def _as_count_range(value: object) -> tuple[int, int]:
     if not isinstance(value, tuple | list) or len(value) != 2 or not all(isinstance(n, int) for n in value):
         raise ValueError(f"recipe: people must be two whole numbers (least, most), got {value!r}")
     least, most = value
-    if not 1 <= least <= most <= MOST_PEOPLE:
-        raise ValueError(f"recipe: people must lie between 1 and {MOST_PEOPLE}, got {value}")
+    if not 1 <= least <= most <= MAX_PEOPLE:
+        raise ValueError(f"recipe: people must lie between 1 and {MAX_PEOPLE}, got {value}")
     return least, most
 
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from posepipe.frames import LabelledFrame
-from synth.cast import DressedPerson, Figure, People
-from synth.clips import Motion
-from synth.motions import Motions
-from synth.pose_sampling import without_heading
-from synth.recipe import Recipe
-from synth.rooms import build_room
-from synth.scenes import Placement
-from synth.shot import FPS, shoot
+from synth.motion.motions import Motions
+from synth.motion.poses.clips import Motion
+from synth.motion.poses.pose_variation import without_heading
+from synth.recipe import FPS, Recipe
+from synth.render.render_frame import shoot
+from synth.scene.placement import Placement
+from synth.scene.room import build_room
+from synth.scene.subjects import DressedPerson, Figure, People
 
 EASE_S = 0.4
 """A change of pace or direction takes so long."""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.paths import ROOT
+
 PACKAGES = ("posepipe", "synth", "apps")
 MOST_LINES = 350
 
@@ -24,89 +25,97 @@ NOUNS = {
     "posepipe",
     "posepipe.body",
     "posepipe.camera",
-    "posepipe.camera_presets",
+    "posepipe.camera.presets",
     "posepipe.errors",
     "posepipe.frames",
-    "posepipe.joint_parameters",
-    "posepipe.lens_distortion",
+    "posepipe.joints.joint_parameters",
+    "posepipe.camera.lens_distortion",
     "posepipe.parts",
     "posepipe.results",
 }
 #: how files are read and written whole
-FILES = {"posepipe.disk", "posepipe.npz_file"}
+FILES = {"posepipe.io.files", "posepipe.io.npz"}
 #: what follows from joints alone, for sinks: arrays in, arrays out
-FROM_JOINTS = {"posepipe.joint_angles", "posepipe.fitted_skeleton"}
+FROM_JOINTS = {"posepipe.kinematics.joint_angles", "posepipe.kinematics.skeleton_fitting"}
 
 #: the steps of a frame, in no order: that is pipeline.py's business
 STAGES = {
-    "posepipe.assembly",
-    "posepipe.density",
-    "posepipe.foreground",
-    "posepipe.presence",
-    "posepipe.proposals",
-    "posepipe.separation",
-    "posepipe.smoothing",
-    "posepipe.tracking",
+    "posepipe.joints.pose_estimator",
+    "posepipe.joints.weighted_points",
+    "posepipe.segmentation.foreground",
+    "posepipe.segmentation.person_filter",
+    "posepipe.joints.proposals",
+    "posepipe.segmentation.head_split",
+    "posepipe.tracking.one_euro",
+    "posepipe.tracking.tracker",
 }
 #: a stage hands its result on in a noun of its own, and may have arithmetic beside it: stage -> {module: names}
 STAGE_NOUNS = {
-    "posepipe.proposals": {"posepipe.density": {"Density"}},
-    "posepipe.assembly": {"posepipe.refinement": {"Evidence", "Mirror", "refine"}},
+    "posepipe.joints.proposals": {"posepipe.joints.weighted_points": {"WeightedPoints"}},
+    "posepipe.joints.pose_estimator": {"posepipe.joints.refinement": {"Evidence", "Mirror", "refine"}},
 }
 #: who else may import stages: the flow itself, and what learns their parameters
 STAGE_USERS = {
     "posepipe.pipeline": STAGES,
-    "posepipe.joint_fitting": {"posepipe.assembly", "posepipe.density", "posepipe.proposals"},
-    "posepipe.training": {"posepipe.foreground"},
+    "posepipe.training.fit_joints": {
+        "posepipe.joints.pose_estimator",
+        "posepipe.joints.weighted_points",
+        "posepipe.joints.proposals",
+    },
+    "posepipe.training.train_model": {"posepipe.segmentation.foreground"},
 }
 
 #: who in the library may import its learners: the flow, which loads a forest; what trains, measures and describes one
 LEARN_USERS = {
     "posepipe",
     "posepipe.pipeline",
-    "posepipe.training",
-    "posepipe.evaluation",
-    "posepipe.model_card",
+    "posepipe.training.train_model",
+    "posepipe.evaluation.evaluate_poses",
+    "posepipe.models.card",
 }
 #: who in the library may import the flow
-PIPELINE_USERS = {"posepipe", "posepipe.evaluation", "posepipe.stage_times"}
+PIPELINE_USERS = {"posepipe", "posepipe.evaluation.evaluate_poses", "posepipe.profiling"}
 #: the viewer's: what steps through frames, and what moves thresholds
-PIPELINE_USERS |= {"posepipe.viewer.analysis", "posepipe.viewer.tuning"}
+PIPELINE_USERS |= {"posepipe.viewer.playback.analysis", "posepipe.viewer.playback.tuning"}
 #: what the viewer draws with, besides the nouns
-VIEWER_MAY_IMPORT = {"posepipe.sinks.drawing", "posepipe.sinks.json_lines", "posepipe.sinks.shading"}
-VIEWER_MAY_IMPORT |= {"posepipe.recording", "posepipe.sources", "posepipe.stage_times"}
+VIEWER_MAY_IMPORT = {
+    "posepipe.sinks.images.drawing",
+    "posepipe.sinks.files.json_lines",
+    "posepipe.sinks.images.shading",
+}
+VIEWER_MAY_IMPORT |= {"posepipe.recording", "posepipe.sources", "posepipe.profiling"}
 
 #: what synth may know of the library: its nouns and its datasets, never its learners
 SYNTH_MAY_IMPORT = (
-    NOUNS - {"posepipe.joint_parameters", "posepipe.parts", "posepipe.results"}
+    NOUNS - {"posepipe.joints.joint_parameters", "posepipe.parts", "posepipe.results"}
     | FILES
     | {
-        "posepipe.dataset",
+        "posepipe.datasets.dataset",
         "posepipe.recording",
-        "posepipe.revision",
+        "posepipe.models.provenance",
     }
 )
 
 #: classes of ours that a file with kernels may import, for the public functions around them: arrays in, arrays out
 KERNEL_NOUNS = {
     "posepipe.camera": {"Intrinsics", "Plane"},
-    "posepipe.joint_parameters": {"JointParameters"},
+    "posepipe.joints.joint_parameters": {"JointParameters"},
     "posepipe.parts": {"PartProbabilities"},
     "posepipe.learn.growing": {"GrowthRules", "OpenNodes", "Splits"},
     "posepipe.learn.tree": {"Tree"},
-    "posepipe.votes": {"LeafVotes"},
+    "posepipe.joints.offset_votes": {"LeafVotes"},
 }
 #: the same in synth, whose kernels stand beside the bodies and sensors that they draw
 SYNTH_KERNEL_NOUNS = KERNEL_NOUNS | {
     "posepipe.body": {"BodyDefinition"},
-    "synth.body_asset": {"BodyAsset"},
-    "synth.body_mesh": {"RestBody"},
-    "synth.noise_fields": {"NoiseFields"},
-    "synth.sensor_presets": {"SensorPreset"},
+    "synth.body.body_asset": {"BodyAsset"},
+    "synth.body.body_mesh": {"RestBody"},
+    "synth.sensors.noise_fields": {"NoiseFields"},
+    "synth.sensors.presets": {"SensorPreset"},
 }
 
 #: kernels of the library that a learner shares
-LEARN_KERNELS = {"posepipe.mean_shift", "posepipe.pixel_grid", "posepipe.votes"}
+LEARN_KERNELS = {"posepipe.joints.mean_shift", "posepipe.segmentation.pixel_grid", "posepipe.joints.offset_votes"}
 
 NEVER_IMPORTED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "numba.pycc"}
 NO_ROOM = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -274,7 +283,7 @@ def test_learners_import_nouns_files_shared_kernels_and_each_other(module):
 @each([module for module in ALL if module.name.startswith(("posepipe.sources", "posepipe.sinks"))])
 def test_sources_and_sinks_know_nouns_and_files_and_not_each_other(module):
     own = ".".join(module.name.split(".")[:2])
-    allowed = NOUNS | FILES | {"posepipe.dataset", "posepipe.recording"}
+    allowed = NOUNS | FILES | {"posepipe.datasets.dataset", "posepipe.recording"}
     allowed |= FROM_JOINTS if own == "posepipe.sinks" else set()
     assert refused(module, lambda found: found.module in allowed or within(found.module, own)) == []
 
@@ -351,15 +360,15 @@ def test_a_file_is_one_idea(module):
 
 
 TWINS_ELSEWHERE = {
-    "posepipe.learn.impurity",  # one formula a criterion: tests/reference/tree_criteria.py
-    "posepipe.learn.pruning",  # decisions on whole trees, not arrays: tests/reference/pruning.py
+    "posepipe.learn.impurity",  # one formula a criterion: tests/reference/learn/tree_criteria.py
+    "posepipe.learn.pruning",  # decisions on whole trees, not arrays: tests/reference/learn/pruning.py
     "posepipe.learn.growing",  # its kernel only moves rows
     "posepipe.learn.tree",  # as do these
 }
 
 
 def test_every_kernel_of_the_library_has_a_twin_in_the_table():
-    """A public function in a file with kernels is named in tests/kernels.py."""
+    """A public function in a file with kernels is named in tests/kernels/table.py."""
     named = (ROOT / "tests" / "kernels.py").read_text(encoding="utf-8")
     missing = [
         f"{module.name}.{function.name}"

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN, BodyDefinition, mirror_name
-from posepipe.joint_parameters import METHODS, JointParameters, landmark_classes, landmark_names, landmarks_of
-from tests.toy_person import TOY
+from posepipe.joints.joint_parameters import JointParameters
+from posepipe.landmarks import METHODS, landmark_classes, landmark_names, landmarks_of
+from tests.support.toy_person import TOY
 
 BODIES = pytest.mark.parametrize("body", [HUMAN, TOY], ids=lambda body: body.name)
 

@@ -1,13 +1,11 @@
 """A creature that is no person, through the same commands: rendered, learned, evaluated."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from apps.cli import main
-
-EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
+from tests.support.paths import EXAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import doctest
 import re
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +10,13 @@ import pytest
 from apps.cli import COMMANDS, _command, build_parser
 from posepipe import sources
 from posepipe.camera import Intrinsics
-from posepipe.conversion import convert_frames
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
+from posepipe.sources.conversion import convert_frames
+from posepipe.sources.formats.png_folder import write_png_folder
 from posepipe.sources.playback import StretchOfSource
-from posepipe.sources.png_folder import write_png_folder
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "models").glob("*.md")])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.cli import main
-from posepipe.dataset import Dataset
+from posepipe.datasets.dataset import Dataset
 from posepipe.sinks import read_results
 
 FRAMES = 120  # fewer people do not tell the joint stages how a body hangs together
@@ -66,7 +66,7 @@ def test_info_knows_models_datasets_and_results(lab, capsys):
 
 
 def test_no_tracking_makes_every_frame_alone(lab):
-    from posepipe.learn.depth_forest import DepthForest
+    from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.pipeline import Pipeline
 
     pipeline = Pipeline.from_forest(DepthForest.load(lab / "small.npz"), tracking=False)

@@ -16,17 +16,17 @@ from posepipe import Pipeline
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Plane
 from posepipe.errors import PosepipeError
-from posepipe.learn.depth_forest import DepthForest
-from posepipe.models import model_path
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.registry import model_path
 from posepipe.results import JointProposal, Pose
 from posepipe.sinks import read_results
 from posepipe.sources import open_source
-from posepipe.sources.npz_pack import write_npz_pack
-from synth.mocap.bvh import read_bvh
-from tests.acted_scenes import Film, Stage, at_ease, bent, play, seated, squatting, tipped, turned
-from tests.found_people import result, standing_m, track
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from synth.motion.mocap.bvh import read_bvh
+from tests.support.acted_scenes import Film, Stage, at_ease, bent, play, seated, squatting, tipped, turned
+from tests.support.found_people import result, standing_m, track
+from tests.support.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 NAMES = ("fall_alarm", "hand_pointer", "squat_counter", "record_bvh")
 
 

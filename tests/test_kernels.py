@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from tests.kernels import KERNELS
+from tests.kernels.table import KERNELS
 
 SEEDS = (1, 2, 3)
 

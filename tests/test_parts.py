@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.label_images import draw_labels
 from posepipe.parts import PartProbabilities
-from posepipe.pixel_grid import pixels_of, stride_for
+from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.pixel_grid import pixels_of, stride_for
 
 
 def test_each_pixel_shows_its_likeliest_part():

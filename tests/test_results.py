@@ -7,7 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from posepipe.joint_parameters import Landmark
+from posepipe.landmarks import Landmark
 from posepipe.results import JointProposal, Pose, Proposals
 
 HEAD, VOTED, HAND = Landmark("head", False), Landmark("head", True), Landmark("left_hand", False)
@@ -61,10 +61,10 @@ def test_one_of_each_landmark_is_picked_and_none_where_none_is():
 
 
 def test_poses_made_from_the_same_proposals_are_the_same_and_so_are_copies():
-    one, other = (Pose({"head": SOME[0]}, made_from=Proposals.gather(LANDMARKS, SOME)) for _ in range(2))
+    one, other = (Pose({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME)) for _ in range(2))
     assert one == other
     assert deepcopy(one) == other
-    assert one != Pose({"head": SOME[0]}, made_from=Proposals.gather(LANDMARKS, SOME[:2]))
+    assert one != Pose({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME[:2]))
 
 
 def test_what_is_written_of_proposals_is_a_line():

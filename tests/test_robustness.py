@@ -13,7 +13,7 @@ from posepipe.body import mirror_name
 from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
 from posepipe.sources import open_source
-from posepipe.sources.turned import mirror_frame
+from posepipe.sources.turning import mirror_frame
 
 NEAR_M = 0.03
 LEAST_SHARE = 0.95

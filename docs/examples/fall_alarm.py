@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from posepipe import Pipeline
+from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.errors import PosepipeError
-from posepipe.extrinsics_file import read_extrinsics
 from posepipe.results import FrameResult
 from posepipe.sources import open_source
 

@@ -15,8 +15,8 @@ import numpy as np
 from posepipe import Pipeline
 from posepipe.errors import PosepipeError
 from posepipe.results import Pose
-from posepipe.smoothing import OneEuroSmoother
 from posepipe.sources import open_source
+from posepipe.tracking.one_euro import OneEuroSmoother
 
 HELD_OUT = 0.3  # the hand is ahead of the shoulder by so many lengths of the trunk, neck to pelvis
 PRESS, RELEASE, RELEASE_S = 0.7, 0.64, 0.25  # and away from it; a straight arm is found too short for some frames
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"--screen: wanted a width and a height in metres, got {args.screen}")
     pointer = Pointer(Screen(args.screen, args.centre, args.pitch))
     pipeline = Pipeline.load("person")
-    pipeline.smoother = OneEuroSmoother()  # what it costs: docs/tracking.md
+    pipeline.smoother = OneEuroSmoother()  # what it costs: docs/guides/tracking.md
     with open_source(args.source) as source:
         for result in map(pipeline.step, source):
             people = [track.pose for track in result.people if "neck" in track.pose.joints]

@@ -16,11 +16,11 @@ import numpy as np
 
 from posepipe import Pipeline
 from posepipe.errors import PosepipeError
-from posepipe.models import model_identity, model_path
+from posepipe.models.registry import model_identity, model_path
 from posepipe.sinks import FrameSink, JsonLinesSink, read_results
-from posepipe.sinks.bvh import BvhSink
+from posepipe.sinks.files.bvh import BvhSink
+from posepipe.sinks.files.ros_poses import PoseRecordingSink
 from posepipe.sinks.many import ManySinks
-from posepipe.sinks.ros_poses import PoseRecordingSink
 from posepipe.sources import open_source
 
 MODEL = "person"

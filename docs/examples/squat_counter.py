@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from posepipe import Pipeline
 from posepipe.errors import PosepipeError
-from posepipe.joint_angles import joint_angles
+from posepipe.kinematics.joint_angles import joint_angles
 from posepipe.results import Pose
 from posepipe.sources import open_source
 

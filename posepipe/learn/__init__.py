@@ -10,30 +10,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from posepipe.learn.depth_forest import DepthForest, ForestParameters, train_forest
-    from posepipe.learn.tables.bagging import BaggingClassifier, BaggingRegressor
-    from posepipe.learn.tables.c45 import C45Classifier
-    from posepipe.learn.tables.cart import CartClassifier, CartRegressor
+    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, train_forest
     from posepipe.learn.tables.discretize import Discretizer
+    from posepipe.learn.tables.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from posepipe.learn.tables.estimators.c45 import C45Classifier
+    from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
+    from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
+    from posepipe.learn.tables.estimators.id3 import Id3Classifier
     from posepipe.learn.tables.examples import load_example
-    from posepipe.learn.tables.forest import RandomForestClassifier, RandomForestRegressor
-    from posepipe.learn.tables.id3 import Id3Classifier
 
 _TABLES = "posepipe.learn.tables."
+_ESTIMATORS = _TABLES + "estimators."
 _HOME = {
-    "BaggingClassifier": _TABLES + "bagging",
-    "BaggingRegressor": _TABLES + "bagging",
-    "C45Classifier": _TABLES + "c45",
-    "CartClassifier": _TABLES + "cart",
-    "CartRegressor": _TABLES + "cart",
-    "DepthForest": "posepipe.learn.depth_forest",
+    "BaggingClassifier": _ESTIMATORS + "bagging",
+    "BaggingRegressor": _ESTIMATORS + "bagging",
+    "C45Classifier": _ESTIMATORS + "c45",
+    "CartClassifier": _ESTIMATORS + "cart",
+    "CartRegressor": _ESTIMATORS + "cart",
+    "DepthForest": "posepipe.learn.depth.depth_forest",
     "Discretizer": _TABLES + "discretize",
-    "ForestParameters": "posepipe.learn.depth_forest",
-    "Id3Classifier": _TABLES + "id3",
-    "RandomForestClassifier": _TABLES + "forest",
-    "RandomForestRegressor": _TABLES + "forest",
+    "ForestParameters": "posepipe.learn.depth.depth_forest",
+    "Id3Classifier": _ESTIMATORS + "id3",
+    "RandomForestClassifier": _ESTIMATORS + "forest",
+    "RandomForestRegressor": _ESTIMATORS + "forest",
     "load_example": _TABLES + "examples",
-    "train_forest": "posepipe.learn.depth_forest",
+    "train_forest": "posepipe.learn.depth.depth_forest",
 }
 """Imported on first use: who runs a camera need not wait for scikit-learn."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
-from posepipe.lens_distortion import LensDistortion, Undistortion
-from posepipe.recording import realsense
-from posepipe.recording.calibration import lens_of
-from posepipe.recording.depth_images import read_depth, read_head
-from posepipe.recording.message_fields import read_camera_info
-from posepipe.recording.message_file import MessageFile
-from posepipe.recording.topics import camera_info_topic, choose_depth_topic, is_rectified
+from posepipe.recording.containers.message_file import MessageFile
+from posepipe.recording.ros import realsense
+from posepipe.recording.ros.camera_info import lens_of
+from posepipe.recording.ros.depth_images import read_depth, read_head
+from posepipe.recording.ros.message_fields import read_camera_info
+from posepipe.recording.ros.topics import camera_info_topic, choose_depth_topic, is_rectified
 
 _YEAR_2000_NS = 946_684_800_000_000_000
 

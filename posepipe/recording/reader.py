@@ -14,9 +14,9 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.recording import messages as ros
+from posepipe.recording.containers.mcap_file import McapFile
 from posepipe.recording.depth_stream import DepthStream
-from posepipe.recording.mcap_file import McapFile
+from posepipe.recording.ros import messages as ros
 from posepipe.recording.writer import BODY_ATTACHMENT, USER_METADATA
 
 _TRUTH = (ros.PARTS_TOPIC, ros.PEOPLE_TOPIC, ros.JOINTS_TOPIC)

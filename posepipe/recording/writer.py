@@ -11,12 +11,12 @@ from mcap.writer import CompressionType, Writer
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.disk import disk_errors
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.recording import messages as ros
+from posepipe.io.files import disk_errors
+from posepipe.recording.containers.mcap_file import HEADER_METADATA
+from posepipe.recording.ros import messages as ros
 
 BODY_ATTACHMENT = "body.json"
-HEADER_METADATA = "posepipe"
 USER_METADATA = "source"
 FORMAT_VERSION = "1"
 FRAME_ID = "depth_camera"

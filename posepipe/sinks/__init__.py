@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from posepipe.results import FrameResult
-from posepipe.sinks.json_lines import JsonLinesSink, read_results
+from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
 
 __all__ = ["FrameSink", "JsonLinesSink", "read_results"]
 

@@ -9,23 +9,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from posepipe.dataset import MANIFEST_NAME
-from posepipe.disk import disk_errors
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
+from posepipe.datasets.dataset import MANIFEST_NAME
 from posepipe.errors import SourceError
-from posepipe.sources.azure_mkv import EBML_MAGIC, AzureMkv
-from posepipe.sources.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
+from posepipe.io.files import disk_errors
+from posepipe.sources.base.frame_source import FrameSource
 from posepipe.sources.cameras import names_camera, open_camera
-from posepipe.sources.dataset_folder import DatasetFolder
-from posepipe.sources.depth_png import PNG_MAGIC
-from posepipe.sources.fakenect_dump import INDEX_NAME, FakenectDump
-from posepipe.sources.frame_source import FrameSource
-from posepipe.sources.itop import HDF5_MAGIC, ItopDepthMap
-from posepipe.sources.npz_pack import NpzPack
-from posepipe.sources.png_folder import PngFolder
-from posepipe.sources.recording import RecordingSource
-from posepipe.sources.ros1_bag import Ros1Bag
-from posepipe.sources.ros2_bag import METADATA_NAME, Ros2Bag
-from posepipe.sources.tum_folder import LIST_NAME, TumFolder
+from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
+from posepipe.sources.formats.dataset_folder import DatasetFolder
+from posepipe.sources.formats.depth_png import PNG_MAGIC
+from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
+from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
+from posepipe.sources.formats.npz_pack import NpzPack
+from posepipe.sources.formats.png_folder import PngFolder
+from posepipe.sources.formats.recording_file import RecordingSource
+from posepipe.sources.formats.ros1_bag import Ros1Bag
+from posepipe.sources.formats.ros2_bag import METADATA_NAME, Ros2Bag
+from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
 
 __all__ = ["FORMATS", "FrameSource", "open_source"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.frame_source import FrameSource, WrappedSource
-from posepipe.sources.indexed import whole_frames
+from posepipe.sources.base.frame_source import FrameSource, WrappedSource
+from posepipe.sources.base.indexed_source import whole_frames
 
 
 class StretchOfSource(WrappedSource):

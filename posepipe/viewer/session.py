@@ -11,14 +11,14 @@ from posepipe.body import BodyDefinition
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult
-from posepipe.sinks.json_lines import Results
+from posepipe.sinks.files.json_lines import Results
 from posepipe.sources import FrameSource
-from posepipe.viewer.analysis import Analysis
-from posepipe.viewer.controls import PlayerControls, StreamControls, TuningControls
-from posepipe.viewer.feeds import Feed, PlayedFeed, StreamFeed
-from posepipe.viewer.page import Page
-from posepipe.viewer.player import Player
-from posepipe.viewer.written_results import body_of, result_of
+from posepipe.viewer.playback.analysis import Analysis
+from posepipe.viewer.playback.feeds import Feed, PlayedFeed, StreamFeed
+from posepipe.viewer.playback.player import Player
+from posepipe.viewer.playback.written_results import body_of, result_of
+from posepipe.viewer.ui.controls import PlayerControls, StreamControls, TuningControls
+from posepipe.viewer.ui.page import Page
 
 Item = TypeVar("Item", contravariant=True)
 Shown = TypeVar("Shown")

@@ -16,8 +16,8 @@ from apps.demo import RECORDING
 from apps.source_arguments import open_as_asked
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
+from posepipe.sources.formats.png_folder import write_png_folder
 from posepipe.sources.playback import PacedSource
-from posepipe.sources.png_folder import write_png_folder
 
 
 @pytest.fixture

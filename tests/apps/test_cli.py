@@ -11,7 +11,7 @@ from apps.cli import COMMANDS, main
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
-from posepipe.sources.npz_pack import write_npz_pack
+from posepipe.sources.formats.npz_pack import write_npz_pack
 
 CAMERA = {"width": 64, "height": 48, "fx": 57, "fy": 57, "cx": 31.5, "cy": 23.5, "depth_unit_m": 0.001, "fps": 30}
 

@@ -15,12 +15,11 @@ from apps.cli import CLOSED_PIPE
 from apps.demo import RECORDING
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
-from posepipe.sources.npz_pack import write_npz_pack
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.paths import EXAMPLES
 
 if os.name == "nt":
     pytest.skip("Windows has no SIGPIPE", allow_module_level=True)
-
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
 def unread(*command: str | Path) -> tuple[int, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import socket
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -17,11 +16,10 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingReader
 from posepipe.sinks import JsonLinesSink, read_results
-from posepipe.sources.npz_pack import write_npz_pack
-from tests.found_people import result, standing_m, track
-from tests.reference.bvh import read_bvh
-
-WALK = Path(__file__).parents[2] / "apps" / "data" / "walk.mcap"
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.reference.sinks.bvh import read_bvh
+from tests.support.found_people import result, standing_m, track
+from tests.support.paths import WALK
 
 
 def error_of(capsys, *arguments):

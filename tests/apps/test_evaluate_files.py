@@ -9,7 +9,7 @@ import pytest
 from apps.cli import main
 from posepipe.recording import RecordingReader
 from synth.recipe import Recipe
-from tests.rendered_people import render_people
+from tests.support.rendered_people import render_people
 
 
 @pytest.fixture

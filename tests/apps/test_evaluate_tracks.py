@@ -9,9 +9,9 @@ import pytest
 
 from apps.cli import main
 from apps.demo import RECORDING
-from posepipe.dataset import Dataset
+from posepipe.datasets.dataset import Dataset
 from synth.recipe import Recipe
-from tests.rendered_people import render_people
+from tests.support.rendered_people import render_people
 
 SHORT = Recipe(frames=8, seed=2, poses="all", sequence_frames=4, noise=False)
 

@@ -11,16 +11,16 @@ import pytest
 from apps.cli import main
 from apps.demo import RECORDING
 from posepipe.body import HUMAN
-from posepipe.dataset import MANIFEST_NAME, write_manifest
+from posepipe.camera.camera_file import CameraFile, write_camera_file
+from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
-from posepipe.sources.camera_file import CameraFile, write_camera_file
-from posepipe.sources.npz_pack import write_npz_pack
-from posepipe.sources.png_folder import write_png_folder
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from posepipe.sources.formats.png_folder import write_png_folder
 from synth.recipe import Recipe
-from tests import ros_writers as ros
-from tests.depth_senders import stream_bytes
-from tests.kinect_dumps import write_dump
-from tests.rendered_people import render_people
+from tests.support import ros_writers as ros
+from tests.support.depth_senders import stream_bytes
+from tests.support.kinect_dumps import write_dump
+from tests.support.rendered_people import render_people
 
 LEFT, BARE = "/left/depth/image_rect", "/bare/depth/image"
 

@@ -23,7 +23,7 @@ from apps.cli import main
 from posepipe.errors import PosepipeError
 from posepipe.recording import RecordingReader, RecordingWriter
 from posepipe.sources import open_source
-from tests.depth_senders import LENS, START_NS, depth_mm_of, frame_bytes, header_line, stream_bytes, time_ns_of
+from tests.support.depth_senders import LENS, START_NS, depth_mm_of, frame_bytes, header_line, stream_bytes, time_ns_of
 
 if os.name == "nt":
     pytest.skip("sends through named pipes", allow_module_level=True)

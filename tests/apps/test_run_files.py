@@ -12,8 +12,8 @@ from apps.cli import main
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
-from posepipe.sources.npz_pack import write_npz_pack
-from tests.depth_senders import header_line, stream_bytes
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.depth_senders import header_line, stream_bytes
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="pipes are not read on Windows")
 
@@ -51,7 +51,7 @@ def test_everything_that_was_written_is_named(pack, tmp_path, capsys):
 
 
 def test_of_a_run_that_fails_only_what_is_there_is_named(pack, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("posepipe.sinks.pictures.cv2.imwrite", lambda *given: False)
+    monkeypatch.setattr("posepipe.sinks.images.pictures.cv2.imwrite", lambda *given: False)
     options = ["--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4", "--pictures", tmp_path / "pictures"]
     assert main(["run", str(pack), *map(str, options)]) == 1
     captured = capsys.readouterr()
@@ -114,8 +114,8 @@ def test_a_file_is_no_folder_to_write_into(pack, tmp_path, capsys, option, name)
 
 def test_a_full_disk_ends_a_video_with_one_line(pack, tmp_path, capsys, monkeypatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=0)
-    monkeypatch.setattr("posepipe.sinks.pictures.RATE_FRAMES", 2)
-    monkeypatch.setattr("posepipe.sinks.pictures.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr("posepipe.sinks.images.pictures.RATE_FRAMES", 2)
+    monkeypatch.setattr("posepipe.sinks.images.pictures.shutil.disk_usage", lambda folder: usage)
     line = error_of(capsys, "run", pack, "--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4")
     assert f"{tmp_path / 'v.mp4'}: No space left on device" in line
     assert len(read_results(tmp_path / "r.jsonl").frames) == 3

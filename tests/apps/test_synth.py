@@ -4,9 +4,9 @@ import pytest
 
 from apps.cli import main
 from apps.synth import SENSORS
-from posepipe.dataset import Dataset
-from synth.clips import MOTIONS_FILE, POSE_BANK_FILE
-from synth.sensor_presets import PRESETS
+from posepipe.datasets.dataset import Dataset
+from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE
+from synth.sensors.presets import PRESETS
 
 SMALL = ["--frames", "2", "--workers", "1"]
 CAMERA = """

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -16,12 +15,13 @@ from apps.cli import main
 from apps.demo import RECORDING
 from apps.view import _rows
 from posepipe.camera import Intrinsics
-from posepipe.dataset import RecordingEntry, recording_name, write_manifest
+from posepipe.datasets.dataset import RecordingEntry, recording_name, write_manifest
 from posepipe.recording import RecordingWriter
-from posepipe.sinks.contact_sheet import TILE_PX
-from posepipe.sources.npz_pack import write_npz_pack
-from posepipe.sources.png_folder import write_png_folder
-from tests.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
+from posepipe.sinks.images.contact_sheet import TILE_PX
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from posepipe.sources.formats.png_folder import write_png_folder
+from tests.support.paths import ROOT
+from tests.support.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
 
 FRAMES = 7
 PATIENCE_S = 30
@@ -111,7 +111,7 @@ def test_a_sheet_is_a_png():
 
 
 def test_a_calibration_of_one_s_own_is_taken(tmp_path, capsys):
-    from posepipe.sources.camera_file import CameraFile, write_camera_file
+    from posepipe.camera.camera_file import CameraFile, write_camera_file
 
     write_camera_file(tmp_path / "camera.json", CameraFile(*SHAPE[::-1], Intrinsics(80, 80, 31.5, 23.5), 0.001, 30))
     source = write_recording(tmp_path / "a.mcap")
@@ -138,7 +138,7 @@ def command(*arguments):
     """A command in a process of its own, which Ctrl-C reaches; a line of its output at a time."""
     typed = [sys.executable, "-m", "apps.cli", *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(typed, cwd=Path(__file__).parents[2], **pipes)
+    process = subprocess.Popen(typed, cwd=ROOT, **pipes)
     try:
         yield process
     finally:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.learn.binned_splits import BinnedSplits
+from posepipe.learn.depth.binned_splits import BinnedSplits
+from posepipe.learn.depth.responses import DepthResponses, OffsetRange
 from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
-from posepipe.learn.responses import DepthResponses, OffsetRange
 from posepipe.learn.tree import LEAF, Tree
-from tests import random_inputs
+from tests.support import random_inputs
 
 SEED = (5, 0)
 EVERY_COLUMN = GrowthRules(max_depth=10, candidates=64, min_gain=1e-6, min_samples=2, split_samples=10_000)

@@ -23,7 +23,7 @@ from posepipe.learn.pruning import (
     validation_errors,
 )
 from posepipe.learn.tree import LEAF, Tree
-from tests.reference import pruning as naive
+from tests.reference.learn import pruning as naive
 
 ROUNDING = 1e-9  #: float64 against fractions, for risks up to some hundreds
 

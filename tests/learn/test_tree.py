@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posepipe.learn.tree import LEAF, Tree
-from tests import random_inputs
+from tests.support import random_inputs
 
 #: root 0 asks; 1 is a leaf; 2 asks; 3 and 4 are leaves
 GOOD = Tree(

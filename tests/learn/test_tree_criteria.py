@@ -17,7 +17,7 @@ from posepipe.learn.impurity import (
     misclassification,
     squared_error,
 )
-from tests.reference import tree_criteria as naive
+from tests.reference.learn import tree_criteria as naive
 
 N_CLASSES, N_BRANCHES = 3, 4
 WEIGHTS = st.one_of(st.integers(0, 3), st.sampled_from([1 / 3, 0.2, 2.5]))

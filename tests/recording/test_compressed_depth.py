@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from posepipe.recording.compressed_depth import decode_compressed_depth, decode_png, is_compressed_depth
-from posepipe.recording.message_fields import CompressedImage
-from posepipe.recording.rvl import decode_rvl
-from tests import ros_writers as ros
-from tests.reference import rvl as naive
+from posepipe.recording.codecs.compressed_depth import decode_compressed_depth, decode_png, is_compressed_depth
+from posepipe.recording.codecs.rvl import decode_rvl
+from tests.reference.recording import rvl as naive
+from tests.support import ros_writers as ros
 
 GREY = ros.depth_mm(1)
 
 
-def message(payload: bytes, format: str = "16UC1; compressedDepth png") -> CompressedImage:
-    return CompressedImage(0, format, np.frombuffer(payload, np.uint8))
+def message(payload: bytes, format: str = "16UC1; compressedDepth png") -> tuple[str, np.ndarray]:
+    """A compressed image's format and data."""
+    return format, np.frombuffer(payload, np.uint8)
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def message(payload: bytes, format: str = "16UC1; compressedDepth png") -> Compr
 )
 def test_millimetres_come_out_as_they_went_in(format, payload):
     image = message(payload, format)
-    assert is_compressed_depth(image)
-    got = decode_compressed_depth(image)
+    assert is_compressed_depth(*image)
+    got = decode_compressed_depth(*image)
     np.testing.assert_array_equal(got, GREY)
     assert got.dtype == np.uint16
 
@@ -52,7 +52,7 @@ def test_metres_come_out_within_the_step_of_their_inverse(codec):
     steps = (a / depth_m + b).astype(np.uint16)
     steps[0, 0] = 0
     content = ros.png(steps) if codec == "png" else ros.rvl(steps)
-    got = decode_compressed_depth(message(ros.compressed_depth(content, a, b), f"32FC1; compressedDepth {codec}"))
+    got = decode_compressed_depth(*message(ros.compressed_depth(content, a, b), f"32FC1; compressedDepth {codec}"))
     assert got.dtype == np.float32
     assert got[0, 0] == 0
     np.testing.assert_allclose(got[1:], depth_m[1:], rtol=0, atol=1e-6 + (depth_m[1:] ** 2 / a).max())
@@ -92,12 +92,12 @@ def test_an_rvl_stream_cut_or_of_noise_is_refused_or_a_picture():
 
 def test_a_png_that_is_not_16_bit_grey_is_told_from_one_that_is():
     for picture in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3), np.uint16), np.zeros((4, 4, 3), np.uint8)):
-        assert not is_compressed_depth(message(ros.png(picture), "png"))
+        assert not is_compressed_depth(*message(ros.png(picture), "png"))
         with pytest.raises(ValueError, match="16-bit grey"):
             decode_png(ros.png(picture))
     jpeg = cv2.imencode(".jpg", np.zeros((4, 4), np.uint8))[1].tobytes()
-    assert not is_compressed_depth(message(jpeg, "rgb8; jpeg compressed bgr8"))
-    assert not is_compressed_depth(message(b"", ""))
+    assert not is_compressed_depth(*message(jpeg, "rgb8; jpeg compressed bgr8"))
+    assert not is_compressed_depth(*message(b"", ""))
 
 
 def test_a_damaged_png_is_refused():
@@ -117,7 +117,7 @@ def test_claimed_sizes_are_refused_before_memory_is_asked_for(width, height):
     lying_rvl = struct.pack("<II", width, height) + ros.rvl(GREY)[8:]
     for payload, codec in ((lying_png, "png"), (lying_rvl, "rvl")):
         with pytest.raises(ValueError, match="pixels; readable"):
-            decode_compressed_depth(message(ros.compressed_depth(payload), f"16UC1; compressedDepth {codec}"))
+            decode_compressed_depth(*message(ros.compressed_depth(payload), f"16UC1; compressedDepth {codec}"))
 
 
 @pytest.mark.parametrize(
@@ -132,4 +132,4 @@ def test_claimed_sizes_are_refused_before_memory_is_asked_for(width, height):
 )
 def test_what_is_no_depth_is_told(format, payload, problem):
     with pytest.raises(ValueError, match=problem):
-        decode_compressed_depth(message(payload, format))
+        decode_compressed_depth(*message(payload, format))

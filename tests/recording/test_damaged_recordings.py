@@ -17,11 +17,11 @@ from mcap.writer import CompressionType
 
 from posepipe.errors import FormatError
 from posepipe.recording import DamagedMessageError, McapFile, RecordingReader, Ros1File
-from posepipe.recording.layout import _CHUNK_BEGIN, _is_chunk
-from posepipe.recording.next_chunk import next_chunk
+from posepipe.recording.containers.mcap_layout import _CHUNK_BEGIN, _is_chunk
+from posepipe.recording.containers.next_chunk import next_chunk
 from posepipe.sources import open_source
 from posepipe.sources.playback import StretchOfSource
-from tests import ros_writers as ros
+from tests.support import ros_writers as ros
 
 COUNT = 9
 MESSAGES = ros.depth_recording(COUNT)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
-from posepipe.lens_distortion import LensDistortion, Undistortion
 from posepipe.recording import DepthStream, McapFile
-from tests import ros_writers as ros
+from tests.support import ros_writers as ros
 
 GREY = ros.depth_mm(0)
 BENDS = (0.9, 0.5, 0.01, -0.02, 0.0)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import zstandard
 
-from posepipe.recording.message_fields import (
+from posepipe.recording.ros.message_fields import (
     MessageFields,
     read_camera_info,
     read_compressed_image,
     read_image,
 )
-from tests import ros_writers as ros
+from tests.support import ros_writers as ros
 
 WIRES = [(1, True, "ros1"), (2, True, "cdr"), (2, False, "cdr")]
 

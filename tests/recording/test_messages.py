@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.recording import messages as ros
+from posepipe.recording.ros import messages as ros
 
 STAMPS_NS = (0, 33_333_333, 1_700_000_000_123_456_789)
 

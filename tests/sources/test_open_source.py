@@ -7,18 +7,18 @@ import pytest
 
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
-from posepipe.dataset import RecordingEntry, write_manifest
+from posepipe.camera.camera_file import CameraFile, write_camera_file
+from posepipe.datasets.dataset import RecordingEntry, write_manifest
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import FORMATS, open_source
-from posepipe.sources.camera_file import CameraFile, write_camera_file
-from posepipe.sources.fakenect_dump import ZeroPlane
-from posepipe.sources.npz_pack import write_npz_pack
-from posepipe.sources.png_folder import write_png_folder
-from tests import ros_writers
-from tests.azure_recordings import STRAIGHT_LENS, calibration_json, write_azure_recording
-from tests.kinect_dumps import device_json, write_dump
+from posepipe.sources.formats.fakenect_dump import ZeroPlane
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from posepipe.sources.formats.png_folder import write_png_folder
+from tests.support import ros_writers
+from tests.support.azure_recordings import STRAIGHT_LENS, calibration_json, write_azure_recording
+from tests.support.kinect_dumps import device_json, write_dump
 
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
 OTHER = Intrinsics(30.0, 30.0, 7.0, 5.0)

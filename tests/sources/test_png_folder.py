@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.png_folder import PngFolder, PngFolderWriter, write_png_folder
+from posepipe.sources.formats.png_folder import PngFolder, PngFolderWriter, write_png_folder
 
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
 SHAPE = (12, 16)

@@ -7,7 +7,7 @@ import numpy as np
 
 from posepipe.body import HUMAN
 from synth.recipe import read_recipe
-from tests.rendered_people import renderer_of
+from tests.support.rendered_people import renderer_of
 
 #: the first frames of `validation`: where the pelvis is, metres, and how many pixels the person has
 VALIDATION = (

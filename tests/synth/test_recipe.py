@@ -45,7 +45,7 @@ def test_the_validation_recipe_is_frozen():
     ],
 )
 def test_the_recipes_of_sequences_are_frozen(name, fields):
-    """The figures of docs/tracking.md rest on them."""
+    """The figures of docs/guides/tracking.md rest on them."""
     assert read_recipe(name) == Recipe(
         frames=1440, poses="validation", wardrobe="full", camera_height_m=(0.8, 1.6), **fields
     )

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from synth.cast import People
-from synth.clips import Motion, embedded_motion, embedded_pose_bank
-from synth.motions import Motions
-from synth.recipe import Recipe
+from synth.motion.motions import Motions
+from synth.motion.poses.clips import Motion, embedded_motion, embedded_pose_bank
+from synth.recipe import FPS, Recipe
+from synth.scene.subjects import People
 from synth.sequences import SCENES, follow, render_sequence, scene_of
-from synth.shot import FPS
 
 RECIPE = Recipe(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
 PELVIS = HUMAN.joint_index("pelvis")

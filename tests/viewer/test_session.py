@@ -7,16 +7,16 @@ import pytest
 
 from apps.demo import RECORDING
 from posepipe.errors import SourceError
-from posepipe.learn.depth_forest import DepthForest
-from posepipe.models import model_path
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.registry import model_path
 from posepipe.pipeline import Pipeline
 from posepipe.sources import open_source
-from posepipe.sources.frame_source import WrappedSource
+from posepipe.sources.base.frame_source import WrappedSource
 from posepipe.sources.playback import StretchOfSource
-from posepipe.viewer.analysis import Analysis
-from posepipe.viewer.page import Page
-from posepipe.viewer.server import open_server
+from posepipe.viewer.playback.analysis import Analysis
 from posepipe.viewer.session import play_source
+from posepipe.viewer.ui.page import Page
+from posepipe.viewer.ui.server import open_server
 
 pytest.importorskip("viser", reason="needs the extra 'view'")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posepipe.learn.tables.column_scan import EACH, NUMERIC
-from posepipe.learn.tables.schema import Schema
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
+from posepipe.learn.tables.splitting.column_scan import EACH, NUMERIC
+from posepipe.learn.tables.splitting.schema import Schema
 
 AT_MOST, ABOVE, IS, IS_NOT = "<=", ">", "is", "is not"
 
@@ -28,7 +28,7 @@ class Questions:
     """The questions of one fitted tree."""
 
     schema: Schema
-    kinds: np.ndarray  #: uint8 (F,), see `posepipe.learn.tables.column_scan`
+    kinds: np.ndarray  #: uint8 (F,), see `posepipe.learn.tables.splitting.column_scan`
     combinations: np.ndarray  #: float64 (D, F), linear combinations of columns
 
     @classmethod

@@ -9,9 +9,9 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, SQUARED_ERROR, impurity
-from posepipe.learn.tables.column_scan import EACH
-from posepipe.learn.tables.column_splits import ColumnSplits, Table
-from posepipe.learn.tables.descent import TableTree
+from posepipe.learn.tables.splitting.column_scan import EACH
+from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
+from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.table_model import NO_LIMIT, ClassifierTable, RegressorTable, TableModel, grow_table_tree
 
 HeldBack = tuple[np.ndarray, np.ndarray, np.ndarray | None]

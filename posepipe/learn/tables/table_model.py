@@ -13,10 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from posepipe.learn.growing import GrowthRules, finish, grow
-from posepipe.learn.tables.column_scan import NUMERIC
-from posepipe.learn.tables.column_splits import ColumnSplits
-from posepipe.learn.tables.descent import TableTree
-from posepipe.learn.tables.schema import Schema, chosen_columns, with_own_types
+from posepipe.learn.tables.splitting.column_scan import NUMERIC
+from posepipe.learn.tables.splitting.column_splits import ColumnSplits
+from posepipe.learn.tables.splitting.descent import TableTree
+from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, with_own_types
 
 NO_LIMIT = 1 << 30
 """Depth of a tree that is not limited."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame, DepthCamera
 from posepipe.sources.cameras.kinect_v1 import KinectV1Camera
 from posepipe.sources.cameras.live import LiveSource

@@ -18,11 +18,11 @@ from threading import Event
 
 import numpy as np
 
-from posepipe.camera_presets import CAMERA_PRESETS
+from posepipe.camera.camera_file import CameraFile
+from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import SourceError
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.fakenect_dump import ZeroPlane
+from posepipe.sources.formats.fakenect_dump import ZeroPlane
 
 LIBRARY_VARIABLE = "POSEPIPE_LIBFREENECT"
 """Environment variable: path of the library to take instead of the system's."""

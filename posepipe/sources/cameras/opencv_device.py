@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.depth_png import depth_in_metres
+from posepipe.sources.formats.depth_png import depth_in_metres
 
 _FORMATS = ("Z16 ", "Y16 ")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
+from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
-from posepipe.lens_distortion import LensDistortion, Undistortion
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk
-from posepipe.sources.depth_png import depth_in_metres
+from posepipe.sources.formats.depth_png import depth_in_metres
 
 _log = logging.getLogger(__name__)
 

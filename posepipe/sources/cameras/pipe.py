@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Event
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import FormatError, SourceError
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame
 from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
 

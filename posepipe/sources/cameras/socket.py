@@ -12,8 +12,8 @@ import time
 from threading import Event
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras.depth_camera import CameraFrame
 from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.depth_png import depth_in_metres
+from posepipe.sources.formats.depth_png import depth_in_metres
 
 MOST_HEADER_BYTES = 4096
 MOST_PIXELS_A_SIDE = 8192

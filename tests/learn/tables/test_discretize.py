@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from posepipe.learn.tables.discretize import STRATEGIES, Discretizer
 from posepipe.learn.tables.examples import load_example
-from tests.reference import discretize as naive
+from tests.reference.tables import discretize as naive
 
 VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=14)
 LABELLED = st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 2)), min_size=1, max_size=14)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
 from posepipe.sources import open_source
-from posepipe.sources.camera_file import CameraFile
 from posepipe.sources.cameras import LiveSource
 from posepipe.sources.cameras.opencv_device import OpenCvCamera
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
-from posepipe.lens_distortion import LensDistortion, Undistortion
 from posepipe.sources import open_source
 from posepipe.sources.cameras.orbbec import OrbbecCamera
 

@@ -7,21 +7,21 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
-from posepipe.sources.camera_file import CameraFile, write_camera_file
-from tests.depth_senders import HEIGHT, LENS, START_NS, STEP_NS, WIDTH, depth_mm_of, frame_bytes, stream_bytes
+from tests.support.depth_senders import HEIGHT, LENS, START_NS, STEP_NS, WIDTH, depth_mm_of, frame_bytes, stream_bytes
+from tests.support.paths import EXAMPLES
 
 if os.name == "nt":
     pytest.skip("pipes are not read on Windows", allow_module_level=True)
 
-FEEDER = Path(__file__).parents[3] / "docs" / "examples" / "feed_depth.py"
+FEEDER = EXAMPLES / "feed_depth.py"
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.cameras import LiveSource
 from posepipe.sources.cameras.socket import SocketCamera
-from tests.depth_senders import LENS, START_NS, STEP_NS, depth_mm_of, frame_bytes, header_line, stream_bytes
+from tests.support.depth_senders import LENS, START_NS, STEP_NS, depth_mm_of, frame_bytes, header_line, stream_bytes
+from tests.support.paths import EXAMPLES
 
-FEEDER = Path(__file__).parents[3] / "docs" / "examples" / "feed_depth.py"
+FEEDER = EXAMPLES / "feed_depth.py"
 
 
 def free_port():

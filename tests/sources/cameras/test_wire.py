@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.sources.cameras.wire import LATEST_NS, MOST_HEADER_BYTES, WireError, WireReader, parse_header
-from tests.depth_senders import HEIGHT, LENS, WIDTH, depth_mm_of, frame_bytes, header_line, stream_bytes, time_ns_of
+from tests.support.depth_senders import (
+    HEIGHT,
+    LENS,
+    WIDTH,
+    depth_mm_of,
+    frame_bytes,
+    header_line,
+    stream_bytes,
+    time_ns_of,
+)
 
 
 class Pieces:

@@ -1,0 +1,6 @@
+"""The camera: pinhole model, place in the world, lens distortion, presets by name."""
+
+from posepipe.camera.extrinsics import Extrinsics, Plane
+from posepipe.camera.intrinsics import Intrinsics
+
+__all__ = ["Extrinsics", "Intrinsics", "Plane"]

@@ -1,0 +1,90 @@
+"""``camera.json``: the calibration beside a folder of depth images, or of one's own for any other source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from posepipe.camera.intrinsics import Intrinsics
+from posepipe.camera.presets import CAMERA_PRESETS
+from posepipe.errors import FormatError
+from posepipe.io.files import read_json_object, replace_file
+
+CAMERA_FILE_NAME = "camera.json"
+DEFAULT_UNIT_M = 0.001
+DEFAULT_FPS = 30.0
+
+_WANTED = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
+
+
+@dataclass(frozen=True, slots=True)
+class CameraFile:
+    """What ``camera.json`` says."""
+
+    width: int
+    height: int
+    intrinsics: Intrinsics
+    depth_unit_m: float  #: metres per grey level
+    fps: float
+    name: str = CAMERA_FILE_NAME  #: path or preset, for messages
+
+    def intrinsics_for(self, height: int, width: int) -> Intrinsics:
+        """The lens, for images of one size. Raises FormatError when this calibration is for another."""
+        if (self.height, self.width) != (height, width):
+            raise FormatError(self.name, f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}")
+        return self.intrinsics
+
+
+_LARGEST = 1e9  # of any number in the file; also keeps out NaN, infinities and integers that no float holds
+
+
+def find_camera(camera: str | Path) -> CameraFile:
+    """A calibration by the name of a preset or the path of a file.
+
+    Raises
+    ------
+    FormatError
+        When it is neither, or the file is no calibration.
+    """
+    preset = CAMERA_PRESETS.get(str(camera))
+    if preset is not None:
+        return CameraFile(preset.width, preset.height, preset.intrinsics, DEFAULT_UNIT_M, DEFAULT_FPS, str(camera))
+    if not Path(camera).is_file():
+        raise FormatError(camera, f"no such file; give a camera.json or one of {', '.join(CAMERA_PRESETS)}")
+    return read_camera_file(camera)
+
+
+def read_camera_file(path: str | Path) -> CameraFile:
+    """Read a calibration. Raises FormatError, naming the key, for one that is missing or no usable number."""
+    path = Path(path)
+    if not path.is_file():
+        raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_WANTED)}, or --camera PRESET|FILE")
+    values = read_json_object(path)
+    for key in _WANTED:
+        _check_number(path, key, values)
+    try:
+        intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
+    except ValueError as error:
+        raise FormatError(path, str(error)) from error
+    width, height = int(values["width"]), int(values["height"])
+    return CameraFile(width, height, intrinsics, float(values["depth_unit_m"]), float(values["fps"]), str(path))
+
+
+def _check_number(path: Path, key: str, values: dict) -> None:
+    if key not in values:
+        raise FormatError(path, f"key {key!r} is missing; wanted {', '.join(_WANTED)}")
+    value = values[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        raise FormatError(path, f"key {key!r}: wanted a number, got {value!r}")
+    if key not in ("cx", "cy") and value <= 0:
+        raise FormatError(path, f"key {key!r}: wanted a positive number, got {value!r}")
+    if key in ("width", "height") and value != int(value):
+        raise FormatError(path, f"key {key!r}: wanted a whole number of pixels, got {value!r}")
+
+
+def write_camera_file(path: str | Path, camera: CameraFile) -> None:
+    """Write a calibration that `read_camera_file` reads back."""
+    values = asdict(camera)
+    values.update(values.pop("intrinsics"))
+    replace_file(path, json.dumps({key: values[key] for key in _WANTED}, indent=1).encode() + b"\n")

@@ -1,0 +1,73 @@
+"""The pinhole camera: pixels to points and back.
+
+Camera axes are OpenCV's: x right, y down, z forward, metres. An integer pixel coordinate is the
+centre of that pixel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsics:
+    """Pinhole model of one image stream, in pixels.
+
+    Raises
+    ------
+    ValueError
+        For a focal length that is not positive, or any value that is not finite.
+    """
+
+    fx: float
+    fy: float
+    cx: float  #: column of the optical axis
+    cy: float  #: row of the optical axis
+
+    def __post_init__(self) -> None:
+        for name in ("fx", "fy", "cx", "cy"):
+            value = getattr(self, name)
+            if not math.isfinite(value):
+                raise ValueError(f"intrinsics: {name} must be a finite number of pixels, got {value}")
+        if self.fx <= 0 or self.fy <= 0:
+            raise ValueError(f"intrinsics: focal lengths must be positive, got fx {self.fx}, fy {self.fy}")
+
+    def turned(self, height: int) -> Intrinsics:
+        """The lens of a picture of so many rows when that is turned clockwise by a quarter."""
+        return Intrinsics(self.fy, self.fx, height - 1 - self.cy, self.cx)
+
+    def deproject(self, depth_m: np.ndarray) -> np.ndarray:
+        """Turn a depth image into camera points.
+
+        Parameters
+        ----------
+        depth_m : float (H, W), metres along the optical axis
+
+        Returns
+        -------
+        float32 (H, W, 3), metres, camera axes; a pixel of depth 0 becomes the origin
+        """
+        pixels = np.indices(depth_m.shape, np.float32)
+        return self.deproject_pixels(pixels[0], pixels[1], depth_m.astype(np.float32, copy=False))
+
+    def deproject_pixels(self, rows: np.ndarray, cols: np.ndarray, depth_m: np.ndarray) -> np.ndarray:
+        """Turn pixels (rows, cols, depth: one shape, metres) into float32 (..., 3) camera points."""
+        x = (cols - self.cx) / self.fx * depth_m
+        y = (rows - self.cy) / self.fy * depth_m
+        return np.stack([x, y, depth_m], axis=-1).astype(np.float32, copy=False)
+
+    def project(self, points_m: np.ndarray) -> np.ndarray:
+        """Project camera points (..., 3), metres, z > 0, to float (..., 2) pixels, axes (row, column)."""
+        z = points_m[..., 2]
+        rows = points_m[..., 1] / z * self.fy + self.cy
+        cols = points_m[..., 0] / z * self.fx + self.cx
+        return np.stack([rows, cols], axis=-1)
+
+    def scaled(self, factor: float) -> Intrinsics:
+        """Return the intrinsics of the same view at ``factor`` times the resolution."""
+        return Intrinsics(
+            self.fx * factor, self.fy * factor, (self.cx + 0.5) * factor - 0.5, (self.cy + 0.5) * factor - 0.5
+        )

@@ -1,0 +1,33 @@
+"""Depth cameras by name: picture size and nominal lens, for recordings that do not say and for renders.
+
+A camera that was calibrated knows better: give its own file where centimetres matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from posepipe.camera.intrinsics import Intrinsics
+
+
+@dataclass(frozen=True, slots=True)
+class CameraPreset:
+    """One mode of one depth camera."""
+
+    width: int
+    height: int
+    intrinsics: Intrinsics
+
+
+def _centred(width: int, height: int, focal: float) -> CameraPreset:
+    return CameraPreset(width, height, Intrinsics(focal, focal, (width - 1) / 2, (height - 1) / 2))
+
+
+CAMERA_PRESETS: dict[str, CameraPreset] = {
+    "ideal": _centred(320, 240, 285.6),
+    "kinect-v1": _centred(640, 480, 585.0),
+    "kinect-v1-320": _centred(320, 240, 285.6),
+    "kinect-v2": _centred(512, 424, 365.0),
+    "azure-nfov": _centred(640, 576, 504.0),
+    "d435": _centred(640, 480, 385.0),
+}

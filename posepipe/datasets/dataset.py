@@ -1,0 +1,298 @@
+"""A dataset: a folder of labelled recordings and ``dataset.json``, which says what is in them.
+
+Within one recording the camera stays the same; recordings may differ in camera and image size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from mcap.writer import MCAP0_MAGIC
+
+from posepipe.body import BodyDefinition
+from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
+from posepipe.errors import FormatError
+from posepipe.frames import LabelledFrame
+from posepipe.io.files import disk_errors, read_json_object, replace_file
+from posepipe.recording import RecordingReader
+
+MANIFEST_NAME = "dataset.json"
+FORMAT = "posepipe-dataset"
+VERSION = 1
+
+_OPEN_RECORDINGS = 16  # random access to many recordings keeps this many files open
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingEntry:
+    """One recording of a dataset, as its manifest lists it."""
+
+    file: str  #: name inside the dataset's folder
+    frames: int
+    sha256: str | None = None
+    scene: str | None = None  #: what a sequence shows, "" for nothing known; None = no sequence: frames stand alone
+
+    @classmethod
+    def describe(cls, path: str | Path, scene: str | None = None) -> RecordingEntry:
+        """Count and hash the frames of a finished recording."""
+        path = Path(path)
+        with RecordingReader(path) as reader:
+            return cls(path.name, reader.frame_count, _sha256(path), scene)
+
+    def to_dict(self, first_frame: int) -> dict:
+        """Plain data, ready for JSON; `scene` only of a sequence."""
+        row = {"file": self.file, "first_frame": first_frame, "frames": self.frames, "sha256": self.sha256}
+        return row if self.scene is None else {**row, "scene": self.scene}
+
+
+def _sha256(path: Path) -> str:
+    with disk_errors(path), path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_manifest(
+    folder: str | Path,
+    body: BodyDefinition,
+    recipe: dict,
+    recordings: Sequence[RecordingEntry],
+    source_revision: str = "",
+) -> None:
+    """Write ``dataset.json``, replacing an older one in one step: a killed writer leaves the old.
+
+    Parameters
+    ----------
+    recipe : plain data that lets somebody make the same frames again, seed and sensor among it
+    recordings : in frame order
+    source_revision : of the program that made the frames
+    """
+    starts = [0, *accumulate(entry.frames for entry in recordings)]
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "body": body.to_dict(),
+        "recipe": recipe,
+        "source_revision": source_revision,
+        "frames": starts[-1],
+        "recordings": [entry.to_dict(first) for entry, first in zip(recordings, starts, strict=False)],
+    }
+    replace_file(Path(folder) / MANIFEST_NAME, json.dumps(manifest, indent=1).encode() + b"\n")
+
+
+def recording_name(number: int) -> str:
+    """File name of the ``number``-th recording of a dataset."""
+    return f"frames-{number:05d}.mcap"
+
+
+def is_recording(path: str | Path) -> bool:
+    """Whether a file is an MCAP recording, by its first bytes."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with disk_errors(path), path.open("rb") as file:
+        return file.read(len(MCAP0_MAGIC)) == MCAP0_MAGIC
+
+
+class Dataset:
+    """Labelled frames in order; iterate, index or step through them. Make one with `Dataset.open`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        body: BodyDefinition,
+        recipe: dict,
+        recordings: tuple[RecordingEntry, ...],
+        source_revision: str = "",
+    ) -> None:
+        self.folder = folder
+        self.body = body
+        self.recipe = recipe
+        self.recordings = recordings
+        self.source_revision = source_revision
+        self._starts = np.array([0, *accumulate(entry.frames for entry in recordings)])
+        self._readers: OrderedDict[int, RecordingReader] = OrderedDict()
+        self._by_itself = False  #: opened by the name of its one recording
+
+    @classmethod
+    def open(cls, path: str | Path) -> Dataset:
+        """Open a dataset's folder (or its ``dataset.json``), or one labelled recording as a dataset of its own.
+
+        Raises
+        ------
+        FormatError
+            When the manifest is missing or wrong, or a recording that it lists is not there.
+        """
+        path = Path(path)
+        if is_recording(path):
+            return cls._of_recording(path)
+        manifest_path = path if path.name == MANIFEST_NAME else path / MANIFEST_NAME
+        if not manifest_path.is_file():
+            raise FormatError(path, f"no {MANIFEST_NAME} there; wanted a folder made by `posepipe synth`")
+        dataset = cls(manifest_path.parent, *_read_manifest(manifest_path))
+        dataset._check_files(manifest_path)
+        return dataset
+
+    @classmethod
+    def _of_recording(cls, path: Path) -> Dataset:
+        with RecordingReader(path) as reader:
+            if reader.body is None or not reader.labelled:
+                raise FormatError(path, "a recording without truth; wanted a labelled one, as `posepipe synth` writes")
+            dataset = cls(path.parent, reader.body, {}, (RecordingEntry.describe(path),))
+        dataset._by_itself = True
+        return dataset
+
+    def _check_files(self, manifest_path: Path) -> None:
+        missing = [entry.file for entry in self.recordings if not (self.folder / entry.file).is_file()]
+        if missing:
+            count = f"{len(missing)} of {len(self.recordings)} recordings"
+            raise FormatError(manifest_path, f"{count} are missing, {missing[0]} first; make them again")
+
+    @property
+    def name(self) -> str:
+        return str(self.folder)
+
+    @property
+    def content(self) -> str:
+        """Names the frames: every recording's file, number of frames and hash."""
+        return "".join(f"{entry.file} {entry.frames} {entry.sha256}\n" for entry in self.recordings)
+
+    @property
+    def has_parts(self) -> bool:
+        return True
+
+    @property
+    def sequences(self) -> tuple[SequenceRows, ...]:
+        """The recordings of which each is one sequence; so is one that no dataset lists."""
+        found = []
+        for first, entry in zip(self._starts.tolist(), self.recordings, strict=False):
+            scene = _scene_listed(self.folder / entry.file) if self._by_itself else entry.scene
+            if scene is not None:
+                found.append(SequenceRows(Path(entry.file).stem, range(first, first + entry.frames), scene))
+        return tuple(found)
+
+    def verify(self) -> None:
+        """Compare every recording with its hash. Raises FormatError for the first that has changed."""
+        for entry in self.recordings:
+            if entry.sha256 is not None and _sha256(self.folder / entry.file) != entry.sha256:
+                raise FormatError(self.folder / entry.file, "changed since the dataset was made; make it again")
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def __iter__(self) -> Iterator[LabelledFrame]:
+        return self.frames()
+
+    @property
+    def timestamps_s(self) -> np.ndarray:
+        """float64 (N,), seconds, of every frame; each recording counts from its own first."""
+        return np.concatenate([self._reader(recording).timestamps_s for recording in range(len(self.recordings))])
+
+    def frames(self, start: int = 0, stop: int | None = None, step: int = 1) -> Iterator[LabelledFrame]:
+        """Frames ``range(start, stop, step)``, negative numbers as in a slice."""
+        for index in range(*slice(start, stop, step).indices(len(self))):
+            yield self[index]
+
+    def __getitem__(self, index: int) -> LabelledFrame:
+        """Frame ``index`` of the whole dataset; its `DepthFrame.index` is that number."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.folder}: frame {index} of {len(self)}")
+        index %= len(self)
+        recording = int(np.searchsorted(self._starts, index, side="right")) - 1
+        frame = self._reader(recording)[index - int(self._starts[recording])]
+        assert isinstance(frame, LabelledFrame)
+        return frame
+
+    def _reader(self, recording: int) -> RecordingReader:
+        if recording in self._readers:
+            self._readers.move_to_end(recording)
+            return self._readers[recording]
+        reader = self._open_reader(recording)
+        self._readers[recording] = reader
+        if len(self._readers) > _OPEN_RECORDINGS:
+            self._readers.popitem(last=False)[1].close()
+        return reader
+
+    def _open_reader(self, recording: int) -> RecordingReader:
+        entry = self.recordings[recording]
+        reader = RecordingReader(self.folder / entry.file, first_index=int(self._starts[recording]))
+        if reader.body == self.body and reader.labelled and reader.frame_count == entry.frames:
+            return reader
+        reader.close()
+        raise FormatError(
+            reader.path,
+            f"wanted {entry.frames} labelled frames of body {self.body.name!r}, got {len(reader)} "
+            f"{'labelled' if reader.labelled else 'unlabelled'} frames"
+            + (f" of body {reader.body.name!r}" if reader.body else ""),
+        )
+
+    def close(self) -> None:
+        """Close the recordings; the dataset opens them again when asked for a frame."""
+        while self._readers:
+            self._readers.popitem()[1].close()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
+    """Open datasets as one sequence of frames. Raises FormatError, or ValueError when bodies differ."""
+    frames = FrameSequence([Dataset.open(path) for path in paths])
+    if len(frames) == 0:
+        raise FormatError(paths[0], "the dataset has no frames yet; let `posepipe synth` finish")
+    return frames
+
+
+def _read_manifest(path: Path) -> tuple[BodyDefinition, dict, tuple[RecordingEntry, ...], str]:
+    manifest = read_json_object(path)
+    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
+        raise FormatError(
+            path,
+            f"wanted format {FORMAT!r} version {VERSION}, "
+            f"got {manifest.get('format')!r} version {manifest.get('version')!r}",
+        )
+    try:
+        return _manifest_fields(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(path, f"damaged manifest ({error!r})") from error
+
+
+def _scene_listed(path: Path) -> str | None:
+    """What the manifest beside a recording, if there is one, says of its scene; "" where none lists it."""
+    manifest_path = path.with_name(MANIFEST_NAME)
+    if not manifest_path.is_file():
+        return ""
+    _, _, recordings, _ = _read_manifest(manifest_path)
+    return {entry.file: entry.scene for entry in recordings}.get(path.name, "")
+
+
+def _manifest_fields(manifest: dict) -> tuple[BodyDefinition, dict, tuple[RecordingEntry, ...], str]:
+    recordings = tuple(_entry(row) for row in manifest["recordings"])
+    total = sum(entry.frames for entry in recordings)
+    if total != manifest["frames"]:
+        raise ValueError(f"frames: {manifest['frames']}, but the recordings have {total}")
+    body = BodyDefinition.from_dict(manifest["body"])
+    return body, dict(manifest["recipe"]), recordings, str(manifest.get("source_revision", ""))
+
+
+def _entry(row: dict) -> RecordingEntry:
+    file, frames = row["file"], row["frames"]
+    if not isinstance(file, str) or Path(file).name != file:
+        raise ValueError(f"recording {file!r}: wanted a file name inside the dataset's folder")
+    if not isinstance(frames, int) or frames < 1:
+        raise ValueError(f"recording {file!r}: frames must be a positive number, got {frames!r}")
+    scene = row.get("scene")
+    if not (scene is None or isinstance(scene, str)):
+        raise ValueError(f"recording {file!r}: scene must be a name, got {scene!r}")
+    return RecordingEntry(file, frames, row.get("sha256"), scene)

@@ -1,0 +1,113 @@
+"""ITOP's own measure: the share of joints within 10 cm, one prediction a joint and frame, hidden joints too.
+
+Printed beside what others reported on the same frames. They learned from ITOP's training frames, of the same camera and
+room; a model of posepipe's own has seen renders only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.evaluation.evaluate_poses import Report
+from posepipe.evaluation.pose_metrics import JointScores
+
+ROWS = {
+    "head": ("head",),
+    "neck": ("neck",),
+    **{f"{row}s": (f"left_{row}", f"right_{row}") for row in ("shoulder", "elbow", "hand")},
+    "torso": ("torso",),
+    **{f"{row}s": (f"left_{row}", f"right_{row}") for row in ("hip", "knee")},
+    "feet": ("left_foot", "right_foot"),
+}
+"""Rows of the benchmark's table, each the mean of its joints."""
+UPPER_BODY = ("head", "neck", "shoulders", "elbows", "hands")
+LOWER_BODY = ("hips", "knees", "feet")
+
+PUBLISHED = {
+    "side": {
+        "Shotton et al. 2011, forest": 65.8,
+        "Carreira et al. 2016, IEF": 71.0,
+        "Haque et al. 2016": 77.4,
+        "Jung et al. 2015, RTW": 80.5,
+        "Xiong et al. 2019, A2J": 88.0,
+        "Moon et al. 2018, V2V": 88.7,
+    },
+    "top": {
+        "Shotton et al. 2011, forest": 47.4,
+        "Jung et al. 2015, RTW": 68.2,
+        "Moon et al. 2018, V2V": 83.4,
+    },
+}
+"""Percent of all 15 joints, test frames. The forest, IEF and RTW were measured by Haque et al., ECCV 2016, beside their
+own; V2V is Moon et al., CVPR 2018; A2J is Xiong et al., ICCV 2019."""
+FOREST_SIDE = {
+    "head": 63.8,
+    "neck": 86.4,
+    "shoulders": 83.3,
+    "elbows": 73.2,
+    "hands": 51.3,
+    "torso": 65.0,
+    "hips": 50.8,
+    "knees": 65.7,
+    "feet": 61.3,
+}
+"""The forest's rows, side view: Haque et al., ECCV 2016."""
+
+
+def itop_scores(joints: JointScores) -> dict[str, float]:
+    """Percent of joints within 10 cm, by row, and of upper body, lower body and all; NaN where there is no truth.
+
+    References
+    ----------
+    Haque et al., ECCV 2016, section 5: a joint counts when it is less than 10 cm from the truth.
+    """
+    within = {joint: 100 * row["all_within_10cm"] for joint, row in joints.table().items()}
+
+    def mean(rows: Sequence[str]) -> float:
+        known = [within[joint] for row in rows for joint in ROWS[row] if np.isfinite(within.get(joint, np.nan))]
+        return float(np.mean(known)) if known else float("nan")
+
+    scores = {row: mean([row]) for row in ROWS}
+    return {**scores, "upper body": mean(UPPER_BODY), "lower body": mean(LOWER_BODY), "all": mean(list(ROWS))}
+
+
+def itop_view(paths: Sequence[str | Path]) -> str:
+    """Which of the two cameras files are of, by their names: "side", "top", or "" where they do not say."""
+    views = {next((view for view in PUBLISHED if f"_{view}_" in Path(path).name), "") for path in paths}
+    return views.pop() if len(views) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItopReport(Report):
+    """A report with ITOP's own table below it."""
+
+    view: str = ""  #: "side" or "top"; without one there is nothing to stand beside
+
+    @classmethod
+    def of(cls, report: Report, view: str) -> ItopReport:
+        return cls(report.frames, report.parts, report.joints, report.presence, view)
+
+    def to_dict(self) -> dict:
+        """Every figure, ITOP's under ``itop``."""
+        scores = {row: value if np.isfinite(value) else None for row, value in itop_scores(self.joints).items()}
+        return {**Report.to_dict(self), "itop": scores}
+
+    def text(self) -> str:
+        """For the terminal."""
+        return f"{Report.text(self)}\n{self._table()}"
+
+    def _table(self) -> str:
+        forest = FOREST_SIDE if self.view == "side" else {}
+        lines = [
+            "ITOP: percent of joints within 10 cm, hidden ones too" + ("; beside it Shotton's forest" if forest else "")
+        ]
+        for row, value in itop_scores(self.joints).items():
+            figure = f"{value:8.1f}" if np.isfinite(value) else f"{'-':>8s}"
+            lines.append(f"  {row:12s}{figure}" + (f"{forest[row]:8.1f}" if row in forest else ""))
+        published = PUBLISHED.get(self.view, {})
+        lines += [f"  all, {who:30s}{value:6.1f}" for who, value in published.items()]
+        return "\n".join([*lines, *(["  (the others learned from ITOP's own training frames)"] if published else [])])

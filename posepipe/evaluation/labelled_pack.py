@@ -1,0 +1,202 @@
+"""Recordings with joints that another system measured: NPZ packs as labelled frames, to be scored beside datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.datasets.dataset import MANIFEST_NAME, FrameSequence, is_recording, open_datasets
+from posepipe.datasets.frame_sequence import SequenceRows
+from posepipe.errors import FormatError, PosepipeError
+from posepipe.evaluation.labelled_itop import LabelledItop
+from posepipe.frames import LabelledFrame
+from posepipe.io.npz import array_hash, read_npz
+from posepipe.sources.formats.itop import is_itop
+from posepipe.sources.formats.npz_pack import NpzPack
+
+KINECT_NAMES = {"neck": "shoulder_center", "torso": "spine", "pelvis": "hip_center"}
+"""Our name of a joint -> the Kinect SDK's, where they differ."""
+FAR_M, FAR_SHARE = 1.5, 0.2
+"""Where so many readings lie so far from every joint, the joints are not those of the readings."""
+_LOOKS, _LOOK_STEP = 32, 4  # frames looked at to find that out, and one pixel in 4 x 4
+
+
+def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSequence:
+    """Open datasets, NPZ packs with true joints, or files of ITOP, as one sequence of frames.
+
+    Parameters
+    ----------
+    paths : all of one kind
+    body : whose joints are looked for in packs and in ITOP; a dataset brings its own
+
+    Raises
+    ------
+    FormatError, ValueError, PosepipeError
+        When a file is not what it should be, bodies differ, or kinds are mixed.
+    """
+    packs = [path for path in map(Path, paths) if path.is_file() and not is_dataset(path)]
+    if not packs:
+        return open_datasets(paths)
+    if len(packs) < len(paths):
+        dataset = next(path for path in map(Path, paths) if path not in packs)
+        raise PosepipeError(
+            f"{packs[0]} is a file and {dataset} is none: figures are of datasets or of NPZ packs; score them apart"
+        )
+    other = [path for path in packs if not is_itop(path)]
+    if 0 < len(other) < len(packs):
+        raise PosepipeError(f"{other[0]} is none of ITOP's files, unlike the others; score them apart")
+    return FrameSequence([LabelledPack(path, body) if other else LabelledItop(path, body) for path in packs])
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a file stands for labelled frames of our own: a dataset's manifest, or a recording."""
+    return path.name == MANIFEST_NAME or is_recording(path)
+
+
+class LabelledPack:
+    """The frames of an NPZ pack with its true joints, in the words of a body; see docs/reference/formats.md.
+
+    Raises
+    ------
+    FormatError
+        When the pack has no joint that the body knows, or does not say whose pixels are whose.
+    """
+
+    source_revision = ""  # made by no program of ours
+
+    def __init__(self, path: str | Path, body: BodyDefinition) -> None:
+        self.body = body
+        self.recipe: dict = {}
+        self.name = str(path)
+        self._pack = NpzPack(path)
+        self._joints_m = _true_joints(self._pack, body)  # float32 (N, P, J, 3), metres, NaN = unknown
+        _check_labels(self._pack, body, self._joints_m.shape[1])
+        self._check_that_joints_fit()
+        if self._pack.trusted is not None:  # only now: a limb whose joints are in doubt still belongs to its person
+            self._joints_m[~_in_body_order(self._pack.trusted, self._pack, body, missing=False)] = np.nan
+
+    @property
+    def has_parts(self) -> bool:
+        return self._pack.parts is not None
+
+    @property
+    def content(self) -> str:
+        """Names the frames: a hash of depth, camera, labels and joints."""
+        own = self._pack.intrinsics
+        arrays = {
+            "depth_mm": self._pack.depth_mm,
+            "K": np.array([own.fx, own.fy, own.cx, own.cy]),
+            "joints_m": self._joints_m,
+            "parts": self._pack.parts,
+            "people": self._pack.people,
+        }
+        return array_hash({name: array for name, array in arrays.items() if array is not None}) + "\n"
+
+    @property
+    def sequences(self) -> tuple[SequenceRows, ...]:
+        """Rows of one sequence, by `name` ("sequence:frame"), else all where the pack has times; else none."""
+        arrays = read_npz(self._pack.path, "an NPZ pack", ("name", "timestamp_s"))
+        if "name" not in arrays:
+            whole = SequenceRows(self._pack.path.stem, range(len(self)), exact_joints=False)
+            return (whole,) if "timestamp_s" in arrays else ()
+        names = arrays["name"]
+        if names.dtype.kind != "U" or names.shape != (len(self),):
+            raise FormatError(self._pack.path, f"name: wanted {len(self)} names, got {names.dtype} {names.shape}")
+        sequences = [name.rpartition(":")[0] or name for name in names.tolist()]
+        starts = [row for row, name in enumerate(sequences) if row == 0 or name != sequences[row - 1]]
+        return tuple(
+            SequenceRows(sequences[first], range(first, stop), exact_joints=False)
+            for first, stop in pairwise([*starts, len(self)])
+        )
+
+    def __len__(self) -> int:
+        return len(self._pack)
+
+    def __getitem__(self, index: int) -> LabelledFrame:
+        depth = self._pack[index]
+        parts, people = self._pack.parts, self._pack.people
+        joints_m = self._joints_m[index]
+        return LabelledFrame(
+            depth=depth,
+            parts=np.zeros(depth.depth_m.shape, np.uint8) if parts is None else parts[index],
+            people=(depth.depth_m > 0).astype(np.uint8) if people is None else people[index],
+            joints_m=joints_m,
+            visible=np.isfinite(joints_m).all(axis=-1),
+        )
+
+    def _check_that_joints_fit(self) -> None:
+        """Refuse rooms that nobody was cut out of, and joints in other units or axes."""
+        distances_m = np.concatenate([np.zeros(0), *self._distances_to_joints()])
+        far = float((distances_m > FAR_M).mean()) if len(distances_m) else 0.0
+        if far > FAR_SHARE:
+            raise FormatError(
+                self._pack.path,
+                f"{far:.0%} of the readings lie more than {FAR_M} m from every true joint; wanted joints_m in metres,"
+                " camera axes, and depth that is cut out, or `people` (uint8) that says which pixels are whose",
+            )
+
+    def _distances_to_joints(self) -> Iterator[np.ndarray]:
+        """Of some pixels of some frames to their person's nearest joint, float (N,), metres."""
+        for index in range(0, len(self), max(1, len(self) // _LOOKS)):
+            frame = self[index]
+            every = (slice(None, None, _LOOK_STEP),) * 2
+            points_m = frame.depth.intrinsics.deproject(frame.depth.depth_m)[every]
+            for person, joints_m in enumerate(frame.joints_m, start=1):
+                own = points_m[(frame.people[every] == person) & (points_m[..., 2] > 0)]
+                known = joints_m[np.isfinite(joints_m).all(axis=-1)]
+                if len(known):
+                    yield np.linalg.norm(own[:, None] - known, axis=-1).min(axis=1)
+
+
+def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:
+    """Joints in the body's order: float32 (N, P, J, 3), metres; NaN for those that the pack does not name."""
+    if pack.joints_m is None or not pack.joint_names:
+        raise FormatError(
+            pack.path, "no truth to compare with; wanted joints_m (N, J, 3) in metres, and joint_names (J,)"
+        )
+    if pack.joints_m.ndim > 4:
+        raise FormatError(pack.path, f"joints_m: wanted (N, J, 3) or (N, P, J, 3), got {pack.joints_m.shape}")
+    if not any(column is not None for column in _columns(pack, body)):
+        raise FormatError(
+            pack.path,
+            f"joint_names: the body {body.name!r} has none of {', '.join(pack.joint_names)};"
+            f" wanted some of {', '.join(body.joints)}",
+        )
+    return _in_body_order(pack.joints_m.astype(np.float32), pack, body, missing=np.nan)
+
+
+def _in_body_order(values: np.ndarray, pack: NpzPack, body: BodyDefinition, missing: float) -> np.ndarray:
+    """Values (N, J, ...) or (N, P, J, ...) of the pack's joints as (N, P, J, ...) of the body's."""
+    assert pack.joints_m is not None
+    if pack.joints_m.ndim == 3:
+        values = values[:, None]
+    ordered = np.full((*values.shape[:2], len(body.joints), *values.shape[3:]), missing, values.dtype)
+    for row, column in enumerate(_columns(pack, body)):
+        if column is not None:
+            ordered[:, :, row] = values[:, :, column]
+    return ordered
+
+
+def _columns(pack: NpzPack, body: BodyDefinition) -> list[int | None]:
+    """For each joint of the body, where the pack has it."""
+    names = pack.joint_names
+    called = [(joint, KINECT_NAMES.get(joint)) for joint in body.joints]
+    return [next((names.index(name) for name in own if name in names), None) for own in called]
+
+
+def _check_labels(pack: NpzPack, body: BodyDefinition, people: int) -> None:
+    if pack.people is None and people > 1:
+        raise FormatError(pack.path, f"joints of {people} people; wanted also `people` (uint8), which pixels are whose")
+    if pack.people is not None and not ((pack.people > 0) & (pack.people <= people)).any():
+        raise FormatError(
+            pack.path, f"people: wanted pixels of person 1 to {people}, as in joints_m, and there are none"
+        )
+    if pack.parts is not None and pack.parts.max() > len(body.parts):
+        raise FormatError(
+            pack.path,
+            f"parts: wanted label codes 0 to {len(body.parts)} of the body {body.name!r}, got {pack.parts.max()}",
+        )

@@ -1,0 +1,40 @@
+"""Kernel: from the surface that a camera sees into the body, along the camera's own ray."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+MIN_DISTANCE_M = 1e-6
+
+
+@njit(cache=True)
+def _push_back(points, metres, out):
+    for n in range(len(metres)):
+        x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
+        longer = 1 + metres[n] / max(math.sqrt(x * x + y * y + z * z), MIN_DISTANCE_M)
+        out[n, 0], out[n, 1], out[n, 2] = longer * x, longer * y, longer * z
+
+
+def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
+    """Move surface points away from the camera, each along its own ray.
+
+    Parameters
+    ----------
+    points_m : (..., 3), camera axes, metres
+    push_back_m : metres, of a shape that broadcasts to (...)
+
+    Returns
+    -------
+    float64 (..., 3), metres
+
+    References
+    ----------
+    Shotton et al., CVPR 2011, section 4. Naive twin: tests/reference/joints/push_back.py
+    """
+    out, metres = np.empty(points_m.shape), np.empty(points_m.shape[:-1])
+    metres[...] = push_back_m
+    _push_back(points_m.reshape(metres.size, 3), metres.reshape(-1), out.reshape(metres.size, 3))
+    return out

@@ -1,0 +1,182 @@
+"""Joint angles out of joint positions: how far a knee is bent, an arm raised, a trunk leant.
+
+The names and signs are those of the International Society of Biomechanics where positions alone can give the
+angle. They give directions of bones and no more: how far a bone is turned about its own length (rotation of
+hip or shoulder, pronation) is not to be had. The trunk's axes come from the line pelvis-neck and the line of
+hips or shoulders, instead of bony landmarks that no depth camera sees. Definitions: docs/reference/results.md.
+
+References
+----------
+Wu et al., ISB recommendation on definitions of joint coordinate system, part I: ankle, hip, and spine,
+J. Biomech. 35, 2002; part II: shoulder, elbow, wrist and hand, J. Biomech. 38, 2005.
+Grood and Suntay, A joint coordinate system for the clinical description of three-dimensional motions,
+J. Biomech. Eng. 105, 1983.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+CAMERA_UP = (0.0, -1.0, 0.0)
+"""Up in camera axes, of a camera that is held level."""
+LEAST_RAISED_DEG = 10.0
+"""The plane of an arm nearer than this to hanging down, or to pointing straight up, is noise."""
+
+_TRUNK = ("pelvis", "neck")
+_HIPS = ("left_hip", "right_hip")
+_SHOULDERS = ("left_shoulder", "right_shoulder")
+
+
+def joint_angles(
+    places_m: Mapping[str, np.ndarray | tuple[float, float, float]],
+    up: np.ndarray | tuple[float, float, float] = CAMERA_UP,
+) -> dict[str, np.ndarray]:
+    """Every angle whose joints are named.
+
+    Turning, moving or scaling places and ``up`` together changes nothing.
+
+    Parameters
+    ----------
+    places_m : joint -> (..., 3), in any right-handed axes; NaN = absent. Of an array (T, J, 3):
+        ``dict(zip(joints, np.moveaxis(xyz_m, -2, 0)))``
+    up : (3,), or one for each pose, in the same axes; only ``trunk_lean`` asks for it
+
+    Returns
+    -------
+    name -> float64 (...), degrees; NaN where a joint is absent or the angle means nothing
+    """
+    points = {name: np.asarray(place, float) for name, place in places_m.items()}
+    person = _Person(points, np.asarray(up, float))
+    with np.errstate(over="ignore", invalid="ignore"):  # absurd places have no angles
+        return {name: ANGLES[name].formula(person) for name in angle_names(points)}
+
+
+def angle_names(joints: Iterable[str]) -> tuple[str, ...]:
+    """The angles that a body with these joints has."""
+    known = set(joints)
+    return tuple(name for name, angle in ANGLES.items() if known.issuperset(angle.joints))
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i", one, other)
+
+
+def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    # np.cross takes ten times as long for a single pose
+    ahead = one[..., [1, 2, 0]] * other[..., [2, 0, 1]]
+    return ahead - one[..., [2, 0, 1]] * other[..., [1, 2, 0]]
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.sqrt(_dot(vectors, vectors))[..., None]
+    return vectors / np.where(lengths > 0, lengths, np.nan)  # two joints in one place point nowhere
+
+
+def _between(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Unsigned angle between unit vectors, degrees; by the tangent, which is exact near 0 and 180 too."""
+    across = _cross(one, other)
+    return np.degrees(np.arctan2(np.sqrt(_dot(across, across)), _dot(one, other)))
+
+
+@dataclass
+class _Person:
+    """Directions of bones, and the trunk's axes, found once."""
+
+    points: Mapping[str, np.ndarray]
+    up: np.ndarray
+    _axes: dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def bone(self, start: str, end: str) -> np.ndarray:
+        return _unit(self.points[end] - self.points[start])
+
+    def along(self, bone: np.ndarray, line: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A bone's shares to the person's left, up the trunk, and forward; ``line``: of hips or of shoulders."""
+        if line not in self._axes:
+            trunk = self.bone(*_TRUNK)
+            forward = _unit(_cross(self.bone(line[1], line[0]), trunk))
+            self._axes[line] = (_cross(trunk, forward), trunk, forward)
+        left, above, ahead = (_dot(bone, axis) for axis in self._axes[line])
+        return left, above, ahead
+
+
+@dataclass(frozen=True)
+class _Angle:
+    joints: tuple[str, ...]  #: whose places are needed
+    formula: Callable[[_Person], np.ndarray]  #: degrees
+
+
+def _bend(upper: str, middle: str, lower: str) -> _Angle:
+    """By how much a limb is bent: 0 = straight."""
+    return _Angle((upper, middle, lower), lambda p: _between(p.bone(upper, middle), p.bone(middle, lower)))
+
+
+def _hip_flexion(side: str) -> _Angle:
+    def formula(p: _Person) -> np.ndarray:
+        _, above, ahead = p.along(p.bone(f"{side}_hip", f"{side}_knee"), _HIPS)
+        return np.degrees(np.arctan2(ahead, -above))
+
+    return _Angle((*_TRUNK, *_HIPS, f"{side}_knee"), formula)
+
+
+def _hip_abduction(side: str) -> _Angle:
+    def formula(p: _Person) -> np.ndarray:
+        left, above, ahead = p.along(p.bone(f"{side}_hip", f"{side}_knee"), _HIPS)
+        return np.degrees(np.arctan2(left if side == "left" else -left, np.hypot(above, ahead)))
+
+    return _Angle((*_TRUNK, *_HIPS, f"{side}_knee"), formula)
+
+
+def _shoulder_elevation(side: str) -> _Angle:
+    shoulder, elbow = f"{side}_shoulder", f"{side}_elbow"
+    return _Angle((*_TRUNK, shoulder, elbow), lambda p: _between(p.bone(shoulder, elbow), p.bone("neck", "pelvis")))
+
+
+def _shoulder_plane(side: str) -> _Angle:
+    def formula(p: _Person) -> np.ndarray:
+        left, _, ahead = p.along(p.bone(f"{side}_shoulder", f"{side}_elbow"), _SHOULDERS)
+        plane = np.degrees(np.arctan2(ahead, left if side == "left" else -left))
+        return np.where(np.hypot(left, ahead) >= np.sin(np.radians(LEAST_RAISED_DEG)), plane, np.nan)
+
+    return _Angle((*_TRUNK, *_SHOULDERS, f"{side}_elbow"), formula)
+
+
+def _ankle_dorsiflexion(side: str) -> _Angle:
+    knee, ankle, foot = (f"{side}_{joint}" for joint in ("knee", "ankle", "foot"))
+    return _Angle((knee, ankle, foot), lambda p: 90 - _between(p.bone(ankle, knee), p.bone(ankle, foot)))
+
+
+def _trunk_lean(p: _Person) -> np.ndarray:
+    return _between(p.bone(*_TRUNK), _unit(p.up))
+
+
+def _trunk_twist(p: _Person) -> np.ndarray:
+    trunk, hips, shoulders = p.bone(*_TRUNK), p.bone(*_HIPS[::-1]), p.bone(*_SHOULDERS[::-1])
+    turned = _dot(trunk, _cross(hips, shoulders))
+    return np.degrees(np.arctan2(turned, _dot(hips, shoulders) - _dot(hips, trunk) * _dot(shoulders, trunk)))
+
+
+def _neck_flexion(p: _Person) -> np.ndarray:
+    _, above, ahead = p.along(p.bone("neck", "head"), _SHOULDERS)
+    return np.degrees(np.arctan2(ahead, above))
+
+
+def _both(name: str, make: Callable[[str], _Angle]) -> dict[str, _Angle]:
+    return {f"{side}_{name}": make(side) for side in ("left", "right")}
+
+
+ANGLES = {
+    **_both("knee_flexion", lambda side: _bend(f"{side}_hip", f"{side}_knee", f"{side}_ankle")),
+    **_both("hip_flexion", _hip_flexion),
+    **_both("hip_abduction", _hip_abduction),
+    **_both("ankle_dorsiflexion", _ankle_dorsiflexion),
+    **_both("elbow_flexion", lambda side: _bend(f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist")),
+    **_both("shoulder_elevation", _shoulder_elevation),
+    **_both("shoulder_plane", _shoulder_plane),
+    "trunk_lean": _Angle(_TRUNK, _trunk_lean),
+    "trunk_twist": _Angle((*_TRUNK, *_HIPS, *_SHOULDERS), _trunk_twist),
+    "neck_flexion": _Angle((*_TRUNK, *_SHOULDERS, "head"), _neck_flexion),
+}
+"""Name -> what it needs and how it is found; columns and tables keep this order."""

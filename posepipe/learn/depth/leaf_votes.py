@@ -1,0 +1,202 @@
+"""Kernel: training pixels of a grown tree to the offset votes of its leaves: where the joints lie, seen from them.
+
+A leaf that few pixels reached has the votes of the nearest node above it that holds enough: its *vote node*. The
+finer, the better: with few pixels to learn from, votes of small nodes still place joints best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+
+from posepipe.joints.mean_shift import MAX_MODES, REACH, room_for, shift_to_mode
+from posepipe.joints.offset_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
+from posepipe.learn.tree import Tree
+
+STARTS = 8
+"""Climbs for each node and joint, from offsets evenly spaced over its pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRules:
+    """How votes are learned. Raises ValueError for numbers with which none can be."""
+
+    min_samples: int = 50  #: training pixels of a vote node; the root is one however few it holds
+    max_samples: int = 100  #: so many of them are looked at
+    modes: int = 1  #: votes of a node for a joint
+    bandwidth_m: float = 0.05  #: sigma of the Gaussian
+    min_weight: float = 0.2  #: a lighter vote is none; 0 to 1
+
+    def __post_init__(self) -> None:
+        if self.min_samples < 1 or self.max_samples < 1 or not 1 <= self.modes <= MAX_MODES:
+            raise ValueError(
+                f"votes need min_samples and max_samples of at least 1 and 1 to {MAX_MODES} modes,"
+                f" got {self.min_samples}, {self.max_samples} and {self.modes}"
+            )
+        if not 0 < self.bandwidth_m < np.inf or not 0 <= self.min_weight <= 1:
+            raise ValueError(
+                "votes need a bandwidth above 0 m and a min_weight of 0 to 1,"
+                f" got {self.bandwidth_m} m and {self.min_weight}"
+            )
+
+
+@njit(cache=True)
+def _lay_out(first_child, n_children, counts, begins):
+    """Where each node's pixels begin, when leaves stand from left to right: those below a node, side by side."""
+    for node in range(len(counts)):  # a parent comes before its children
+        place = begins[node]
+        for child in range(first_child[node], first_child[node] + n_children[node]):  # none of a leaf
+            begins[child] = place
+            place += counts[child]
+
+
+@njit(cache=True)
+def _gather_offsets(points, person, joints, joint, sample, furthest, offsets):
+    """Write joint - pixel for the pixels of a sample that see the joint near enough; returns how many do."""
+    count = 0
+    for n in sample:
+        x = joints[person[n], joint, 0] - points[n, 0]
+        y = joints[person[n], joint, 1] - points[n, 1]
+        z = joints[person[n], joint, 2] - points[n, 2]
+        if x * x + y * y + z * z <= furthest * furthest:  # not so for NaN
+            offsets[0, count], offsets[1, count], offsets[2, count] = x, y, z
+            count += 1
+    return count
+
+
+@njit(cache=True, parallel=True)
+def _fit_votes(points, person, joints, order, begins, counts, limits, bandwidth, most, min_weight, offsets, weights):
+    n_joints, n_modes = weights.shape[1:]
+    least = max(1.0, min_weight * FULL_WEIGHT)
+    for node in prange(len(begins)):  # a vote node owns its rows of offsets and weights
+        n_samples = min(counts[node], most)
+        sample = np.empty(n_samples, np.int64)
+        for i in range(n_samples):  # the middle of each of equal stretches
+            sample[i] = order[begins[node] + (2 * i + 1) * counts[node] // (2 * n_samples)]
+        near, ones = room_for(n_samples)
+        for joint in range(n_joints):
+            limit = limits[joint]
+            # what lies further weighs nothing at any place that is near enough
+            count = _gather_offsets(points, person, joints, joint, sample, limit + REACH * bandwidth, near)
+            ones[:count], ones[count:] = 1, 0
+            modes = np.zeros((MAX_MODES, 3), np.float32)
+            masses = np.zeros(MAX_MODES, np.float32)
+            climbs = min(count, STARTS)
+            for climb in range(climbs):
+                start = (2 * climb + 1) * count // (2 * climbs)
+                shift_to_mode(near, ones, start, bandwidth, modes, masses)
+            kept = 0
+            for m in range(MAX_MODES):
+                x, y, z = modes[m]
+                weight = np.rint(FULL_WEIGHT * masses[m] / max(n_samples, 1))
+                if kept < n_modes and weight >= least and x * x + y * y + z * z <= limit * limit:
+                    for axis in range(3):
+                        offsets[node, joint, kept, axis] = np.rint(modes[m, axis] / OFFSET_STEP_M)
+                    weights[node, joint, kept] = weight
+                    kept += 1
+
+
+def fit_votes(
+    tree: Tree,
+    leaves: np.ndarray,
+    points_m: np.ndarray,
+    person: np.ndarray,
+    joints_m: np.ndarray,
+    limits_m: np.ndarray,
+    rules: VoteRules | None = None,
+) -> LeafVotes:
+    """Learn the votes of a tree's leaves.
+
+    At a vote node, at most ``max_samples`` pixels, evenly spaced over all that it holds in the order of their
+    leaves, look at each joint: joint - pixel. Gaussian mean shift from STARTS of these offsets finds modes; the
+    heaviest that are short enough become votes. The weight of a vote is the sum of the Gaussian (1 at its centre)
+    over the offsets round the mode, divided by the number of pixels: 1 when all pixels agree to within a fraction
+    of the bandwidth, 0.35 when offsets scatter by a bandwidth along each axis, and the less, the fewer agree.
+    A pixel whose joint is not known (NaN) agrees with none.
+
+    Parameters
+    ----------
+    tree : Tree
+    leaves : int32 (N,), row of the leaf that each training pixel reached
+    points_m : float32 (N, 3), the pixels' places, camera axes, metres
+    person : int32 (N,), row of ``joints_m`` of each pixel's person
+    joints_m : float32 (P, J, 3), camera axes, metres; NaN where unknown
+    limits_m : float32 (J,), metres; a longer offset is no vote
+    rules : VoteRules; None = its defaults
+
+    Returns
+    -------
+    LeafVotes
+
+    Raises
+    ------
+    ValueError
+        For rows outside the tree's leaves or the people, or limits beyond MAX_VOTE_M.
+
+    References
+    ----------
+    Girshick et al., ICCV 2011, section 3.2; Shotton et al., TPAMI 2013, section 4. There a node keeps a random
+    reservoir (Vitter, ACM TOMS 1985) of a stream; here pixels lie in memory, and one of each equal stretch needs
+    no chance. Naive twin: tests/reference/learn/leaf_votes.py
+    """
+    rules = rules or VoteRules()
+    limits = np.asarray(limits_m, np.float32)
+    _check(tree, leaves, points_m, person, joints_m, limits)
+    counts, begins, leaf_nodes = _pixels_of_nodes(tree, leaves)
+    order = np.argsort(begins[leaf_nodes][leaves], kind="stable")
+    nodes, node_of_leaf = _vote_nodes(tree, counts, leaf_nodes, rules.min_samples)
+    weights = np.zeros((len(nodes), joints_m.shape[1], rules.modes), np.uint8)
+    offsets = np.zeros((*weights.shape, 3), np.int8)
+    _fit_votes(
+        points_m,
+        person,
+        joints_m,
+        order,
+        begins[nodes],
+        counts[nodes],
+        limits,
+        np.float32(rules.bandwidth_m),
+        rules.max_samples,
+        rules.min_weight,
+        offsets,
+        weights,
+    )
+    return LeafVotes(node_of_leaf, offsets, weights)
+
+
+def _check(tree, leaves, points_m, person, joints_m, limits) -> None:
+    n_joints = joints_m.shape[1]
+    if not len(leaves) == len(points_m) == len(person):
+        raise ValueError(
+            f"every pixel needs a leaf, a point and a person, got {len(leaves)}, {len(points_m)} and {len(person)}"
+        )
+    for name, rows, count in (("leaf", leaves, tree.n_leaves), ("person", person, len(joints_m))):
+        if len(rows) and (rows.min() < 0 or rows.max() >= count):
+            raise ValueError(f"a pixel names a {name} outside 0..{count - 1}")
+    if limits.shape != (n_joints,) or not ((limits >= 0) & (limits <= MAX_VOTE_M)).all():
+        raise ValueError(f"{n_joints} joints need as many limits, 0 to {MAX_VOTE_M} m, got {limits}")
+
+
+def _pixels_of_nodes(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many pixels each node holds, where they begin, int64 (nodes,), and the node of each leaf, int64 (L,)."""
+    leaf_nodes = np.empty(tree.n_leaves, np.int64)
+    leaf_nodes[tree.first_child[tree.is_leaf]] = np.nonzero(tree.is_leaf)[0]
+    counts = np.zeros((tree.n_nodes, 1), np.int64)
+    counts[leaf_nodes, 0] = np.bincount(leaves, minlength=tree.n_leaves)
+    counts = tree.sum_up(counts)[:, 0]
+    begins = np.zeros(tree.n_nodes, np.int64)
+    _lay_out(tree.first_child, tree.n_children, counts, begins)
+    return counts, begins, leaf_nodes
+
+
+def _vote_nodes(
+    tree: Tree, counts: np.ndarray, leaf_nodes: np.ndarray, min_samples: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes that some leaf takes its votes from, int64 (V,), and the row of each leaf's among them, int32 (L,)."""
+    too_few = counts < min_samples
+    too_few[0] = False
+    nearest = tree.inherit(too_few, np.arange(tree.n_nodes)[:, None])[:, 0]
+    nodes, row = np.unique(nearest[leaf_nodes], return_inverse=True)
+    return nodes, row.astype(np.int32)

@@ -1,0 +1,170 @@
+"""Where the responses of training samples come from: here, depth differences in many images.
+
+Only the view that `BinnedSplits` has of them is fixed (`Responses`): candidates are drawn for a level, a
+sample's responses are binned, and a sample is sent to one side of a chosen split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numba import njit, prange
+
+from posepipe.learn.depth.depth_features import probe_index
+
+
+class Responses(Protocol):
+    """Responses of N training samples to features drawn level by level."""
+
+    n_bins: int
+
+    def __len__(self) -> int: ...
+
+    def draw_features(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw ``count`` candidate features: one row each."""
+
+    def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
+        """Write the bin of every response: samples int32 (N,), out uint8 (N, F)."""
+
+    def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
+        """The response that parts bin b from bin b + 1: float32."""
+
+    def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        """Whether each sample's response lies beyond its own row of ``features`` and ``thresholds``: bool (N,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """How candidate offsets and thresholds are drawn.
+
+    Lengths are log-uniform: many short offsets for detail, few long ones for context. Half of the
+    candidates keep one probe on the pixel itself. Thresholds stand closer near zero.
+    """
+
+    shortest_m: float = 0.012
+    longest_m: float = 0.8
+    share_on_pixel: float = 0.5  #: candidates whose second probe is the pixel itself
+    n_thresholds: int = 41
+    threshold_range_m: float = 0.6
+    threshold_bend: float = 3.0  #: sinh bend; larger crowds the thresholds towards zero
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n_thresholds <= 255:
+            raise ValueError(f"between 1 and 255 thresholds fit a uint8 bin, got {self.n_thresholds}")
+        if not 0 < self.shortest_m <= self.longest_m or not 0 <= self.share_on_pixel <= 1:
+            raise ValueError(
+                "offsets need 0 < shortest <= longest and a share between 0 and 1,"
+                f" got {self.shortest_m}, {self.longest_m} m and {self.share_on_pixel}"
+            )
+
+    def draw_offsets(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw float32 (count, 2, 2) offset pairs, metres, axes (feature, u or v, row or column)."""
+        length = np.exp(rng.uniform(np.log(self.shortest_m), np.log(self.longest_m), (count, 2)))
+        angle = rng.uniform(0, 2 * np.pi, (count, 2))
+        offsets = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[..., None]
+        offsets[: round(count * self.share_on_pixel), 1] = 0  # together, so that the kernel's branch is foreseen
+        return offsets.astype(np.float32)
+
+    def thresholds_mm(self) -> np.ndarray:
+        """Rising thresholds, float64, at half millimetres so that no response meets one; fewer where two coincide."""
+        x = np.linspace(-1, 1, self.n_thresholds)
+        reach = self.threshold_range_m * 1000
+        return np.unique(np.floor(reach * np.sinh(self.threshold_bend * x) / np.sinh(self.threshold_bend)) + 0.5)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PixelSamples:
+    """Labelled pixels of many cut-out people, with the depth round them.
+
+    The images are cropped to the person, bordered by background and laid end to end.
+    """
+
+    images: np.ndarray  #: int16 (sum of H x W,), millimetres
+    start: np.ndarray  #: int64 (I,), first element of every image
+    shape: np.ndarray  #: int32 (I, 2), rows and columns, border included
+    image: np.ndarray  #: int32 (N,), image of every sample
+    pixel: np.ndarray  #: int16 (N, 2), row and column in the bordered image
+    scale: np.ndarray  #: float32 (N, 2), focal length / depth of rows and of columns, pixels a metre
+    label: np.ndarray  #: uint8 (N,), class
+    frame: np.ndarray  #: int32 (I,), frame of the dataset that each image comes from
+
+
+class DepthResponses:
+    """Depth-difference features on labelled pixels: the `Responses` of a depth forest."""
+
+    def __init__(self, samples: PixelSamples, offset_range: OffsetRange) -> None:
+        self._samples = samples
+        self._range = offset_range
+        self._thresholds_mm = offset_range.thresholds_mm()
+        limit = int(np.ceil(offset_range.threshold_range_m * 1000)) + 1
+        response_mm = np.arange(-limit, limit + 1)
+        self._bin_of = np.searchsorted(self._thresholds_mm, response_mm).astype(np.uint8)
+        self.n_bins = len(self._thresholds_mm) + 1
+
+    def __len__(self) -> int:
+        return len(self._samples.label)
+
+    def draw_features(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        return self._range.draw_offsets(rng, count)
+
+    def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
+        s = self._samples
+        images = s.images, s.start, s.shape
+        _fill_bins(images, s.image, s.pixel, s.scale, samples, _rows(features), self._bin_of, out)
+
+    def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
+        return (self._thresholds_mm[threshold_bin] / 1000).astype(np.float32)
+
+    def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        out = np.empty(len(samples), np.bool_)
+        s = self._samples
+        images = s.images, s.start, s.shape
+        chosen = samples, _rows(features), thresholds
+        _go_right(images, s.image, s.pixel, s.scale, chosen, out)
+        return out
+
+
+def _rows(features: np.ndarray) -> np.ndarray:
+    """Offsets as rows of four: u row, u column, v row, v column."""
+    return features.reshape(-1, 4)
+
+
+@njit(cache=True, inline="always")
+def _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f):
+    """Response of feature ``f``: offsets float32 (F, 4), u row, u column, v row, v column."""
+    u = probe_index(row, col, offsets[f, 0], offsets[f, 1], row_scale, col_scale, height, width)
+    if offsets[f, 2] == 0 and offsets[f, 3] == 0:  # half of the candidates: no second probe to work out
+        v = np.uint32(row * width + col)
+    else:
+        v = probe_index(row, col, offsets[f, 2], offsets[f, 3], row_scale, col_scale, height, width)
+    return np.int32(images[start + u]) - np.int32(images[start + v])
+
+
+@njit(cache=True, parallel=True)
+def _fill_bins(pool, image, pixel, scale, samples, offsets, bin_of, out):
+    images, image_start, image_shape = pool
+    limit = np.int32(len(bin_of) // 2)
+    for n in prange(len(samples)):  # one sample a task: its image stays in cache for all features
+        s = samples[n]
+        i = image[s]
+        start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
+        row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+        row_scale, col_scale = scale[s, 0], scale[s, 1]
+        for f in range(len(offsets)):
+            response = _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f)
+            out[n, f] = bin_of[np.uint32(min(max(response, -limit), limit) + limit)]
+
+
+@njit(cache=True, parallel=True)
+def _go_right(pool, image, pixel, scale, chosen, out):
+    images, image_start, image_shape = pool
+    samples, offsets, thresholds_m = chosen
+    for n in prange(len(samples)):
+        s = samples[n]
+        i = image[s]
+        start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
+        row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+        response = _response_mm(images, start, row, col, height, width, scale[s, 0], scale[s, 1], offsets, n)
+        out[n] = response > thresholds_m[n] * 1000  # thresholds lie at half millimetres, responses at whole ones

@@ -1,0 +1,168 @@
+"""Model cards: prose by hand, and blocks that say what the model file says of itself.
+
+A block stands between ``<!-- NAME -->`` and ``<!-- end of NAME -->`` and is written anew whenever the model file is:
+``made`` tells what the model was made from, ``figures`` how it did.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors, replace_file
+from posepipe.joints.joint_parameters import JointParameters
+from posepipe.learn.depth.depth_forest import DepthForest
+
+HEADINGS = {"made": "How it was made", "figures": "Figures"}
+"""Blocks, in the order in which a new card has them, and what stands above each."""
+TO_THE_OWNER = "*Write here what this model is for, and what it is not for.*"
+
+
+def write_card(model: str | Path) -> Path:
+    """Write the card beside a model file: a new one, or the blocks of the one that is there. Returns its path.
+
+    Raises
+    ------
+    FormatError
+        When the model is none, or the card is no text or has lost one end of a block.
+    """
+    model = Path(model)
+    forest = DepthForest.load(model)
+    card = model.with_suffix(".md")
+    text = _read(card) if card.is_file() else f"# {model.stem}\n\n{TO_THE_OWNER}\n"
+    text = _with_block(card, text, "made", describe_origin(forest, model.stat().st_size))
+    text = _with_block(card, text, "figures", figure_tables(forest.header.get("figures", {})))
+    replace_file(card, text.encode())
+    return card
+
+
+def _read(card: Path) -> str:
+    with disk_errors(card):
+        content = card.read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(card, f"wanted a card in UTF-8, or none, got other bytes ({error.reason})") from None
+
+
+def _with_block(card: Path, text: str, name: str, content: str) -> str:
+    """The text with other content in a block, which is added at the end where there is none."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    block = f"{start}\n\n{content}\n\n{end}" if content else f"{start}\n{end}"
+    if start not in text and end not in text:
+        return f"{text.rstrip()}\n\n## {HEADINGS[name]}\n\n{block}\n"
+    before, _, rest = text.partition(start)
+    _, ended, after = rest.partition(end)
+    if not ended:
+        raise FormatError(card, f"wanted a line {start} and after it a line {end}, got one of the two; add the other")
+    return before + block + after
+
+
+def describe_origin(forest: DepthForest, file_bytes: int) -> str:
+    """What a model was made from, as its header tells, in Markdown; what an older header lacks is left out."""
+    header, trees = forest.header, forest.trees
+    size = (
+        f"{len(trees)} tree{'s' if len(trees) > 1 else ''} of up to {max(tree.depth() for tree in trees)} levels,"
+        f"{' walked as their mirror images too,' if forest.symmetric else ''}"
+        f" {sum(tree.n_nodes for tree in trees):,} nodes, {sum(tree.n_leaves for tree in trees):,} leaves;"
+        f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
+        f" {file_bytes / 1e6:.1f} MB."
+    )
+    paragraphs = [size, _joints_from(forest.joint_parameters), _origins(header)]
+    commands = dict.fromkeys(line for line in (header.get("command"), header.get("joint_command")) if line)
+    if commands:
+        paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
+    if "training" in header:
+        paragraphs += ["Parameters of the trees:", _fenced("toml", _toml(header["training"]))]
+    of_trees, of_joints = (header.get(name, []) for name in ("recipes", "joint_recipes"))
+    if of_trees == of_joints:
+        recipes = {"trees and the joint parameters": of_trees}
+    else:
+        recipes = {"trees": of_trees, "joint parameters": of_joints}
+    for what, datasets in recipes.items():
+        for recipe in datasets:
+            fields = dict(recipe)  # without the bank, it can be given to `posepipe synth --recipe`
+            bank = fields.pop("pose_bank", None)
+            title = f"Recipe of the frames for the {what}" + (f", pose bank {bank}:" if bank else ":")
+            paragraphs += [title, _fenced("toml", _toml(fields))]
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _joints_from(parameters: JointParameters) -> str:
+    sources = {"parts": "surfaces", "votes": "votes", "both": "surfaces and votes"}
+    network = parameters.refinement
+    size = 0 if network is None else sum(weight.size for weight in network.weights)
+    corrected = f", corrected by a network of {size:,} weights" if size else ""
+    return f"Joints follow from {sources[parameters.method]}{corrected}."
+
+
+def _origins(header: Mapping[str, Any]) -> str:
+    """A table of two columns: trees and joint parameters."""
+    rows = {
+        "frames": [_count(header.get("training_frames")), _count(header.get("joint_frames"))],
+        "their content": [header.get(f"{of}frames_identity", "") for of in ("", "joint_")],
+        "they were made by posepipe": [_unique(header.get(f"{of}frames_revisions", ())) for of in ("", "joint_")],
+        "learned by posepipe": [header.get(f"{of}source_revision", "") for of in ("", "joint_")],
+        "which took": [_duration(header.get(f"{of}seconds")) for of in ("", "joint_")],
+    }
+    if header.get("resumed"):
+        rows["which took"][0] += " since it was resumed"
+    lines = [f"| {name} | {trees} | {joints} |" for name, (trees, joints) in rows.items() if trees or joints]
+    return "\n".join(["| | trees | joint parameters |", "|---|---|---|", *lines]) if lines else ""
+
+
+def figure_tables(figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Figures of a model, by the title of the frames (`Report.summary`), in Markdown; what is None is left out."""
+    return "\n\n".join(f"### {title}\n\n{_table(summary)}" for title, summary in figures.items())
+
+
+def _table(summary: Mapping[str, Any]) -> str:
+    lines = ["| figure | |", "|---|---|"]
+    lines += [f"| {name} | {value:.3f} |" for name, value in summary["headline"].items() if value is not None]
+    titles = {
+        "ap": "AP at 10 cm",
+        "within_10cm": "visible within 10 cm",
+        "hidden_within_15cm": "hidden within 15 cm",
+    }
+    joints = {joint: row for joint, row in summary["joints"].items() if any(row[c] is not None for c in titles)}
+    columns = [c for c in titles if any(row[c] is not None for row in joints.values())]
+    lines += ["", f"| joint |{''.join(f' {titles[c]} |' for c in columns)}", "|---" * (len(columns) + 1) + "|"]
+    for joint, row in joints.items():
+        lines.append(f"| {joint} |" + "".join(" |" if row[c] is None else f" {row[c]:.2f} |" for c in columns))
+    return "\n".join(lines)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _unique(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def _toml(fields: Mapping[str, Any], table: str = "") -> str:
+    """Plain data as TOML; fields that are None or empty are left out."""
+    own = {name: value for name, value in fields.items() if value not in (None, [], (), {}, "")}
+    lines = [f"{_key(name)} = {json.dumps(value)}" for name, value in own.items() if not isinstance(value, dict)]
+    for name, value in own.items():
+        if isinstance(value, dict):
+            lines += ["", f"[{table}{_key(name)}]", _toml(value, f"{table}{_key(name)}.")]
+    return "\n".join(lines)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)

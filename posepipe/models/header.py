@@ -1,0 +1,69 @@
+"""The header of a model file, read and added to without touching a tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posepipe.errors import FormatError, PosepipeError
+from posepipe.io.npz import array_hash, read_npz, write_npz
+
+MEASURED = ("figures", "seconds", "joint_seconds", "resumed")
+"""Fields that say how a model did, or what it took: the same model without them gives the same answers."""
+
+
+def answer_hash(path: str | Path) -> str:
+    """SHA-256, in hexadecimal, of what decides a model's answers: its arrays, and its header without MEASURED.
+
+    Raises FormatError for what is no model file.
+    """
+    return _answer_hash(*_read(Path(path)))
+
+
+def add_figures(path: str | Path, title: str, figures: dict[str, Any], measured_on: str) -> None:
+    """Put figures into ``header["figures"][title]`` of a model file, in one step; every array stays as it is.
+
+    Parameters
+    ----------
+    path : the model file
+    title : which frames were scored
+    figures : plain data, see `Report.summary`
+    measured_on : `answer_hash` of the model that was scored
+
+    Raises
+    ------
+    FormatError
+        For what is no model file.
+    PosepipeError
+        When the file holds another model by now.
+    """
+    path = Path(path)
+    header, arrays = _read(path)
+    if _answer_hash(header, arrays) != measured_on:
+        raise PosepipeError(f"{path} was replaced while it was being scored; evaluate it again")
+    header = {**header, "figures": {**header.get("figures", {}), title: figures}}
+    write_npz(path, {name: _encode(header) if name == "header" else array for name, array in arrays.items()})
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header, and all arrays, that of the header among them."""
+    arrays = read_npz(path, "a posepipe model")
+    try:
+        header = json.loads(arrays["header"].tobytes())
+    except (KeyError, ValueError) as error:
+        raise FormatError(path, f"not a posepipe model: no header that can be read ({error})") from None
+    if not isinstance(header, dict):
+        raise FormatError(path, f"not a posepipe model: its header is a {type(header).__name__}, no object")
+    return header, arrays
+
+
+def _answer_hash(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    deciding = {name: value for name, value in header.items() if name not in MEASURED}
+    return array_hash({**arrays, "header": _encode(deciding, sort_keys=True)})
+
+
+def _encode(header: dict[str, Any], sort_keys: bool = False) -> np.ndarray:
+    return np.frombuffer(json.dumps(header, sort_keys=sort_keys).encode(), np.uint8)

@@ -1,0 +1,132 @@
+"""Where the chunks of an MCAP file lie, found by walking its record headers.
+
+References
+----------
+https://mcap.dev/spec : a record is an opcode (1 byte), a length (8 bytes, little endian) and a body.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.records import Attachment, Metadata, Schema
+from mcap.records import Channel as ChannelRecord
+from mcap.writer import MCAP0_MAGIC
+
+from posepipe.errors import FormatError
+from posepipe.recording.containers.chunked_file import Channel, Layout, MessagePlace, walk_records
+from posepipe.recording.containers.message_file import DAMAGE, short_kind
+from posepipe.recording.containers.next_chunk import next_chunk
+
+RECORD_HEADER = struct.Struct("<BQ")
+MESSAGE_HEAD = struct.Struct("<HIQQ")  #: channel, sequence, log time, publish time
+_INDEX_HEAD = struct.Struct("<HI")
+_CHUNK_HEAD = struct.Struct("<QQQQII")  # length of the record; first and last time, size, CRC, length of a name
+_LENGTH = struct.Struct("<Q")
+_CHUNK_BEGIN = re.compile(  # opcode, length, times, size, CRC, and zstd, lz4 or nothing: sizes are below 4 GB
+    rb"\x06(?=.{4}\0{4}.{16}.{4}\0{4}.{4}(?:\x04\0{3}zstd|\x03\0{3}lz4|\0{4}).{4}\0{4})", re.DOTALL
+)
+
+
+@dataclass(slots=True)
+class McapLayout(Layout):
+    """What the record headers of an MCAP file tell, before any chunk is unpacked."""
+
+    schemas: dict[int, str] = field(default_factory=dict)  #: id -> type of message
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def learn(self, opcode: int, body: bytes) -> tuple[int, Channel] | None:
+        """Take in a schema, or a channel, which is returned."""
+        stream = ReadDataStream(BytesIO(body))
+        if opcode == Opcode.SCHEMA:
+            schema = Schema.read(stream)
+            self.schemas[schema.id] = short_kind(schema.name)
+        elif opcode == Opcode.CHANNEL:
+            channel = ChannelRecord.read(stream)
+            kind = self.schemas.get(channel.schema_id, "")
+            return channel.id, Channel(channel.topic, kind, channel.message_encoding)
+        return None
+
+
+def read_layout(stream: IO[bytes], path: Path) -> McapLayout:
+    """Walk all record headers. Raises FormatError for a file that is no MCAP."""
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    magic = stream.read(len(MCAP0_MAGIC))
+    if magic != MCAP0_MAGIC:
+        raise FormatError(path, "the file is empty" if size == 0 else "wanted an MCAP recording, got something else")
+    layout = McapLayout(readable_bytes=len(MCAP0_MAGIC), size=size)
+    walk_records(
+        layout,
+        lambda: _take_record(stream, layout),
+        lambda before: next_chunk(stream, before + 1, size, _CHUNK_BEGIN, lambda at: _is_chunk(stream, at, size)),
+    )
+    return layout
+
+
+def _take_record(stream: IO[bytes], layout: McapLayout) -> bool:
+    """Note the record at `readable_bytes` and step over it; False where there is no whole one."""
+    offset = layout.readable_bytes
+    stream.seek(offset)
+    head = stream.read(RECORD_HEADER.size)
+    if len(head) < RECORD_HEADER.size:
+        return False
+    opcode, length = RECORD_HEADER.unpack(head)
+    end = offset + RECORD_HEADER.size + length
+    if opcode == 0 or end > layout.size:  # opcode 0 is never written: zeros where the disk lost a tail
+        return False
+    if opcode not in (Opcode.CHUNK, Opcode.MESSAGE_INDEX):
+        layout.indexed = None
+    try:
+        _note(opcode, length, offset, stream, layout)
+    except (McapError, *DAMAGE):
+        layout.pass_over()
+    layout.readable_bytes = end
+    return True
+
+
+def _is_chunk(stream: IO[bytes], offset: int, size: int) -> bool:
+    """Whether a whole chunk begins at a byte, told by its two lengths: of the record, and of what is packed in it."""
+    stream.seek(offset + RECORD_HEADER.size - 8)
+    length, _, _, _, _, name_bytes = _CHUNK_HEAD.unpack(stream.read(_CHUNK_HEAD.size))
+    (packed,) = _LENGTH.unpack(stream.read(name_bytes + _LENGTH.size)[-_LENGTH.size :])
+    fields = _CHUNK_HEAD.size - 8 + name_bytes + _LENGTH.size
+    return length == fields + packed and offset + RECORD_HEADER.size + length <= size
+
+
+def _note(opcode: int, length: int, offset: int, stream: IO[bytes], layout: McapLayout) -> None:
+    if opcode == Opcode.CHUNK:
+        layout.begin_chunk()
+    elif opcode == Opcode.MESSAGE_INDEX:
+        place = layout.index_record()
+        channel, index_bytes = _INDEX_HEAD.unpack(stream.read(_INDEX_HEAD.size))
+        if _INDEX_HEAD.size + index_bytes != length:
+            raise ValueError("an index of another length than its record")
+        entries = np.frombuffer(stream.read(index_bytes), "<u8").reshape(-1, 2)  # log time, offset in the chunk
+        if len(entries):
+            place.index[channel] = entries.astype(np.int64)
+    elif opcode == Opcode.MESSAGE:
+        channel, _, time_ns, _ = MESSAGE_HEAD.unpack(stream.read(MESSAGE_HEAD.size))
+        layout.outside.append(MessagePlace(channel, time_ns, offset))
+    elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
+        found = layout.learn(opcode, stream.read(length))
+        layout.channels |= dict([found] if found else [])
+    elif opcode == Opcode.ATTACHMENT:
+        attachment = Attachment.read(ReadDataStream(BytesIO(stream.read(length))))
+        layout.attachments[attachment.name] = attachment.data
+    elif opcode == Opcode.METADATA:
+        metadata = Metadata.read(ReadDataStream(BytesIO(stream.read(length))))
+        layout.metadata[metadata.name] = metadata.metadata
+    elif opcode == Opcode.FOOTER:
+        stream.seek(length, 1)
+        layout.complete = stream.read(len(MCAP0_MAGIC)) == MCAP0_MAGIC

@@ -1,0 +1,244 @@
+"""The messages of a ROS 1 bag, whole or cut.
+
+References
+----------
+http://wiki.ros.org/Bags/Format/2.0 : a record is a header of named fields and data, each after its length (4 bytes).
+"""
+
+from __future__ import annotations
+
+import bz2
+import re
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import lz4.frame
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.recording.containers.chunked_file import (
+    MAX_CHUNK_BYTES,
+    Channel,
+    ChunkedFile,
+    ChunkPlace,
+    Layout,
+    MessagePlace,
+    walk_records,
+)
+from posepipe.recording.containers.message_file import DAMAGE, short_kind
+from posepipe.recording.containers.next_chunk import next_chunk
+
+MAGIC = b"#ROSBAG V2.0\n"
+_OLD_MAGIC = b"#ROSBAG V"
+_MESSAGE, _BAG_HEADER, _INDEX, _CHUNK, _CONNECTION = 0x02, 0x03, 0x04, 0x05, 0x07
+_READ = (_INDEX, _CONNECTION)
+"""Records whose data tells where messages are."""
+_LENGTH = struct.Struct("<I")
+_CHUNK_BEGIN = re.compile(  # the length of a header, and its three fields in any order
+    rb"[\x28\x29]\0{3}(?=(?:\x04\0{3}op=\x05|[\x0f\x10]\0{3}compression=(?:none|bz2|lz4)|\x09\0{3}size=.{4}){3})",
+    re.DOTALL,
+)
+_INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
+_MAX_HEADER_BYTES = 1 << 20
+_UNPACKERS: dict[str, Callable[[], Any]] = {"bz2": bz2.BZ2Decompressor, "lz4": lz4.frame.LZ4FrameDecompressor}
+_MOST_OF_LZ4 = 255  #: times shorter is the most that it can make anything
+_NS = 1_000_000_000
+
+
+class Ros1File(ChunkedFile):
+    """Messages of a ROS 1 bag.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no bag of version 2.0, is encrypted, or of which nothing can be read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, _read_layout)
+
+    def _unpack(self, place: ChunkPlace) -> bytes:
+        fields, data = _split(self._record(place.offset), 0)
+        compression, (size,) = fields["compression"].decode(), _LENGTH.unpack(fields["size"])
+        if size > MAX_CHUNK_BYTES:
+            raise ValueError(f"a chunk of {size} bytes; at most {MAX_CHUNK_BYTES} are unpacked")
+        content = _decompressed(compression, data, size)
+        if len(content) != size:
+            raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
+        return content
+
+    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace]:
+        offset = 0
+        while offset < len(content):
+            fields, data, end = _split_record(content, offset)
+            if fields["op"][0] == _CONNECTION:
+                yield _connection(fields, data)
+            elif fields["op"][0] == _MESSAGE:
+                yield MessagePlace(*_channel_and_time(fields), offset)
+            offset = end
+
+    def _record(self, offset: int) -> bytes:
+        self._stream.seek(offset)
+        content = self._stream.read(_LENGTH.size)
+        content += self._stream.read(_LENGTH.unpack(content)[0] + _LENGTH.size)
+        return content + self._stream.read(_LENGTH.unpack(content[-_LENGTH.size :])[0])
+
+    def _message(self, content: bytes, offset: int) -> tuple[int, int, bytes]:
+        fields, data = _split(content, offset)
+        if fields["op"][0] != _MESSAGE:
+            raise ValueError("no message where one should be")
+        return *_channel_and_time(fields), data
+
+
+@dataclass(slots=True)
+class _BagLayout(Layout):
+    """What the record headers of a bag tell."""
+
+    promised: int = 0  #: chunks, as the bag's header says, which is written last; 0 = that was never done
+
+
+def _read_layout(stream: IO[bytes], path: Path) -> Layout:
+    """Walk all record headers. Raises FormatError for a file that is no bag of this version."""
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    magic = stream.read(len(MAGIC))
+    if magic != MAGIC:
+        if magic.startswith(_OLD_MAGIC):
+            raise FormatError(path, f"wanted a bag of version 2.0, got {magic!r}; `rosbag fix` converts older ones")
+        raise FormatError(path, "the file is empty" if size == 0 else "wanted a ROS 1 bag, got something else")
+    layout = _BagLayout(readable_bytes=len(MAGIC), size=size)
+    walk_records(
+        layout,
+        lambda: _take_record(stream, layout, path),
+        lambda before: next_chunk(
+            stream, before + 1, size, _CHUNK_BEGIN, lambda at: _read_head(stream, at, size) is not None
+        ),
+    )
+    whole = layout.promised == len(layout.chunks) or bool(layout.damaged)
+    layout.complete = layout.readable_bytes == size and layout.promised > 0 and whole
+    return layout
+
+
+def _take_record(stream: IO[bytes], layout: _BagLayout, path: Path) -> bool:
+    """Note the record at `readable_bytes` and step over it; False where there is no whole one."""
+    record = _read_head(stream, layout.readable_bytes, layout.size)
+    if record is None:
+        return False
+    fields, data_offset, end = record
+    op = fields["op"][0]
+    if op not in (_CHUNK, _INDEX):
+        layout.indexed = None
+    try:
+        if op == _BAG_HEADER:
+            _refuse_encrypted(path, fields)
+            layout.promised = _LENGTH.unpack(fields["chunk_count"])[0] if any(fields["index_pos"]) else 0
+        else:
+            stream.seek(data_offset)
+            _note(fields, stream.read(end - data_offset) if op in _READ else b"", layout)
+    except DAMAGE:
+        layout.pass_over()
+    layout.readable_bytes = end
+    return True
+
+
+def _read_head(stream: IO[bytes], offset: int, size: int) -> tuple[dict[str, bytes], int, int] | None:
+    """Fields of a record, where its data begins and where it ends; None where there is no whole record."""
+    try:
+        stream.seek(offset)
+        (header_bytes,) = _LENGTH.unpack(stream.read(_LENGTH.size))
+        if header_bytes > _MAX_HEADER_BYTES:
+            return None
+        fields = _fields(stream.read(header_bytes))
+        (data_bytes,) = _LENGTH.unpack(stream.read(_LENGTH.size))
+    except (struct.error, ValueError):
+        return None
+    data_offset = offset + _LENGTH.size + header_bytes + _LENGTH.size
+    end = data_offset + data_bytes
+    return (fields, data_offset, end) if end <= size and fields.get("op") else None
+
+
+def _note(fields: dict[str, bytes], data: bytes, layout: Layout) -> None:
+    op = fields["op"][0]
+    if op == _CHUNK:
+        layout.begin_chunk()
+    elif op == _INDEX:
+        place = layout.index_record()
+        entries = np.frombuffer(data, _INDEX_ENTRY)
+        times_ns = entries["seconds"].astype(np.int64) * _NS + entries["nanoseconds"]
+        (channel,) = _LENGTH.unpack(fields["conn"])
+        place.index[channel] = np.stack([times_ns, entries["offset"].astype(np.int64)], axis=1)
+    elif op == _CONNECTION:
+        id, channel_found = _connection(fields, data)
+        layout.channels[id] = channel_found
+    elif op == _MESSAGE:  # of a chunk that was never closed: its header says that it is empty
+        layout.outside.append(MessagePlace(*_channel_and_time(fields), layout.readable_bytes))
+
+
+def _refuse_encrypted(path: Path, fields: dict[str, bytes]) -> None:
+    encryptor = fields.get("encryptor", b"").decode(errors="replace")
+    if encryptor:
+        raise FormatError(path, f"the bag is encrypted ({encryptor}); decrypt it with `rosbag decrypt`")
+
+
+def _fields(header: bytes) -> dict[str, bytes]:
+    """Named fields of a record's header. Raises ValueError where their lengths disagree."""
+    fields, at = {}, 0
+    while at < len(header):
+        (length,) = _LENGTH.unpack_from(header, at)
+        at += _LENGTH.size
+        name, equals, value = header[at : at + length].partition(b"=")
+        if not equals or at + length > len(header):
+            raise ValueError("a record header without its fields")
+        fields[name.decode()] = value
+        at += length
+    return fields
+
+
+def _split_record(content: bytes, offset: int) -> tuple[dict[str, bytes], bytes, int]:
+    """Fields and data of the record at ``offset`` of an unpacked chunk, and where the next begins."""
+    (header_bytes,) = _LENGTH.unpack_from(content, offset)
+    begin = offset + _LENGTH.size
+    fields = _fields(content[begin : begin + header_bytes])
+    begin += header_bytes
+    (data_bytes,) = _LENGTH.unpack_from(content, begin)
+    begin += _LENGTH.size
+    if begin + data_bytes > len(content):
+        raise ValueError("a record that is longer than its chunk")
+    return fields, content[begin : begin + data_bytes], begin + data_bytes
+
+
+def _split(content: bytes, offset: int) -> tuple[dict[str, bytes], bytes]:
+    fields, data, _ = _split_record(content, offset)
+    return fields, data
+
+
+def _connection(fields: dict[str, bytes], data: bytes) -> tuple[int, Channel]:
+    (id,) = _LENGTH.unpack(fields["conn"])
+    return id, Channel(fields["topic"].decode(), short_kind(_fields(data)["type"].decode()), "ros1")
+
+
+def _channel_and_time(fields: dict[str, bytes]) -> tuple[int, int]:
+    (channel,) = _LENGTH.unpack(fields["conn"])
+    seconds, nanoseconds = struct.unpack("<II", fields["time"])
+    return channel, seconds * _NS + nanoseconds
+
+
+def _decompressed(compression: str, data: bytes, size: int) -> bytes:
+    """The records of a chunk; no more than one byte beyond what it says is unpacked."""
+    if compression == "none":
+        return data
+    if compression not in _UNPACKERS:
+        raise ValueError(f"a chunk compressed with {compression!r}; readable are bz2, lz4 and none")
+    if compression == "lz4" and size > _MOST_OF_LZ4 * (len(data) + 1):  # what it may grow to is allocated at once
+        raise ValueError(f"a chunk of {size} bytes, packed into {len(data)}")
+    unpacker = _UNPACKERS[compression]()
+    try:
+        content = unpacker.decompress(data, size + 1)
+    except (OSError, RuntimeError) as error:  # as these two report damage
+        raise ValueError(str(error)) from error
+    if not unpacker.eof:  # the checksum stands behind all
+        raise ValueError(f"a chunk that does not end after the {size} bytes that it promises")
+    return content

@@ -1,0 +1,129 @@
+"""The messages of a ROS 2 database (.db3): rosbag2's, or that of RealSense's SDK from 2.58 on.
+
+References
+----------
+https://github.com/ros2/rosbag2 , rosbag2_storage_sqlite3 : a table of topics, and one of messages with time and bytes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors
+from posepipe.recording.containers.message_file import (
+    DAMAGE,
+    MAX_MESSAGE_BYTES,
+    DamagedMessageError,
+    MessageFile,
+    Topic,
+    short_kind,
+)
+
+MAGIC = b"SQLite format 3\0"
+_JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+_TABLES = {"topics", "messages"}
+
+
+class SqliteFile(MessageFile):
+    """Messages of one database.
+
+    What a killed recorder left in the write-ahead log beside the file is read with it.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no database, holds no recording, or was cut: its pages point to each other all over.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with disk_errors(self.path), self.path.open("rb") as stream:
+            head = stream.read(len(MAGIC))
+        if head != MAGIC:
+            problem = "the file is empty" if not head else "wanted a ROS 2 database (SQLite), got something else"
+            raise FormatError(self.path, problem)
+        with disk_errors(self.path), self._database_errors():
+            self._database = sqlite3.connect(_address(self.path), uri=True, check_same_thread=False)
+        try:
+            with self._database_errors():
+                self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
+                self._database.execute("PRAGMA trusted_schema = OFF")
+                self._refuse_strangers()
+                self._ids, self.topics = self._read_topics()
+        except BaseException:
+            self._database.close()
+            raise
+        self._places: dict[str, np.ndarray] = {}
+
+    def times_ns(self, topic: str) -> np.ndarray:
+        return self._places_of(topic)[:, 0]
+
+    def message(self, topic: str, index: int) -> bytes:
+        id = int(self._places_of(topic)[index, 1])
+        try:
+            found = self._database.execute("SELECT data FROM messages WHERE id = ?", (id,)).fetchone()
+            if found is None or not isinstance(found[0], bytes):
+                raise ValueError(f"{topic}: message {id} is not where the index says")
+        except (sqlite3.Error, *DAMAGE) as error:
+            raise DamagedMessageError(self.path, f"the database is damaged ({error})") from error
+        return found[0]
+
+    def close(self) -> None:
+        self._database.close()
+
+    @contextmanager
+    def _database_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, *DAMAGE) as error:
+            raise FormatError(self.path, f"the database is cut or damaged ({error})") from error
+
+    def _refuse_strangers(self) -> None:
+        """Only plain tables are read: a view or a virtual table runs what its writer wants."""
+        rows = self._database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        plain = {name for name, sql in rows if not str(sql).upper().lstrip().startswith("CREATE VIRTUAL")}
+        if not plain >= _TABLES:
+            there = ", ".join(sorted(str(name) for name, _ in rows)) or "none"
+            raise FormatError(self.path, f"no ROS 2 recording: wanted tables topics and messages, got {there}")
+
+    def _read_topics(self) -> tuple[dict[str, list[int]], dict[str, Topic]]:
+        counts = dict(self._database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id"))
+        ids: dict[str, list[int]] = {}
+        topics: dict[str, Topic] = {}
+        for id, *row in self._database.execute("SELECT id, name, type, serialization_format FROM topics ORDER BY id"):
+            name, kind, encoding = map(str, row)
+            known = topics.get(name)
+            count = counts.get(id, 0)
+            topics[name] = Topic(name, short_kind(kind), encoding, count + (known.count if known else 0))
+            ids.setdefault(name, []).append(int(id))
+        return ids, topics
+
+    def _places_of(self, topic: str) -> np.ndarray:
+        """int64 (N, 2): time and id of every message, in order of time."""
+        if topic not in self._places:
+            ids = self._ids[topic]
+            wanted = f"SELECT timestamp, id FROM messages WHERE topic_id IN ({','.join('?' * len(ids))}) ORDER BY 1, 2"
+            with self._database_errors():
+                rows = self._database.execute(wanted, ids).fetchall()
+                self._places[topic] = np.array(rows, np.int64).reshape(-1, 2)
+        return self._places[topic]
+
+
+def _address(path: Path) -> str:
+    """How SQLite is to open a file: nothing is written, but a log beside it is taken in, which needs leave to lock.
+
+    Raises FormatError for one that was killed while it changed the file itself: only who may write can take that back.
+    """
+    journal = path.with_name(path.name + "-journal")
+    if journal.is_file() and journal.open("rb").read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC:
+        problem = f"its recorder was killed while it wrote; put it right first: sqlite3 {path.name} .tables"
+        raise FormatError(path, problem)
+    log = path.with_name(path.name + "-wal")
+    unlogged = not log.exists() or log.stat().st_size == 0
+    return f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if unlogged else ''}"

@@ -1,0 +1,184 @@
+"""The ROS 2 messages of a recording: depth and label images, camera info and true joints, as CDR bytes.
+
+rosbags supplies the definitions and the serialiser; it is imported on first use because the command
+line starts without it in a third of the time. What frames have in common is serialised once: a frame adds its
+time and its numbers.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache, lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.recording.ros.depth_images import image_pixels
+from posepipe.recording.ros.message_fields import read_image
+
+DEPTH_TOPIC = "/depth/image"
+CAMERA_INFO_TOPIC = "/depth/camera_info"
+PARTS_TOPIC = "/truth/parts"
+PEOPLE_TOPIC = "/truth/people"
+JOINTS_TOPIC = "/truth/joints"
+
+IMAGE = "sensor_msgs/msg/Image"
+CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
+JOINTS = "posepipe_msgs/msg/Joints"
+
+JOINTS_DEFINITION = """\
+# True joints of everybody in one depth frame. Camera axes: x right, y down, z forward, metres.
+std_msgs/Header header
+# names of the J joints; their order is that of the columns below
+string[] joint_names
+# ids of the P people, 1 and up, as painted in /truth/people
+uint8[] person_ids
+# P x J x 3, row-major: x y z of each joint of the first person, then of the next; NaN where unknown
+float32[] xyz_m
+# P x J, row-major: whether the camera sees the surface around the joint
+bool[] visible
+"""
+
+WHOLE_MM_TOLERANCE_M = 1e-5
+"""Nearer to a whole millimetre than this is rounding of float32, not a finer sensor."""
+
+_STAMP = slice(4, 12)
+"""Where a message keeps its time, when it begins with a header: behind the four bytes that name its encoding."""
+_LENGTH = struct.Struct("<I")
+"""What stands before the elements of a sequence."""
+
+
+@cache
+def typestore() -> Any:
+    """The message types of ROS 2 Humble and our own; building it takes 0.15 s."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    store.register(get_types_from_msg(JOINTS_DEFINITION, JOINTS))
+    return store
+
+
+def schema_text(message_type: str) -> str:
+    """Definition of a message and of all it contains: what an MCAP schema of encoding ``ros2msg`` holds."""
+    text, _ = typestore().generate_msgdef(message_type, ros_version=2)
+    if message_type != JOINTS:
+        return text
+    _, separator, contained = text.partition("=" * 80)  # rosbags drops comments; ours document the file
+    return JOINTS_DEFINITION + separator + contained
+
+
+def _header(stamp_ns: int, frame_id: str) -> Any:
+    types = typestore().types
+    seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
+    return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame_id)
+
+
+def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
+    """The smallest lossless image of a cleaned depth frame, and its ROS encoding.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres, 0 = no reading, at most MAX_DEPTH_M
+
+    Returns
+    -------
+    uint16 millimetres and ``16UC1``, or float32 metres (NaN = no reading, REP 118) and ``32FC1``
+    """
+    shown = depth_m > 0
+    left, top, wide, tall = cv2.boundingRect(shown.view(np.uint8))  # a person who was cut out fills little of a frame
+    seen = slice(top, top + tall), slice(left, left + wide)
+    seen_m = depth_m[seen]
+    seen_mm = np.rint(seen_m * np.float32(1000))
+    if np.abs(seen_mm * np.float32(0.001) - seen_m).max(initial=0) > WHOLE_MM_TOLERANCE_M:
+        return np.where(shown, depth_m, np.float32(np.nan)), "32FC1"
+    depth_mm = np.zeros(depth_m.shape, np.uint16)
+    depth_mm[seen] = seen_mm
+    return depth_mm, "16UC1"
+
+
+def _stamped(message: bytes, stamp_ns: int) -> bytes:
+    """The same message, of a type that begins with a header, at another time."""
+    return message[: _STAMP.start] + struct.pack("<iI", *divmod(stamp_ns, 1_000_000_000)) + message[_STAMP.stop :]
+
+
+@lru_cache(maxsize=16)
+def _image_head(height: int, width: int, encoding: str, row_bytes: int, frame_id: str) -> bytes:
+    """An Image up to its pixels, which are its end."""
+    types = typestore().types
+    empty = types[IMAGE](_header(0, frame_id), height, width, encoding, 0, row_bytes, np.zeros(0, np.uint8))
+    head = bytes(typestore().serialize_cdr(empty, IMAGE, little_endian=True))
+    return head[: -_LENGTH.size] + _LENGTH.pack(height * row_bytes)
+
+
+def encode_image(pixels: np.ndarray, encoding: str, stamp_ns: int, frame_id: str) -> bytes:
+    """Serialise an image (H, W) as sensor_msgs/Image."""
+    height, width = pixels.shape
+    head = _image_head(height, width, encoding, width * pixels.itemsize, frame_id)
+    return b"".join([_stamped(head, stamp_ns), np.ascontiguousarray(pixels).data])
+
+
+def decode_image(data: bytes) -> tuple[np.ndarray, str]:
+    """Pixels (H, W) in native byte order, writable, and the encoding. Raises ValueError for another kind of image."""
+    image = read_image(data, "cdr")
+    return image_pixels(image), image.encoding
+
+
+@lru_cache(maxsize=4)
+def _camera_info(intrinsics: Intrinsics, height: int, width: int, frame_id: str) -> bytes:
+    types = typestore().types
+    fx, fy, cx, cy = intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy
+    message = types[CAMERA_INFO](
+        header=_header(0, frame_id),
+        height=height,
+        width=width,
+        distortion_model="plumb_bob",
+        d=np.zeros(5),
+        k=np.array([fx, 0, cx, 0, fy, cy, 0, 0, 1]),
+        r=np.eye(3).reshape(-1),
+        p=np.array([fx, 0, cx, 0, 0, fy, cy, 0, 0, 0, 1, 0]),
+        binning_x=0,
+        binning_y=0,
+        roi=types["sensor_msgs/msg/RegionOfInterest"](0, 0, 0, 0, False),
+    )
+    return bytes(typestore().serialize_cdr(message, CAMERA_INFO, little_endian=True))
+
+
+def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns: int, frame_id: str) -> bytes:
+    """Serialise a pinhole camera without distortion as sensor_msgs/CameraInfo."""
+    return _stamped(_camera_info(intrinsics, height, width, frame_id), stamp_ns)
+
+
+@lru_cache(maxsize=16)
+def _joints_head(joint_names: tuple[str, ...], people: int, frame_id: str) -> bytes:
+    """A Joints message up to its joints: without any, it ends on two counts."""
+    message = typestore().types[JOINTS](
+        header=_header(0, frame_id),
+        joint_names=list(joint_names),
+        person_ids=np.arange(1, people + 1, dtype=np.uint8),
+        xyz_m=np.zeros(0, np.float32),
+        visible=np.zeros(0, bool),
+    )
+    head = bytes(typestore().serialize_cdr(message, JOINTS, little_endian=True))
+    return head[: -2 * _LENGTH.size]
+
+
+def encode_joints(
+    joint_names: tuple[str, ...], joints_m: np.ndarray, visible: np.ndarray, stamp_ns: int, frame_id: str
+) -> bytes:
+    """Serialise true joints (P, J, 3), metres, and visibility (P, J) as posepipe_msgs/Joints."""
+    head = _stamped(_joints_head(tuple(joint_names), len(joints_m), frame_id), stamp_ns)
+    xyz_m, seen = np.ascontiguousarray(joints_m, np.float32), np.ascontiguousarray(visible, bool)
+    return b"".join([head, _LENGTH.pack(xyz_m.size), xyz_m.data, _LENGTH.pack(seen.size), seen.data])
+
+
+def decode_joints(data: bytes) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Joint names, joints_m float32 (P, J, 3) and visible bool (P, J). Raises ValueError where sizes disagree."""
+    message = typestore().deserialize_cdr(data, JOINTS)
+    people, joints = len(message.person_ids), len(message.joint_names)
+    if message.person_ids.tolist() != list(range(1, people + 1)):
+        raise ValueError(f"joints message: wanted person ids 1, 2, ..., got {message.person_ids.tolist()}")
+    xyz_m = message.xyz_m.reshape(people, joints, 3).copy()
+    visible = message.visible.reshape(people, joints).astype(bool)
+    return tuple(message.joint_names), xyz_m, visible

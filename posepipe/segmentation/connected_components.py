@@ -1,0 +1,200 @@
+"""Kernel: depth-connected components of a picture, the surfaces that hang together in space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from posepipe.camera import Intrinsics
+
+REACH_PX = 2
+"""Pixels up to so far apart may hang together: a column without readings parts nobody."""
+
+
+@njit(cache=True, inline="always")
+def depth_jump_m(depth_m):
+    """Neighbours further apart lie on two surfaces: 10 cm and, as noise has it, a share of z^2; 19 cm at 3 m."""
+    return np.float32(0.1) + np.float32(0.01) * depth_m * depth_m
+
+
+@njit(cache=True)
+def _root(parents, i):
+    while parents[i] != i:
+        parents[i] = parents[parents[i]]  # halves the path for those who come after
+        i = parents[i]
+    return i
+
+
+@njit(cache=True)
+def _find_components(depth_m, mask, reach, out):
+    height, width = depth_m.shape
+    parents = np.arange(height * width).astype(np.int32)
+    for row in range(height):
+        for col in range(width):
+            if not mask[row, col]:
+                continue
+            z = depth_m[row, col]
+            jump = depth_jump_m(z)
+            here = row * width + col
+            for step in range(1, reach + 1):
+                if col >= step and mask[row, col - step] and abs(depth_m[row, col - step] - z) < jump:
+                    a, b = _root(parents, here), _root(parents, here - step)
+                    parents[max(a, b)] = min(a, b)  # the root is the first pixel of a component in image order
+            for step in range(1, reach + 1):
+                if row >= step and mask[row - step, col] and abs(depth_m[row - step, col] - z) < jump:
+                    a, b = _root(parents, here), _root(parents, here - step * width)
+                    parents[max(a, b)] = min(a, b)
+    count = 0
+    for row in range(height):
+        for col in range(width):
+            if mask[row, col]:
+                here = row * width + col
+                root = _root(parents, here)
+                if root == here:
+                    count += 1
+                    out[row, col] = count
+                else:
+                    out[row, col] = out[root // width, root % width]
+    return count
+
+
+def find_components(depth_m: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, int]:
+    """Number the depth-connected components of a mask.
+
+    Two pixels of one row or column hang together when they lie within REACH_PX and differ by less than
+    `depth_jump_m` of the later one.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres
+    mask : bool (H, W), pixels with a reading
+
+    Returns
+    -------
+    components : int32 (H, W), 1 to count in image order of their first pixels, 0 outside the mask
+    count : int
+
+    References
+    ----------
+    Union-find with path halving (Tarjan and van Leeuwen 1984).
+    Naive twin: tests/reference/segmentation/connected_components.py
+    """
+    components = np.zeros(depth_m.shape, np.int32)
+    return components, int(_find_components(depth_m, mask, REACH_PX, components))
+
+
+@njit(cache=True)
+def _measure(components, depth_m, fx, fy, cx, cy, area, low, high):
+    for row in range(components.shape[0]):
+        for col in range(components.shape[1]):
+            component, z = components[row, col], depth_m[row, col]
+            if component:
+                area[component] += z * z / (fx * fy)
+                x, y = (col - cx) / fx * z, (row - cy) / fy * z
+                low[component, 0], high[component, 0] = min(low[component, 0], x), max(high[component, 0], x)
+                low[component, 1], high[component, 1] = min(low[component, 1], y), max(high[component, 1], y)
+                low[component, 2], high[component, 2] = min(low[component, 2], z), max(high[component, 2], z)
+
+
+def measure_components(
+    components: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How large each component is, and its box along the camera's axes.
+
+    Parameters
+    ----------
+    components : int32 (H, W), 0 = none
+    count : int, of components
+    depth_m : float32 (H, W), metres
+    intrinsics : Intrinsics
+
+    Returns
+    -------
+    area_m2 : float64 (count + 1,), surface seen face on, square metres; 0 for numbers that no pixel has
+    low_m, high_m : float64 (count + 1, 3), metres, the box's corners; infinity and -infinity for those. Naive twin:
+        tests/reference/segmentation/connected_components.py
+    """
+    area = np.zeros(count + 1)
+    low, high = np.full((count + 1, 3), np.inf), np.full((count + 1, 3), -np.inf)
+    _measure(components, depth_m, intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy, area, low, high)
+    return area, low, high
+
+
+@njit(cache=True)
+def _keep_large(components, depth_m, fx, fy, area, least, kept):
+    for row in range(components.shape[0]):
+        for col in range(components.shape[1]):
+            if components[row, col]:
+                z = depth_m[row, col]
+                area[components[row, col]] += z * z / (fx * fy)
+    for row in range(components.shape[0]):
+        for col in range(components.shape[1]):
+            kept[row, col] = components[row, col] > 0 and area[components[row, col]] >= least
+
+
+def keep_large(
+    components: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics, min_area_m2: float
+) -> np.ndarray:
+    """Which pixels belong to a component of at least some surface.
+
+    Parameters
+    ----------
+    components : int32 (H, W), 0 = none
+    count : int, of components
+    depth_m : float32 (H, W), metres
+    intrinsics : Intrinsics
+    min_area_m2 : square metres, seen face on
+
+    Returns
+    -------
+    bool (H, W). Naive twin: tests/reference/segmentation/connected_components.py
+    """
+    kept, area = np.empty(components.shape, bool), np.zeros(count + 1)
+    depth_m = np.ascontiguousarray(depth_m)
+    _keep_large(components, depth_m, intrinsics.fx, intrinsics.fy, area, float(min_area_m2), kept)
+    return kept
+
+
+@njit(cache=True)
+def _find_contacts(components, depth_m, reach, gaps):
+    height, width = components.shape
+    for row in range(height):
+        for col in range(width):
+            a = components[row, col]
+            if not a:
+                continue
+            for down, right in ((0, 1), (1, 0)):
+                for step in range(1, reach + 1):
+                    r, c = row + down * step, col + right * step
+                    if r >= height or c >= width:
+                        break
+                    b = components[r, c]
+                    if b:
+                        if b != a:
+                            gap = abs(depth_m[r, c] - depth_m[row, col])
+                            if gap < gaps[a, b]:
+                                gaps[a, b] = gaps[b, a] = gap
+                        break
+
+
+def find_contacts(components: np.ndarray, count: int, depth_m: np.ndarray, reach_px: int) -> np.ndarray:
+    """How far apart in depth components are where they touch in the picture.
+
+    Two components touch where, along a row or column, a pixel of one is the next that is in any component, within
+    ``reach_px``, after a pixel of the other.
+
+    Parameters
+    ----------
+    components : int32 (H, W), 0 = none
+    count : int, of components; the answer has its square
+    depth_m : float32 (H, W), metres
+    reach_px : int
+
+    Returns
+    -------
+    float32 (count + 1, count + 1), metres, the least gap; infinite for components that do not touch. Naive twin:
+    tests/reference/segmentation/connected_components.py
+    """
+    gaps = np.full((count + 1, count + 1), np.inf, np.float32)
+    _find_contacts(components, depth_m, reach_px, gaps)
+    return gaps

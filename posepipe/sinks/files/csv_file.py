@@ -1,0 +1,101 @@
+"""Results as a table: a row for each person in each frame, for spreadsheets, pandas and R.
+
+Columns are in docs/reference/results.md. The file is RFC 4180: commas, a header, lines that end in CR LF; a cell is
+empty where there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from posepipe.kinematics.joint_angles import CAMERA_UP, angle_names, joint_angles
+from posepipe.results import FrameResult, Track
+from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.files.lazy_file import LazyFile
+
+WORLD_UP = (0.0, 0.0, 1.0)
+
+_DECIMALS_DEG = 2
+
+
+class CsvSink:
+    """Write results to a CSV file; a `FrameSink`.
+
+    Frames without anybody leave no row. Every frame is flushed, so that a killed run keeps what it found.
+
+    Parameters
+    ----------
+    path : the file to write; an older one is replaced when the first frame comes
+    joints : every joint that may appear, in the order of the columns
+
+    Raises
+    ------
+    PosepipeError
+        When the file cannot be written.
+    """
+
+    def __init__(self, path: str | Path, joints: tuple[str, ...]) -> None:
+        self.path = Path(path)
+        self._joints = joints
+        self._angles = angle_names(joints)
+        self._file = LazyFile(path, _as_csv([column_names(joints)]))
+
+    def write(self, result: FrameResult) -> None:
+        """Append the people of one frame and flush them."""
+        self.write_row(ResultRow.of(result))
+
+    def write_row(self, row: ResultRow) -> None:
+        """The same of a frame that was read back. Raises ValueError for a joint without a column."""
+        lines = [[row.frame, row.timestamp_s, *self._cells(*each)] for each in row.with_world()]
+        self._file.append(_as_csv(lines))
+
+    def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]]) -> list:
+        joints = track.pose.joints
+        if unknown := joints.keys() - set(self._joints):
+            raise ValueError(f"{self.path}: there is no column for joint {min(unknown)!r}")
+        cells: list = [track.id]
+        for name in self._joints:
+            joint = joints.get(name)
+            cells += ("",) * 4 if joint is None else (*joint.xyz_m, joint.confidence)
+        above_floor = bool(joints) and joints.keys() <= world_m.keys()
+        if above_floor:
+            angles = joint_angles(world_m, WORLD_UP)
+        else:
+            angles = joint_angles({name: joint.xyz_m for name, joint in joints.items()}, CAMERA_UP)
+        return [*cells, "floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
+
+    def close(self) -> None:
+        """Close the file; without a frame it holds the header."""
+        self._file.close()
+
+    def __enter__(self) -> CsvSink:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close_after(error)
+
+
+def column_names(joints: tuple[str, ...]) -> list[str]:
+    """The header row."""
+    names = ["frame", "timestamp_s", "id"]
+    for joint in joints:
+        names += [f"{joint}_x_m", f"{joint}_y_m", f"{joint}_z_m", f"{joint}_confidence"]
+    return [*names, "vertical", *(f"{angle}_deg" for angle in angle_names(joints))]
+
+
+def _as_csv(lines: list[list]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(lines)
+    return text.getvalue()
+
+
+def _degrees(angle: Any) -> float | str:
+    if angle is None or angle != angle:  # NaN: a joint is absent, or the angle means nothing
+        return ""
+    return round(float(angle), _DECIMALS_DEG) + 0.0

@@ -1,0 +1,283 @@
+"""Results as JSON lines: a header, then a line a frame, each flushed, so that a killed run keeps what it found.
+
+The contract is in docs/reference/formats.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors
+from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.sinks.files.lazy_file import LazyFile
+
+FORMAT = "posepipe-results"
+VERSION = 1
+AXES = "x right, y down, z forward, metres"
+
+_DECIMALS = 4  # a tenth of a millimetre: far below what a depth camera resolves
+_TIME_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsHeader:
+    """What results say of themselves before the first frame."""
+
+    joints: tuple[str, ...]  #: every joint that may appear, in the skeleton's order
+    source: str  #: where the frames came from
+    model: str  #: name and hash
+    frame_id: str = "depth_camera"  #: the camera's frame of reference, for ROS
+    start_time_ns: int = 0  #: time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+
+    def as_line(self) -> str:
+        """The first line of a results file."""
+        row = {
+            "format": FORMAT,
+            "version": VERSION,
+            "joints": list(self.joints),
+            "axes": AXES,
+            "frame_id": self.frame_id,
+            "start_time_ns": self.start_time_ns,
+            "model": self.model,
+            "source": self.source,
+        }
+        return _line(row)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """The people of one frame, as they are written and read back: rounded."""
+
+    frame: int  #: index in the source
+    timestamp_s: float
+    people: tuple[Track, ...]
+    #: of each of the people the joints' places in the world, metres; empty where it is not known where that is
+    world_m: tuple[dict[str, tuple[float, float, float]], ...] = ()
+
+    @classmethod
+    def of(cls, result: FrameResult) -> ResultRow:
+        """What is written of a result: tenths of a millimetre, microseconds."""
+        people = tuple(_rounded_track(track) for track in result.people)
+        world: list[dict[str, tuple[float, float, float]]] = []
+        axes = result.world
+        if axes is not None:
+            for track in result.people:
+                places = {name: np.array(joint.xyz_m, float) for name, joint in track.pose.joints.items()}
+                world.append({name: _rounded_point(axes.world_points(place)) for name, place in places.items()})
+        return cls(
+            int(result.frame.index), round(float(result.frame.timestamp_s), _TIME_DECIMALS), people, tuple(world)
+        )
+
+    def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
+        """The people, each with the places above the floor: empty where those are not known."""
+        return list(zip(self.people, self.world_m or ({},) * len(self.people), strict=True))
+
+    def as_line(self, people: slice = slice(None)) -> str:
+        """One line of a results file, of all people or of some."""
+        rows = [_person_row(*each) for each in self.with_world()[people]]
+        return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
+
+
+class JsonLinesSink:
+    """Write results to a file; a `FrameSink`.
+
+    Parameters
+    ----------
+    path : the file to write; an older one is replaced when the first frame comes
+    joints, source, model, frame_id, start_time_ns : as in `ResultsHeader`
+
+    Raises
+    ------
+    PosepipeError
+        When the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        joints: tuple[str, ...],
+        source: str,
+        model: str,
+        frame_id: str = "depth_camera",
+        start_time_ns: int = 0,
+    ) -> None:
+        self.path = Path(path)
+        self._file = LazyFile(path, ResultsHeader(joints, source, model, frame_id, start_time_ns).as_line())
+
+    def write(self, result: FrameResult) -> None:
+        """Append one frame and flush it."""
+        self._file.append(ResultRow.of(result).as_line())
+
+    def close(self) -> None:
+        """Close the file; without a frame it holds the header."""
+        self._file.close()
+
+    def __enter__(self) -> JsonLinesSink:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close_after(error)
+
+
+def _line(row: dict) -> str:
+    return json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) -> dict:
+    joints: dict[str, dict] = {}
+    for name, joint in track.pose.joints.items():
+        joints[name] = {"xyz_m": list(joint.xyz_m), "confidence": joint.confidence}
+        if name in world_m:
+            joints[name]["xyz_world_m"] = list(world_m[name])
+    return {"id": track.id, "joints": joints}
+
+
+def _rounded_track(track: Track) -> Track:
+    joints = {
+        name: JointProposal(name, _rounded_point(joint.xyz_m), _rounded(joint.confidence))
+        for name, joint in track.pose.joints.items()
+    }
+    return Track(int(track.id), Pose(joints))
+
+
+def _rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
+    x, y, z = map(_rounded, xyz_m)
+    return x, y, z
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), _DECIMALS) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A results file."""
+
+    joints: tuple[str, ...]
+    axes: str
+    frame_id: str
+    start_time_ns: int
+    model: str
+    source: str
+    frames: tuple[ResultRow, ...]
+    missing: str = ""  #: what was dropped from a cut file, in words; empty for a whole one
+
+    @property
+    def header(self) -> dict:
+        """All but the frames, as plain data."""
+        names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source")
+        return {name: getattr(self, name) for name in names}
+
+
+def is_results(path: str | Path) -> bool:
+    """Whether a file begins as results do; whether it holds together, reading it tells."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with disk_errors(path), path.open("rb") as file:
+        head = file.read(1 << 16)
+    return (_parse(head.split(b"\n", 1)[0]) or {}).get("format") == FORMAT
+
+
+def read_results(path: str | Path) -> Results:
+    """Read a results file; a last line that was cut is dropped and told of in `Results.missing`.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no results file, naming the byte where the trouble starts.
+    """
+    with disk_errors(path):
+        content = Path(path).read_bytes()
+    lines = content.splitlines(keepends=True)
+    if not lines:
+        raise FormatError(path, "the file is empty; wanted results of `posepipe run`")
+    header = _read_header(path, lines[0])
+    frames: list[ResultRow] = []
+    offset, missing = len(lines[0]), ""
+    for line in lines[1:]:
+        row = _parse(line)
+        if row is None and not line.endswith(b"\n"):
+            missing = f"{path}: the last line was cut and dropped, {len(frames)} frames were read"
+            break
+        frames.append(_read_row(path, row, offset))
+        offset += len(line)
+    return Results(*header, frames=tuple(frames), missing=missing)
+
+
+def _parse(line: bytes) -> dict | None:
+    """The JSON object of a line, or None."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, str, int, str, str]:
+    row = _parse(line)
+    if row is None or row.get("format") != FORMAT:
+        raise FormatError(path, f"the first line is no header of format {FORMAT!r}", 0)
+    if row.get("version") != VERSION:
+        raise FormatError(path, f"wanted version {VERSION} of the results format, got {row.get('version')!r}", 0)
+    try:
+        return (
+            tuple(map(str, row["joints"])),
+            str(row["axes"]),
+            str(row["frame_id"]),
+            int(row["start_time_ns"]),
+            str(row["model"]),
+            str(row["source"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(path, f"damaged header ({error!r})", 0) from error
+
+
+def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
+    if row is None:
+        raise FormatError(path, "a line is no JSON object", offset)
+    try:
+        people = tuple(_track(person) for person in row["people"])
+        world_m = tuple(_world_places(person) for person in row["people"])
+        timestamp_s = _finite(row["timestamp_s"])
+        return ResultRow(int(row["frame"]), timestamp_s, people, world_m if any(world_m) else ())
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error
+
+
+def _track(person: dict) -> Track:
+    return Track(int(person["id"]), Pose({name: _joint(name, row) for name, row in person["joints"].items()}))
+
+
+def _joint(name: str, row: dict) -> JointProposal:
+    confidence = float(row["confidence"])
+    if not 0 <= confidence <= 1:
+        raise ValueError(f"{name}: wanted a confidence from 0 to 1, got {confidence}")
+    return JointProposal(name, _point(row["xyz_m"]), confidence)
+
+
+def _world_places(person: dict) -> dict[str, tuple[float, float, float]]:
+    joints = person["joints"].items()
+    return {name: _point(row["xyz_world_m"]) for name, row in joints if "xyz_world_m" in row}
+
+
+def _point(values: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = map(_finite, values)
+    return x, y, z
+
+
+def _finite(value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"wanted a finite number, got {value!r:.40}")
+    return number

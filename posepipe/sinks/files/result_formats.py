@@ -1,0 +1,39 @@
+"""Which sink writes which file of results: told from the suffix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from posepipe.sinks.files.csv_file import CsvSink
+from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
+
+
+def _json_lines(path: Path, header: ResultsHeader) -> JsonLinesSink:
+    return JsonLinesSink(path, header.joints, header.source, header.model, header.frame_id, header.start_time_ns)
+
+
+def _csv(path: Path, header: ResultsHeader) -> CsvSink:
+    return CsvSink(path, header.joints)
+
+
+RESULT_SINKS: dict[str, Callable[[Path, ResultsHeader], JsonLinesSink | CsvSink]] = {
+    ".jsonl": _json_lines,
+    ".csv": _csv,
+    "": _json_lines,  # /dev/stdout, a named pipe
+}
+"""Suffix -> what makes the sink. Each writes frame by frame."""
+
+
+def check_suffix(path: Path) -> Path:
+    """The path again. Raises ValueError when no sink writes such a file."""
+    if str(path) == "-":
+        raise ValueError("-: write /dev/stdout for standard output")
+    if path.suffix.lower() not in RESULT_SINKS:
+        raise ValueError(f"{path}: wanted a name that ends in {' or '.join(filter(None, RESULT_SINKS))}")
+    return path
+
+
+def open_result_sink(path: Path, header: ResultsHeader) -> JsonLinesSink | CsvSink:
+    """The sink of a file. Raises ValueError for another suffix."""
+    return RESULT_SINKS[check_suffix(path).suffix.lower()](path, header)

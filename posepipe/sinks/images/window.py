@@ -1,0 +1,84 @@
+"""Results in a window on the desktop, as they come: for a machine without a browser."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import TracebackType
+from typing import Self
+
+import cv2
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import PosepipeError
+from posepipe.results import FrameResult
+from posepipe.sinks.images.drawing import draw_result
+
+TITLE = "posepipe - space: pause, q: quit"
+_QUIT, _PAUSE = {ord("q"), 27}, ord(" ")
+_POLL_MS = 50
+_TRIAL = "import cv2; cv2.namedWindow('trial', cv2.WINDOW_GUI_NORMAL); cv2.waitKey(1)"
+_TRIAL_S = 60.0  # importing OpenCV takes seconds on a small machine
+
+
+class WindowSink:
+    """Shows every result; its picture is that of `PictureSink`. To be used in the main thread.
+
+    Space pauses; q, Esc and closing the window do what Ctrl-C does.
+
+    Raises
+    ------
+    PosepipeError
+        When windows cannot be shown here.
+    """
+
+    def __init__(self, body: BodyDefinition) -> None:
+        check_display()
+        self._body = body
+        self._is_sized = False
+        cv2.namedWindow(TITLE, cv2.WINDOW_NORMAL | cv2.WINDOW_KEEPRATIO | cv2.WINDOW_GUI_NORMAL)
+
+    def write(self, result: FrameResult) -> None:
+        picture = draw_result(result, self._body)
+        if not self._is_sized:
+            cv2.resizeWindow(TITLE, picture.shape[1], picture.shape[0])
+            self._is_sized = True
+        cv2.imshow(TITLE, picture)
+        if self._key(1) == _PAUSE:
+            while self._key(_POLL_MS) != _PAUSE:
+                pass
+
+    def hold(self) -> None:
+        """Leave the last picture to be looked at, until a key asks to quit."""
+        while True:
+            self._key(_POLL_MS)
+
+    def close(self) -> None:
+        """Take the window away."""
+        cv2.destroyAllWindows()
+        cv2.waitKey(1)
+
+    def _key(self, wait_ms: int) -> int:
+        key = cv2.waitKey(wait_ms)
+        if key in _QUIT or cv2.getWindowProperty(TITLE, cv2.WND_PROP_VISIBLE) < 1:
+            raise KeyboardInterrupt
+        return key
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The window stays until `close`: it is looked at when all is done."""
+
+
+def check_display() -> None:
+    """Raise PosepipeError where no window can be shown; OpenCV itself would end the whole program."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise PosepipeError("a window needs a desktop, and DISPLAY is not set; use --view page, in any browser")
+    try:
+        subprocess.run([sys.executable, "-c", _TRIAL], capture_output=True, check=True, timeout=_TRIAL_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        raise PosepipeError("OpenCV could open no window on this desktop; use --view page, in any browser") from error

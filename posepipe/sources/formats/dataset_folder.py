@@ -1,0 +1,56 @@
+"""Play the depth of a labelled dataset, to see what a forest makes of the frames it was trained on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.camera.camera_file import CameraFile
+from posepipe.datasets.dataset import Dataset
+from posepipe.errors import SourceError
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.sources.base.indexed_source import IndexedSource
+
+
+class DatasetFolder(IndexedSource):
+    """Depth frames of a dataset, without their truth.
+
+    Recordings of a dataset may differ in camera: a frame's own intrinsics count, the source's are the
+    first frame's.
+    """
+
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
+        self.name = str(folder)
+        self._dataset = Dataset.open(folder)
+        if len(self._dataset) == 0:
+            raise SourceError(folder, "the dataset has no frames yet")
+        first = self._dataset[0].depth
+        self._replacement = None if camera is None else camera.intrinsics_for(*first.depth_m.shape)
+        self.shape = first.depth_m.shape
+        self.intrinsics = self._replacement or first.intrinsics
+        self.lens_from = "its recordings" if camera is None else camera.name
+
+    @cached_property
+    def timestamps_s(self) -> np.ndarray:  # type: ignore[override]  # opens every recording: only when asked
+        return self._dataset.timestamps_s
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        return self._seen(self._dataset[index])
+
+    def __iter__(self) -> Iterator[DepthFrame]:
+        return map(self._seen, self._dataset)
+
+    def _seen(self, frame: LabelledFrame) -> DepthFrame:
+        if self._replacement is None:
+            return frame.depth
+        return dataclasses.replace(frame.depth, intrinsics=self._replacement)
+
+    def close(self) -> None:
+        self._dataset.close()

@@ -1,0 +1,64 @@
+"""One depth image as a 16-bit grey PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.frames import DepthFrame
+from posepipe.io.files import disk_errors
+
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+_END_CHUNK = b"IEND\xaeB`\x82"
+_COLOURS = {0: "grey", 2: "colour", 3: "palette", 4: "grey with alpha", 6: "colour with alpha"}
+_MILLIMETRE = 0.001
+
+
+def read_depth_png(path: str | Path) -> np.ndarray:
+    """Read uint16 (H, W) grey levels.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no PNG, is cut, or is not 16-bit grey: OpenCV would convert without a word.
+    """
+    with disk_errors(path):
+        data = Path(path).read_bytes()
+    if not data.startswith(PNG_MAGIC) or len(data) < 26:
+        raise FormatError(path, "wanted a 16-bit grey PNG, got another kind of file")
+    bits, colour = data[24], data[25]
+    if (bits, colour) != (16, 0):
+        got = f"{bits}-bit {_COLOURS.get(colour, 'unknown')}"
+        raise FormatError(path, f"wanted a 16-bit grey PNG, got {got}; save depth as uint16, one channel")
+    if _END_CHUNK not in data[-64:]:
+        raise FormatError(path, "the PNG is cut: its end is missing", len(data))
+    try:
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    except cv2.error as error:  # an image larger than OpenCV allows
+        raise FormatError(path, f"the PNG cannot be decoded ({error.err})") from error
+    if pixels is None or pixels.dtype != np.uint16 or pixels.ndim != 2:
+        raise FormatError(path, "the PNG is damaged and cannot be decoded")
+    return pixels
+
+
+def write_depth_png(path: str | Path, grey: np.ndarray) -> None:
+    """Write uint16 (H, W) grey levels."""
+    if grey.dtype != np.uint16 or grey.ndim != 2:
+        raise ValueError(f"wanted uint16 (H, W), got {grey.dtype} {grey.shape}")
+    _, data = cv2.imencode(".png", grey)
+    with disk_errors(path):
+        Path(path).write_bytes(data.tobytes())
+
+
+def depth_in_metres(grey: np.ndarray, depth_unit_m: float) -> np.ndarray:
+    """Grey levels to what a `DepthFrame` takes: millimetres as they are, other units as float32 metres."""
+    return grey if depth_unit_m == _MILLIMETRE else grey * np.float32(depth_unit_m)
+
+
+def depth_in_grey_levels(frame: DepthFrame, depth_unit_m: float) -> np.ndarray:
+    """Depth rounded to the unit, uint16 (H, W); what 16 bits cannot hold becomes 0, no reading."""
+    levels = np.rint(frame.depth_m / np.float32(depth_unit_m))
+    return np.where(levels > np.iinfo(np.uint16).max, 0, levels).astype(np.uint16)

@@ -1,0 +1,180 @@
+"""The ITOP dataset, side and top view: HDF5 files of depth, and of labels beside them; extra ``itop``.
+
+``ITOP_side_test_depth_map.h5`` holds ``data`` float (N, 240, 320), metres, 0 = no reading, and ``id`` (N,).
+``ITOP_side_test_labels.h5`` holds ``is_valid`` (N,), ``visible_joints`` (N, 15), ``real_world_coordinates`` (N, 15, 3),
+metres with y up, and ``segmentation`` int8 (N, 240, 320), -1 = not the person. No file says when a frame was taken, nor
+through which lens.
+
+References
+----------
+Haque et al., "Towards Viewpoint Invariant 3D Human Pose Estimation", ECCV 2016, and its page of data. The lens and the
+order of the joints are as its authors' code and those that reported figures since have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import DEFAULT_FPS, CameraFile
+from posepipe.errors import FormatError, SourceError
+from posepipe.frames import DepthFrame
+from posepipe.io.files import disk_errors
+from posepipe.sources.base.indexed_source import IndexedSource
+
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+SHAPE = (240, 320)
+METRES_PER_PIXEL = 3.50666662e-3
+"""At one metre: x = (column - 160) z times this, and upwards (120 - row) z times this."""
+LENS = Intrinsics(1 / METRES_PER_PIXEL, 1 / METRES_PER_PIXEL, 160.0, 120.0)
+JOINTS = ("head", "neck", "right_shoulder", "left_shoulder", "right_elbow", "left_elbow", "right_hand", "left_hand",
+          "torso", "right_hip", "left_hip", "right_knee", "left_knee", "right_foot", "left_foot")  # fmt: skip
+"""In the files' order, by our names. Left is the person's own: of who faces the camera, "R Shoulder" is on the left."""
+_MOST_FRAMES = 200_000
+_FAR_M = 20.0
+_ID_BYTES = 64
+_DEPTH_NAME, _LABELS_NAME = "_depth_map.h5", "_labels.h5"
+
+
+class ItopDepthMap(IndexedSource):
+    """Depth frames of one file of ITOP; time is counted as if there were 30 a second.
+
+    Parameters
+    ----------
+    camera : a calibration to take instead of ITOP's
+
+    Raises
+    ------
+    SourceError
+        When the extra ``itop`` is not installed.
+    FormatError
+        For a file that is damaged or holds something else; while iterating, where it is damaged.
+    """
+
+    def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
+        self.path = Path(path)
+        self.name = str(path)
+        self._file = _open_hdf5(self.path)
+        try:
+            with _hdf5_errors(self.path):
+                self._data = _dataset(self.path, self._file, "data", "f", SHAPE)
+                self.ids = _ids(self._file, len(self._data))  #: person and frame of every row, (N,), or None
+        except BaseException:
+            self.close()
+            raise
+        self.shape = SHAPE
+        self.intrinsics = LENS if camera is None else camera.intrinsics_for(*SHAPE)
+        self.lens_from = "what ITOP's authors used" if camera is None else camera.name
+        self.timestamps_s = np.arange(len(self._data)) / DEFAULT_FPS
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        with _hdf5_errors(self.path):
+            depth_m = self._data[index]
+        return DepthFrame(depth_m, self.intrinsics, float(self.timestamps_s[index]), index)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItopLabels:
+    """The labels beside a file of depth."""
+
+    path: Path
+    valid: np.ndarray  #: bool (N,), frames that the benchmark counts
+    visible: np.ndarray  #: bool (N, 15)
+    joints_m: np.ndarray  #: float32 (N, 15, 3), metres, our axes: x right, y down, z forward
+    ids: np.ndarray | None  #: as in `ItopDepthMap`
+    _segmentation: Any
+
+    def person(self, index: int) -> np.ndarray:
+        """Pixels that the segmentation gives to the person of a frame, bool (H, W)."""
+        with _hdf5_errors(self.path):
+            return self._segmentation[index] >= 0
+
+
+def read_itop_labels(depth_path: str | Path) -> ItopLabels:
+    """The labels that belong to a file of depth, found beside it by name.
+
+    Raises
+    ------
+    FormatError
+        When there are none, or they are damaged or of something else.
+    """
+    depth_path = Path(depth_path)
+    path = depth_path.with_name(depth_path.name.replace(_DEPTH_NAME, _LABELS_NAME))
+    if path == depth_path or not path.is_file():
+        raise FormatError(
+            depth_path, f"no truth to compare with; wanted a name NAME{_DEPTH_NAME} and NAME{_LABELS_NAME} beside it"
+        )
+    file = _open_hdf5(path)
+    with _hdf5_errors(path):
+        valid = _dataset(path, file, "is_valid", "biu", ())[...] != 0
+        rows = len(valid)
+        visible = _dataset(path, file, "visible_joints", "biu", (len(JOINTS),), rows)[...] != 0
+        upwards = _dataset(path, file, "real_world_coordinates", "f", (len(JOINTS), 3), rows)[...]
+        segmentation = _dataset(path, file, "segmentation", "i", SHAPE, rows)
+        ids = _ids(file, rows)
+    joints_m = upwards.astype(np.float32) * np.array([1, -1, 1], np.float32)
+    if not (np.abs(joints_m[valid]) < _FAR_M).all():
+        raise FormatError(path, f"real_world_coordinates: wanted metres, none beyond {_FAR_M:g}, in every valid frame")
+    return ItopLabels(path, valid, visible, joints_m, ids, segmentation)
+
+
+def is_itop(path: str | Path) -> bool:
+    """Whether a file begins like one of ITOP's."""
+    with disk_errors(path):
+        if not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as stream:
+            return stream.read(len(HDF5_MAGIC)) == HDF5_MAGIC
+
+
+def _open_hdf5(path: Path) -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise SourceError(path, "ITOP's HDF5 files need h5py; pip install 'posepipe[itop]'") from error
+    with disk_errors(path), path.open("rb"):
+        pass  # what h5py says of a missing file or permission is several lines
+    with _hdf5_errors(path):
+        return h5py.File(path, "r")
+
+
+@contextmanager
+def _hdf5_errors(path: Path) -> Iterator[None]:
+    """Turn what h5py says of damage into one line that names the file."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(path, f"not HDF5, or cut or damaged ({reason}); fetch it again") from error
+
+
+def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...], rows: int | None = None) -> Any:
+    """One array of a file, checked but not read."""
+    import h5py
+
+    wanted = f"{name}: wanted ({'N' if rows is None else rows}{''.join(f', {size}' for size in shape)})"
+    array = file.get(name)
+    if not isinstance(array, h5py.Dataset) or array.file != file or array.is_virtual or array.external:
+        found = ", ".join(map(repr, list(file)[:10])) or "nothing"
+        raise FormatError(
+            path, f"{wanted}, the file holds {found}; wanted ITOP_..{_DEPTH_NAME}, {_LABELS_NAME} beside it"
+        )
+    fits = array.shape is not None and array.ndim and array.shape[1:] == shape and array.dtype.kind in kinds
+    if not fits or not 0 < len(array) <= _MOST_FRAMES or len(array) != (rows or len(array)):
+        raise FormatError(path, f"{wanted} of kind {kinds!r}, got {array.dtype} {array.shape}")
+    return array
+
+
+def _ids(file: Any, rows: int) -> np.ndarray | None:
+    array = file.get("id")
+    fits = getattr(array, "shape", None) == (rows,) and array.dtype.itemsize <= _ID_BYTES
+    return array[...] if fits else None

@@ -1,0 +1,145 @@
+"""A folder of 16-bit grey PNGs in name order, with ``camera.json``: what almost any program can write.
+
+What we write has the frames' times in a ``depth.txt`` as well: a folder of the TUM RGB-D format, with its calibration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
+from posepipe.errors import FormatError, SourceError
+from posepipe.frames import DepthFrame
+from posepipe.io.files import disk_errors
+from posepipe.sources.base.indexed_source import IndexedSource
+from posepipe.sources.formats.depth_png import depth_in_grey_levels, depth_in_metres, read_depth_png, write_depth_png
+
+TIMES_NAME = "depth.txt"
+
+
+def natural_order(path: Path) -> list[tuple[int, str]]:
+    """Sort key: frame2 before frame10, as people count."""
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", path.name)]
+
+
+def list_pngs(folder: Path) -> list[Path]:
+    """PNG files of a folder in natural order; hidden files are not frames."""
+    with disk_errors(folder):
+        files = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and not p.name.startswith(".")]
+    return sorted(files, key=natural_order)
+
+
+class PngFolder(IndexedSource):
+    """Frames of a PNG folder, read one at a time.
+
+    Parameters
+    ----------
+    camera : a calibration to take instead of the folder's own ``camera.json``
+
+    Raises
+    ------
+    FormatError
+        For a calibration that is missing or wrong; while iterating, for an image that is no depth image.
+    SourceError
+        For a folder without a PNG.
+    """
+
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
+        self.folder = Path(folder)
+        self.name = str(folder)
+        self._files = list_pngs(self.folder)
+        if not self._files:
+            raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
+        self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
+        self.shape = (self._camera.height, self._camera.width)
+        self.intrinsics, self.lens_from = self._camera.intrinsics, self._camera.name
+        self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        path = self._files[index]
+        grey = read_depth_png(path)
+        if grey.shape != self.shape:
+            raise FormatError(
+                path,
+                f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} says {self.shape[1]}x{self.shape[0]}",
+            )
+        depth = depth_in_metres(grey, self._camera.depth_unit_m)
+        return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
+
+
+class PngFolderWriter:
+    """Write frames as a PNG folder; a context manager.
+
+    Depth is rounded to ``depth_unit_m``; times go to `TIMES_NAME`, whole nanoseconds after ``start_time_ns``.
+
+    Raises
+    ------
+    PosepipeError
+        When the folder cannot be written, or already holds PNGs that would mix with these.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        intrinsics: Intrinsics,
+        height: int,
+        width: int,
+        fps: float = 30.0,
+        depth_unit_m: float = 0.001,
+        start_time_ns: int = 0,
+    ) -> None:
+        self.folder = Path(folder)
+        self.frame_count = 0
+        self._start_time_ns = start_time_ns
+        self._camera = CameraFile(width, height, intrinsics, depth_unit_m, fps)
+        with disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if list_pngs(self.folder):
+            raise SourceError(self.folder, "already holds PNGs; give a new folder")
+        write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
+
+    def write(self, frame: DepthFrame) -> None:
+        """Append one frame. Raises ValueError for a frame of another camera, or one before the epoch."""
+        wanted = (self._camera.height, self._camera.width)
+        if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
+            raise ValueError(
+                f"{self.folder}: wanted frames {wanted} of {self._camera.intrinsics}, "
+                f"got {frame.depth_m.shape} of {frame.intrinsics}"
+            )
+        time_ns = self._start_time_ns + round(frame.timestamp_s * 1e9)
+        if time_ns < 0:
+            raise ValueError(f"frame {frame.index}: timestamp_s {frame.timestamp_s} lies before the epoch")
+        path = self.folder / f"{self.frame_count:06d}.png"
+        write_depth_png(path, depth_in_grey_levels(frame, self._camera.depth_unit_m))
+        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+        with disk_errors(path), (self.folder / TIMES_NAME).open("a", encoding="ascii") as times:
+            times.write(f"{seconds}.{nanoseconds:09d} {path.name}\n")
+        self.frame_count += 1
+
+    def __enter__(self) -> PngFolderWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Every file is closed as soon as it is written."""
+
+
+def write_png_folder(folder: str | Path, frames: Iterable[DepthFrame], fps: float = 30.0) -> int:
+    """Write frames of one camera as a PNG folder in millimetres; returns how many."""
+    frames = iter(frames)
+    first = next(frames, None)
+    if first is None:
+        raise ValueError(f"{folder}: no frames to write")
+    height, width = first.depth_m.shape
+    with PngFolderWriter(folder, first.intrinsics, height, width, fps) as writer:
+        writer.write(first)
+        for frame in frames:
+            writer.write(frame)
+        return writer.frame_count

@@ -1,0 +1,16 @@
+"""Play the depth stream of a ROS 1 bag: rosbag's, or that of RealSense's SDK up to 2.57."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from posepipe.camera.camera_file import CameraFile
+from posepipe.recording import Ros1File
+from posepipe.sources.formats.recording_file import MessageSource
+
+
+class Ros1Bag(MessageSource):
+    """Depth frames of a bag of version 2.0, whole or cut (``.bag.active``); parameters as of `MessageSource`."""
+
+    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
+        super().__init__(str(path), Ros1File(path), camera, topic)

@@ -1,0 +1,57 @@
+"""Play the depth stream of a ROS 2 recording: one database, or rosbag2's folder of databases or MCAP files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from posepipe.camera.camera_file import CameraFile
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors
+from posepipe.recording import JoinedFiles, McapFile, MessageFile, SqliteFile
+from posepipe.sources.formats.recording_file import MessageSource
+
+METADATA_NAME = "metadata.yaml"
+_KINDS = {".db3": SqliteFile, ".mcap": McapFile}
+
+
+class Ros2Bag(MessageSource):
+    """Depth frames of a ``.db3``, or of a folder that ``ros2 bag record`` made; parameters as of `MessageSource`.
+
+    All there is to know stands in the files themselves: a folder whose recorder was killed lacks its metadata.yaml.
+    """
+
+    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
+        path = Path(path)
+        file = _open_folder(path) if path.is_dir() else SqliteFile(path)
+        super().__init__(str(path), file, camera, topic)
+
+
+def _open_folder(folder: Path) -> MessageFile:
+    """All files of one recording as one."""
+    files = _files_of(folder)
+    opened: list[MessageFile] = []
+    try:
+        for file in files:
+            opened.append(_KINDS[file.suffix](file))
+    except BaseException:
+        for each in opened:
+            each.close()
+        raise
+    return JoinedFiles(folder, opened)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The files of the one recording in a folder: bag_0.db3, bag_1.db3 ..."""
+    with disk_errors(folder):
+        names = sorted(path.name for path in folder.iterdir())
+    found = [folder / name for name in names if Path(name).suffix in _KINDS]
+    if not found:
+        packed = [name for name in names if name.endswith(".zstd")]
+        problem = f"unpack {packed[0]} first: zstd -d --rm" if packed else "no .db3 and no .mcap beside metadata.yaml"
+        raise FormatError(folder, problem)
+    recordings = {(re.sub(r"_\d+$", "", path.stem), path.suffix) for path in found}
+    if len(recordings) > 1:
+        listed = ", ".join(path.name for path in found)
+        raise FormatError(folder, f"several recordings in one folder, give one of them: {listed}")
+    return found

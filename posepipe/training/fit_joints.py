@@ -1,0 +1,350 @@
+"""Learns the joint parameters of a forest from labelled frames that its trees never saw.
+
+A grid search finds bandwidth and probability threshold of each landmark, the push-back follows from
+the residuals along the ray, a logistic fit turns mass into confidence, a Gaussian of landmarks
+and joints is estimated for the inference of joints, and a network learns to correct it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, product
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from posepipe.body import BodyDefinition, mirror_name
+from posepipe.frames import LabelledFrame
+from posepipe.joints.calibration import MIN_SHARE, calibrate, confidence_of_mass, fuse, fusion_terms, share_within
+from posepipe.joints.joint_parameters import JointParameters, Refinement
+from posepipe.joints.mean_shift import find_modes
+from posepipe.joints.offset_votes import PackedVotes
+from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_noise
+from posepipe.joints.proposals import find_landmarks
+from posepipe.joints.push_back import push_back
+from posepipe.joints.refinement import Evidence, Mirror, refine
+from posepipe.joints.weighted_points import WeightedPoints, weigh_points
+from posepipe.landmarks import Landmark, landmark_classes, landmarks_of
+from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.results import RIGHT_M
+from posepipe.segmentation.pixel_grid import stride_for
+from posepipe.training.fit_gaussian import fit_gaussian
+from posepipe.training.fit_refinement import fit_fusion, train_refinement
+
+BANDWIDTHS_M = (0.04, 0.065, 0.09, 0.12)
+MIN_PROBABILITIES = (0.05, 0.14, 0.25)
+SEARCH_PEOPLE = 400
+"""People on whom the grid is searched; their densities are held in memory, about 0.6 MB each."""
+FEW_PEOPLE = 100
+"""The Gaussian has 48 places to relate; with fewer people than this it learns their chance likenesses."""
+GAUSSIAN_PEOPLE = 6000
+"""More would make the Gaussian no better, and cost half a minute a thousand."""
+REFINEMENT_PEOPLE = 2000
+"""With fewer, the network learns those people by heart: none is taught."""
+HELD_BACK = 10
+"""Every tenth person is kept from the network: by these it is calibrated, and dropped if it helps none of them."""
+OUTLIER_M = 0.2
+"""Modes further off are mistakes, left to the confidence; the Gaussian describes the rest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Person:
+    """The density of one person, and where landmarks and joints really are."""
+
+    density: WeightedPoints
+    landmarks_m: np.ndarray  #: float64 (L, 3); NaN where a landmark shows no surface
+    joints_m: np.ndarray  #: float64 (J, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Modes:
+    """The modes of P people, half of them the mirror images of the others, pushed back, and the truth."""
+
+    modes_m: np.ndarray  #: float64 (P, L, M, 3)
+    masses_m2: np.ndarray  #: float64 (P, L, M)
+    landmarks_m: np.ndarray  #: float64 (P, L, 3), NaN where a landmark shows no surface
+    joints_m: np.ndarray  #: float64 (P, J, 3)
+
+
+def fit_joint_parameters(
+    classifier: PartClassifier,
+    frames: Iterable[LabelledFrame],
+    on_frame: Callable[[], object] = lambda: None,
+    votes: PackedVotes | None = None,
+    method: str = "parts",
+    on_epoch: Callable[[], object] = lambda: None,
+    on_search: Callable[[float, float], object] = lambda before, after: None,
+) -> JointParameters:
+    """Learn the joint parameters of a classifier.
+
+    Parameters
+    ----------
+    classifier : PartClassifier
+    frames : labelled frames, not those its trees were grown on. The grid search takes the first
+        SEARCH_PEOPLE people; the Gaussian gains from some thousands, the network from some ten thousands
+    on_frame : called at each frame, for a progress bar
+    votes : of the classifier's leaves; without them only the method "parts" will do
+    method : one of METHODS
+    on_epoch : called at each round of the network's training, if it is trained
+    on_search : called after the grid search with its gain: mean over landmarks of the share whose heaviest mode lies
+        within 10 cm, on the people searched, with untrained parameters and with the best
+
+    Raises
+    ------
+    ValueError
+        When the frames show nobody.
+    """
+    people = _people(classifier, frames, on_frame, method)
+    searched = list(islice(people, SEARCH_PEOPLE))
+    if not searched:
+        raise ValueError("joint parameters need frames with people; these frames show nobody")
+    if len(searched) < FEW_PEOPLE:
+        warnings.warn(
+            f"joint parameters from {len(searched)} people will be poor; give some hundreds, better thousands",
+            stacklevel=2,
+        )
+    parameters = _search_modes(searched, classifier.body, votes, method)
+    untrained = JointParameters.default(classifier.body, method)
+    looks = (_find_all(searched, p, classifier.body, votes) for p in (untrained, parameters))
+    on_search(*(float(_score(_heaviest(look), look.landmarks_m).mean()) for look in looks))
+    found = _find_all(chain(searched, people), parameters, classifier.body, votes)
+    parameters = replace(parameters, confidence=_fit_confidence(found))
+    # a Gaussian is surer of the people it was fitted to: it is calibrated on people held back, then fitted to all
+    number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)  # a person and his mirror image have one
+    enough, half = number < GAUSSIAN_PEOPLE, number % 2 == 0
+    on_half = _with_gaussian(parameters, found, enough & half)
+    parameters = replace(parameters, calibration=_fit_calibration(on_half, found, enough & ~half))
+    parameters = _with_gaussian(parameters, found, enough)
+    if number.max() + 1 < REFINEMENT_PEOPLE:
+        return parameters
+    return replace(parameters, refinement=_fit_refinement(parameters, found, classifier.body, number, on_epoch))
+
+
+def _people(
+    classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
+) -> Iterator[_Person]:
+    """Classify the people of labelled frames, one by one.
+
+    A joint's surface truly lies at the joint, when that is visible; a part's, at the mode of its true pixels. What
+    is voted for lies at the joint, seen or not.
+    """
+    body = classifier.body
+    classes = landmark_classes(body)
+    for frame in frames:
+        depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
+        for person in range(1, len(frame.joints_m) + 1):
+            mask = (frame.people == person) & (depth_m > 0)
+            parts = classifier.predict(depth_m, mask, intrinsics, stride_for(mask))
+            if len(parts.pixels):
+                truth = weigh_points(depth_m, intrinsics, _perfect(parts, frame.parts), classes)
+                joints_m = frame.joints_m[person - 1]
+                yield _Person(
+                    weigh_points(depth_m, intrinsics, parts, classes),
+                    _true_landmarks(truth, joints_m, frame.visible[person - 1], body, method),
+                    joints_m.astype(np.float64),
+                )
+        on_frame()
+
+
+def _perfect(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
+    labels = truth[parts.pixels[:, 0], parts.pixels[:, 1]]
+    return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels])
+
+
+def _true_landmarks(
+    truth: WeightedPoints, joints_m: np.ndarray, visible: np.ndarray, body: BodyDefinition, method: str
+) -> np.ndarray:
+    default = JointParameters.default(body)
+    modes, masses = find_modes(
+        truth.points_m, truth.probabilities, truth.area_m2, default.bandwidth_m, default.min_probability
+    )
+    places = []
+    for row, (name, voted) in enumerate(landmarks_of(body, method)):
+        if name in body.joints:
+            joint = body.joint_index(name)
+            places.append(joints_m[joint] if voted or visible[joint] else np.full(3, np.nan))
+        else:  # surfaces come first, whichever are asked for
+            places.append(modes[row, 0] if masses[row, 0] > 0 else np.full(3, np.nan))
+    return np.array(places, np.float64)
+
+
+def _find_all(
+    people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition, votes: PackedVotes | None
+) -> _Modes:
+    """The modes of all people, whose densities are forgotten on the way, and of their mirror images."""
+    rows = []
+    for person in people:
+        found = find_landmarks(person.density, parameters, votes)
+        rows.append((*found, person.landmarks_m, person.joints_m))
+    modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    pushed = push_back(modes, parameters.push_back_m[:, None])
+    return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body, parameters.method)
+
+
+def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Modes:
+    """Left and right are learned alike, from twice the people."""
+    landmarks = landmarks_of(body, method)
+    swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
+    across = np.array([-1.0, 1.0, 1.0])
+    return _Modes(
+        np.concatenate([found.modes_m, found.modes_m[:, swap] * across]),
+        np.concatenate([found.masses_m2, found.masses_m2[:, swap]]),
+        np.concatenate([found.landmarks_m, found.landmarks_m[:, swap] * across]),
+        np.concatenate([found.joints_m, found.joints_m[:, body.mirrored_joints()] * across]),
+    )
+
+
+def _search_modes(
+    people: Sequence[_Person], body: BodyDefinition, votes: PackedVotes | None, method: str
+) -> JointParameters:
+    """Bandwidth, threshold and push-back with the most modes within 10 cm of the truth, per landmark."""
+    names = [name for name, _ in landmarks_of(body, method)]
+    is_joint = np.array([name in body.joints for name in names])
+    default = replace(JointParameters.default(body, method), push_back_m=np.zeros(len(names), np.float32))
+    best, best_score = default, np.full(len(names), -np.inf)
+    for bandwidth, threshold in product(BANDWIDTHS_M, MIN_PROBABILITIES):
+        trial = replace(
+            default,
+            bandwidth_m=np.full(len(names), bandwidth, np.float32),
+            min_probability=np.full(len(names), threshold, np.float32),
+        )
+        found = _find_all(people, trial, body, votes)
+        top = _heaviest(found)
+        pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
+        score = _score(push_back(top, pushed), found.landmarks_m)
+        better = score > best_score
+        best_score = np.where(better, score, best_score)
+        best = replace(
+            best,
+            bandwidth_m=np.where(better, trial.bandwidth_m, best.bandwidth_m),
+            min_probability=np.where(better, trial.min_probability, best.min_probability),
+            push_back_m=np.where(better, pushed, best.push_back_m).astype(np.float32),
+        )
+    return best
+
+
+def _heaviest(found: _Modes) -> np.ndarray:
+    """The heaviest mode of each landmark, float64 (P, L, 3); NaN where there is none."""
+    return np.where(found.masses_m2[:, :, :1] > 0, found.modes_m[:, :, 0], np.nan)
+
+
+def _best_push_back(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    """Median residual along the ray of the modes that are no outliers: (L,), metres."""
+    ray = top_m / np.linalg.norm(top_m, axis=-1, keepdims=True)
+    residual = truth_m - top_m
+    along = np.where(np.linalg.norm(residual, axis=-1) < OUTLIER_M, (residual * ray).sum(axis=-1), np.nan)
+    return np.array([np.median(a[np.isfinite(a)]) if np.isfinite(a).any() else 0.0 for a in along.T])
+
+
+def _score(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    """Share of true landmarks with a mode within 10 cm; the mean error breaks ties: (L,)."""
+    error = np.where(np.isfinite(truth_m[..., 0]), np.linalg.norm(top_m - truth_m, axis=-1), np.nan)
+    known = np.maximum(np.isfinite(truth_m[..., 0]).sum(axis=0), 1)
+    right = error < RIGHT_M
+    mean_error = np.where(right, error, 0).sum(axis=0) / np.maximum(right.sum(axis=0), 1)
+    return right.sum(axis=0) / known - 1e-3 * mean_error
+
+
+def _fit_confidence(found: _Modes) -> np.ndarray:
+    """Logistic in ln(mass) of the modes that lie within 10 cm of the truth: float32 (L, 2)."""
+    with np.errstate(invalid="ignore"):
+        # where the truth is NaN nothing is right
+        right = np.linalg.norm(found.modes_m - found.landmarks_m[:, :, None], axis=-1) < RIGHT_M
+    return np.array(
+        [_logistic(np.log(m[m > 0]), r[m > 0]) for m, r in _by_landmark(found.masses_m2, right)],
+        np.float32,
+    )
+
+
+def _by_landmark(*arrays: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Columns of (P, L, ...) arrays, landmark by landmark."""
+    yield from zip(*(np.moveaxis(a, 1, 0) for a in arrays), strict=True)
+
+
+def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarray) -> JointParameters:
+    """Mean and covariance, per axis, of the right modes and true joints of some people about their joints' centre."""
+    top = found.modes_m[:, :, 0]
+    with np.errstate(invalid="ignore"):
+        right = (found.masses_m2[:, :, 0] > 0) & (np.linalg.norm(top - found.landmarks_m, axis=-1) < OUTLIER_M)
+    places = np.where(right[..., None], top, np.nan)
+    rows = np.concatenate([places, found.joints_m], axis=1) - found.joints_m.mean(axis=1, keepdims=True)
+    mean, covariance = fit_gaussian(rows[people])
+    return replace(parameters, mean_m=mean.astype(np.float32), covariance_m2=covariance.astype(np.float32))
+
+
+def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
+    """Logistic, per joint, of the Gaussian's own log-odds against joints within 10 cm: float32 (J, 2)."""
+    known, evidence = _evidence(parameters, found, np.flatnonzero(people))
+    if evidence is None:  # nobody was held back
+        return parameters.calibration
+    return _calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
+
+
+def _calibration(share: np.ndarray, joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    """Logistic, per joint, in the log-odds of a model's own share: float32 (J, 2)."""
+    share = np.clip(share, MIN_SHARE, 1 - MIN_SHARE)
+    log_odds = np.log(share / (1 - share))
+    return np.array([_logistic(x, y) for x, y in zip(log_odds.T, _right(joints_m, truth_m).T, strict=True)], np.float32)
+
+
+def _right(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(joints_m - truth_m, axis=-1) < RIGHT_M
+
+
+def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
+    """What is known of some people before their joints are corrected, without those of whom nothing was found.
+
+    And who these are; None for nobody.
+    """
+    known, rows, landmarks = [], [], np.arange(found.masses_m2.shape[1])
+    for p in people:
+        there = found.masses_m2[p] > 0
+        alternatives = found.modes_m[p], confidence_of_mass(found.masses_m2[p], parameters.confidence)
+        if there.any():
+            known.append(p)
+            best = choose_proposals(*alternatives, parameters)
+            place, sure = chosen = tuple(alternative[landmarks, best] for alternative in alternatives)
+            rows.append(
+                Evidence.gather(alternatives, chosen, infer_joints(place, sure > 0, landmark_noise(sure), parameters))
+            )
+    return np.array(known, np.int64), Evidence.join(rows) if rows else None
+
+
+def _fit_refinement(
+    parameters: JointParameters,
+    found: _Modes,
+    body: BodyDefinition,
+    number: np.ndarray,
+    on_epoch: Callable[[], object],
+) -> Refinement | None:
+    """A network taught on most people and calibrated on the others; None when those are no better off with it.
+
+    ``number`` (P,) says who is whose mirror image.
+    """
+    known, evidence = _evidence(parameters, found, np.arange(len(number)))
+    if evidence is None:
+        return None
+    truth_m, held_back = found.joints_m[known], number[known] % HELD_BACK == 0
+    taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_epoch)
+    judges, truth_m = evidence[held_back], truth_m[held_back]
+    joints_m, share = refine(taught, judges, Mirror.of(body, parameters.method))
+    calibration = _calibration(share, joints_m, truth_m)
+    expected = judges.joints_m, calibrate(share_within(judges.sigma_m), parameters.calibration)
+    corrected = joints_m, calibrate(share, calibration)
+    rights = [_right(model[0], truth_m) for model in (expected, corrected)]
+    terms = fusion_terms(expected, corrected)
+    taught = replace(taught, calibration=calibration, certainty=np.stack([fit_fusion(terms, r) for r in rights]))
+    better, _ = fuse(taught.certainty, expected, corrected)
+    return taught if _right(better, truth_m).mean() > rights[0].mean() else None
+
+
+def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Offset and slope of the log-odds of ``y`` against ``x``; a slope is never negative."""
+    if y.any() and not y.all():
+        fit = LogisticRegression(C=100).fit(x[:, None], y)
+        if fit.coef_[0, 0] > 0:
+            return float(fit.intercept_[0]), float(fit.coef_[0, 0])
+    share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
+    return float(np.log(share / (1 - share))), 0.0

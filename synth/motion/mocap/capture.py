@@ -1,0 +1,86 @@
+"""What a motion capture file holds, whatever its format: a skeleton, and how its joints were turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors
+from synth.body.skinning import rotation_matrices
+from synth.geometry.quaternions import from_rotation_vector, multiply
+
+LOOKS_PER_S = 10  #: frames looked at for single poses: of 30 to 240 a second, neighbours are all but equal
+MAX_ANGLE_RAD = 200 * np.pi
+"""A hundred turns: trackers that count turns may reach a few, damaged numbers soon go beyond."""
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """One recording, in its file's own axes and unit of length. At rest no joint is turned."""
+
+    path: Path
+    joints: tuple[str, ...]  #: names; the tip of a chain is called after its last joint: "LeftHand end"
+    parents: np.ndarray  #: int64 (J,), -1 = none; a parent is always before its children
+    offsets: np.ndarray  #: float64 (J, 3), from the parent, at rest
+    rotations: np.ndarray  #: float64 (T, J, 4), of the frames looked at: quaternions xyzw, global, from rest
+    fps: float  #: of the frames looked at, a second
+
+    @property
+    def clip(self) -> str:
+        """The name by which clips are held out: the file's, without folder and suffix."""
+        return self.path.stem
+
+    def places(self, rotations: np.ndarray) -> np.ndarray:
+        """Where the joints are, the first one at the origin: (..., J, 4) to (..., J, 3)."""
+        arms = np.einsum("...jab,jb->...ja", rotation_matrices(rotations[..., self.parents, :]), self.offsets)
+        places = np.zeros((*rotations.shape[:-1], 3))
+        for joint, parent in enumerate(self.parents):
+            if parent >= 0:
+                places[..., joint, :] = places[..., parent, :] + arms[..., joint, :]
+        return places
+
+
+def chained(local: np.ndarray, parents: np.ndarray) -> np.ndarray:
+    """Rotations against the parent (T, J, 4) as global ones."""
+    rotations = local.copy()
+    for joint, parent in enumerate(parents):
+        if parent >= 0:
+            rotations[:, joint] = multiply(rotations[:, parent], local[:, joint])
+    return rotations
+
+
+def turns(axes: Sequence[int], angles_rad: np.ndarray) -> np.ndarray:
+    """Turns about the coordinate axes, each about axes that the ones before it have turned: (T, K) to (T, 4)."""
+    rotation = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles_rad), 1))
+    for axis, angles in zip(axes, angles_rad.T, strict=True):
+        rotation = multiply(rotation, from_rotation_vector(np.outer(angles, np.eye(3)[axis])))
+    return rotation
+
+
+def looked_at(frames: int, frame_time_s: float, looks_per_s: float) -> range:
+    """Frames to look at: every k-th, the first among them, so that there are about ``looks_per_s`` a second."""
+    return range(0, frames, max(1, round(min(frames, 1 / (looks_per_s * frame_time_s)))))
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file; what is no text in it will fail to parse, with a line number."""
+    with disk_errors(path):
+        return path.read_bytes().decode("utf-8-sig", errors="replace").splitlines()
+
+
+def numbers(path: Path, line: int, words: Sequence[str], count: int, what: str) -> np.ndarray:
+    """Parse ``count`` finite numbers. Raises FormatError that names the line, counted from 1."""
+    place = f"{path}, line {line}"
+    if len(words) != count:
+        raise FormatError(place, f"wanted {count} numbers of {what}, got {len(words)}; is the file cut?")
+    try:
+        values = np.array(words, np.float64)
+    except ValueError:
+        raise FormatError(place, f"wanted numbers of {what}, got {' '.join(words)[:60]!r}") from None
+    if not np.isfinite(values).all():
+        raise FormatError(place, f"wanted finite numbers of {what}, got {words[int(np.isfinite(values).argmin())]}")
+    return values

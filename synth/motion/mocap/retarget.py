@@ -1,0 +1,155 @@
+"""From a captured skeleton to rotations of our 20 posed bones.
+
+Rigs differ in rest pose, bone axes and number of bones. For each bone of ours one constant turn K carries our
+rest pose over into the pose in which the source's person stands (`synth.motion.mocap.stance`); what the source's joint
+has turned since, seen in our axes, comes on top:
+
+    rotation(t) = turned(t) K,    turned(t) = W G(t) inverse(S) inverse(A)
+
+with G(t) and S the joint's global rotation in the frame and in the stance, A and W the turns from the source's
+axes to ours. Bones are matched by direction where a pose is told by it, by anatomy elsewhere:
+
+- Arms and legs: K turns our rest direction, from a joint to the next, into the source's. Down a limb each K adds
+  the least turn to the one before it, so that no twist creeps in between upper arm and forearm.
+- Trunk, neck and head: people stand straight in both. The line between two joints of the spine says more of
+  how a rig was drawn than of how its person stands, so K is nothing at rest; in a frame that stands in for the
+  rest pose, it is the lean from hips to neck, and how far hips and shoulders are turned.
+- Feet are flat on the floor at rest; K is the turn about the vertical that toes show. In a frame, they need not
+  be, and K is the turn of our foot's direction into the source's.
+
+A limb's directions are therefore those of the source in every frame. Twist about its own axis is that of the
+source since the stance; how much a bone was twisted there against ours (palms, the hinge of the elbow) nobody
+tells, and CMU's elbows, for one, differ by some 30 degrees. A source without collar bones gets them as the
+embedded bank did (`synth.tools.build_pose_bank`), and spines of any number of bones are spread over our three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from synth.body.skinning import POSED_BONES, rotation_matrices
+from synth.geometry.quaternions import from_rotation_vector, inverse, multiply, slerp
+from synth.motion.mocap.bone_maps import MappedBones
+from synth.motion.mocap.capture import Capture
+from synth.motion.mocap.mean_body import mean_body
+from synth.motion.mocap.stance import Stance, least_turn, trunk
+from synth.motion.poses.pose_variation import without_heading
+
+CLAVICLE_FREE_RAD = np.radians(45)
+CLAVICLE_SHARE = 0.3
+"""Of an arm's elevation beyond CLAVICLE_FREE_RAD, the share that the collar bone takes: a source without one keeps its
+shoulders fixed to the chest, where a real one rises by some 30 degrees until the arm points up."""
+
+SPINE = ("spine_01", "spine_02", "spine_03")
+NECK = ("neck_01", "head")
+STEEPEST_FOOT = 0.5
+"""Least share of a foot's length that is level; steeper ones tell no direction (end sites that point down)."""
+
+
+def retarget(capture: Capture, bones: MappedBones, stance: Stance) -> np.ndarray:
+    """Rotations of our bones in every frame, without heading.
+
+    Returns
+    -------
+    float32 (T, 20, 4), global, quaternions xyzw in the order of POSED_BONES
+    """
+    turned = _turned(capture, stance)
+    joint = {bone: turned[:, row] for bone, row in bones.joints.items()}
+    spine, neck = (turned[:, bones.chains[chain]] for chain in ("spine", "neck"))
+    ours = {"pelvis": multiply(joint["pelvis"], _trunk_turn(bones, stance, "thigh"))}
+    chest_turn = _trunk_turn(bones, stance, "upperarm")
+    ours |= _spread(ours["pelvis"], multiply(spine, chest_turn), SPINE)
+    ours |= _spread(ours["spine_03"], neck, NECK)
+    for side in "lr":
+        arm, leg = _arm_turns(bones, stance, side), _leg_turns(bones, stance, side)
+        for bone, turn in zip((f"{b}_{side}" for b in ("upperarm", "lowerarm", "hand")), arm, strict=True):
+            ours[bone] = multiply(joint[bone], turn)
+        for bone, turn in zip((f"{b}_{side}" for b in ("thigh", "calf", "foot")), leg, strict=True):
+            ours[bone] = multiply(joint[bone], turn)
+        collar = f"clavicle_{side}"
+        ours[collar] = multiply(joint[collar], chest_turn) if collar in joint else _lifted_collar(ours, side)
+    return without_heading(np.stack([ours[bone] for bone in POSED_BONES], axis=1))
+
+
+def _turned(capture: Capture, stance: Stance) -> np.ndarray:
+    """How each joint has turned since the stance, in our axes: (T, J, 4)."""
+    since = multiply(capture.rotations, inverse(stance.rotations))
+    return multiply(multiply(stance.world_to_ours, since), inverse(stance.to_ours))
+
+
+def _trunk_turn(bones: MappedBones, stance: Stance, pair: str) -> np.ndarray:
+    """K of pelvis or chest, which carry the joints of a pair: as upright as the trunk, and turned as the pair is."""
+    if stance.at_rest:
+        return np.array([0.0, 0.0, 0.0, 1.0])
+    up = trunk(stance.places, bones)
+    up /= np.linalg.norm(up)
+    across = stance.places[bones.joints[f"{pair}_l"]] - stance.places[bones.joints[f"{pair}_r"]]
+    left = across - (across @ up) * up
+    left /= np.linalg.norm(left)
+    return Rotation.from_matrix(np.stack([left, up, np.cross(left, up)], axis=1)).as_quat()
+
+
+def _spread(base: np.ndarray, links: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Our bones along a chain of links (T, L, 4), evenly; the last of ours turns with the last link."""
+    nodes = [base, *np.moveaxis(links, 1, 0)]
+    spread = {}
+    for count, name in enumerate(names, 1):
+        link, share = divmod(count * links.shape[1] / len(names), 1)
+        lower = nodes[int(link)]
+        spread[name] = slerp(lower, nodes[int(link) + 1], share) if share > 1e-9 else lower
+    return spread
+
+
+def _arm_turns(bones: MappedBones, stance: Stance, side: str) -> list[np.ndarray]:
+    """K of upper arm, forearm and hand; without fingers, the hand goes on from the forearm."""
+    heads_m = mean_body().heads_m
+    chain = [f"{bone}_{side}" for bone in ("upperarm", "lowerarm", "hand")]
+    places = [stance.places[bones.joints[bone]] for bone in chain]
+    ours = np.diff([heads_m[bone] for bone in (*chain, f"middle_01_{side}")], axis=0)
+    upper_arm, forearm = np.diff(places, axis=0)
+    palm = forearm
+    if f"fingers_{side}" in bones.joints:
+        to_fingers = stance.places[bones.joints[f"fingers_{side}"]] - places[2]
+        palm = to_fingers if np.linalg.norm(to_fingers) > 0.01 * np.linalg.norm(forearm) else forearm
+    return _chain_turns(ours, np.stack([upper_arm, forearm, palm]))
+
+
+def _leg_turns(bones: MappedBones, stance: Stance, side: str) -> list[np.ndarray]:
+    """K of thigh, lower leg and foot."""
+    heads_m = mean_body().heads_m
+    chain = [f"{bone}_{side}" for bone in ("thigh", "calf", "foot")]
+    places = [stance.places[bones.joints[bone]] for bone in chain]
+    turns = _chain_turns(np.diff([heads_m[bone] for bone in chain], axis=0), np.diff(places, axis=0))
+    foot_turn = np.array([0.0, 0.0, 0.0, 1.0])
+    if f"toes_{side}" in bones.joints:
+        ours = heads_m[f"ball_{side}"] - heads_m[chain[2]]
+        theirs = stance.places[bones.joints[f"toes_{side}"]] - places[2]
+        if np.linalg.norm(theirs * [1, 0, 1]) > STEEPEST_FOOT * np.linalg.norm(theirs):
+            kept = np.array([1, 0, 1]) if stance.at_rest else np.ones(3)
+            foot_turn = least_turn(ours * kept, theirs * kept)
+    return [*turns, foot_turn]
+
+
+def _chain_turns(ours: np.ndarray, theirs: np.ndarray) -> list[np.ndarray]:
+    """Turns of a chain's directions into others, both (K, 3), each the least after the one before it."""
+    turns, turn = [], np.array([0.0, 0.0, 0.0, 1.0])
+    for direction, wanted in zip(ours, theirs, strict=True):
+        turn = multiply(least_turn(rotation_matrices(turn) @ direction, wanted), turn)
+        turns.append(turn)
+    return turns
+
+
+def _lifted_collar(ours: dict[str, np.ndarray], side: str) -> np.ndarray:
+    """A collar bone that rises, in the chest, with an arm that is lifted beyond CLAVICLE_FREE_RAD."""
+    heads_m = mean_body().heads_m
+    arm_m = heads_m[f"lowerarm_{side}"] - heads_m[f"upperarm_{side}"]
+    held = rotation_matrices(multiply(inverse(ours["spine_03"]), ours[f"upperarm_{side}"]))
+    arm = held @ (arm_m / np.linalg.norm(arm_m))
+    axis = np.cross([0, -1, 0], arm)
+    sine = np.linalg.norm(axis, axis=1)
+    elevation_rad = np.arctan2(sine, -arm[:, 1])
+    lift_rad = CLAVICLE_SHARE * np.clip(elevation_rad - CLAVICLE_FREE_RAD, 0, np.pi / 2)
+    return multiply(ours["spine_03"], from_rotation_vector(axis * (lift_rad / np.maximum(sine, 1e-9))[:, None]))

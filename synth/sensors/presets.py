@@ -1,0 +1,121 @@
+"""The depth cameras that can be imitated: picture size, lens, range and what limits each of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.presets import CAMERA_PRESETS
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
+
+FAMILIES = ("ideal", "structured_light", "time_of_flight", "stereo")
+TRIANGULATING = ("structured_light", "stereo")
+"""Families that measure disparity: they need a baseline and a matching focal length."""
+FIELDS = ("name", "width", "height", "fx", "fy", "cx", "cy", "family", "min_range_m", "max_range_m")
+TRIANGULATING_FIELDS = ("baseline_m", "matching_fx")
+
+
+@dataclass(frozen=True, slots=True)
+class SensorPreset:
+    """One mode of one depth camera.
+
+    Raises
+    ------
+    ValueError
+        For a picture without pixels, a family nobody has written noise for, a range that is empty or that depth
+        images do not hold, or a sensor that triangulates without a baseline or a matching focal length.
+    """
+
+    name: str
+    width: int
+    height: int
+    intrinsics: Intrinsics
+    family: str  #: one of FAMILIES
+    min_range_m: float
+    max_range_m: float
+    baseline_m: float = 0.0  #: between projector and camera, or between the two cameras
+    matching_fx: float = 0.0  #: focal length, pixels, of the image in which the sensor measures disparity
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.height) < 1:
+            raise ValueError(f"sensor {self.name!r}: a picture has pixels, got {self.width}x{self.height}")
+        if self.family not in FAMILIES:
+            raise ValueError(f"sensor {self.name!r}: family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
+        if not MIN_DEPTH_M <= self.min_range_m < self.max_range_m <= MAX_DEPTH_M:
+            raise ValueError(
+                f"sensor {self.name!r}: wanted {MIN_DEPTH_M} <= min_range_m < max_range_m <= {MAX_DEPTH_M},"
+                f" got {self.min_range_m} and {self.max_range_m} m"
+            )
+        for name in TRIANGULATING_FIELDS:
+            value = getattr(self, name)
+            if value < 0 or (value == 0 and self.family in TRIANGULATING):
+                raise ValueError(f"sensor {self.name!r}: family {self.family} wants {name} > 0, got {value}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON and TOML; the intrinsics lie flat among the rest."""
+        values = asdict(self)
+        values.update(values.pop("intrinsics"))
+        return {name: values[name] for name in (*FIELDS, *TRIANGULATING_FIELDS)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SensorPreset:
+        """The inverse of `to_dict`. Raises ValueError for what is missing, no field, or no value for it."""
+        every = FIELDS + TRIANGULATING_FIELDS
+        if unknown := sorted(set(data) - set(every)):
+            raise ValueError(f"sensor: no field {', '.join(unknown)}; it has {', '.join(every)}")
+        wanted = every if data.get("family") in TRIANGULATING else FIELDS
+        if missing := [name for name in wanted if name not in data]:
+            raise ValueError(f"sensor: {', '.join(missing)} missing; wanted {', '.join(wanted)}")
+        values = {name: _checked(name, value) for name, value in data.items()}
+        intrinsics = Intrinsics(*(values.pop(name) for name in ("fx", "fy", "cx", "cy")))
+        return cls(intrinsics=intrinsics, **values)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A field's value; numbers other than the picture's size become floats."""
+    if name in ("name", "family"):
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"sensor: {name}: wanted text, got {value!r}")
+        return value
+    if name in ("width", "height"):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"sensor: {name}: wanted a whole number of pixels, got {value!r}")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"sensor: {name}: wanted a number, got {value!r}")
+    return float(value)
+
+
+def _preset(
+    name: str,
+    family: str,
+    range_m: tuple[float, float],
+    baseline_m: float = 0.0,
+    matching_fx: float = 0.0,
+) -> SensorPreset:
+    camera = CAMERA_PRESETS[name]
+    return SensorPreset(name, camera.width, camera.height, camera.intrinsics, family, *range_m, baseline_m, matching_fx)
+
+
+# The 320x240 stream of a Kinect v1 is the 640x480 one thinned out: disparity is still measured in the pixels of the
+# larger picture, whence a matching focal length of twice its own.
+PRESETS: dict[str, SensorPreset] = {
+    preset.name: preset
+    for preset in (
+        _preset("ideal", "ideal", (0.1, 9.5)),
+        _preset("kinect-v1", "structured_light", (0.5, 8.0), 0.075, 585.0),
+        _preset("kinect-v1-320", "structured_light", (0.5, 8.0), 0.075, 571.2),
+        _preset("kinect-v2", "time_of_flight", (0.5, 8.0)),
+        _preset("azure-nfov", "time_of_flight", (0.5, 5.5)),
+        _preset("d435", "stereo", (0.2, 9.5), 0.05, 385.0),
+    )
+}
+
+
+def sensor_preset(name: str) -> SensorPreset:
+    """Look a camera up by name. Raises ValueError, naming the known ones, for any other."""
+    if name not in PRESETS:
+        raise ValueError(f"no sensor {name!r}; known are {', '.join(PRESETS)}")
+    return PRESETS[name]

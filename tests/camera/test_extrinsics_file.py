@@ -1,0 +1,49 @@
+"""A camera's place from a file: read as meant, and refused where it cannot be one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from posepipe.camera.extrinsics_file import read_extrinsics
+from posepipe.errors import FormatError
+
+#: a level camera 1.2 m above the floor that looks along the world's y
+LEVEL = [[1, 0, 0, 0.5], [0, 0, 1, -2.0], [0, -1, 0, 1.2], [0, 0, 0, 1]]
+
+
+def written(tmp_path, value):
+    path = tmp_path / "camera_place.json"
+    path.write_text(json.dumps({"T_world_camera": value}))
+    return path
+
+
+def test_points_go_where_the_matrix_says(tmp_path):
+    world = read_extrinsics(written(tmp_path, LEVEL))
+    points = world.world_points(np.array([[0, 0, 3.0], [0.1, 1.2, 3.0]]))
+    np.testing.assert_allclose(points, [[0.5, 1.0, 1.2], [0.6, 1.0, 0.0]], atol=1e-9)
+
+
+def test_a_rotation_of_four_digits_is_made_a_true_one(tmp_path):
+    c, s = 0.8661, 0.4999
+    turn = read_extrinsics(written(tmp_path, [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])).rotation
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "four rows of four numbers"),
+        ([[1, 2], [3, 4]], "four rows of four numbers"),
+        ([[1, 2, 3, 4], "x"], "four rows of four numbers"),
+        ([[float("nan")] * 4] * 4, "four rows of four numbers"),
+        (np.diag([1, 1, -1, 1]).tolist(), "no rotation"),
+        (np.diag([1000, 1000, 1000, 1]).tolist(), "no rotation"),
+        (np.array(LEVEL).T.tolist(), "transposed"),
+    ],
+)
+def test_what_is_no_place_of_a_camera_is_refused(tmp_path, value, message):
+    with pytest.raises(FormatError, match=message):
+        read_extrinsics(written(tmp_path, value))

@@ -1,0 +1,198 @@
+"""Datasets: labelled recordings in a row, and a manifest that is never half written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN, BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.datasets.dataset import Dataset, RecordingEntry, recording_name, write_manifest
+from posepipe.datasets.frame_sequence import SequenceRows
+from posepipe.errors import FormatError
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.recording import RecordingWriter
+
+CAMERAS = ((Intrinsics(30.0, 30.0, 7.5, 5.5), (12, 16)), (Intrinsics(50.0, 50.0, 9.5, 9.5), (20, 20)))
+FRAMES = (3, 2)
+RECIPE = {"seed": 7, "sensor": "ideal"}
+
+
+def labelled_frame(index: int, intrinsics: Intrinsics, shape: tuple[int, int]) -> LabelledFrame:
+    depth_m = np.full(shape, 1 + index, np.float32)
+    joints_m = np.full((1, len(HUMAN.joints), 3), index, np.float32)
+    labels = np.ones(shape, np.uint8)
+    depth = DepthFrame(depth_m, intrinsics, index / 30, index)
+    return LabelledFrame(depth, labels, labels, joints_m, joints_m[..., 0] > 0)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Two recordings of two cameras, three and two frames."""
+    entries, index = [], 0
+    for number, ((intrinsics, shape), frames) in enumerate(zip(CAMERAS, FRAMES, strict=True)):
+        path = tmp_path / recording_name(number)
+        with RecordingWriter(path, intrinsics, *shape, body=HUMAN) as writer:
+            for _ in range(frames):
+                writer.write(labelled_frame(index, intrinsics, shape))
+                index += 1
+        entries.append(RecordingEntry.describe(path))
+    write_manifest(tmp_path, HUMAN, RECIPE, entries, "abc123")
+    return tmp_path
+
+
+def numbers(frames) -> list[int]:
+    """Index of each frame, checked against the depth painted in it."""
+    found = []
+    for frame in frames:
+        assert frame.depth.depth_m[0, 0] == pytest.approx(1 + frame.depth.index)
+        found.append(frame.depth.index)
+    return found
+
+
+def test_a_dataset_comes_back_as_it_went(folder):
+    with Dataset.open(folder) as dataset:
+        assert (dataset.body, dataset.recipe, dataset.source_revision, len(dataset)) == (HUMAN, RECIPE, "abc123", 5)
+        assert [entry.frames for entry in dataset.recordings] == list(FRAMES)
+        assert numbers(dataset) == [0, 1, 2, 3, 4]
+        dataset.verify()
+    assert len(Dataset.open(folder / "dataset.json")) == 5
+
+
+def test_frames_can_be_stepped_and_indexed(folder):
+    with Dataset.open(folder) as dataset:
+        assert numbers(dataset.frames(1, None, 2)) == [1, 3]
+        assert numbers(dataset.frames(4, 0, -3)) == [4, 1]
+        assert numbers([dataset[-1], dataset[0], dataset[3]]) == [4, 0, 3]
+        for index in (5, -6):
+            with pytest.raises(IndexError):
+                dataset[index]
+
+
+def test_recordings_may_differ_in_camera(folder):
+    with Dataset.open(folder) as dataset:
+        assert [(f.depth.intrinsics, f.depth.depth_m.shape) for f in (dataset[2], dataset[3])] == list(CAMERAS)
+
+
+def test_a_closed_dataset_opens_again_when_asked(folder):
+    dataset = Dataset.open(folder)
+    assert numbers([dataset[4]]) == [4]
+    dataset.close()
+    assert numbers([dataset[4]]) == [4]
+    dataset.close()
+
+
+def test_a_folder_without_manifest_is_told(tmp_path):
+    with pytest.raises(FormatError, match=r"no dataset.json"):
+        Dataset.open(tmp_path)
+
+
+def test_a_missing_recording_is_named(folder):
+    (folder / recording_name(1)).unlink()
+    with pytest.raises(FormatError, match=r"1 of 2 recordings are missing, frames-00001.mcap"):
+        Dataset.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "wanted format"),
+        ({"version": 2}, "version 2"),
+        ({"frames": 6}, "6, but the recordings have 5"),
+        ({"recordings": None}, "damaged manifest"),
+        ({"recordings": [{"file": "../a.mcap", "frames": 5}]}, "file name inside"),
+        ({"recordings": [{"file": "a.mcap", "frames": "5"}]}, "positive number"),
+        ({"body": {}}, "damaged manifest"),
+        ({"body": []}, "damaged manifest"),
+        ({"recipe": 3}, "damaged manifest"),
+        ({"recordings": [{"file": "a.mcap", "frames": 5, "scene": 3}]}, "scene must be a name"),
+    ],
+)
+def test_a_wrong_manifest_is_told(folder, change, message):
+    path = folder / "dataset.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(FormatError, match=message):
+        Dataset.open(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000])
+def test_a_manifest_that_is_no_json_object_is_told(folder, content):
+    (folder / "dataset.json").write_bytes(content)
+    with pytest.raises(FormatError, match=r"dataset.json"):
+        Dataset.open(folder)
+
+
+def test_a_cut_recording_is_told_when_its_frames_are_asked_for(folder):
+    path = folder / recording_name(0)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with Dataset.open(folder) as dataset:
+        with pytest.raises(FormatError, match=r"wanted 3 labelled frames"):
+            dataset[0]
+        with pytest.raises(FormatError, match="changed"):
+            dataset.verify()
+
+
+def test_a_recording_of_another_body_is_told(folder):
+    hand = BodyDefinition("hand", ("palm",), ("wrist",), {"wrist": ("palm",)})
+    write_manifest(folder, hand, RECIPE, [RecordingEntry.describe(folder / recording_name(0))])
+    with Dataset.open(folder) as dataset, pytest.raises(FormatError, match="of body 'human'"):
+        dataset[0]
+
+
+def test_a_manifest_is_replaced_in_one_step(folder):
+    write_manifest(folder, HUMAN, RECIPE, [])
+    assert sorted(p.name for p in folder.iterdir()) == ["dataset.json", recording_name(0), recording_name(1)]
+    assert len(Dataset.open(folder)) == 0
+
+
+def test_one_labelled_recording_is_a_dataset():
+    from apps.demo import RECORDING
+
+    with Dataset.open(RECORDING) as dataset:
+        assert len(dataset) == 60
+        assert dataset[7].joints_m.shape == (1, 20, 3)
+        assert dataset.content.startswith("walk.mcap 60 ")
+
+
+def list_as(folder, scenes):
+    """Write the manifest anew: what each recording shows."""
+    entries = [RecordingEntry.describe(folder / recording_name(k), scene) for k, scene in enumerate(scenes)]
+    write_manifest(folder, HUMAN, RECIPE, entries)
+
+
+def test_recordings_that_are_sequences_are_told_from_those_that_are_not(folder):
+    with Dataset.open(folder) as dataset:
+        assert dataset.sequences == ()
+    assert "scene" not in (folder / "dataset.json").read_text()  # older readers find what they knew
+    list_as(folder, [None, "crossing"])
+    with Dataset.open(folder) as dataset:
+        assert dataset.sequences == (SequenceRows("frames-00001", range(3, 5), "crossing"),)
+
+
+def test_a_recording_by_itself_is_a_sequence_unless_its_dataset_says_otherwise(folder, tmp_path_factory):
+    def sequences(path):
+        with Dataset.open(path) as dataset:
+            return dataset.sequences
+
+    path = folder / recording_name(0)
+    assert sequences(path) == ()
+    list_as(folder, ["crossing", None])
+    assert sequences(path) == (SequenceRows("frames-00000", range(3), "crossing"),)
+    moved = tmp_path_factory.mktemp("elsewhere") / "mine.mcap"
+    moved.write_bytes(path.read_bytes())
+    assert sequences(moved) == (SequenceRows("mine", range(3)),)
+    (folder / "dataset.json").write_text("{}")
+    assert len(Dataset.open(path)) == 3  # its frames are there, whatever lies beside it
+    with pytest.raises(FormatError, match="wanted format"):
+        sequences(path)
+
+
+def test_a_recording_without_truth_is_no_dataset(tmp_path):
+    with RecordingWriter(tmp_path / "a.mcap", Intrinsics(20.0, 20.0, 7.5, 5.5), 12, 16) as writer:
+        writer.write(DepthFrame(np.ones((12, 16), np.float32), writer.intrinsics))
+    with pytest.raises(FormatError, match="a recording without truth"):
+        Dataset.open(tmp_path / "a.mcap")

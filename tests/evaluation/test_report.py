@@ -1,0 +1,80 @@
+"""Reports on paper: from five people whose figures are known."""
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from posepipe.evaluation.evaluate_poses import Report, compare
+from posepipe.evaluation.pose_metrics import JointScores, PartScores
+from posepipe.evaluation.report import draw_calibration, draw_confusion, write_report
+from posepipe.results import JointProposal, Pose
+
+
+@pytest.fixture
+def report():
+    """Five people who face the camera: everything right, but that every left hand is 12 cm off."""
+    parts, joints = PartScores(HUMAN), JointScores(HUMAN)
+    truth = np.zeros((20, 3))
+    for k, joint in enumerate(HUMAN.joints):
+        side = {"left": 1, "right": -1}.get(joint.split("_")[0], 0)
+        truth[k] = side * 0.2, 0.08 * k - 0.8, 2.2
+    pose = {name: JointProposal(name, tuple(place), 0.9) for name, place in zip(HUMAN.joints, truth, strict=True)}
+    hand = HUMAN.joint_index("left_hand")
+    pose["left_hand"] = JointProposal("left_hand", tuple(truth[hand] + [0, 0, 0.12]), 0.9)
+    for _ in range(5):
+        parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
+        joints.add(truth, np.ones(20, bool), Pose(pose))
+    return Report(5, parts, joints)
+
+
+def test_a_report_holds_tables_figures_and_a_picture(report, tmp_path):
+    write_report(tmp_path, "five people", {"good": report, "same": report})
+    text = (tmp_path / "report.md").read_text()
+    assert "five people" in text
+    assert "mean part accuracy                       1.000       1.000" in text
+    figures = json.loads((tmp_path / "figures.json").read_text())["models"]["good"]
+    assert figures["mean_part_accuracy"] == 1
+    assert figures["joints"]["left_hand"]["within_10cm"] == 0
+    assert figures["joints"]["left_hand"]["within_15cm"] == 1
+    assert figures["joints_mean"]["within_10cm"] == 19 / 20
+    assert figures["within_10cm_by_yaw"]["0-30 deg"] == pytest.approx(19 / 20)
+    assert figures["within_10cm_by_distance"]["2-2.5 m"] == pytest.approx(19 / 20)
+    assert cv2.imread(str(tmp_path / "confusion-0.png")) is not None
+
+
+def test_perfect_parts_are_a_dark_diagonal(report):
+    picture = draw_confusion(report.parts.confusion, HUMAN)
+    cells = picture[11 : 31 * 22 : 22, 170 + 11 :: 22, 0]
+    np.testing.assert_array_equal(cells, np.where(np.eye(31), 0, 255))
+
+
+def test_what_there_is_nothing_to_measure_for_is_left_out_of_texts_and_none_elsewhere(report):
+    blind = Report(5, PartScores(HUMAN), report.joints)
+    assert "mean part accuracy" not in blind.text()
+    assert "recall" not in blind.text()
+    assert "nan" not in blind.text() + compare({"blind": blind})
+    assert "mean part accuracy" in compare({"blind": blind, "report": report})
+    assert blind.to_dict()["mean_part_accuracy"] is None
+    assert blind.summary()["headline"]["mean part accuracy"] is None
+
+
+def test_the_summary_is_the_headline_and_three_figures_a_joint(report):
+    summary = report.summary()
+    assert summary["headline"]["visible joints within 10 cm"] == 19 / 20
+    assert summary["joints"]["head"] == {"ap": 1, "within_10cm": 1, "hidden_within_15cm": None}
+    assert list(summary["joints"]) == list(HUMAN.joints)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_a_calibrated_model_lies_on_the_diagonal_of_its_plot(report, tmp_path):
+    write_report(tmp_path, "five people", {"good": report})
+    assert cv2.imread(str(tmp_path / "calibration-0.png")) is not None
+    rows = [{"confidence": 0.5, "right": 0.5, "joints": 10}, {"confidence": 0.9, "right": 0.1, "joints": 10}]
+    picture = draw_calibration(rows)
+    blue = picture[..., 0].astype(int) - picture[..., 2] > 60
+    row, col = np.nonzero(blue)
+    near_diagonal = abs((col - 60) / 350 - (1 - (row - 10) / 350)) < 0.06
+    assert 0.4 < near_diagonal.mean() < 0.6

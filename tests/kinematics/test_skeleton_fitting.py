@@ -1,0 +1,168 @@
+"""Rigid bones through joints: exact where the joints are rigid, as near as lengths allow where they are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+from posepipe.body import HUMAN, BodyDefinition
+from posepipe.kinematics.skeleton_fitting import T_POSE, FittedSkeleton, fit_skeleton
+from tests.support.found_people import standing_m
+
+UNKNOWN = np.full((20, 20), np.nan)
+Y_UP = np.array([1.0, -1.0, -1.0])
+
+
+def body(parents):
+    """Joints by name with their parents; no parts to speak of."""
+    return BodyDefinition("stick", ("all",), tuple(parents), {}, parents)
+
+
+def measured_rows(skeleton, joints=HUMAN.joints):
+    return [joints.index(name) for name in skeleton.joints]
+
+
+def moving_people(seed, times=6):
+    """A rigid T-pose whose every joint turns: float64 (T, 20, 3), y up."""
+    rng = np.random.default_rng(seed)
+    rest = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
+    turns = Rotation.from_quat(rng.normal(size=(times * 20, 4))).as_matrix().reshape(times, 20, 3, 3)
+    moved = FittedSkeleton(rest.joints, rest.parents, rest.offsets_m, rng.normal(size=(times, 3)), turns)
+    joints_m = np.empty((times, 20, 3))
+    joints_m[:, measured_rows(rest)] = moved.places_m()
+    return joints_m
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1 << 30))
+def test_rigid_people_are_reproduced_exactly(seed):
+    joints_m = moving_people(seed)
+    skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
+    np.testing.assert_allclose(skeleton.places_m(), joints_m[:, measured_rows(skeleton)], atol=1e-6)
+
+
+def test_turns_are_rotations_and_local_ones_lead_to_the_same_places():
+    skeleton = fit_skeleton(HUMAN, moving_people(1) + np.random.default_rng(2).normal(0, 0.05, (6, 20, 3)), UNKNOWN)
+    local = skeleton.local_turns()
+    for turns in (skeleton.turns, local):
+        identity = np.broadcast_to(np.eye(3), turns.shape)
+        np.testing.assert_allclose(turns @ turns.swapaxes(-1, -2), identity, atol=1e-9)
+        np.testing.assert_allclose(np.linalg.det(turns), 1, atol=1e-9)
+    places, turned = [skeleton.root_m], [local[:, 0]]
+    for joint, parent in list(enumerate(skeleton.parents))[1:]:
+        places.append(places[parent] + turned[parent] @ skeleton.offsets_m[joint])
+        turned.append(turned[parent] @ local[:, joint])
+    np.testing.assert_allclose(np.stack(places, axis=1), skeleton.places_m(), atol=1e-9)
+
+
+def test_bones_keep_their_length_whatever_was_measured():
+    joints_m = moving_people(3) + np.random.default_rng(4).normal(0, 0.05, (6, 20, 3))
+    skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
+    places = skeleton.places_m()
+    for joint, parent in list(enumerate(skeleton.parents))[1:]:
+        lengths = np.linalg.norm(places[:, joint] - places[:, parent], axis=-1)
+        bone = [HUMAN.joint_index(skeleton.joints[row]) for row in (joint, parent)]
+        wanted = np.median(np.linalg.norm(joints_m[:, bone[0]] - joints_m[:, bone[1]], axis=-1))
+        np.testing.assert_allclose(lengths, wanted, atol=1e-9)
+
+
+def test_lengths_that_are_given_are_taken():
+    lengths = UNKNOWN.copy()
+    knee, ankle = HUMAN.joint_index("left_knee"), HUMAN.joint_index("left_ankle")
+    lengths[ankle, knee] = 0.5
+    skeleton = fit_skeleton(HUMAN, moving_people(5), lengths)
+    assert np.linalg.norm(skeleton.offsets_m[skeleton.joints.index("left_ankle")]) == pytest.approx(0.5)
+
+
+def test_no_other_turns_of_an_arm_lie_much_nearer():
+    """Against a general optimiser, on a chain whose end was measured where the bones do not reach."""
+    stick = body({"a": None, "b": "a", "c": "b", "d": "c"})
+    measured = np.array([[[0, 0, 0], [0.3, 0.02, 0], [0.3, 0.35, 0.1], [0.9, 0.3, 0.0]]], float)
+    lengths = np.full((4, 4), np.nan)
+    for joint in (1, 2, 3):
+        lengths[joint, joint - 1] = 0.3
+    got = fit_skeleton(stick, measured, lengths).places_m()
+
+    def places(values):
+        steps = values[3:].reshape(3, 3)
+        steps = 0.3 * steps / np.linalg.norm(steps, axis=1, keepdims=True)
+        return np.cumsum(np.concatenate([values[None, :3], steps]), axis=0)
+
+    def error(values):
+        return float(((places(values) - measured[0]) ** 2).sum())
+
+    start = np.concatenate([[0, 0, 0], np.diff(measured[0], axis=0).ravel()])
+    best = minimize(error, start).fun
+    assert best <= ((got - measured) ** 2).sum() <= 1.1 * best
+
+
+def test_a_person_at_rest_is_a_t_pose():
+    skeleton = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
+    offsets = dict(zip(skeleton.joints, skeleton.offsets_m, strict=True))
+    for joint in ("left_elbow", "left_wrist", "right_hand", "left_knee", "right_ankle", "torso", "neck"):
+        direction = offsets[joint] / np.linalg.norm(offsets[joint])
+        np.testing.assert_allclose(direction, np.array(T_POSE[joint]) / np.linalg.norm(T_POSE[joint]), atol=1e-6)
+    assert offsets["left_hip"] @ [1, 0, 0] == pytest.approx(0.1)
+    assert offsets["left_shoulder"][1] == pytest.approx(-0.05, abs=0.01)  # lower than the neck, as measured
+
+
+def test_who_holds_still_in_another_pose_turns_nothing_but_what_it_takes():
+    """A straight limb that points as at rest is not turned; one bone's twist is that of the joint before."""
+    skeleton = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
+    local = skeleton.local_turns()[0]
+    angle = {j: np.degrees(Rotation.from_matrix(t).magnitude()) for j, t in zip(skeleton.joints, local, strict=True)}
+    assert angle["left_shoulder"] == pytest.approx(80, abs=5)  # from the T-pose down to the side
+    assert angle["left_elbow"] < 10
+    assert all(angle[leaf] == pytest.approx(0, abs=1e-6) for leaf in ("head", "left_hand", "right_foot"))
+
+
+def test_a_joint_never_seen_is_left_out_and_its_children_hang_on_the_one_before():
+    joints_m = moving_people(6)
+    joints_m[:, HUMAN.joint_index("left_knee")] = np.nan
+    skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
+    assert "left_knee" not in skeleton.joints
+    assert skeleton.joints[skeleton.parents[skeleton.joints.index("left_ankle")]] == "left_hip"
+
+
+def test_without_its_root_a_body_begins_at_the_next_joint():
+    joints_m = moving_people(7)
+    joints_m[:, HUMAN.joint_index("pelvis")] = np.nan
+    skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
+    assert skeleton.joints[0] == "torso"
+    assert len(skeleton.joints) == 19
+    assert skeleton.parents.count(-1) == 1
+    assert all(parent < joint for joint, parent in enumerate(skeleton.parents))
+
+
+def test_any_body_has_a_skeleton():
+    hand = body({"wrist": None, "thumb": "wrist", "index": "wrist", "tip": "index"})
+    joints_m = np.random.default_rng(8).normal(size=(4, 4, 3))
+    skeleton = fit_skeleton(hand, joints_m, np.full((4, 4), np.nan))
+    assert skeleton.joints == ("wrist", "thumb", "index", "tip")
+    first = joints_m[0, 3] - joints_m[0, 2]
+    np.testing.assert_allclose(
+        skeleton.offsets_m[3] / np.linalg.norm(skeleton.offsets_m[3]), first / np.linalg.norm(first)
+    )
+
+
+def test_joints_in_one_place_do_no_harm(recwarn):
+    skeleton = fit_skeleton(HUMAN, np.zeros((3, 20, 3)), UNKNOWN)
+    assert np.isfinite(skeleton.turns).all()
+    np.testing.assert_array_equal(skeleton.places_m(), 0)
+    assert not recwarn.list
+
+
+def test_nobody_and_circles_are_refused():
+    with pytest.raises(ValueError, match="at least one joint"):
+        fit_skeleton(HUMAN, np.full((3, 20, 3), np.nan), UNKNOWN)
+    for parents in ({"a": "b", "b": "a"}, {"r": None, "a": "b", "b": "a"}):
+        joints_m = np.zeros((1, len(parents), 3))
+        with pytest.raises(ValueError, match="circle"):
+            fit_skeleton(body(parents), joints_m, np.full((3, 3), np.nan))
+        joints_m[:, -1] = np.nan
+        with pytest.raises(ValueError, match="circle"):
+            fit_skeleton(body({**parents, "b": "b"}), joints_m, np.full((3, 3), np.nan))

@@ -1,0 +1,538 @@
+"""The model file: it comes back, and whatever is wrong with one is a FormatError that names it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import tempfile
+import zipfile
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from posepipe.errors import FormatError
+from posepipe.joints.joint_parameters import FUSION_TERMS, JointParameters, Refinement, n_inputs
+from posepipe.joints.offset_votes import LeafVotes
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_file import is_forest_file, quantise_leaves
+from posepipe.learn.tree import LEAF, Tree
+from tests.support import random_inputs
+from tests.support.toy_person import TOY
+
+JOINT_ARRAYS = [name for name in JointParameters.__dataclass_fields__ if name not in ("method", "refinement")]
+QUANTISATION = 1 / 255  #: "no class is off by more than 1 in 255"
+
+
+@cache
+def small_forest() -> DepthForest:
+    rng = np.random.default_rng(1)
+    trees = [random_inputs.tree(rng, 4, 6, TOY.n_classes) for _ in range(2)]
+    return DepthForest(trees, [random_inputs.offset_pairs(rng, 6) for _ in trees], TOY, header={"name": "small"})
+
+
+@pytest.fixture
+def path(tmp_path):
+    small_forest().save(tmp_path / "small.npz")
+    return tmp_path / "small.npz"
+
+
+def arrays_of(path) -> dict[str, np.ndarray]:
+    with np.load(path) as data:
+        return {name: data[name] for name in data.files}
+
+
+def header_of(arrays) -> dict:
+    return json.loads(arrays["header"].tobytes())
+
+
+def refuse(path) -> None:
+    """Loading ends in a FormatError that names the file, and in nothing else."""
+    with pytest.raises(FormatError) as caught:
+        DepthForest.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value).strip()
+
+
+def refuse_with(path, **changes) -> None:
+    """Change arrays of a sound file (None takes one out) and see it refused."""
+    arrays = arrays_of(path) | changes
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    refuse(path)
+
+
+def refuse_header(path, **changes) -> None:
+    """Change entries of the header (None takes one out) and see the file refused."""
+    header = header_of(arrays_of(path)) | changes
+    header = {name: value for name, value in header.items() if value is not None}
+    refuse_with(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8))
+
+
+# what comes back
+
+
+def test_trees_and_feature_tables_come_back(path):
+    loaded = DepthForest.load(path)
+    for tree, again, table, table_again in zip(
+        small_forest().trees, loaded.trees, small_forest().offsets, loaded.offsets, strict=True
+    ):
+        inner = tree.feature != LEAF
+        np.testing.assert_array_equal(again.feature, tree.feature)
+        np.testing.assert_array_equal(again.first_child, tree.first_child)
+        np.testing.assert_array_equal(again.threshold[inner], tree.threshold[inner])
+        np.testing.assert_array_equal(table_again, table)
+
+
+def test_joint_parameters_come_back(tmp_path):
+    rng = np.random.default_rng(2)
+    default = JointParameters.default(TOY, "both")
+    drawn: dict = {name: rng.uniform(0.01, 1, getattr(default, name).shape).astype(np.float32) for name in JOINT_ARRAYS}
+    parameters = JointParameters(**drawn, method="both")
+    forest = DepthForest(small_forest().trees, small_forest().offsets, TOY, parameters)
+    forest.save(tmp_path / "model.npz")
+    loaded = DepthForest.load(tmp_path / "model.npz")
+    for name, value in drawn.items():
+        np.testing.assert_array_equal(getattr(loaded.joint_parameters, name), value)
+    assert loaded.joint_parameters.method == "both"
+
+
+def drawn_refinement(units: int = 6) -> Refinement:
+    rng = np.random.default_rng(4)
+    sizes = (n_inputs(TOY, "parts"), units, 4 * len(TOY.joints))
+    return Refinement(
+        rng.normal(0, 1, sizes[0]).astype(np.float32),
+        rng.uniform(0.1, 1, sizes[0]).astype(np.float32),
+        tuple(rng.normal(0, 1, shape).astype(np.float16).astype(np.float32) for shape in pairwise(sizes)),
+        tuple(rng.normal(0, 1, n).astype(np.float32) for n in sizes[1:]),
+        rng.normal(0, 1, (len(TOY.joints), 2)).astype(np.float32),
+        rng.normal(0, 1, (2, len(TOY.joints), FUSION_TERMS)).astype(np.float32),
+    )
+
+
+def refining_forest() -> DepthForest:
+    parameters = replace(JointParameters.default(TOY), refinement=drawn_refinement())
+    return DepthForest(small_forest().trees, small_forest().offsets, TOY, parameters)
+
+
+def test_a_network_that_refines_joints_comes_back(tmp_path):
+    refining_forest().save(tmp_path / "model.npz")
+    loaded, own = DepthForest.load(tmp_path / "model.npz").joint_parameters.refinement, drawn_refinement()
+    assert loaded is not None
+    for name in ("input_mean", "input_deviation", "calibration", "certainty"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(own, name))
+    for one, other in zip((*loaded.weights, *loaded.biases), (*own.weights, *own.biases), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"refine_deviation": None},
+        {"refine_calibration": None},
+        {"refine_certainty": np.zeros((2, 3), np.float32)},
+        {"refine_bias_1": None},
+        {"refine_mean": np.zeros(3, np.float32)},
+        {"refine_deviation": np.zeros(n_inputs(TOY, "parts"), np.float32)},
+        {"refine_weight_0": np.zeros((n_inputs(TOY, "parts"), 5), np.float16)},
+        {"refine_weight_1": np.full((6, 4 * len(TOY.joints)), np.nan, np.float16)},
+        {"refine_weight_1": None, "refine_bias_1": None},
+        {"refine_weight_0": None, "refine_weight_1": None},
+        {"refine_weight_0": np.zeros(7, np.float16)},
+    ],
+)
+def test_a_network_that_does_not_hold_together_is_refused(tmp_path, changes):
+    refining_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", **changes)
+
+
+def drawn_votes(tree: Tree) -> LeafVotes:
+    rng = np.random.default_rng(tree.n_leaves)
+    return LeafVotes(
+        rng.integers(0, 3, tree.n_leaves, np.int32),
+        rng.integers(-100, 100, (3, len(TOY.joints), 2, 3), np.int8),
+        rng.integers(0, 255, (3, len(TOY.joints), 2), np.uint8),
+    )
+
+
+def voting_forest() -> DepthForest:
+    trees = small_forest().trees
+    return DepthForest(trees, small_forest().offsets, TOY, votes=[drawn_votes(tree) for tree in trees])
+
+
+def test_votes_come_back(tmp_path):
+    forest = voting_forest()
+    forest.save(tmp_path / "model.npz")
+    loaded = DepthForest.load(tmp_path / "model.npz")
+    assert len(loaded.votes) == len(forest.trees)
+    for own, again in zip(forest.votes, loaded.votes, strict=True):
+        for name in LeafVotes.__dataclass_fields__:
+            np.testing.assert_array_equal(getattr(own, name), getattr(again, name))
+
+
+@pytest.mark.parametrize("name", ["votes_node_of_leaf_0", "votes_offsets_1", "votes_weights_1"])
+def test_votes_that_miss_an_array_are_refused(tmp_path, name):
+    voting_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", **{name: None})
+
+
+def test_votes_that_name_a_row_too_far_are_refused(tmp_path):
+    voting_forest().save(tmp_path / "model.npz")
+    refuse_with(tmp_path / "model.npz", votes_node_of_leaf_0=np.full(small_forest().trees[0].n_leaves, 3, np.int32))
+
+
+def test_a_model_of_version_1_has_no_votes_and_joints_from_parts(path):
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(arrays["header"].tobytes())
+    del header["joints_from"]
+    header["version"] = 1
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, **arrays)
+    loaded = DepthForest.load(path)
+    assert loaded.votes == ()
+    assert loaded.joint_parameters.method == "parts"
+
+
+def test_a_symmetric_forest_stays_one_and_an_older_model_is_none(path):
+    forest = DepthForest.load(path)
+    forest.set_symmetric(True)
+    forest.save(path)
+    assert DepthForest.load(path).symmetric
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(arrays["header"].tobytes())
+    del header["symmetric"]
+    arrays["header"] = np.frombuffer(json.dumps(header | {"version": 2}).encode(), np.uint8)
+    np.savez(path, **arrays)
+    assert not DepthForest.load(path).symmetric
+
+
+def test_an_unknown_method_of_joints_is_refused(path):
+    refuse_header(path, joints_from="stars")
+
+
+def test_the_header_keeps_what_the_trainer_wrote(path):
+    loaded = DepthForest.load(path)
+    assert loaded.header["name"] == "small"
+    assert loaded.header["format"] == "posepipe-forest"
+    assert loaded.header["version"] == 4
+    assert loaded.header["probes"] == {"rounding": "half up", "outside": "background", "background_m": 10.0}
+
+
+def test_a_single_leaf_is_a_model(tmp_path):
+    leaf = Tree(
+        np.array([LEAF], np.int32), np.zeros(1, np.float32), np.zeros(1, np.int32), np.full((1, 6), 1 / 6, "f4")
+    )
+    DepthForest([leaf], [np.zeros((0, 2, 2), np.float32)], TOY).save(tmp_path / "leaf.npz")
+    np.testing.assert_allclose(
+        DepthForest.load(tmp_path / "leaf.npz").trees[0].leaf_statistics, 1 / 6, atol=QUANTISATION
+    )
+
+
+def test_folders_on_the_way_are_made_and_nothing_half_written_stays(tmp_path):
+    small_forest().save(tmp_path / "a" / "b" / "model.npz")
+    assert [file.name for file in (tmp_path / "a" / "b").iterdir()] == ["model.npz"]
+
+
+def test_a_tree_out_of_level_order_is_not_written(tmp_path):
+    tree = small_forest().trees[0]
+    swapped = tree.first_child.copy()
+    leaves = np.flatnonzero(tree.feature == LEAF)
+    swapped[leaves[:2]] = swapped[leaves[:2]][::-1]
+    forest = DepthForest([replace(tree, first_child=swapped)], small_forest().offsets[:1], TOY)
+    with pytest.raises(ValueError, match="level"):
+        forest.save(tmp_path / "model.npz")
+    assert not (tmp_path / "model.npz").exists()
+
+
+def test_no_array_of_the_file_needs_pickle(path):
+    assert all(array.dtype.kind in "iuf" for array in arrays_of(path).values())
+
+
+# quantised leaves
+
+
+def dequantised(quantised: np.ndarray) -> np.ndarray:
+    return quantised / quantised.sum(1, keepdims=True, dtype=float)
+
+
+def test_posteriors_of_a_leaf_sum_to_255():
+    quantised = quantise_leaves(np.array([[0.5, 0.25, 0.25], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]], np.float32))
+    assert quantised.tolist() == [[127, 64, 64], [0, 255, 0], [85, 85, 85]]
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 5), st.integers(2, 8))
+@settings(max_examples=50)
+def test_no_posterior_is_off_by_more_than_stated(seed, evenness, n_classes):
+    leaves = np.random.default_rng(seed).dirichlet(np.full(n_classes, evenness), 50)
+    kept = quantise_leaves(leaves) / 255
+    assert np.abs(kept - leaves).max() <= QUANTISATION
+
+
+def test_a_leaf_of_one_class_and_many_stragglers_loses_at_most_the_stated_share(tmp_path):
+    # 1000 samples: 970 of one class, and one of each of 30 others; 1 / 970 of 255 is rounded to nothing
+    counts = np.array([970.0] + [1.0] * 30)
+    leaf = (counts / counts.sum())[None]
+    assert np.abs(dequantised(quantise_leaves(leaf)) - leaf).max() <= QUANTISATION
+
+
+# what is refused
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    refuse(tmp_path / "missing.npz")
+
+
+def test_a_folder_is_refused(tmp_path):
+    refuse(tmp_path)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 100, 10_000])
+def test_random_bytes_are_refused(tmp_path, size):
+    (tmp_path / "model.npz").write_bytes(np.random.default_rng(size).bytes(size))
+    refuse(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize("tenth", range(10))
+def test_a_file_cut_at_any_tenth_is_refused(path, tenth):
+    content = path.read_bytes()
+    path.write_bytes(content[: tenth * len(content) // 10])
+    refuse(path)
+
+
+def test_text_and_pictures_and_other_archives_are_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("readme.txt", "not an array")
+    for content in (b"posepipe-forest", b"\x89PNG\r\n\x1a\n" + bytes(100), archive.getvalue(), b"PK\x03\x04"):
+        path.write_bytes(content)
+        refuse(path)
+
+
+def test_a_single_array_is_refused(tmp_path):
+    with open(tmp_path / "model.npz", "wb") as file:
+        np.save(file, np.zeros(3))
+    refuse(tmp_path / "model.npz")
+
+
+class Trap:
+    """Sets a mark when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, (Trap.mark,)
+
+
+def test_pickled_arrays_are_refused_and_never_unpickled(path, tmp_path):
+    Trap.mark = str(tmp_path / "sprung")
+    sound = arrays_of(path)
+    for name in ("feature_0", "header", "a_note_that_nobody_reads"):
+        np.savez(path, **sound | {name: np.array([Trap()], object)})
+        refuse(path)
+    path.write_bytes(pickle.dumps(Trap()))
+    refuse(path)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("version", [5, 99, "1", "two", [1], 1e400, None])
+def test_another_version_is_refused(path, version):
+    refuse_header(path, version=version)
+
+
+def test_the_header_of_another_format_is_refused(path):
+    refuse_header(path, format="glimpse-forest")
+    refuse_header(path, format=None)
+
+
+@pytest.mark.parametrize(
+    "probes",
+    [
+        None,
+        {},
+        {"rounding": "truncate", "outside": "background", "background_m": 10.0},
+        {"rounding": "half up", "outside": "clamp", "background_m": 10.0},
+        {"rounding": "half up", "outside": "background", "background_m": 8.0},
+    ],
+)
+def test_probe_rules_that_this_version_does_not_know_are_refused(path, probes):
+    refuse_header(path, probes=probes)
+
+
+@pytest.mark.parametrize("trees", [None, 0, -1, 3, 1.5, 10**9, "2", [2], 1e400])
+def test_a_wrong_number_of_trees_is_refused(path, trees):
+    refuse_header(path, trees=trees)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        "human",
+        {},
+        [],
+        {**TOY.to_dict(), "parts": []},
+        {**TOY.to_dict(), "parts": ["head"]},
+        {**TOY.to_dict(), "joints": 5},
+        {**TOY.to_dict(), "joint_parts": {"head": ["tail"]}},
+        {**TOY.to_dict(), "parents": {"head": "tail"}},
+        {**TOY.to_dict(), "parents": None},
+    ],
+)
+def test_a_body_that_does_not_hold_together_is_refused(path, body):
+    refuse_header(path, body=body)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1, 2]", b"null", b'"posepipe-forest"', b"\xff\xfe\x00", b"NaN", b"[" * 100_000],
+    ids=["empty", "cut", "list", "null", "text", "no unicode", "NaN", "nested deeply"],
+)
+def test_a_header_that_is_no_json_object_is_refused(path, content):
+    refuse_with(path, header=np.frombuffer(content, np.uint8))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["header", "feature_0", "threshold_1", "leaves_0", "offsets_1"] + [f"joints_{name}" for name in JOINT_ARRAYS],
+)
+def test_a_missing_array_is_refused(path, name):
+    refuse_with(path, **{name: None})
+
+
+def spoilt(array: np.ndarray, place, value) -> np.ndarray:
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+WRONG_ARRAYS = {
+    "threshold NaN": ("threshold_0", lambda a: spoilt(a, 0, np.nan)),
+    "threshold infinite": ("threshold_1", lambda a: spoilt(a, -1, -np.inf)),
+    "offset NaN": ("offsets_0", lambda a: spoilt(a, (0, 0, 0), np.nan)),
+    "offset infinite": ("offsets_0", lambda a: spoilt(a, (0, 1, 1), np.inf)),
+    "too few thresholds": ("threshold_0", lambda a: a[:-1]),
+    "too many thresholds": ("threshold_0", lambda a: np.append(a, a[-1:])),
+    "thresholds in a square": ("threshold_0", lambda a: np.tile(a, (2, 1))),
+    "feature beyond the table": ("feature_0", lambda a: spoilt(a, 0, 6)),
+    "feature below LEAF": ("feature_0", lambda a: spoilt(a, 0, -2)),
+    "features in a square": ("feature_0", lambda a: np.tile(a, (2, 1))),
+    "features are text": ("feature_0", lambda a: a.astype("U5")),
+    "features are fractions": ("feature_0", lambda a: np.where(a == LEAF, a, a + 0.5)),
+    "no nodes": ("feature_0", lambda a: a[:0]),
+    "a number instead of nodes": ("feature_0", lambda a: a[0]),
+    "the last leaf is cut off": ("feature_0", lambda a: a[:-1]),
+    "a leaf too many": ("feature_0", lambda a: np.append(a, a[-1:])),
+    "a root that is a leaf, and more nodes": ("feature_0", lambda a: spoilt(a, 0, LEAF)),
+    "a leaf that asks for children beyond the tree": ("feature_0", lambda a: spoilt(a, -1, 0)),
+    "leaves of another dtype": ("leaves_0", lambda a: a.astype(np.float32)),
+    "leaves of fewer classes": ("leaves_0", lambda a: np.ascontiguousarray(a[:, :-1])),
+    "too few leaves": ("leaves_0", lambda a: a[:-1]),
+    "a leaf of nothing": ("leaves_0", lambda a: spoilt(a, 0, 0)),
+    "leaves in a row": ("leaves_0", lambda a: a.ravel()),
+    "offsets in a row": ("offsets_0", lambda a: a.ravel()),
+    "offsets of three axes": ("offsets_0", lambda a: np.zeros((6, 2, 3), np.float32)),
+    "offsets are text": ("offsets_0", lambda a: a.astype("U9")),
+    "offsets with imaginary parts": ("offsets_0", lambda a: a * 1j),
+    "joint parameter of another shape": ("joints_bandwidth_m", lambda a: a[:-1]),
+    "joint parameter of another dtype": ("joints_mean_m", lambda a: a.astype(np.float64)),
+    "joint parameter NaN": ("joints_covariance_m2", lambda a: spoilt(a, (0, 0, 0), np.nan)),
+    "bandwidth of nothing": ("joints_bandwidth_m", lambda a: spoilt(a, 0, 0)),
+    "negative variance": ("joints_covariance_m2", lambda a: -a),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ARRAYS)
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_an_array_that_does_not_fit_is_refused(path, wrong):
+    name, spoil = WRONG_ARRAYS[wrong]
+    refuse_with(path, **{name: spoil(arrays_of(path)[name])})
+
+
+def test_nodes_that_would_loop_are_refused(path):
+    # children are counted, so the only loop a file can ask for is a node that stands before its parent's turn
+    refuse_with(path, feature_0=np.array([LEAF, 0, LEAF, LEAF], np.int16), threshold_0=np.zeros(1, np.float32))
+
+
+@cache
+def sound_bytes() -> bytes:
+    """A sound file, as small as it gets, and without compression, so that flips reach the arrays."""
+    file = io.BytesIO()
+    np.savez(file, **_sound_arrays())
+    return file.getvalue()
+
+
+@cache
+def compressed_bytes() -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **_sound_arrays())
+    return file.getvalue()
+
+
+@cache
+def _sound_arrays() -> dict[str, np.ndarray]:
+    with tempfile.TemporaryDirectory() as folder:
+        small_forest().save(Path(folder) / "model.npz")
+        return arrays_of(Path(folder) / "model.npz")
+
+
+FLIPS = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("content", [sound_bytes, compressed_bytes], ids=["plain", "compressed"])
+@given(flips=FLIPS)
+@example(flips=[(0.0, 1)])
+@settings(max_examples=50)
+def test_flipped_bytes_are_read_or_refused_and_nothing_else(tmp_path_factory, content, flips):
+    damaged = bytearray(content())
+    for place, change in flips:
+        damaged[int(place * len(damaged))] ^= change
+    path = tmp_path_factory.mktemp("flipped") / "model.npz"
+    path.write_bytes(damaged)
+    with suppress(FormatError):
+        DepthForest.load(path)
+
+
+@pytest.mark.parametrize("name", ["header", "leaves_1"])
+def test_every_flipped_byte_of_a_directory_entry_is_read_or_refused(tmp_path, name):
+    # method, flags, sizes, checksums and places of one array, in the local and in the central directory
+    content = compressed_bytes()
+    path = tmp_path / "model.npz"
+    key = f"{name}.npy".encode()
+    for at in (content.find(key) - 30, content.rfind(key) - 46):
+        for place in range(at, at + 46):
+            for change in (0x01, 0x04, 0x06, 0x80, 0xFF):
+                damaged = bytearray(content)
+                damaged[place] ^= change
+                path.write_bytes(damaged)
+                with suppress(FormatError):
+                    DepthForest.load(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+def test_damage_to_arrays_packed_by_another_zip_program_is_refused(path, method):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(path) as sound, zipfile.ZipFile(packed, "w", method) as archive:
+        for name in sound.namelist():
+            archive.writestr(name, sound.read(name))
+        place = archive.getinfo("feature_0.npy").header_offset + 30 + len("feature_0.npy")
+    damaged = bytearray(packed.getvalue())
+    damaged[place + 20 : place + 60] = b"\xff" * 40
+    path.write_bytes(damaged)
+    refuse(path)
+
+
+def test_is_forest_file_tells_models_from_other_files(path, tmp_path):
+    assert is_forest_file(path)
+    np.savez(tmp_path / "other.npz", depth_mm=np.zeros((2, 3, 4), np.uint16))
+    (tmp_path / "text.npz").write_text("not a zip")
+    (tmp_path / "cut.npz").write_bytes(path.read_bytes()[:500])
+    assert not any(is_forest_file(tmp_path / name) for name in ("other.npz", "text.npz", "cut.npz", "missing.npz"))

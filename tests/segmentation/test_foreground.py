@@ -1,0 +1,198 @@
+"""Foreground: a cut-out person stays and specks go; a room falls into candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.segmentation.foreground import CutOutForeground, RoomForeground, join_near
+from tests.support.rooms import SHAPE, empty_room, frame_of, with_box
+
+CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
+
+
+def mask_of(depth_m: np.ndarray, camera: Intrinsics = CAMERA, **options) -> np.ndarray:
+    candidates = CutOutForeground(**options).update(DepthFrame(depth_m, camera))
+    assert candidates.dtype == np.uint8
+    assert candidates.max(initial=0) <= 1
+    return candidates.astype(bool)
+
+
+def person() -> np.ndarray:
+    depth_m = np.zeros((48, 64), np.float32)
+    depth_m[10:40, 20:40] = 2
+    return depth_m
+
+
+def test_everything_that_reads_is_the_person():
+    depth_m = person()
+    mask = mask_of(depth_m)
+    np.testing.assert_array_equal(mask, depth_m > 0)
+
+
+def test_what_does_not_read_is_nobody_even_where_every_speck_counts():
+    depth_m = person()
+    depth_m[20:25, 25:30] = 0
+    np.testing.assert_array_equal(mask_of(depth_m, min_area_m2=0), depth_m > 0)
+
+
+def test_holes_in_the_person_stay_holes():
+    depth_m = person()
+    depth_m[20:25, 25:30] = 0
+    np.testing.assert_array_equal(mask_of(depth_m), depth_m > 0)
+
+
+def test_a_speck_is_dropped_and_a_limb_apart_stays():
+    # 2 pixels are 8 square centimetres; 6 are 24, more than the 20 of the least component
+    depth_m = person()
+    depth_m[3, 3:5] = 2
+    depth_m[43:46, 50:52] = 2
+    mask = mask_of(depth_m)
+    assert not mask[3, 3:5].any()
+    assert mask[43:46, 50:52].all()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_speck_is_measured_in_metres_not_in_pixels(kept):
+    # five pixels: 20 square centimetres at 2 m and 45 at 3 m, 5 at 1 m
+    depth_m = np.zeros((48, 64), np.float32)
+    depth_m[5, 5:10] = 3 if kept else 1
+    assert mask_of(depth_m).any() == kept
+
+
+def test_the_same_limb_stays_at_any_resolution():
+    for factor in (1, 2, 4):
+        depth_m = np.zeros((48 * factor, 64 * factor), np.float32)
+        depth_m[5 * factor : 8 * factor, 5 * factor : 7 * factor] = 2
+        assert mask_of(depth_m, CAMERA.scaled(factor)).sum() == 6 * factor**2
+
+
+def test_pixels_that_touch_at_a_corner_belong_together():
+    depth_m = np.zeros((48, 64), np.float32)
+    for k in range(8):
+        depth_m[5 + k, 5 + k] = 2
+    assert mask_of(depth_m).sum() == 8
+
+
+def test_nobody_in_view_is_an_empty_mask():
+    mask = mask_of(np.zeros((48, 64), np.float32))
+    assert mask.shape == (48, 64)
+    assert not mask.any()
+
+
+def test_a_full_image_is_kept_whole():
+    assert mask_of(np.full((48, 64), 2, np.float32)).all()
+
+
+def test_the_least_piece_may_be_chosen():
+    depth_m = person()
+    depth_m[3, 3:5] = 2
+    assert mask_of(depth_m, min_area_m2=0.0)[3, 3:5].all()
+    assert not mask_of(depth_m, min_area_m2=1.0).any()
+
+
+def test_frames_know_nothing_of_each_other():
+    foreground = CutOutForeground()
+    first = foreground.update(DepthFrame(person(), CAMERA))
+    foreground.update(DepthFrame(np.zeros((48, 64), np.float32), CAMERA))
+    np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)), first)
+
+
+def candidates_of(depth_m: np.ndarray, **options) -> np.ndarray:
+    candidates = RoomForeground(**options).update(frame_of(depth_m))
+    assert candidates.dtype == np.uint8
+    return candidates
+
+
+def test_an_empty_room_has_no_candidates():
+    assert not candidates_of(empty_room(15)).any()
+
+
+@pytest.mark.parametrize("room", [empty_room(), empty_room(15), np.zeros(SHAPE, np.float32)])
+def test_two_people_are_two_candidates_the_larger_first(room):
+    depth_m = with_box(with_box(room, (-0.7, -0.2, 2.5), (0.4, 1.2)), (0.6, -0.2, 2.2), (0.5, 1.0))
+    candidates = candidates_of(depth_m)
+    np.testing.assert_array_equal(candidates == 2, depth_m == np.float32(2.5))
+    np.testing.assert_array_equal(candidates == 1, depth_m == np.float32(2.2))
+
+
+def test_one_before_another_are_two():
+    depth_m = with_box(with_box(empty_room(), (0, -0.1, 2.9), (0.9, 1.2)), (0.3, -0.1, 2.0), (0.4, 1.0))
+    assert candidates_of(depth_m).max() == 2
+
+
+def test_a_hand_that_noise_has_cut_off_stays_with_its_person():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.36, -0.2, 2.5), (0.12, 0.12))
+    assert (depth_m == 2.5).any()
+    assert candidates_of(depth_m).max() == 1
+    np.testing.assert_array_equal(candidates_of(depth_m) == 1, depth_m == 2.5)
+
+
+def test_a_ball_far_from_everybody_belongs_to_nobody():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.9, -0.2, 2.5), (0.2, 0.2))
+    candidates = candidates_of(depth_m)
+    assert candidates.max() == 1
+    assert not candidates[:, 240:].any()
+
+
+def test_who_hangs_together_with_something_wide_is_still_looked_at():
+    depth_m = with_box(with_box(empty_room(), (0, 0.6, 3.0), (3.1, 0.6)), (0.2, -0.2, 3.0), (0.5, 1.2))
+    assert (candidates_of(depth_m)[depth_m == 3.0] == 1).all()
+
+
+def test_pieces_do_not_join_to_something_longer_than_a_person():
+    depth_m = with_box(with_box(empty_room(), (-0.8, 0, 2.5), (1.5, 0.8)), (0.85, 0, 2.7), (1.7, 0.8))
+    assert candidates_of(depth_m).max() == 2
+
+
+def test_an_arm_stretched_towards_the_camera_stays_with_its_person():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0, -0.3, 1.95), (0.25, 0.4))
+    candidates = candidates_of(depth_m)
+    assert (candidates > 0).sum() == ((depth_m == 2.5) | (depth_m == np.float32(1.95))).sum()
+    assert candidates.max() == 1
+
+
+def test_small_pieces_join_by_distance_in_space_not_in_the_picture():
+    components = np.zeros((40, 60), np.int32)
+    components[5:35, 5:25], components[10:15, 32:36], components[20:25, 32:36], components[2:5, 27:29] = 1, 2, 3, 4
+    metres = np.array([0, 2.0, 2.0, 3.5, 2.6], np.float32)
+    joined = join_near(
+        components, np.array([False, True, False, False, False]), frame_of(metres[components]).depth_m, CAMERA, 0.2
+    )
+    np.testing.assert_array_equal(joined, np.array([0, 1, 1, 3, 4])[components])
+
+
+def test_a_body_that_an_arm_cuts_in_two_is_one():
+    upper = with_box(empty_room(), (0, -0.5, 2.5), (0.5, 0.6))
+    depth_m = with_box(with_box(upper, (0, 0.3, 2.55), (0.5, 0.9)), (0, -0.15, 2.3), (0.6, 0.12))
+    assert candidates_of(depth_m).max() == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 320), (240, 1), (3, 3)])
+def test_a_frame_of_few_pixels_has_no_candidates(shape):
+    assert not RoomForeground().update(frame_of(np.full(shape, 2, np.float32))).any()
+
+
+def test_somebody_who_touches_a_long_table_in_the_picture_is_not_lost_with_it():
+    table = with_box(empty_room(), (0, 0.6, 2.5), (2.6, 0.5))
+    depth_m = with_box(table, (0.9, -0.3, 2.75), (0.5, 1.3))
+    candidates = candidates_of(depth_m)
+    person = depth_m == 2.75
+    assert candidates.max() >= 1
+    assert (candidates[person] == candidates[person][0]).all()
+    assert candidates[person][0] > 0
+
+
+@pytest.mark.parametrize("finer", [2, 3])
+def test_a_finer_picture_falls_into_the_same_candidates(finer):
+    depth_m = np.zeros((60, 80), np.float32)
+    depth_m[8:50, 5:30], depth_m[30:57, 50:68] = 1.5, 2.5
+    depth_m[30:33, 30:38] = 1.4  # an arm of the first, before nothing
+    camera = Intrinsics(280.0 / 4, 280.0 / 4, 39.5, 29.5)
+    coarse = RoomForeground().update(DepthFrame(depth_m, camera))
+    assert coarse.max() == 2
+    fine_m, factor = depth_m.repeat(4 * finer, axis=0).repeat(4 * finer, axis=1), 4 * finer
+    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor)))
+    np.testing.assert_array_equal(fine, coarse.repeat(factor, axis=0).repeat(factor, axis=1))

@@ -1,0 +1,85 @@
+"""People who touch are told apart by their heads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.results import JointProposal
+from posepipe.segmentation.head_split import HeadSplit
+
+CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
+SHAPE = (60, 80)
+
+
+def head(x: float, z: float = 2.0, confidence: float = 0.8, y: float = -0.8, *, joint="head", voted=False):
+    return JointProposal(joint, (x, y, z), confidence, voted)
+
+
+def side_by_side() -> tuple[np.ndarray, np.ndarray]:
+    """A wall of people 2 m away: depth and mask, 40 cm to either side of the axis."""
+    depth_m = np.full(SHAPE, 2, np.float32)
+    mask = np.zeros(SHAPE, bool)
+    mask[10:55, 30:50] = True
+    return depth_m, mask
+
+
+def split(proposals, depth_m=None, mask=None, **options) -> list[np.ndarray]:
+    plain_m, everybody = side_by_side()
+    depth_m = plain_m if depth_m is None else depth_m
+    return HeadSplit().split(proposals, depth_m, everybody if mask is None else mask, CAMERA, **options)
+
+
+def test_each_of_two_side_by_side_gets_his_half():
+    _, mask = side_by_side()
+    left, right = split([head(-0.2), head(0.2, confidence=0.6)])
+    np.testing.assert_array_equal(left | right, mask)
+    assert not (left & right).any()
+    assert left[:, :40].any()
+    assert not left[:, 40:].any()
+
+
+def test_who_stands_behind_gets_what_lies_behind():
+    depth_m, mask = side_by_side()
+    depth_m[:, 38:] = 2.7
+    near, far = split([head(0.0, 2.0, 0.9), head(0.1, 2.7)], depth_m)
+    np.testing.assert_array_equal(near, mask & (depth_m == 2))
+    np.testing.assert_array_equal(far, mask & (depth_m > 2))
+
+
+@pytest.mark.parametrize(
+    "proposals",
+    [
+        [],
+        [head(0.0)],
+        [head(-0.1), head(0.1)],  # one head, proposed twice
+        [head(-0.2), head(0.2, confidence=0.3)],
+        [head(-0.2), head(0.2, voted=True)],
+        [head(-0.2), head(0.2, joint="left_hand")],
+    ],
+)
+def test_one_head_is_one_person(proposals):
+    assert split(proposals) == []
+
+
+def test_three_heads_are_three_people():
+    mask = np.zeros(SHAPE, bool)
+    mask[10:55, 10:70] = True
+    components = split([head(-0.8), head(0.0), head(0.8)], mask=mask)
+    assert [int(component[30].sum()) for component in components] == pytest.approx([20] * 3, abs=1)
+
+
+def test_a_tilted_camera_separates_along_the_floor():
+    """Looking down at two who stand one behind the other, the feet of the further are below the head of the nearer."""
+    tilt = np.radians(40)
+    up = np.array([0, -np.cos(tilt), -np.sin(tilt)])
+    ahead = np.array([0, -np.sin(tilt), np.cos(tilt)])
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.zeros(SHAPE, bool)
+    mask[30, 40] = True
+    foot = CAMERA.deproject_pixels(np.array([30]), np.array([40]), np.array([2], np.float32))[0]
+    own_head, other_head = foot + 1.7 * up, foot - 0.6 * ahead + 0.4 * up
+    heads = [JointProposal("head", tuple(map(float, place)), 0.8) for place in (own_head, other_head)]
+    level, tilted = split(heads, depth_m, mask), split(heads, depth_m, mask, up=tuple(up))
+    assert [component.any() for component in tilted] == [True, False]
+    assert [component.any() for component in level] == [False, True]

@@ -1,0 +1,71 @@
+"""Videos play as fast as the frames came."""
+
+from __future__ import annotations
+
+import shutil
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.body import HUMAN
+from posepipe.errors import PosepipeError
+from posepipe.sinks.images.pictures import VideoSink
+from tests.support.found_people import result, standing_m, track
+
+
+@pytest.mark.parametrize(
+    ("times_s", "fps"),
+    [
+        (np.arange(12) / 12.5, 12.5),
+        (np.arange(3) / 30000 * 1001, 29.97),
+        ([0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 5.4], 10),  # a gap is no rate
+        ([0.0], 30),
+        ([2.0, 2.0, 1.0], 30),  # times that tell nothing
+        (np.arange(4) * 100.0, 1),
+    ],
+)
+def test_a_video_has_every_frame_and_their_rate(tmp_path, times_s, fps):
+    with VideoSink(tmp_path / "new" / "v.mp4", HUMAN) as sink:
+        for i, time_s in enumerate(times_s):
+            sink.write(result(i, (track(1, standing_m()),), timestamp_s=time_s))
+    video = cv2.VideoCapture(str(tmp_path / "new" / "v.mp4"))
+    assert video.get(cv2.CAP_PROP_FRAME_COUNT) == len(times_s)
+    assert video.get(cv2.CAP_PROP_FPS) == pytest.approx(fps, abs=0.01)
+
+
+def test_a_video_without_frames_is_none(tmp_path):
+    with VideoSink(tmp_path / "v.mp4", HUMAN):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PosepipeError, match=r"v\.mp4"), VideoSink(tmp_path / "file" / "v.mp4", HUMAN):
+        pass
+
+
+def test_a_video_that_cannot_be_played_is_one_line(tmp_path):
+    """OpenCV does not say that the disk was full when it wrote the index."""
+
+    class Cut:
+        def release(self):
+            writer.release()
+            content = (tmp_path / "v.mp4").read_bytes()
+            (tmp_path / "v.mp4").write_bytes(content[: len(content) // 2])
+
+    told = r"v\.mp4: of 12 frames 0 can be played; is the disk full\?"
+    with pytest.raises(PosepipeError, match=told), VideoSink(tmp_path / "v.mp4", HUMAN) as sink:  # noqa: PT012
+        for i in range(12):
+            sink.write(result(i))
+        writer, sink._writer = sink._writer, Cut()
+
+
+def test_a_full_disk_ends_a_video_before_its_end(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    with pytest.raises(PosepipeError, match=r"v\.mp4: No space left"), VideoSink(tmp_path / "v.mp4", HUMAN) as sink:  # noqa: PT012
+        for i in range(9):
+            sink.write(result(i))
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+        sink.write(result(9))

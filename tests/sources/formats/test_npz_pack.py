@@ -1,0 +1,140 @@
+"""NPZ packs: the arrays of the contract, and nothing else gets in."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError
+from posepipe.frames import DepthFrame
+from posepipe.sources.formats.npz_pack import NpzPack, write_npz_pack
+
+GOOD = {"depth_mm": np.full((3, 4, 5), 1200, np.uint16), "K": np.array([10.0, 11.0, 2.0, 1.5])}
+
+
+def save(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def test_a_pack_of_depth_alone_plays_at_30_fps(tmp_path):
+    with NpzPack(save(tmp_path / "a.npz", **GOOD)) as source:
+        frames = list(source)
+    assert source.intrinsics == Intrinsics(10.0, 11.0, 2.0, 1.5)
+    assert (source.frame_count, source.parts, source.joints_m, source.joint_names) == (3, None, None, ())
+    assert [frame.timestamp_s for frame in frames] == pytest.approx([0, 1 / 30, 2 / 30])
+    np.testing.assert_allclose(frames[0].depth_m, 1.2)
+
+
+def test_times_are_told_from_the_first_frame(tmp_path):
+    path = save(tmp_path / "a.npz", **GOOD, timestamp_s=np.array([100.0, 100.5, 102.0]))
+    assert [frame.timestamp_s for frame in NpzPack(path)] == [0, 0.5, 2.0]
+    path = save(tmp_path / "b.npz", **GOOD, fps=np.array(10))
+    assert [frame.timestamp_s for frame in NpzPack(path)] == pytest.approx([0, 0.1, 0.2])
+
+
+def test_truth_is_kept_where_there_is_some(tmp_path):
+    joints_m = np.zeros((3, 2, 3), np.float32)
+    names = np.array(["head", "neck"])
+    truth = {"parts": np.ones((3, 4, 5), np.uint8), "joints_m": joints_m, "joint_names": names}
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD, **truth, note=np.array("unknown arrays are nobody's business")))
+    assert pack.joint_names == ("head", "neck")
+    np.testing.assert_array_equal(pack.joints_m, joints_m)
+    np.testing.assert_array_equal(pack.parts, truth["parts"])
+    assert pack.trusted is None
+
+
+def test_the_mask_of_joints_is_ok_where_there_is_one_and_visible_otherwise(tmp_path):
+    truth = {"joints_m": np.zeros((3, 2, 3)), "visible": np.zeros((3, 2), bool)}
+    assert not NpzPack(save(tmp_path / "a.npz", **GOOD, **truth)).trusted.any()
+    assert NpzPack(save(tmp_path / "b.npz", **GOOD, **truth, ok=np.ones((3, 2), bool))).trusted.all()
+    assert NpzPack(save(tmp_path / "c.npz", **GOOD, ok=np.array("fine"))).trusted is None  # of no joints
+
+
+def test_frames_are_read_in_any_order(tmp_path):
+    depth_mm = np.arange(1000, 1060, dtype=np.uint16).reshape(3, 4, 5)
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"depth_mm": depth_mm}, fps=np.array(10)))
+    assert (len(pack), pack[2].index, pack[2].timestamp_s) == (3, 2, pytest.approx(0.2))
+    np.testing.assert_allclose(pack[1].depth_m, depth_mm[1] / 1000, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(depth_mm=hnp.arrays(np.uint16, (2, 4, 5), elements=st.integers(0, 65535)))
+def test_written_packs_are_read_back(tmp_path_factory, depth_mm):
+    frames = [DepthFrame(image, Intrinsics(9.0, 9.0, 2.0, 2.0), i / 15, i) for i, image in enumerate(depth_mm)]
+    path = tmp_path_factory.mktemp("npz") / "pack"
+    write_npz_pack(path, frames)
+    for got, wanted in zip(NpzPack(path), frames, strict=True):
+        np.testing.assert_array_equal(got.depth_m, wanted.depth_m)
+        assert (got.intrinsics, got.timestamp_s, got.index) == (wanted.intrinsics, wanted.timestamp_s, wanted.index)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"depth_mm": None}, "'depth_mm' is missing"),
+        ({"K": None}, "'K' is missing"),
+        ({"depth_mm": np.ones((3, 4, 5), np.float32)}, "wanted uint16 millimetres, got float32"),
+        ({"depth_mm": np.ones((3, 4, 5), np.uint8)}, "got uint8"),
+        ({"depth_mm": np.ones((4, 5), np.uint16)}, r"\(N, H, W\)"),
+        ({"depth_mm": np.ones((0, 4, 5), np.uint16)}, "at least one frame"),
+        ({"depth_mm": np.array([1, "x"], object)}, "Python objects"),
+        ({"K": np.eye(3)}, "wanted four numbers"),
+        ({"K": np.array(["1", "2", "3", "4"])}, "wanted four numbers"),
+        ({"K": np.array([np.nan, 1, 1, 1])}, "finite"),
+        ({"K": np.array([-1.0, 1, 1, 1])}, "positive"),
+        ({"timestamp_s": np.zeros(2)}, "wanted 3 finite seconds"),
+        ({"timestamp_s": np.array([0, 1, np.inf])}, "wanted 3 finite seconds"),
+        ({"fps": np.array(0)}, "positive"),
+        ({"fps": np.array([30, 30])}, "one positive number"),
+        ({"parts": np.zeros((3, 4, 4), np.uint8)}, "parts"),
+        ({"people": np.zeros((3, 4, 5), np.int64)}, "people"),
+        ({"joints_m": np.zeros((2, 20, 3))}, "joints_m"),
+        ({"joints_m": np.zeros((3, 2, 3)), "joint_names": np.array(["head"])}, "joint_names"),
+        ({"joints_m": np.zeros((3, 2, 3)), "ok": np.ones((3, 2))}, r"ok: wanted bool \(3, 2\), got float64"),
+        ({"joints_m": np.zeros((3, 1, 2, 3)), "visible": np.ones((3, 2), bool)}, r"visible: wanted bool \(3, 1, 2\)"),
+    ],
+)
+def test_a_wrong_array_is_named(tmp_path, change, message):
+    arrays = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
+    with pytest.raises(FormatError, match=message):
+        NpzPack(save(tmp_path / "a.npz", **arrays))
+
+
+def test_a_file_that_is_no_zip_is_a_format_error(tmp_path):
+    path = tmp_path / "a.npz"
+    for content in (b"", b"PK", b"hello there", np.random.default_rng(0).bytes(500)):
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=r"a.npz"):
+            NpzPack(path)
+    np.save(tmp_path / "single.npy", GOOD["depth_mm"])
+    with pytest.raises(FormatError, match="zip archive"):
+        NpzPack(tmp_path / "single.npy")
+
+
+def test_a_cut_or_damaged_pack_is_a_format_error_or_harmless(tmp_path):
+    content = save(tmp_path / "a.npz", **GOOD).read_bytes()
+    path = tmp_path / "b.npz"
+    for tenth in range(10):
+        path.write_bytes(content[: len(content) * tenth // 10])
+        with pytest.raises(FormatError):
+            NpzPack(path)
+    rng = np.random.default_rng(4)
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[rng.integers(len(content))] = rng.integers(256)
+        path.write_bytes(damaged)
+        with contextlib.suppress(FormatError):
+            assert len(list(NpzPack(path))) >= 1
+
+
+def test_frames_of_two_cameras_do_not_go_into_one_pack(tmp_path):
+    frames = [DepthFrame(np.ones((4, 5), np.float32), Intrinsics(f, f, 2.0, 2.0)) for f in (9.0, 10.0)]
+    with pytest.raises(ValueError, match="one camera"):
+        write_npz_pack(tmp_path / "a.npz", frames)

@@ -1,0 +1,69 @@
+"""TUM RGB-D folders."""
+
+from __future__ import annotations
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.sources.formats.tum_folder import TumFolder
+
+SIZE = (480, 640)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two images of 2 m and 2.5 m, listed as the benchmark does."""
+    (tmp_path / "depth").mkdir()
+    for name, level in (("a", 10_000), ("b", 12_500)):
+        cv2.imwrite(str(tmp_path / "depth" / f"{name}.png"), np.full(SIZE, level, np.uint16))
+    rows = "# depth maps\n# timestamp filename\n1305031102.160407 depth/a.png\n\n1305031102.226738 depth/b.png\n"
+    (tmp_path / "depth.txt").write_text(rows)
+    return tmp_path
+
+
+def test_depth_times_and_default_calibration(folder):
+    with TumFolder(folder) as source:
+        first, second = source
+    assert source.frame_count == 2
+    assert source.intrinsics == Intrinsics(525.0, 525.0, 319.5, 239.5)
+    assert source.start_time_ns == pytest.approx(1305031102160407000, abs=1000)
+    assert (float(first.depth_m[0, 0]), float(second.depth_m[0, 0])) == pytest.approx((2.0, 2.5))
+    assert (first.timestamp_s, second.timestamp_s) == pytest.approx((0, 0.066331), abs=1e-6)
+    assert [first.index, second.index] == [0, 1]
+
+
+def test_its_own_calibration_is_preferred(folder):
+    values = {"width": 640, "height": 480, "fx": 517.3, "fy": 516.5, "cx": 318.6, "cy": 255.3}
+    values |= {"depth_unit_m": 0.0002, "fps": 30}
+    (folder / "camera.json").write_text(json.dumps(values))
+    assert TumFolder(folder).intrinsics == Intrinsics(517.3, 516.5, 318.6, 255.3)
+
+
+@pytest.mark.parametrize("row", ["abc depth/a.png", "12.5", "nan depth/a.png", "-1 depth/a.png"])
+def test_a_wrong_line_is_named_by_its_number(folder, row):
+    (folder / "depth.txt").write_text(f"# comment\n{row}\n")
+    with pytest.raises(FormatError, match="line 2: wanted 'timestamp filename'"):
+        TumFolder(folder)
+
+
+def test_a_list_without_frames_is_told(folder):
+    (folder / "depth.txt").write_text("# nothing\n")
+    with pytest.raises(SourceError, match="lists no frame"):
+        TumFolder(folder)
+
+
+def test_a_listed_image_that_is_missing_is_named(folder):
+    (folder / "depth" / "b.png").unlink()
+    with pytest.raises(PosepipeError, match=r"b.png: No such file"):
+        list(TumFolder(folder))
+
+
+def test_the_default_calibration_is_not_used_for_another_size(folder):
+    cv2.imwrite(str(folder / "depth" / "a.png"), np.full((240, 320), 1, np.uint16))
+    with pytest.raises(FormatError, match="320x240 pixels, but the default calibration is for 640x480"):
+        list(TumFolder(folder))

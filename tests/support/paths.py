@@ -1,0 +1,11 @@
+"""Where the repository keeps what tests use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+GOLDEN = ROOT / "tests" / "golden"
+WALK = ROOT / "apps" / "data" / "walk.mcap"
+"""The shipped recording."""

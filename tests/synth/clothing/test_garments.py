@@ -1,0 +1,95 @@
+"""Clothes push the skin out and leave the rest alone."""
+
+import numpy as np
+import pytest
+
+from synth.body.body_asset import load_body_asset
+from synth.body.body_mesh import sample_body
+from synth.clothing.garments import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
+from synth.clothing.wrinkles import push_out
+from synth.geometry.vertex_normals import vertex_normals
+from tests.reference.synth import vertex_normals as naive
+from tests.reference.synth import wrinkles as naive_folds
+
+
+@pytest.fixture(scope="module")
+def body():
+    asset = load_body_asset()
+    return asset, sample_body(asset, np.random.default_rng(0))
+
+
+def test_normals_of_a_tetrahedron_point_outwards():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
+    triangles = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], np.int32)
+    normals = vertex_normals(corners, triangles)
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-6)
+    assert ((normals * (corners - corners.mean(axis=0))).sum(axis=1) > 0).all()
+
+
+def test_normals_agree_with_their_naive_twin(body):
+    asset, rest = body
+    fast = vertex_normals(rest.vertices_m, asset.triangles)
+    # float32 sums of some ten triangles; slivers of the mouth and eyes cancel to a length near 0
+    steady = np.abs(fast - naive.vertex_normals(rest.vertices_m, asset.triangles)).max(axis=1) < 1e-3
+    assert steady.mean() > 0.999
+
+
+def test_pushed_out_skin_agrees_with_its_naive_twin(body):
+    asset, rest = body
+    rng = np.random.default_rng(1)
+    vertices_m = rest.vertices_m[::20].copy()
+    normals = vertex_normals(rest.vertices_m, asset.triangles)[::20].copy()
+    stand_off = rng.uniform(0, 0.08, len(vertices_m)).astype(np.float32)
+    waves, phases = rng.normal(0, 4, (3, 6)).astype(np.float32), rng.random(6, np.float32)
+    out = np.empty_like(vertices_m)
+    push_out(vertices_m, normals, stand_off, waves, phases, out)
+    # float32 counts a dozen waves to some 1e-6 of one, which moves the skin by a micrometre
+    expected = naive_folds.push_out(vertices_m, normals, stand_off, waves, phases)
+    np.testing.assert_allclose(out, expected, atol=2e-6)
+
+
+def test_undressed_is_unchanged(body):
+    asset, rest = body
+    normals = vertex_normals(rest.vertices_m, asset.triangles)
+    same = dress(rest.vertices_m, normals, garment_weights(asset), Outfit({}), np.random.default_rng(0))
+    np.testing.assert_array_equal(same, rest.vertices_m)
+
+
+@pytest.mark.parametrize("garment", GARMENTS)
+def test_a_garment_moves_what_it_covers_and_nothing_else(body, garment):
+    asset, rest = body
+    weights = garment_weights(asset)
+    normals = vertex_normals(rest.vertices_m, asset.triangles)
+    worn = dress(rest.vertices_m, normals, weights, Outfit({garment: 0.02}), np.random.default_rng(0))
+    moved = np.linalg.norm(worn - rest.vertices_m, axis=1)
+    assert moved[weights[garment] == 0].max() == 0
+    covered = weights[garment] > 0.99
+    assert 0.01 < moved[covered].mean() < 0.03
+    assert moved.max() <= 0.04 + 1e-6  # twice the stand-off, at the crest of a fold
+
+
+def test_outfits_stay_within_the_table_and_wear_all_of_it():
+    worn, draped = set(), 0
+    for seed in range(400):
+        outfit = sample_outfit("full", np.random.default_rng(seed))
+        worn |= set(outfit.stand_off_m)
+        draped += outfit.drape is not None
+        for garment, metres in outfit.stand_off_m.items():
+            least, most = GARMENTS[garment].stand_off_cm
+            assert least / 100 <= metres <= most / 100
+    assert worn == set(GARMENTS)
+    assert 0.08 < draped / 400 < 0.25
+    assert set(sample_outfit("plain", np.random.default_rng(0)).stand_off_m) <= set(PLAIN)
+
+
+def test_a_face_stays_free_of_hair_and_hats(body):
+    asset, _ = body
+    skin = asset.mean_m[: asset.n_vertices]
+    weights = garment_weights(asset)
+    nose = np.argmax(
+        np.where(weights["hair"] >= 0, skin[:, 2], -1)
+        * (skin[:, 1] > asset.mean_m[asset.n_vertices + asset.bone("head")][1])
+    )
+    for garment in ("hair", "long hair", "hat", "brim"):
+        assert weights[garment][nose] == 0
+        assert weights[garment].max() > 0.9

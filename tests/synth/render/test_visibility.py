@@ -1,0 +1,32 @@
+"""Which joints show: against the rule written out."""
+
+import numpy as np
+
+from posepipe.body import HUMAN
+from synth.recipe import Recipe
+from synth.render.visibility import visible_joints
+from tests.reference.synth import visibility as naive
+from tests.support.rendered_people import renderer_of
+
+
+def test_visible_joints_follow_the_rule():
+    renderer = renderer_of(Recipe(seed=2, people=(1, 3), distance_m=(1.5, 3.0)))
+    crowds = 0
+    for index in range(6):
+        frame = renderer.render(index)
+        depth_m, lens = frame.depth.depth_m, frame.depth.intrinsics
+        seen = visible_joints(depth_m, frame.parts, frame.people, frame.joints_m, lens, HUMAN)
+        for person, joints_m in enumerate(frame.joints_m):
+            parts = np.where(frame.people == person + 1, frame.parts, 0)
+            wanted = naive.visible_joints(depth_m, parts, joints_m, lens, HUMAN)
+            np.testing.assert_array_equal(seen[person], wanted)
+        np.testing.assert_array_equal(frame.visible, seen)
+        crowds += len(seen) > 1
+    assert crowds > 1
+
+
+def test_nobody_shows_no_joint():
+    frame = np.zeros((24, 32), np.float32)
+    nobody = frame.astype(np.uint8)
+    camera = renderer_of(Recipe()).recipe.sensor.intrinsics
+    assert not visible_joints(frame, nobody, nobody, np.ones((1, 20, 3)), camera, HUMAN).any()

@@ -1,0 +1,142 @@
+"""The server: on this machine alone, for its own pages, quiet, and gone when it is closed."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+
+import pytest
+
+from posepipe.errors import PosepipeError
+from posepipe.viewer.ui import server as server_module
+from posepipe.viewer.ui.server import address, is_welcome, open_server
+
+pytest.importorskip("viser", reason="needs the extra 'view'")
+
+
+@pytest.fixture
+def server():
+    with open_server() as server:
+        yield server
+
+
+def can_connect(host, port):
+    try:
+        socket.create_connection((host, port), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_it_listens_on_this_machine_alone(server):
+    assert can_connect("127.0.0.1", server.get_port())
+    if sys.platform == "linux":  # all of 127.0.0.0/8 is this machine, and another interface than 127.0.0.1
+        assert not can_connect("127.0.0.2", server.get_port())
+    assert address(server) == f"http://127.0.0.1:{server.get_port()}"
+
+
+def test_it_takes_the_next_port_when_the_usual_one_is_in_use(server):
+    with open_server() as second:
+        assert second.get_port() > server.get_port()
+        assert can_connect("127.0.0.1", second.get_port())
+
+
+def test_a_port_that_was_asked_for_and_is_in_use_is_an_error(server):
+    with pytest.raises(PosepipeError, match=f"--port {server.get_port()}.*in use"), open_server(port=server.get_port()):
+        pass
+
+
+def test_no_free_port_is_an_error(server, monkeypatch):
+    monkeypatch.setattr(server_module, "USUAL_PORT", server.get_port())
+    monkeypatch.setattr(server_module, "TRIED_PORTS", 1)
+    with pytest.raises(PosepipeError, match="no port of"), open_server():
+        pass
+
+
+@pytest.mark.parametrize("host", ["no such host", "192.0.2.1"])
+def test_an_address_that_is_not_ours_is_an_error_at_once(host):
+    with pytest.raises(PosepipeError, match=f"--host {host}"), open_server(host):
+        pass
+
+
+def test_listening_beyond_this_machine_is_warned_of():
+    with pytest.warns(UserWarning, match="whoever reaches this machine"), open_server("0.0.0.0") as server:
+        assert address(server).startswith("http://127.0.0.1:")
+
+
+def test_it_says_nothing_and_leaves_no_thread(capsys):
+    import rich
+
+    before = threading.active_count()
+    with open_server() as server:
+        port = server.get_port()
+        assert threading.active_count() > before
+    assert not can_connect("127.0.0.1", port)
+    assert threading.active_count() == before
+    assert capsys.readouterr() == ("", "")
+    assert not rich.get_console().quiet
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(PosepipeError, match=r"pip install 'posepipe\[view\]'"), open_server():
+        pass
+
+
+def test_nobody_gets_a_tunnel_through_a_public_server(server):
+    assert server.request_share_url() is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "welcome"),
+    [
+        (None, "127.0.0.1:8080", True),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", True),
+        ("http://localhost:9000", "localhost:9000", True),  # through an ssh tunnel
+        ("https://example.org", "127.0.0.1:8080", False),
+        ("http://127.0.0.1:3000", "127.0.0.1:8080", False),
+        ("http://rebound.example.org:8080", "rebound.example.org:8080", False),
+        ("null", "127.0.0.1:8080", False),
+        ("", "127.0.0.1:8080", False),
+        ("http://[bad", "127.0.0.1:8080", False),
+    ],
+)
+def test_pages_of_others_are_not_welcome(origin, host, welcome):
+    assert is_welcome(origin, host, loopback=True) == welcome
+
+
+def test_a_server_for_others_knows_no_names_but_wants_the_same_origin():
+    assert is_welcome("http://robot.local:8080", "robot.local:8080", loopback=False)
+    assert not is_welcome("https://example.org", "robot.local:8080", loopback=False)
+
+
+def first_message(server, origin):
+    """What a page of that origin is sent first."""
+    import viser
+    from websockets.sync.client import connect
+    from websockets.typing import Subprotocol
+
+    subprotocol = Subprotocol(f"viser-v{viser.__version__}")
+    url = f"ws://127.0.0.1:{server.get_port()}"
+    with connect(url, subprotocols=[subprotocol], origin=origin, proxy=None) as client:
+        return client.recv(timeout=10)
+
+
+def test_the_page_of_another_site_is_sent_nothing(server):
+    from websockets.exceptions import ConnectionClosed
+
+    server.gui.add_text("secret", "what the camera sees")
+    assert first_message(server, address(server))
+    assert first_message(server, None)
+    with pytest.raises(ConnectionClosed) as closed:
+        first_message(server, "https://example.org")
+    assert closed.value.rcvd.code == 1008
+
+
+def test_a_connection_that_says_nothing_does_not_hold_up_the_end():
+    """Browsers keep some to spare, and the websocket library waits for each of them to speak."""
+    before = threading.active_count()
+    with open_server() as server, socket.create_connection(("127.0.0.1", server.get_port())):
+        assert first_message(server, None)
+    assert threading.active_count() == before
