@@ -1,9 +1,8 @@
-"""Table learners against scikit-learn's compiled ones, in the same run: 100,000 rows of 20 numbers, 10 of them telling.
+"""Table learners against scikit-learn's compiled ones in one run: 100,000 rows of 20 numbers, 10 informative.
 
-A group is one piece of work, its rows are ours and theirs. Forests have 10 trees of full depth, and both
-sides as many threads, one or all, that is those of Numba and ``n_jobs``. Out-of-bag figures are left out,
-which scikit-learn works out on demand only. The first call, which compiles, is not counted. Nothing here
-passes or fails by a time.
+Each group compares one operation of both libraries. Forests have 10 trees of unlimited depth. Both sides use the
+same number of threads, one or all: those of Numba, and ``n_jobs``. Out-of-bag predictions are off on both sides.
+The first call, which compiles, is not timed. No test passes or fails by a time.
 """
 
 import numba
@@ -20,7 +19,7 @@ ALL = numba.config.NUMBA_NUM_THREADS
 SIDES = {
     "cart": {"ours": lambda threads: CartClassifier(), "scikit-learn": lambda threads: DecisionTreeClassifier()},
     "forest": {
-        "ours": lambda threads: RandomForestClassifier(n_trees=TREES, oob_score=False, random_state=0),
+        "ours": lambda threads: RandomForestClassifier(n_estimators=TREES, oob_score=False, random_state=0),
         "scikit-learn": lambda threads: TheirForest(TREES, n_jobs=threads, random_state=0),
     },
 }

@@ -10,7 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, train_forest
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.learn.depth.train_forest import ForestParameters, train_forest
     from posepipe.learn.tables.discretize import Discretizer
     from posepipe.learn.tables.estimators.bagging import BaggingClassifier, BaggingRegressor
     from posepipe.learn.tables.estimators.c45 import C45Classifier
@@ -29,12 +30,12 @@ _HOME = {
     "CartRegressor": _ESTIMATORS + "cart",
     "DepthForest": "posepipe.learn.depth.depth_forest",
     "Discretizer": _TABLES + "discretize",
-    "ForestParameters": "posepipe.learn.depth.depth_forest",
+    "ForestParameters": "posepipe.learn.depth.train_forest",
     "Id3Classifier": _ESTIMATORS + "id3",
     "RandomForestClassifier": _ESTIMATORS + "forest",
     "RandomForestRegressor": _ESTIMATORS + "forest",
     "load_example": _TABLES + "examples",
-    "train_forest": "posepipe.learn.depth.depth_forest",
+    "train_forest": "posepipe.learn.depth.train_forest",
 }
 """Imported on first use: who runs a camera need not wait for scikit-learn."""
 

@@ -1,8 +1,8 @@
-"""The one growth loop: a tree grown level by level, of depth images or of tables.
+"""The growth loop of all trees, for depth images and for tables: one level at a time.
 
-The loop knows nothing of features. A `SplitFinder` finds the best split of every open node and sends
-samples to its branches; here it is decided who is split, children are numbered, and samples parted. A
-level depends on (seed, level) alone, so that growth may be broken off after any level and taken up again.
+The loop is independent of the features. A `SplitFinder` finds the best split of every open node and assigns
+samples to branches. The loop decides which nodes are split, numbers the children and partitions the samples.
+A level depends only on (seed, level), so growth can stop after any level and resume later.
 """
 
 from __future__ import annotations
@@ -16,25 +16,39 @@ from numba import njit
 from posepipe.learn.tree import LEAF, Tree
 
 MISSING = -1
-"""Branch of a sample whose response is not known."""
+"""Branch of a sample with an unknown response."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthRules:
-    """When a node is split and how hard the best split is searched for."""
+    """Stopping rules of growth, and the effort spent on each search for a split."""
 
     max_depth: int = 20
-    candidates: int = 500  #: features drawn, for all nodes of a level or for each node, as the finder has it
-    min_gain: float = 0.005  #: in the unit of the criterion; a smaller gain makes a leaf
-    min_samples: int = 30  #: a node with fewer is a leaf
-    split_samples: int = 20_000  #: a larger node chooses its split on this many of its samples
+    candidates: int = 500  #: features drawn for each level or each node, depending on the `SplitFinder`
+    min_gain: float = 0.005  #: minimum gain of a split at its node, in the unit of the criterion
+    min_samples: int = 30  #: minimum samples of a node that is split
+    split_samples: int = 20_000  #: maximum samples of a node that its split is chosen on
+
+    def accept(self, gain: np.ndarray, nodes: OpenNodes) -> np.ndarray:
+        """Tell which nodes are split.
+
+        Parameters
+        ----------
+        gain : float64 (M,), of the best split of each node
+        nodes : OpenNodes, these M nodes
+
+        Returns
+        -------
+        bool (M,)
+        """
+        return gain >= self.min_gain
 
 
 class OpenNodes(NamedTuple):
-    """Nodes that wait for a decision. Their samples lie in ``order[starts[k]:ends[k]]``."""
+    """Nodes still to be split or closed. Node k has the samples ``order[starts[k]:ends[k]]``."""
 
     order: np.ndarray  #: int32 (N,), samples
-    weight: np.ndarray | None  #: float64 (N,), of every entry of ``order``; None = 1 each
+    weight: np.ndarray | None  #: float64 (N,), of each entry of ``order``; None = 1 each
     starts: np.ndarray  #: int64 (M,)
     ends: np.ndarray  #: int64 (M,)
 
@@ -42,51 +56,56 @@ class OpenNodes(NamedTuple):
 class Splits(NamedTuple):
     """The best split of every node."""
 
-    gain: np.ndarray  #: float64 (M,); negative infinity where nothing parts the samples
+    gain: np.ndarray  #: float64 (M,); negative infinity where no split separates the samples
     feature: np.ndarray  #: int32 (M,), row of ``features``
     threshold: np.ndarray  #: float (M,)
     n_children: np.ndarray  #: int32 (M,)
-    features: np.ndarray  #: (F, ...), what the finder wants to remember of each feature
+    features: np.ndarray  #: (F, ...), the finder's own description of each feature
 
     def of(self, nodes: np.ndarray) -> Splits:
-        """Those of some nodes, bool (M,)."""
+        """Select the splits of some nodes, bool (M,)."""
         return Splits(
             self.gain[nodes], self.feature[nodes], self.threshold[nodes], self.n_children[nodes], self.features
         )
 
 
 class SplitFinder(Protocol):
-    """The training samples, and how they may be split."""
+    """The training samples and their possible splits."""
 
     def __len__(self) -> int: ...
 
     def best_splits(self, nodes: OpenNodes, rules: GrowthRules, rng: np.random.Generator) -> Splits:
-        """Best split of each of the nodes."""
+        """Find the best split of each node."""
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        """Branch, from 0, that each sample takes at its own row of features and thresholds: int32 (N,), or MISSING."""
+        """Find the branch of each sample at its own row of features and thresholds.
+
+        Returns
+        -------
+        int32 (N,), counted from 0, or MISSING
+        """
 
     def statistics(self, nodes: OpenNodes) -> np.ndarray:
-        """Class weights or moments of each of the nodes: (M, K)."""
+        """Return the class weights or moments of each node, (M, K)."""
 
 
 @dataclass(slots=True, eq=False)
 class Growth:
-    """A tree half grown: the nodes so far, and the samples of every open node."""
+    """A partly grown tree: the nodes so far, and the samples of every open node."""
 
-    order: np.ndarray  #: int32 (N,), samples, those of one open node together and in rising order
-    weight: np.ndarray | None = None  #: float64 (N,); a sample that takes several branches is in ``order`` as often
+    order: np.ndarray  #: int32 (N,), samples grouped by open node, ascending within a node
+    weight: np.ndarray | None = None  #: float64 (N,); a sample in several branches has one entry in each
     level: int = 0
     feature: list[np.ndarray] = field(default_factory=list)  #: per level; rows of the feature table
     threshold: list[np.ndarray] = field(default_factory=list)
     first_child: list[np.ndarray] = field(default_factory=list)
     n_children: list[np.ndarray] = field(default_factory=list)
-    features: list[np.ndarray] = field(default_factory=list)  #: per level; the features in use
+    features: list[np.ndarray] = field(default_factory=list)  #: per level; the features that its splits use
     leaf_statistics: list[np.ndarray] = field(default_factory=list)  #: (leaves, K) per level
     starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  #: int64 (open nodes,)
     ends: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    n_nodes: int = field(init=False)  #: of all levels; kept, for to sum over the levels at each would be quadratic
+    n_nodes: int = field(init=False)  #: of all levels; stored because summing at every level is quadratic
     n_features: int = field(init=False)
     n_leaves: int = field(init=False)
 
@@ -97,15 +116,27 @@ class Growth:
 
     @property
     def finished(self) -> bool:
+        """Whether no node is open."""
         return len(self.starts) == 0
 
     def open_nodes(self, which: np.ndarray | slice = slice(None)) -> OpenNodes:
-        """All open nodes, or some of them."""
+        """Return all open nodes, or a selection of them."""
         return OpenNodes(self.order, self.weight, self.starts[which], self.ends[which])
 
 
 def start_growth(n_samples: int, weight: np.ndarray | None = None) -> Growth:
-    """All samples in one open root; those of weight 0 stay outside. Raises ValueError when there are none."""
+    """Put all samples of non-zero weight into one open root node.
+
+    Parameters
+    ----------
+    n_samples : int
+    weight : float64 (n_samples,); None = 1 each
+
+    Raises
+    ------
+    ValueError
+        When there is no sample of non-zero weight.
+    """
     order = np.arange(n_samples, dtype=np.int32) if weight is None else np.flatnonzero(weight).astype(np.int32)
     if len(order) == 0:
         raise ValueError("a tree needs at least one training sample, got none")
@@ -114,32 +145,43 @@ def start_growth(n_samples: int, weight: np.ndarray | None = None) -> Growth:
 
 
 def grow_level(growth: Growth, finder: SplitFinder, rules: GrowthRules, seed: tuple[int, ...]) -> float:
-    """Split every open node or close it as a leaf.
+    """Split every open node or make it a leaf.
 
     Parameters
     ----------
-    growth : changed in place
-    seed : with the level, the only randomness
+    growth : Growth, changed in place
+    finder : SplitFinder
+    rules : GrowthRules
+    seed : tuple of int, the only source of randomness besides the level number
 
     Returns
     -------
-    Mean gain of the splits made, weighted by samples
+    float, mean gain of the splits made, weighted by samples; 0 when there are none
     """
     rng = np.random.default_rng([*seed, growth.level])
     sizes = growth.ends - growth.starts
-    wanted = (sizes >= rules.min_samples) & (growth.level < rules.max_depth)
-    splits = finder.best_splits(growth.open_nodes(wanted), rules, rng)
+    eligible = (sizes >= rules.min_samples) & (growth.level < rules.max_depth)
+    nodes = growth.open_nodes(eligible)
+    splits = finder.best_splits(nodes, rules, rng)
     split = np.zeros(len(sizes), bool)
-    split[wanted] = splits.gain >= rules.min_gain
-    chosen = splits.of(split[wanted])
+    split[eligible] = rules.accept(splits.gain, nodes)
+    chosen = splits.of(split[eligible])
     _record_level(growth, split, chosen, finder.statistics(growth.open_nodes(~split)))
-    _part_samples(growth, split, chosen, finder)
+    _partition_samples(growth, split, chosen, finder)
     growth.level += 1
     return float(np.average(chosen.gain, weights=sizes[split])) if split.any() else 0.0
 
 
 def grow(finder: SplitFinder, rules: GrowthRules, seed: tuple[int, ...], weight: np.ndarray | None = None) -> Growth:
-    """Grow a tree to its end. ``weight`` float64 (N,) of the samples; None = 1 each."""
+    """Grow a tree until no node is open.
+
+    Parameters
+    ----------
+    finder : SplitFinder
+    rules : GrowthRules
+    seed : tuple of int
+    weight : float64 (N,), of the samples; None = 1 each
+    """
     growth = start_growth(len(finder), weight)
     while not growth.finished:
         grow_level(growth, finder, rules, seed)
@@ -167,15 +209,15 @@ def _record_level(growth: Growth, split: np.ndarray, chosen: Splits, leaf_statis
     growth.n_leaves += len(leaf_statistics)
 
 
-def _part_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: SplitFinder) -> None:
-    """Hand the samples of every split node to its children, in unchanged order; drop those of closed nodes."""
+def _partition_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: SplitFinder) -> None:
+    """Assign the samples of every split node to its children in stable order; drop those of leaves."""
     sizes = (growth.ends - growth.starts)[split]
     kept = np.repeat(split, growth.ends - growth.starts)
     samples = growth.order[kept]
     weight = None if growth.weight is None else growth.weight[kept]
     node_of = np.repeat(np.arange(len(sizes)), sizes)
     branch = np.empty(len(samples), np.int32)
-    for start in range(0, len(samples), 1 << 20):  # a million at a time, for a row of features each is large
+    for start in range(0, len(samples), 1 << 20):  # in chunks: each sample takes a row of features
         part = slice(start, start + (1 << 20))
         node = node_of[part]
         branch[part] = finder.branches(samples[part], chosen.features[chosen.feature[node]], chosen.threshold[node])
@@ -188,12 +230,24 @@ def _part_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: Spl
         samples, weight, child = _share_missing(samples, weight, node_of, branch, child, first, chosen.n_children)
     place, growth.ends = _places(child, n_open)
     growth.starts = np.concatenate([np.zeros(1, np.int64), growth.ends])[:n_open]
-    growth.order = _put(samples, place)
-    growth.weight = None if weight is None else _put(weight, place)
+    growth.order = _scatter(samples, place)
+    growth.weight = None if weight is None else _scatter(weight, place)
 
 
-def _share_missing(samples, weight, node_of, branch, child, first, n_children):
-    """A sample of unknown response goes down every branch, with the share of the known weight that took it.
+def _share_missing(
+    samples: np.ndarray,
+    weight: np.ndarray,
+    node_of: np.ndarray,
+    branch: np.ndarray,
+    child: np.ndarray,
+    first: np.ndarray,
+    n_children: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Send a sample of unknown response down every branch, weighted by the branch's share of the known weight.
+
+    Returns
+    -------
+    samples, weight, child : with one entry for each sample and branch
 
     References
     ----------
@@ -203,14 +257,14 @@ def _share_missing(samples, weight, node_of, branch, child, first, n_children):
     taken = np.bincount(child[known], weights=weight[known], minlength=int(n_children.sum()))
     of_node = np.repeat(np.arange(len(n_children)), n_children)
     share = taken / np.bincount(of_node, weights=taken, minlength=len(n_children))[of_node]
-    lost = np.flatnonzero(~known)
-    copies = n_children[node_of[lost]]
-    row = np.repeat(lost, copies)
+    missing = np.flatnonzero(~known)
+    copies = n_children[node_of[missing]]
+    row = np.repeat(missing, copies)
     to = first[node_of[row]] + np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
     some = share[to] > 0
     row, to = row[some], to[some]
     entry = np.concatenate([np.flatnonzero(known), row])
-    order = np.argsort(entry, kind="stable")  # copies stand where their sample stood
+    order = np.argsort(entry, kind="stable")  # copies take the place of their sample
     entry, child = entry[order], np.concatenate([child[known], to])[order]
     factor = np.concatenate([np.ones(known.sum()), share[to]])[order]
     return samples[entry], weight[entry] * factor, child
@@ -218,7 +272,7 @@ def _share_missing(samples, weight, node_of, branch, child, first, n_children):
 
 @njit(cache=True)
 def _places(child, n_open):
-    """Where a stable sort by child puts every sample, int64 (N,), and where each child's samples end, (n_open,)."""
+    """Position of every sample in a stable sort by child, int64 (N,), and end of each child's samples, (n_open,)."""
     ends = np.zeros(n_open, np.int64)
     for c in child:
         ends[c] += 1
@@ -233,14 +287,25 @@ def _places(child, n_open):
     return place, ends
 
 
-def _put(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+def _scatter(values: np.ndarray, place: np.ndarray) -> np.ndarray:
     out = np.empty_like(values)
     out[place] = values
     return out
 
 
 def finish(growth: Growth) -> tuple[Tree, np.ndarray]:
-    """Make the tree of a finished growth, and the table of features that its nodes ask for."""
+    """Assemble the tree of a finished growth.
+
+    Returns
+    -------
+    tree : Tree
+    features : (F, ...), the feature table that its nodes refer to
+
+    Raises
+    ------
+    ValueError
+        When nodes are still open.
+    """
     if not growth.finished:
         raise ValueError(f"growth has {len(growth.starts)} open nodes after level {growth.level}; grow it to the end")
     tree = Tree(

@@ -1,7 +1,7 @@
-"""Impurity of class counts, and what a split saves of it: one formula each, for kernels and for readers.
+"""Impurity criteria and the gain of a split, in one formula each for kernels and Python code.
 
-A node is described by its statistics: the weight of every class or, for a number to be predicted, its
-moments (weight, weighted sum, weighted sum of squares). Statistics of children add up to their parent's.
+The statistics of a node are its class weights or, for regression, its moments: weight, weighted sum and
+weighted sum of squares of the target. The statistics of the children add up to those of their parent.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ CRITERIA = {
     "misclassification": MISCLASSIFICATION,
     "squared_error": SQUARED_ERROR,
 }
-"""Codes of the criteria, for kernels."""
+"""Name of each criterion to its code, the form that kernels take."""
 NO_COSTS = np.zeros((0, 0))
-"""Every mistake costs 1."""
+"""Empty cost matrix: every misclassification costs 1."""
 BIT = 1 << 20
 """Fixed-point unit: one bit."""
 
 
 def n_log_n_table(largest: int) -> np.ndarray:
-    """Return int64 (largest + 1,): round(n log2 n * BIT), with 0 log 0 = 0.
+    """Tabulate n log2 n in fixed point.
 
-    Entropy of whole counts from this table is a sum of whole numbers, which does not depend on its order:
-    any number of threads and any way of counting finds the same best split.
+    The entropy of integer counts is then a sum of integers, so it does not depend on the order of summation.
+    The best split is therefore the same for any number of threads.
+
+    Parameters
+    ----------
+    largest : int, the last n of the table
+
+    Returns
+    -------
+    int64 (largest + 1,), round(n log2 n * BIT), with 0 log 0 = 0
     """
     n = np.arange(largest + 1, dtype=np.float64)
     n[0] = 1  # 1 log 1 = 0 stands in for 0 log 0
@@ -36,7 +44,7 @@ def n_log_n_table(largest: int) -> np.ndarray:
 
 @njit(cache=True, inline="always")
 def weight_of(criterion, statistics):
-    """Weight that reached a node: the sum of its classes' weights, or its first moment."""
+    """Weight of a node: the sum of its class weights, or its first moment."""
     total = statistics[0]
     if criterion != SQUARED_ERROR:
         for k in range(1, len(statistics)):
@@ -44,15 +52,15 @@ def weight_of(criterion, statistics):
     return total
 
 
-@njit(cache=True, inline="always")  # the scan of a table asks it of every boundary between two values
+@njit(cache=True, inline="always")  # the column scan evaluates it at every boundary between two values
 def impurity_of(criterion, statistics, costs):
-    """Impurity of one node, for kernels; 0 where no weight arrived.
+    """Impurity of one node, for kernels; 0 for a node without weight.
 
     Parameters
     ----------
     criterion : int, a value of CRITERIA
     statistics : float64 (K,), class weights or moments
-    costs : float64 (C, C), row = true class, column = said class; (0, 0) = every mistake costs 1. Gini only
+    costs : float64 (C, C), row = true class, column = predicted class; NO_COSTS = 1 each; Gini only
     """
     total = weight_of(criterion, statistics)
     if total <= 0:
@@ -84,7 +92,18 @@ def _impurities(criterion, statistics, costs, out):
 
 
 def impurity(criterion: int, statistics: np.ndarray, costs: np.ndarray = NO_COSTS) -> np.ndarray:
-    """`impurity_of` many nodes: statistics (..., K) to float64 (...)."""
+    """Evaluate `impurity_of` for many nodes.
+
+    Parameters
+    ----------
+    criterion : int, a value of CRITERIA
+    statistics : (..., K), class weights or moments
+    costs : float64 (C, C), as in `impurity_of`
+
+    Returns
+    -------
+    float64 (...)
+    """
     statistics = np.ascontiguousarray(statistics, dtype=np.float64)
     out = np.empty(statistics.shape[:-1])
     _impurities(criterion, statistics.reshape(-1, statistics.shape[-1]), costs, out.reshape(-1))
@@ -92,11 +111,11 @@ def impurity(criterion: int, statistics: np.ndarray, costs: np.ndarray = NO_COST
 
 
 def entropy(counts: np.ndarray) -> np.ndarray:
-    """-sum p log2 p of class counts or weights.
+    """Shannon entropy, -sum p log2 p, of class counts or weights.
 
     Parameters
     ----------
-    counts : (..., C), not negative
+    counts : (..., C), non-negative
 
     Returns
     -------
@@ -110,12 +129,14 @@ def entropy(counts: np.ndarray) -> np.ndarray:
 
 
 def gini(counts: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
-    """Sum over i, j of cost(i, j) p_i p_j: the expected cost of a guess drawn from the node itself.
+    """Gini impurity, the sum over i, j of cost(i, j) p_i p_j.
+
+    It is the expected cost of predicting a class drawn at random from the node's own class shares.
 
     Parameters
     ----------
-    counts : (..., C), not negative
-    costs : float (C, C), cost of saying class j where i is true; None = 1 for every mistake, which gives 1 - sum p^2
+    counts : (..., C), non-negative
+    costs : float (C, C), cost of predicting class j for true class i; None = 1 for every error, which gives 1 - sum p^2
 
     Returns
     -------
@@ -129,12 +150,21 @@ def gini(counts: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
 
 
 def misclassification(counts: np.ndarray) -> np.ndarray:
-    """1 - max p: the share that the majority gets wrong. (..., C) to float64 (...)."""
+    """Misclassification rate of the majority class, 1 - max p.
+
+    Parameters
+    ----------
+    counts : (..., C), non-negative
+
+    Returns
+    -------
+    float64 (...)
+    """
     return impurity(MISCLASSIFICATION, counts)
 
 
 def squared_error(moments: np.ndarray) -> np.ndarray:
-    """Mean squared deviation from the mean.
+    """Variance of the target: mean squared deviation from the mean.
 
     Parameters
     ----------
@@ -152,9 +182,17 @@ def squared_error(moments: np.ndarray) -> np.ndarray:
 
 
 def gain(criterion: int, children: np.ndarray, costs: np.ndarray = NO_COSTS) -> np.ndarray:
-    """Impurity that a split saves: statistics of its branches (..., K, C) to float64 (...).
+    """Impurity decrease of a split; the parent is the sum of its children.
 
-    The parent is the sum of its children.
+    Parameters
+    ----------
+    criterion : int, a value of CRITERIA
+    children : (..., K, C), statistics of the K branches
+    costs : float64 (C, C), as in `impurity_of`
+
+    Returns
+    -------
+    float64 (...), in the unit of the criterion
     """
     children = np.asarray(children, np.float64)
     parent = children.sum(axis=-2)
@@ -163,13 +201,22 @@ def gain(criterion: int, children: np.ndarray, costs: np.ndarray = NO_COSTS) -> 
 
 
 def conditional_entropy(children: np.ndarray) -> np.ndarray:
-    """Entropy that is left after a split: class counts of its branches (..., K, C) to float64 (...), bits."""
+    """Mean entropy of the branches of a split, weighted by their size.
+
+    Parameters
+    ----------
+    children : (..., K, C), class counts of the K branches
+
+    Returns
+    -------
+    float64 (...), bits
+    """
     children = np.asarray(children, np.float64)
     return (_shares(children.sum(axis=-1)) * entropy(children)).sum(axis=-1)
 
 
 def information_gain(parent: np.ndarray, children: np.ndarray) -> np.ndarray:
-    """Bits that a split saves.
+    """Information gain of a split: entropy before minus `conditional_entropy` after.
 
     Parameters
     ----------
@@ -188,14 +235,30 @@ def information_gain(parent: np.ndarray, children: np.ndarray) -> np.ndarray:
 
 
 def intrinsic_value(children: np.ndarray) -> np.ndarray:
-    """Entropy of the branches' sizes, also called split information: (..., K, C) to float64 (...), bits."""
+    """Entropy of the branch sizes, also called split information.
+
+    Parameters
+    ----------
+    children : (..., K, C), class counts of the K branches
+
+    Returns
+    -------
+    float64 (...), bits
+    """
     return entropy(np.asarray(children, np.float64).sum(axis=-1))
 
 
 def gain_ratio(parent: np.ndarray, children: np.ndarray) -> np.ndarray:
-    """Information gain over intrinsic value; 0 for a split with a single branch.
+    """Information gain divided by intrinsic value.
 
-    Parameters are those of `information_gain`.
+    Parameters
+    ----------
+    parent : (..., C), class counts before the split
+    children : (..., K, C), class counts of the K branches
+
+    Returns
+    -------
+    float64 (...), bits per bit; 0 for a split with a single branch
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Stopping early, by tests of each split that was made.
+"""Early stopping of growth, by a test of each split.
 
-A node is split the same way whatever happens elsewhere. So to refuse a split during growth, and to cut it
-off a tree that was grown to its end, from the root down, give one and the same tree: growth stays simple.
+The split of a node is independent of all other nodes. Refusing splits in a fully grown tree, from the root
+down, therefore gives the same tree as refusing them during growth, and the growth loop stays simple.
 """
 
 from __future__ import annotations
@@ -15,16 +15,21 @@ from posepipe.learn.tree import Tree
 
 
 def chi_square_stop(tree: Tree, significance: float) -> Tree:
-    """Refuse splits whose branches could show such different classes by chance.
+    """Refuse splits whose branch and class are independent by Pearson's chi-square test.
 
     Parameters
     ----------
-    tree : with class weights as leaf statistics
-    significance : a split stays when its p value is at most this
+    tree : Tree, with class weights as leaf statistics
+    significance : float, above 0 and at most 1; maximum p-value of a split that is kept
+
+    Raises
+    ------
+    ValueError
+        When the significance is out of range.
 
     References
     ----------
-    Pearson's test of independence of branch and class; as a stop: Quinlan 1986, section 4.
+    Quinlan 1986, section 4.
     """
     if not 0 < significance <= 1:
         raise ValueError(f"significance must lie between 0 and 1, got {significance}")
@@ -41,7 +46,7 @@ def chi_square_stop(tree: Tree, significance: float) -> Tree:
 
 
 def validation_stop(tree: Tree, validation: np.ndarray, criterion: int = MISCLASSIFICATION) -> Pruned:
-    """Refuse splits that do not lower the error on validation rows.
+    """Refuse splits that do not decrease the error on validation rows.
 
     Parameters
     ----------
@@ -51,11 +56,11 @@ def validation_stop(tree: Tree, validation: np.ndarray, criterion: int = MISCLAS
 
     References
     ----------
-    Prepruning on a validation set, e.g. Mitchell 1997, section 3.7.1.
+    Pre-pruning on a validation set, for example Mitchell 1997, section 3.7.1.
     """
-    wrong, total = validation_errors(tree, validation, criterion)
-    after = np.bincount(tree.parents()[1:], weights=wrong[1:], minlength=tree.n_nodes)
-    refused = ~tree.is_leaf & (after >= wrong - TOLERANCE * wrong[0])
+    errors, total = validation_errors(tree, validation, criterion)
+    after = np.bincount(tree.parents()[1:], weights=errors[1:], minlength=tree.n_nodes)
+    refused = ~tree.is_leaf & (after >= errors - TOLERANCE * errors[0])
     stopped = tree.collapse(refused)
-    left = tree.kept(refused) & (tree.is_leaf | refused)
-    return Pruned(stopped, float(wrong[left].sum() / total), refused)
+    leaves = tree.kept(refused) & (tree.is_leaf | refused)
+    return Pruned(stopped, float(errors[leaves].sum() / total), refused)

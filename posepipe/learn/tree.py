@@ -8,21 +8,21 @@ import numpy as np
 from numba import njit
 
 LEAF = -1
-"""Feature of a node that asks nothing more."""
+"""Feature of a leaf."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """Node 0 is the root; the children of a node stand side by side, after it.
+    """Nodes of a decision tree. Node 0 is the root; the children of a node are adjacent and come after it.
 
-    What a feature is, and which child a sample goes to, is known to those who grew the tree. With two
-    children and a threshold it is the first when the response is at most the threshold.
+    The learner defines what a feature is and which child a sample goes to. At a threshold with two children,
+    a response up to the threshold goes to the first.
     """
 
     feature: np.ndarray  #: int32 (N,), row of the feature table, LEAF at a leaf
     threshold: np.ndarray  #: float (N,), in the unit of the response
     first_child: np.ndarray  #: int32 (N,), node; at a leaf the row of `leaf_statistics`
-    #: float (L, K): class weights, moments of a number (`impurity`), or a forest's posteriors, which sum to 1
+    #: float (L, K): class weights, moments of the target (`impurity`), or posteriors that sum to 1
     leaf_statistics: np.ndarray
     n_children: np.ndarray = field(
         default_factory=lambda: np.zeros(0, np.int32)
@@ -34,15 +34,17 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
         return len(self.feature)
 
     @property
     def n_leaves(self) -> int:
+        """Number of leaves."""
         return len(self.leaf_statistics)
 
     @property
     def is_leaf(self) -> np.ndarray:
-        """bool (N,)."""
+        """Whether each node is a leaf: bool (N,)."""
         return self.feature == LEAF
 
     def depth(self) -> int:
@@ -56,7 +58,7 @@ class Tree:
         return levels
 
     def children(self, node: int) -> range:
-        """The nodes below a node; none below a leaf."""
+        """Child nodes of a node; empty for a leaf."""
         first = int(self.first_child[node])
         return range(first, first + int(self.n_children[node]))
 
@@ -68,37 +70,37 @@ class Tree:
         return parents
 
     def _children_of_all(self) -> np.ndarray:
-        """The children of every node, one node's after the other's."""
+        """Child nodes of all inner nodes, concatenated."""
         inner = ~self.is_leaf
         count = self.n_children[inner]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return np.repeat(self.first_child[inner], count) + within
 
     def node_statistics(self) -> np.ndarray:
-        """Statistics of every node, from the leaves up: float64 (N, K)."""
+        """Statistics of every node, summed over its leaves: float64 (N, K)."""
         statistics = np.zeros((self.n_nodes, self.leaf_statistics.shape[1]))
         leaves = self.is_leaf
         statistics[leaves] = self.leaf_statistics[self.first_child[leaves]]
         return self.sum_up(statistics)
 
     def sum_up(self, statistics: np.ndarray) -> np.ndarray:
-        """Add every node's statistics, (N, K), to all nodes above it, in place."""
+        """Add the statistics of every node, (N, K), to all its ancestors, in place."""
         _sum_up(self.parents(), statistics)
         return statistics
 
     def inherit(self, empty: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Give every empty node, bool (N,), its parent's row of ``values``, (N, K), from the root down, in place."""
+        """Copy the parent's row of ``values``, (N, K), to every ``empty`` node, bool (N,), in place, root first."""
         _inherit(self.parents(), empty, values)
         return values
 
     def kept(self, nodes: np.ndarray) -> np.ndarray:
-        """Which nodes stay when some are made leaves: those with none of ``nodes`` above them; bool (N,)."""
+        """Nodes that remain when ``nodes``, bool (N,), become leaves: those without such an ancestor; bool (N,)."""
         kept = np.ones(self.n_nodes, bool)
         _keep_open(self.parents(), nodes, kept)
         return kept
 
     def collapse(self, nodes: np.ndarray) -> Tree:
-        """Make leaves of some nodes, by dropping all below them.
+        """Turn some nodes into leaves and drop their descendants.
 
         Parameters
         ----------
@@ -106,7 +108,7 @@ class Tree:
 
         Returns
         -------
-        Tree, its nodes and leaves in the same order as before
+        Tree, with its nodes and leaves in unchanged order
         """
         kept = self.kept(nodes)
         place = np.cumsum(kept) - 1
@@ -125,19 +127,23 @@ class Tree:
         )
 
     def check(self, n_features: int) -> None:
-        """Refuse arrays that would send a kernel out of bounds or round in a circle.
+        """Check that no kernel can run out of bounds or loop forever on these arrays.
+
+        Parameters
+        ----------
+        n_features : int, rows of the feature table
 
         Raises
         ------
         ValueError
-            Saying which rule the arrays break.
+            Naming the rule that the arrays break.
         """
         n = self.n_nodes
         if n == 0 or not (len(self.threshold) == len(self.first_child) == len(self.n_children) == n):
             raise ValueError(f"a tree needs one feature, threshold and child a node, got {n} features")
         inner = ~self.is_leaf
         if (self.feature[inner] < 0).any() or (self.feature[inner] >= n_features).any():
-            raise ValueError(f"a node asks for a feature outside 0..{n_features - 1}")
+            raise ValueError(f"features of inner nodes must lie in 0..{n_features - 1}")
         child, parent = self.first_child[inner].astype(np.int64), np.nonzero(inner)[0]
         if (child <= parent).any() or (child + self.n_children[inner] > n).any() or (self.n_children[inner] < 1).any():
             raise ValueError("a child must come after its parent and inside the tree")

@@ -204,7 +204,7 @@ def test_three_branches_save_more_bits_and_cost_more():
     assert gain_ratio([14, 16], children) == exact(0.29091)  # printed 0.29
 
 
-def test_a_gain_counts_for_the_share_of_rows_whose_value_is_known():
+def test_a_gain_counts_for_the_share_of_known_rows():
     children = [[1, 12], [10, 2]]  # 25 of 30 rows
     assert entropy([11, 14]) == printed(0.990)
     assert entropy(children).tolist() == [printed(0.391), printed(0.650)]

@@ -134,7 +134,7 @@ def entropy_of(labels) -> float:
 
 
 @pytest.mark.parametrize("min_gain", [0.01, 0.1])
-def test_every_split_saves_at_least_the_least_gain(min_gain):
+def test_every_split_has_at_least_the_minimum_gain(min_gain):
     responses = random_columns(4)
     noise = np.random.default_rng(5).random(600) < 0.2
     labels = np.where(noise, 1 - (responses.table[:, 0] > 8), responses.table[:, 0] > 8).astype(np.uint8)
@@ -149,7 +149,7 @@ def test_every_split_saves_at_least_the_least_gain(min_gain):
         assert entropy_of(labels[own]) - rest >= min_gain - 1e-5
 
 
-def test_a_least_gain_that_no_split_reaches_leaves_the_root():
+def test_a_minimum_gain_that_no_split_reaches_leaves_the_root():
     responses = random_columns(6)
     labels = (responses.table[:, 0] > 7).astype(np.uint8)
     tree, features = finish(grow(responses, labels, 2, GrowthRules(candidates=64, min_gain=1.1)))
@@ -163,7 +163,7 @@ def test_depth_0_is_a_single_leaf():
     assert finish(grow(responses, labels, 2, GrowthRules(max_depth=0)))[0].n_nodes == 1
 
 
-def test_a_node_of_exactly_the_least_samples_is_still_split():
+def test_a_node_of_exactly_the_minimum_samples_is_split():
     table = np.array([[0]] * 5 + [[9]] * 5, np.uint8)
     labels = np.array([0] * 5 + [1] * 5, np.uint8)
     split, kept = (GrowthRules(candidates=4, min_samples=n) for n in (10, 11))
@@ -171,7 +171,7 @@ def test_a_node_of_exactly_the_least_samples_is_still_split():
     assert finish(grow(Columns(table), labels, 2, kept))[0].n_nodes == 1
 
 
-def test_a_large_node_finds_its_planted_split_on_some_of_its_samples():
+def test_a_large_node_finds_its_split_on_a_subsample():
     responses = random_columns(8, rows=5000)
     labels = (responses.table[:, 2] > 9).astype(np.uint8)
     rules = GrowthRules(candidates=64, min_samples=2, split_samples=400)
@@ -190,7 +190,7 @@ def test_a_node_the_size_of_many_batches_is_split_as_one():
     assert features[tree.feature[0], 0] == 1
 
 
-def test_the_same_seed_grows_the_same_tree_and_another_seed_another():
+def test_the_seed_alone_decides_the_tree():
     responses = random_columns(10, columns=40)
     labels = np.random.default_rng(11).integers(0, 4, 600, dtype=np.uint8)
     rules = GrowthRules(max_depth=5, candidates=10, min_gain=0.001, min_samples=10)

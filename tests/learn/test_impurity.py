@@ -24,7 +24,7 @@ def test_the_loan_table_has_the_book_s_entropy_and_gain_of_house():
     assert gain == pytest.approx(0.420, abs=5e-4)
 
 
-def test_the_weather_table_has_the_book_s_gain_of_a_three_way_split():
+def test_the_weather_table_has_the_book_s_three_way_gain():
     # 14 days, 9 played; sunny 2 of 5, overcast 4 of 4, rain 3 of 5
     gain = information_gain(np.array([5, 9]), np.array([[3, 2], [0, 4], [2, 3]]))
     assert gain == pytest.approx(0.247, abs=5e-4)

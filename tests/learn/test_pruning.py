@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from posepipe.learn.cost_complexity import choose_by_validation, cost_complexity_path, link_strengths
 from posepipe.learn.impurity import CRITERIA, GINI, MISCLASSIFICATION, SQUARED_ERROR
-from posepipe.learn.pruning import (
-    TOLERANCE,
-    choose_by_validation,
-    cost_complexity_path,
-    link_strengths,
-    pessimistic,
-    reduced_error,
-    validation_errors,
-)
+from posepipe.learn.pruning import TOLERANCE, pessimistic, reduced_error, validation_errors
 from posepipe.learn.tree import LEAF, Tree
 from tests.reference.learn import pruning as naive
 
@@ -48,7 +41,7 @@ def tree_of(branches, leaf_statistics) -> Tree:
 
 
 def inner_of(tree: Tree) -> list[float]:
-    """What the inner nodes of a tree or of its subtree were called in the whole tree, in the tree's order."""
+    """Names of the inner nodes of a tree or subtree, as given in the full tree, in the tree's order."""
     return tree.threshold[~tree.is_leaf].tolist()
 
 
@@ -114,7 +107,7 @@ HALF_AS_MANY = settings(max_examples=50)  # for each of four criteria
 # By hand
 
 
-def test_the_loans_tree_has_the_definition_s_strengths_where_one_book_prints_0_1_for_both_lower_nodes():
+def test_link_strengths_of_the_loans_tree_follow_the_definition():
     np.testing.assert_allclose(link_strengths(LOANS, MISCLASSIFICATION)[[0, 2, 4]], [0.1, 0.15, 0.1])
     assert (link_strengths(LOANS, MISCLASSIFICATION)[LOANS.is_leaf] == np.inf).all()
 
@@ -133,24 +126,24 @@ def test_the_weather_tree_survives_pessimistic_pruning():
     assert inner_of(pessimistic(WEATHER)) == inner_of(WEATHER)
 
 
-def test_pessimistic_pruning_closes_a_split_that_saves_less_than_its_standard_error():
+def test_pessimistic_pruning_closes_a_split_within_its_error():
     # the lower node: 2.5 errors against 1 + 1 and their 1.2; the root: 6.5 against 2 + 1.5 and their 1.7
     assert inner_of(pessimistic(LOPSIDED)) == [0]
 
 
 def test_pessimistic_pruning_goes_from_the_top():
-    # the root's 45.5 are within 5.5 of its subtree's 41.5, so nobody asks the node below, whose split is worth it
+    # the root's 45.5 are within 5.5 of its subtree's 41.5, so the node below is never tested, whose split is worth it
     tree = tree_of([2, 0, 2, 0, 0], [[100, 40], [0, 5], [4, 0]])
     assert pessimistic(tree).n_nodes == 1
 
 
-def test_an_empty_branch_is_not_charged_with_half_an_error():
+def test_an_empty_branch_adds_no_half_error():
     # 2.5 errors against 1 and their 0.9: stays; 2.5 against 2 and their 1.1 would go
     tree = tree_of([4, 0, 0, 0, 0], [[3, 0], [0, 0], [0, 2], [0, 0]])
     assert pessimistic(tree).n_leaves == 4
 
 
-def test_reduced_error_closes_what_validation_rows_gain_nothing_from():
+def test_reduced_error_closes_splits_without_validation_gain():
     # all of class 0: the last leaf is wrong about 5, its parent would be about 10, but the root about none
     validation = replace(LOPSIDED, leaf_statistics=np.array([[20.0, 0], [5, 0], [5, 0]])).node_statistics()
     pruned = reduced_error(LOPSIDED, validation)
@@ -159,14 +152,14 @@ def test_reduced_error_closes_what_validation_rows_gain_nothing_from():
     assert pruned.closed.tolist() == [True, False, False, False, False]
 
 
-def test_a_leaf_without_training_rows_says_what_the_node_above_says():
+def test_a_leaf_without_training_rows_predicts_like_its_parent():
     tree = tree_of([2, 0, 0], [[1, 5], [0, 0]])
     wrong, total = validation_errors(tree, np.array([[2.0, 3], [0, 1], [2, 2]]), MISCLASSIFICATION)
     assert wrong.tolist() == [2, 0, 2]
     assert total == 5
 
 
-def test_a_number_is_told_by_the_training_mean():
+def test_a_number_is_predicted_by_the_training_mean():
     # training 1 3 | 8; validation 4 | 8 8: errors 2^2 + 0 against the root's 0 + 4^2 + 4^2
     tree = tree_of([2, 0, 0], [[2, 4, 10], [1, 8, 64]])
     validation = np.array([[3.0, 20, 144], [1, 4, 16], [2, 16, 128]])
@@ -175,7 +168,7 @@ def test_a_number_is_told_by_the_training_mean():
     assert pruned.error == pytest.approx(4 / 3)
 
 
-def test_one_standard_error_buys_a_smaller_tree():
+def test_standard_errors_choose_a_smaller_tree():
     # 1, 3 and 5 wrong of 24; the standard error of 1 / 24 is 0.041
     validation = replace(LOPSIDED, leaf_statistics=np.array([[16.0, 0], [2, 0], [1, 5]])).node_statistics()
     path = cost_complexity_path(LOPSIDED, GINI)
@@ -193,8 +186,8 @@ def test_of_equal_validation_errors_the_smallest_tree_is_chosen():
     assert choose_by_validation(path, validation) == (len(path) - 1, 0)
 
 
-def test_a_split_that_raises_the_risk_under_its_costs_is_closed_at_once():
-    # classes 0 and 1 are dear to confuse, and the split leaves just these two together: 1.75 becomes 2.5
+def test_a_split_that_increases_the_risk_is_closed_first():
+    # classes 0 and 1 are expensive to confuse, and the split leaves these two together: 1.75 becomes 2.5
     costs = np.array([[0.0, 10, 1], [10, 0, 1], [1, 1, 0]])
     tree = tree_of([2, 0, 0], [[2, 2, 0], [0, 0, 4]])
     path = cost_complexity_path(tree, GINI, costs)
@@ -224,12 +217,12 @@ def test_a_single_leaf_has_nothing_to_prune():
         (lambda: reduced_error(LOANS, np.zeros((7, 2))), "got none"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, words):
+def test_invalid_arguments_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
 
 
-def test_moments_tell_no_standard_error():
+def test_moments_give_no_standard_error():
     tree = tree_of([2, 0, 0], [[2, 4, 10], [1, 8, 64]])
     with pytest.raises(ValueError, match="standard error"):
         choose_by_validation(cost_complexity_path(tree, SQUARED_ERROR), tree.node_statistics(), standard_errors=1)
@@ -260,7 +253,7 @@ def test_reduced_error_is_the_definition_s(criterion, data):
 @each_criterion
 @HALF_AS_MANY
 @given(st.data())
-def test_no_pruning_makes_fewer_validation_errors_than_reduced_error(criterion, data):
+def test_reduced_error_has_the_minimum_validation_error(criterion, data):
     tree, validation = data.draw(any_tree(criterion))
     pruned = reduced_error(tree, validation, CRITERIA[criterion])
     total = validation[0, 0] if criterion == "squared_error" else validation[0].sum()
@@ -284,7 +277,7 @@ def test_strengths_are_the_definition_s(criterion, data):
 @each_criterion
 @HALF_AS_MANY
 @given(st.data())
-def test_the_path_is_what_closing_the_weakest_links_in_turn_gives(criterion, data):
+def test_the_path_closes_the_weakest_links_in_turn(criterion, data):
     tree, _ = data.draw(any_tree(criterion))
     root = nested(tree)
     path, expected = cost_complexity_path(tree, CRITERIA[criterion]), naive.cost_complexity_path(root, criterion)
@@ -371,7 +364,7 @@ def chain(n_inner: int) -> Tree:
     return tree_of(branches, leaves)
 
 
-def test_a_chain_of_ten_thousand_nodes_is_pruned_without_recursion():
+def test_ten_thousand_levels_are_pruned_without_recursion():
     tree = chain(10_000)
     path = cost_complexity_path(tree, GINI)
     assert path.leaves[0] == 10_001

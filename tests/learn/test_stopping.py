@@ -76,7 +76,7 @@ def trees(draw, moments=False, depth=3) -> Node:
 
 
 def significance_of(*branches) -> float:
-    """The least significance at which a split stays, to 12 digits."""
+    """The minimum significance at which a split stays, to 12 digits."""
     tree, _ = flat(inner(*(leaf(*branch) for branch in branches)))
     low, high = 1e-12, 1.0
     for _ in range(60):
@@ -94,7 +94,7 @@ def significance_of(*branches) -> float:
         ([(20, 5), (5, 20)], math.erfc(3)),
         # 6 expected in no branch, 3 in every cell: 4 x 9 / 3 = 12, two degrees: exp(-12 / 2)
         ([(6, 0), (0, 6), (3, 3)], math.exp(-6)),
-        # the same with a class and with a branch that nobody shows: neither counts
+        # the same with an empty class and with an empty branch: neither counts
         ([(6, 0, 0), (0, 6, 0), (3, 3, 0), (0, 0, 0)], math.exp(-6)),
         # weather by outlook: (2 - 25/14)^2 / (25/14) + ... = 3.54667, two degrees
         ([(3, 2), (0, 4), (2, 3)], math.exp(-3.54666666667 / 2)),
@@ -149,7 +149,7 @@ def test_a_significance_out_of_range_is_refused(significance):
 
 
 def test_a_split_that_lowers_no_error_is_refused():
-    """As a leaf the root says the first class, 4 of 10 wrong; split at all, 1 + 2; the left once more, 1 again."""
+    """As a leaf, the root has 4 errors of 10; after one split 1 + 2; after a second split on the left still 1."""
     left = inner(leaf(9, 0, validation=(3, 1)), leaf(2, 1, validation=(1, 0)))
     right = leaf(1, 8, validation=(2, 3))
     stopped = validation_stop(*flat(inner(left, right)))
@@ -189,7 +189,7 @@ def test_validation_stop_refuses_what_its_twin_refuses(moments, data):
     root = data.draw(trees(moments))
     tree, validation = flat(root)
     if not any(root.training) or not any(root.validation):
-        return  # such a tree does not come about
+        return  # such a tree does not occur
     stopped = validation_stop(tree, validation, SQUARED_ERROR if moments else MISCLASSIFICATION)
     expected, wrong = naive.validation_stop(root, moments)
     assert nested(stopped.tree) == nested_naively(expected)
@@ -214,7 +214,7 @@ def test_a_stopped_tree_is_smaller_and_no_worse_on_new_rows(parameters):
     assert stopped.score(*noise_and_a_rule(1)) > whole.score(*noise_and_a_rule(1))
 
 
-def test_a_stopped_regression_tree_is_smaller_and_no_worse_on_new_rows():
+def test_a_stopped_regression_tree_is_smaller_and_no_worse():
     rng = np.random.default_rng(2)
     X = rng.random((600, 3))
     y = np.where(X[:, 0] > 0.5, 1, 0) + rng.normal(0, 0.5, 600)

@@ -1,4 +1,4 @@
-"""A tree's own check refuses what would send a kernel astray."""
+"""`Tree.check` refuses arrays that would lead a kernel out of bounds or into a loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 
-#: root 0 asks; 1 is a leaf; 2 asks; 3 and 4 are leaves
+#: 0 (root) and 2 are inner nodes; 1, 3 and 4 are leaves
 GOOD = Tree(
     feature=np.array([0, LEAF, 1, LEAF, LEAF], np.int32),
     threshold=np.array([0.1, 0, -0.2, 0, 0], np.float32),
@@ -76,7 +76,7 @@ def test_a_single_leaf_is_a_tree_of_depth_0():
         "negative leaf",
         "leaf beyond the rows",
         "two nodes with the same children",
-        "a node that is nobody's child",
+        "a node without a parent",
         "child further than numbers go",
         "threshold NaN",
         "threshold infinite",

@@ -1,0 +1,1 @@
+"""Tree learners on tables."""

@@ -1,7 +1,7 @@
-"""How far a tree's error on new rows may lie above its training error: three bounds from the literature.
+"""Bounds on the error of trees and forests on new rows: three bounds from the literature.
 
-All of them are loose. They show how error, size and number of rows trade off; to choose between
-trees, a validation set tells more.
+All three are loose. They show how error, size and number of rows trade off. To choose between trees, use a
+validation set.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ import math
 def minimum_description_length_bound(
     training_error: float, n_nodes: int, n_binary_features: int, n_rows: int, delta: float
 ) -> float:
-    """Bound by the bits that it takes to write the tree down.
+    """Bound by the description length of the tree.
 
     With probability at least 1 - delta over the draw of the training rows, every binary tree of m
     nodes over d binary features errs on new rows at a rate of at most
 
         E <= E_train + sqrt(((m + 1) log2(d + 3) + ln(2 / delta)) / (2 n))
 
-    It holds for all trees at once, so the tree may be chosen after seeing the rows.
+    It holds for all trees at once, so the tree may depend on the rows.
 
     Parameters
     ----------
-    training_error : share of the n rows that the tree gets wrong, 0 to 1
-    n_nodes : m, at least 1; leaves count
-    n_binary_features : d, at least 1
-    n_rows : n, at least 1; independent draws
-    delta : probability that the bound fails, above 0 and below 1
+    training_error : float, error rate on the n training rows, 0 to 1
+    n_nodes : int, m, at least 1, leaves included
+    n_binary_features : int, d, at least 1
+    n_rows : int, n, at least 1, drawn independently
+    delta : float, probability that the bound fails, above 0 and below 1
 
     Returns
     -------
-    float, 0 to 1: an error rate never exceeds 1, so a greater sum is capped
+    float, capped at 1
 
     References
     ----------
-    Shalev-Shwartz and Ben-David, Understanding Machine Learning, 2014, eq. 18.1: a node is written
-    as one of d features, two labels or an end, hence d + 3.
+    Shalev-Shwartz and Ben-David, Understanding Machine Learning, 2014, eq. 18.1. A node is encoded as one of d
+    features, two labels or an end symbol, hence d + 3.
     """
     _check_share("training_error", training_error)
     for name, count in (("n_nodes", n_nodes), ("n_binary_features", n_binary_features), ("n_rows", n_rows)):
@@ -47,28 +47,26 @@ def minimum_description_length_bound(
 
 
 def vc_bound(training_error: float, n_leaves: int, n_rows: int, delta: float) -> float:
-    """Bound by the Vapnik-Chervonenkis dimension, taken to be the number of leaves.
+    """Bound by the Vapnik-Chervonenkis dimension, approximated by the number of leaves.
 
     With probability at least 1 - delta over the draw of the training rows, the error on new rows is
     at most
 
         E <= E_train + sqrt(2 v ln(e n / v) / n) + sqrt(ln(1 / delta) / (2 n))
 
-    The dimension is v when the questions of the tree are settled beforehand and the rows settle the
-    labels of its v leaves alone. Questions that were chosen on the same rows make it greater, and
-    the figure returned here optimistic.
+    The dimension is v when the splits are fixed in advance and the rows determine only the labels of the v
+    leaves. Splits chosen on the same rows increase it, which makes the value returned here optimistic.
 
     Parameters
     ----------
-    training_error : share of the n rows that the tree gets wrong, 0 to 1
-    n_leaves : v, at least 1
-    n_rows : n, at least 1; independent draws
-    delta : probability that the bound fails, above 0 and below 1
+    training_error : float, error rate on the n training rows, 0 to 1
+    n_leaves : int, v, at least 1
+    n_rows : int, n, at least 1, drawn independently
+    delta : float, probability that the bound fails, above 0 and below 1
 
     Returns
     -------
-    float, 0 to 1: an error rate never exceeds 1, so a greater sum is capped. It is 1 for fewer rows
-    than leaves too, of which the theorem says nothing.
+    float, capped at 1; also 1 for fewer rows than leaves, where the theorem does not apply
 
     References
     ----------
@@ -86,18 +84,17 @@ def vc_bound(training_error: float, n_leaves: int, n_rows: int, delta: float) ->
 
 
 def strength_bound(strength: float, correlation: float) -> float:
-    """Bound on the error of a forest of ever more trees: correlation (1 - s^2) / s^2.
+    """Bound on the error of a forest as the number of trees grows: correlation (1 - s^2) / s^2.
 
     Parameters
     ----------
-    strength : s, -1 to 1: mean margin, i.e. the share of trees that vote for the right class minus
-        the share that vote for the likeliest wrong one, averaged over rows
-    correlation : mean correlation between two trees' raw margins, 0 to 1
+    strength : float, s, -1 to 1: mean over rows of the share of votes for the true class minus the share for the
+        strongest wrong class
+    correlation : float, 0 to 1, mean correlation between the raw margins of two trees
 
     Returns
     -------
-    float, 0 to 1: an error rate never exceeds 1, so a greater value is capped. It is 1 for a
-    strength of 0 or less too, of which the theorem says nothing.
+    float, capped at 1; also 1 for a strength of 0 or below, where the theorem does not apply
 
     References
     ----------
@@ -109,7 +106,7 @@ def strength_bound(strength: float, correlation: float) -> float:
     if strength <= 0:
         return 1.0
     square = strength * strength
-    # compared before the division, which a tiny square would overflow
+    # compare before dividing, because a tiny square would overflow
     return correlation * (1 - square) / square if correlation * (1 - square) < square else 1.0
 
 

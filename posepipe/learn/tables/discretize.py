@@ -1,7 +1,7 @@
-"""Numbers to a few ordered codes: equal-width, equal-frequency and best-cut bins as a scikit-learn transformer.
+"""Discretisation of numbers: equal-width, equal-frequency and entropy-based bins as a scikit-learn transformer.
 
-Every strategy only decides where the inner edges lie. A bin takes its upper edge in, as a tree's
-question "x <= threshold" does.
+The strategies differ only in the inner edges. A bin includes its upper edge, like a tree's split
+"x <= threshold".
 """
 
 from __future__ import annotations
@@ -20,49 +20,46 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from posepipe.learn.impurity import entropy, information_gain
 
 STRATEGIES = ("equal-width", "equal-frequency", "best-cut")
-ROUNDING_BITS = 1e-9  #: gains that differ by less are the same number
+ROUNDING_BITS = 1e-9  #: maximum difference of gains that count as equal
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Replace numbers by the codes 0, 1, ... of the bins that they fall into.
+    """Replace numbers by the codes 0, 1, ... of their bins.
 
     Parameters
     ----------
     strategy : "equal-width", "equal-frequency" or "best-cut"
-        "equal-width" parts the range of a column evenly; rows may crowd in one bin. "equal-frequency"
-        gives every bin as near as can be the same number of rows; equal values stay together, so
-        that there may be fewer bins. "best-cut" looks at the classes: of all cuts midway between
-        neighbouring values it takes the one that saves most bits of entropy in all, again and again.
+        "equal-width" divides the range of a column evenly. "equal-frequency" gives all bins about the same number
+        of rows; equal values stay together, which may reduce the number of bins. "best-cut" uses the classes: it
+        repeatedly takes the midpoint between adjacent values with the maximum entropy decrease over all rows.
     n_bins : int, at least 2, or None
-        The most bins of a column. 2 with "best-cut" is the single best binary cut. None, with
-        "best-cut" only, cuts for as long as each cut pays for its own description.
+        Maximum number of bins of a column. None, only with "best-cut", stops by the minimum description length.
     columns : sequence of int or str, or None
-        The columns to work on, by position or by name in the data frame that `fit` gets; None takes
-        all. The others must be numbers too and pass through as they are; for a table with categories
-        wrap the transformer in `sklearn.compose.ColumnTransformer`.
+        Columns to discretise, by position or by the names in the DataFrame given to `fit`; None = all. The other
+        columns must be numeric too and stay unchanged. For a table with categories, use
+        `sklearn.compose.ColumnTransformer`.
 
     Attributes
     ----------
-    columns_ : int64 (K,), positions of the columns worked on
-    edges_ : list of K float64 arrays, ascending, the inner edges of the column at the same place of
-        ``columns_``; code b stands for ``edges[b - 1] < x <= edges[b]``. Empty for a constant column,
-        whose one bin is 0.
+    columns_ : int64 (K,), positions of the discretised columns
+    edges_ : list of K float64 arrays, the ascending inner edges of each column of ``columns_``. Code b stands for
+        ``edges[b - 1] < x <= edges[b]``. Empty for a constant column, with the single code 0
     n_features_in_ : int
     feature_names_in_ : object (n_features_in_,), only when `fit` got names
 
     Notes
     -----
-    NaN takes no part in finding the edges and stays NaN.
+    NaN does not affect the edges and stays NaN.
 
     References
     ----------
     Dougherty, Kohavi and Sahami, Supervised and unsupervised discretization of continuous features,
-    ICML 1995. Best cuts and when to stop: Fayyad and Irani, Multi-interval discretization of
+    ICML 1995. Best cuts and their stopping rule: Fayyad and Irani, Multi-interval discretization of
     continuous-valued attributes for classification learning, IJCAI 1993.
 
     Examples
     --------
-    >>> from posepipe.learn.tables.discretize import Discretizer
+    >>> from posepipe.learn import Discretizer
     >>> income = [[60], [70], [75], [85], [90], [95], [100], [120], [125], [220]]
     >>> defaulted = [0, 0, 0, 1, 1, 1, 0, 0, 0, 0]
     >>> Discretizer("best-cut", n_bins=3).fit(income, defaulted).edges_
@@ -84,14 +81,14 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like (N, F) of numbers, NaN where missing
-        y : array-like (N,), classes; "best-cut" alone needs and reads them
-        sample_weight : array-like (N,), how often each row counts; None = 1 each. To "equal-width" all but 0 are alike
+        X : array-like (N, F) of numbers, NaN = missing
+        y : array-like (N,), classes; only "best-cut" uses them
+        sample_weight : array-like (N,); None = 1 each. "equal-width" only distinguishes 0 from other weights
 
         Raises
         ------
         ValueError
-            When a parameter, X or y is not as stated.
+            For an invalid parameter, X or y.
         """
         self._check_parameters()
         if self.strategy == "best-cut":
@@ -107,7 +104,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return float64 (N, F): codes in the columns worked on, NaN where X is NaN."""
+        """Return float64 (N, F): codes in the discretised columns, NaN where X is NaN."""
         check_is_fitted(self)
         out = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan", copy=True)
         for column, edges in zip(self.columns_, self.edges_, strict=True):
@@ -126,12 +123,12 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}")
         if self.n_bins is None:
             if self.strategy != "best-cut":
-                raise ValueError(f"n_bins=None goes with strategy best-cut alone; {self.strategy} needs a number")
+                raise ValueError(f"n_bins=None is valid with strategy best-cut only; {self.strategy} needs a number")
         elif not isinstance(self.n_bins, Integral) or self.n_bins < 2:
             raise ValueError(f"n_bins must be a whole number of at least 2, or None, got {self.n_bins!r}")
 
     def _positions(self) -> np.ndarray:
-        """The positions that ``columns`` means."""
+        """Resolve ``columns`` to positions."""
         if self.columns is None:
             return np.arange(self.n_features_in_)
         names = list(getattr(self, "feature_names_in_", ()))
@@ -151,25 +148,25 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return np.empty(0)
         if self.strategy == "best-cut":
             return _best_cuts(values, classes, weight, self.n_bins)
-        assert self.n_bins is not None  # _check_parameters has seen to it
+        assert self.n_bins is not None  # by _check_parameters
         if self.strategy == "equal-width":
             return _equal_width(values, self.n_bins)
         return _equal_frequency(values, weight, self.n_bins)
 
 
 def _equal_width(values: np.ndarray, n_bins: int) -> np.ndarray:
-    least, greatest = values.min(), values.max()
+    low, high = values.min(), values.max()
     share = np.arange(1, n_bins) / n_bins
-    edges = np.unique(least * (1 - share) + greatest * share)  # the difference of the two may be infinite
-    return edges[(least <= edges) & (edges < greatest)]
+    edges = np.unique(low * (1 - share) + high * share)  # high - low may overflow
+    return edges[(low <= edges) & (edges < high)]
 
 
 def _equal_frequency(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
     distinct, place = np.unique(values, return_inverse=True)
     if len(distinct) < 2:
         return np.empty(0)
-    # for each share b / n_bins the cut whose weight below comes nearest to it, the lower of two as near;
-    # times 2 n_bins, so that whole weights stay whole
+    # for each share b / n_bins, the cut with the nearest weight below it, the lower one of a tie;
+    # scaled by 2 n_bins, which keeps integer weights exact
     weights = np.bincount(place, weights=weight)
     below = 2 * n_bins * np.cumsum(weights)[:-1]
     wanted = 2 * np.arange(1, n_bins) * weights.sum()
@@ -177,35 +174,35 @@ def _equal_frequency(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.
     return _midpoints(distinct[cuts], distinct[cuts + 1])
 
 
-def _best_cuts(values: np.ndarray, classes: np.ndarray, weight: np.ndarray, most: int | None) -> np.ndarray:
-    """Cut the interval whose best cut saves most bits over its rows, until there are ``most`` intervals."""
+def _best_cuts(values: np.ndarray, classes: np.ndarray, weight: np.ndarray, max_bins: int | None) -> np.ndarray:
+    """Repeat the cut of maximum entropy decrease over its rows, until there are ``max_bins`` intervals."""
     distinct, place = np.unique(values, return_inverse=True)
     n_classes = int(classes.max()) + 1
     counts = np.bincount(place * n_classes + classes, weights=weight, minlength=len(distinct) * n_classes)
     counts = counts.reshape(len(distinct), n_classes)
-    worthwhile: list[tuple[float, int, int, int]] = []  # a heap of (-bits saved, start, cut, end)
+    heap: list[tuple[float, int, int, int]] = []  # (-bits, start, cut, end)
 
-    def consider(start: int, end: int) -> None:
+    def push_best_cut(start: int, end: int) -> None:
         if end - start < 2:
             return
         before, gain, children = _best_cut(counts[start:end])
-        if gain > ROUNDING_BITS and (most is not None or _pays(gain, children)):
-            bits = round(gain * float(children.sum()), 6)  # equal savings go from low to high
-            heapq.heappush(worthwhile, (-bits, start, start + before, end))
+        if gain > ROUNDING_BITS and (max_bins is not None or _passes_mdl_test(gain, children)):
+            bits = round(gain * float(children.sum()), 6)  # ties are cut from low to high
+            heapq.heappush(heap, (-bits, start, start + before, end))
 
     cuts: list[int] = []
-    consider(0, len(distinct))
-    while worthwhile and (most is None or len(cuts) < most - 1):
-        _, start, cut, end = heapq.heappop(worthwhile)
+    push_best_cut(0, len(distinct))
+    while heap and (max_bins is None or len(cuts) < max_bins - 1):
+        _, start, cut, end = heapq.heappop(heap)
         cuts.append(cut)
-        consider(start, cut)
-        consider(cut, end)
+        push_best_cut(start, cut)
+        push_best_cut(cut, end)
     cuts.sort()
     return _midpoints(distinct[[cut - 1 for cut in cuts]], distinct[cuts])
 
 
 def _best_cut(counts: np.ndarray) -> tuple[int, float, np.ndarray]:
-    """The binary cut that saves most bits, the lowest of equals.
+    """Find the binary cut of maximum information gain, the lowest one of a tie.
 
     Parameters
     ----------
@@ -213,7 +210,9 @@ def _best_cut(counts: np.ndarray) -> tuple[int, float, np.ndarray]:
 
     Returns
     -------
-    int, how many values lie before the cut; float, bits a row; float64 (2, C), class weights either side
+    n_before : int, distinct values below the cut
+    gain : float, bits per row
+    children : float64 (2, C), class weights below and above the cut
     """
     below = np.cumsum(counts, axis=0)
     total, below = below[-1], below[:-1]
@@ -223,11 +222,16 @@ def _best_cut(counts: np.ndarray) -> tuple[int, float, np.ndarray]:
     return best + 1, float(gain[best]), children[best]
 
 
-def _pays(gain: float, children: np.ndarray) -> bool:
-    """Whether a cut saves more bits than it takes to say where it lies and what the classes are beyond it.
+def _passes_mdl_test(gain: float, children: np.ndarray) -> bool:
+    """Whether the gain of a cut exceeds the bits that describe it.
 
-    Fayyad and Irani 1993, section 3: Gain > log2(N - 1) / N + Delta / N with
-    Delta = log2(3^k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2)), k the classes present.
+        Gain > log2(N - 1) / N + Delta / N,    Delta = log2(3^k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2))
+
+    with k, k1, k2 the number of classes present in the interval and on both sides.
+
+    References
+    ----------
+    Fayyad and Irani 1993, section 3.
     """
     parent = children.sum(axis=0)
     rows, k, each_k = float(parent.sum()), int(np.count_nonzero(parent)), np.count_nonzero(children, axis=1)
@@ -236,6 +240,6 @@ def _pays(gain: float, children: np.ndarray) -> bool:
 
 
 def _midpoints(below: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Midway between neighbouring values; halved first, for their sum may be infinite."""
+    """Midpoints between adjacent values; halved first, because their sum may overflow."""
     middle = below / 2 + above / 2
-    return np.where(middle < above, middle, below)  # between adjacent floats it may round up
+    return np.where(middle < above, middle, below)  # between adjacent floats the midpoint may round up

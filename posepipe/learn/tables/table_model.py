@@ -1,9 +1,9 @@
-"""What all learners of tables share: tables in, checked and coded; the growth of one tree; answers out."""
+"""Shared parts of all learners of tables: checked and encoded input, stopping rules, growth of one tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,31 +12,58 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from posepipe.learn.growing import GrowthRules, finish, grow
+from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow
 from posepipe.learn.tables.splitting.column_scan import NUMERIC
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, with_own_types
 
 NO_LIMIT = 1 << 30
-"""Depth of a tree that is not limited."""
+"""Depth, candidates or samples without a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableGrowthRules(GrowthRules):
+    """Stopping rules with scikit-learn's ``min_impurity_decrease``, which replaces ``min_gain``."""
+
+    min_impurity_decrease: float = 0.0  #: minimum of gain x share of the training weight at the node
+    total_weight: float = 1.0  #: of all training rows
+
+    def accept(self, gain: np.ndarray, nodes: OpenNodes) -> np.ndarray:
+        """Tell which nodes are split: those with N_t / N x gain of at least ``min_impurity_decrease``.
+
+        N_t is the weight of the node, N that of all training rows. As in scikit-learn, rounding errors of one
+        machine epsilon do not refuse a split.
+        """
+        if self.min_impurity_decrease == 0:
+            return gain >= 0
+        share = _node_weights(nodes) / self.total_weight
+        return gain * share + np.finfo(np.float64).eps >= self.min_impurity_decrease
+
+
+def _node_weights(nodes: OpenNodes) -> np.ndarray:
+    """Weight of each node: float64 (M,)."""
+    if nodes.weight is None or len(nodes.starts) == 0:
+        return (nodes.ends - nodes.starts).astype(np.float64)
+    bounds = np.stack([nodes.starts, nodes.ends], axis=1).ravel()
+    return np.add.reduceat(np.append(nodes.weight, 0.0), bounds)[::2]
 
 
 class TableModel(BaseEstimator):
-    """A learner of tables. What its columns are, it learns on fit and keeps in `schema_`."""
+    """A learner of tables. `fit` stores the column types in `schema_`."""
 
     categorical: str | Sequence | None
     missing: str
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
 
-    def _learn_table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Check training rows: float64 (N, F) coded cells, and the target as it came."""
+    def _fit_table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Check training rows and return their encoded cells, float64 (N, F), and the target as given."""
         numeric = not isinstance(self, ClassifierMixin)
         own_types = with_own_types(X)
         cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
@@ -44,15 +71,15 @@ class TableModel(BaseEstimator):
         self.schema_ = Schema.learn(_real(cells), names, chosen_columns(self.categorical, list(names), X))
         return self.schema_.encode(cells), y
 
-    def _code(self, X: Any) -> np.ndarray:
-        """Check rows to be answered: float64 (F, N), coded as in training."""
+    def _encode(self, X: Any) -> np.ndarray:
+        """Check rows to predict and encode them as in training: float64 (F, N)."""
         check_is_fitted(self)
         cells = validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan", reset=False)
         return np.ascontiguousarray(self.schema_.encode(_real(cells)).T)
 
-    def _kinds(self, of_categories: int) -> np.ndarray:
-        """How each column is asked: uint8 (F,)."""
-        return np.where(self.schema_.is_categorical, of_categories, NUMERIC).astype(np.uint8)
+    def _split_kinds(self, categorical_split: int) -> np.ndarray:
+        """Kind of split of each column: uint8 (F,)."""
+        return np.where(self.schema_.is_categorical, categorical_split, NUMERIC).astype(np.uint8)
 
     def _check_missing(self) -> None:
         if self.missing not in ("fractional", "most_common"):
@@ -60,7 +87,7 @@ class TableModel(BaseEstimator):
 
 
 def checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """Weights of the rows, float64 (N,), not negative; None = 1 each."""
+    """Check weights of rows: float64 (N,), non-negative; None = 1 each."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True)
@@ -79,8 +106,8 @@ class ClassifierTable(ClassifierMixin, TableModel):
 
     class_weight: dict | str | None = None
 
-    def _learn_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
-        """Class codes, int64 (N,); weights of the rows, float64 (N,), None = 1 each; and how many classes."""
+    def _fit_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
+        """Class codes, int64 (N,); weights of the rows, float64 (N,), None = 1 each; number of classes."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = checked_weight(sample_weight, y)
@@ -89,8 +116,8 @@ class ClassifierTable(ClassifierMixin, TableModel):
             weight = of_class[codes] * (1 if weight is None else weight)
         return codes, weight, len(self.classes_)
 
-    def _code_target(self, y: Any) -> np.ndarray:
-        """Codes of other rows' classes. Raises ValueError for a class that training did not know."""
+    def _encode_target(self, y: Any) -> np.ndarray:
+        """Class codes of validation rows. Raises ValueError for a class that the training rows do not have."""
         y = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = self.classes_[codes] != y
@@ -101,33 +128,33 @@ class ClassifierTable(ClassifierMixin, TableModel):
         return codes
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row; the first of equals."""
+        """Predict the most probable class of every row, the first one of a tie."""
         posteriors = self.predict_proba(X)
         return self.classes_[np.argmax(posteriors, axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior of every class: float64 (N, C), rows sum to 1, columns as in `classes_`."""
+        """Predict class probabilities: float64 (N, C), rows sum to 1, columns as in `classes_`."""
         raise NotImplementedError
 
 
 class RegressorTable(RegressorMixin, TableModel):
     """A `TableModel` that predicts a number."""
 
-    def _learn_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
-        """The target about its mean, which keeps the moments exact; weights of the rows; and 3 moments."""
+    def _fit_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
+        """Target minus its mean, which keeps the moments accurate; weights of the rows; 3 moments."""
         y = np.asarray(y, np.float64)
         weight = checked_weight(sample_weight, y)
         self.mean_ = float(np.average(y, weights=weight))
         return y - self.mean_, weight, 3
 
-    def _code_target(self, y: Any) -> np.ndarray:
+    def _encode_target(self, y: Any) -> np.ndarray:
         return np.asarray(y, np.float64) - self.mean_
 
 
 def grow_table_tree(
     finder: ColumnSplits, rules: GrowthRules, seed: tuple[int, ...], weight: np.ndarray | None
 ) -> TableTree:
-    """Grow one tree to its end."""
+    """Grow one tree until no node is open; arguments as in `posepipe.learn.growing.grow`."""
     tree, features = finish(grow(finder, rules, seed, weight))
     feature = tree.feature.copy()
     feature[~tree.is_leaf] = features[feature[~tree.is_leaf]]

@@ -15,29 +15,29 @@ COUNTS = st.integers(1, 10**9)
 DELTAS = st.floats(1e-300, 1, exclude_max=True)
 
 
-def test_a_tree_of_seven_nodes_over_five_features_is_bounded_as_worked_out_by_hand():
+def test_description_length_bound_of_a_tree_by_hand():
     # (7 + 1) log2(5 + 3) = 24; ln(2 / 0.05) = 3.688879; over 2 x 1000: 0.01384444, whose root is 0.1176624
     bound = minimum_description_length_bound(0.1, n_nodes=7, n_binary_features=5, n_rows=1000, delta=0.05)
     assert bound == pytest.approx(0.2176624, abs=1e-7)
 
 
-def test_a_tree_of_four_leaves_is_bounded_as_worked_out_by_hand():
+def test_vc_bound_of_a_tree_of_four_leaves_by_hand():
     # ln(1000 e / 4) = 1 + ln 250 = 6.521461; 2 x 4 x that / 1000 = 0.05217169, root 0.22841123
     # ln(1 / 0.05) = 2.995732; over 2000: 0.001497866, root 0.03870228
     assert vc_bound(0.1, n_leaves=4, n_rows=1000, delta=0.05) == pytest.approx(0.36711351, abs=1e-7)
 
 
-def test_a_forest_is_bounded_as_worked_out_by_hand():
+def test_strength_bound_of_a_forest_by_hand():
     # 0.2 (1 - 0.36) / 0.36 = 0.128 / 0.36
     assert strength_bound(strength=0.6, correlation=0.2) == pytest.approx(0.3555556, abs=1e-7)
 
 
-def test_a_forest_that_never_wavers_or_whose_trees_are_strangers_never_errs():
+def test_full_strength_or_no_correlation_bounds_the_error_by_0():
     assert strength_bound(1, 0.7) == 0
     assert strength_bound(0.3, 0) == 0
 
 
-def test_what_says_nothing_is_a_bound_of_one():
+def test_an_uninformative_bound_is_1():
     assert minimum_description_length_bound(0.2, 10**6, 10, 100, 0.05) == 1
     assert vc_bound(0.2, 90, 100, 0.05) == 1
     assert vc_bound(0.0, 10**6, 2, 0.05) == 1  # the formula's logarithm is below 0
@@ -57,7 +57,7 @@ def test_a_forest_s_bound_is_a_share(strength, correlation):
 
 
 @given(st.integers(1, 40), st.integers(200, 10**6))
-def test_larger_trees_are_bounded_worse_and_more_rows_bound_better(size, rows):
+def test_bounds_grow_with_the_tree_and_shrink_with_the_rows(size, rows):
     assert vc_bound(0, size, rows, 0.1) <= vc_bound(0, size + 1, rows, 0.1)
     assert vc_bound(0, size, rows, 0.1) >= vc_bound(0, size, 2 * rows, 0.1)
     bound = minimum_description_length_bound(0, size, 8, rows, 0.1)

@@ -52,7 +52,7 @@ def test_equal_frequency_parts_two_values_however_rare_one_is():
     assert edges([0, 0, 0, 0, 0, 0, 0, 1], strategy="equal-frequency", n_bins=2) == [0.5]
 
 
-def test_the_best_single_cut_of_the_defaulted_loans_is_the_book_s():
+def test_the_best_cut_of_the_defaulted_loans_is_the_book_s():
     example = load_example("defaulted_loans")
     income = example.rows[:, 2].astype(float)
     assert edges(income, example.target, strategy="best-cut", n_bins=2) == [97.5]
@@ -74,7 +74,7 @@ def test_a_cut_that_pays_for_its_description_is_made():
 
 
 def test_the_cut_that_saves_most_over_all_rows_comes_first():
-    # runs of one class: a cut saves the entropy of its sides' sizes, most for 6 of 14. Then 3 of 8 rows
+    # runs of one class: the gain of a cut is the entropy of its sides' sizes, maximum for 6 of 14. Then 3 of 8 rows
     # saves 8 x 0.954 = 7.6 bits in all and 3 of 6 rows 6 x 1, though that is more a row
     values, classes = range(14), list("aaabbbcccddddd")
     assert edges(values, classes, strategy="best-cut", n_bins=2) == [5.5]
@@ -132,7 +132,7 @@ def test_one_bin_more_keeps_the_cuts_made(rows, n_bins):
 
 
 @given(st.permutations(range(20)), st.integers(2, 20))
-def test_distinct_values_fill_bins_of_equal_frequency_to_within_one_row(values, n_bins):
+def test_equal_frequency_bins_differ_by_at_most_one_row(values, n_bins):
     codes = Discretizer("equal-frequency", n_bins=n_bins).fit_transform(column(values))
     sizes = np.unique(codes, return_counts=True)[1]
     assert len(sizes) == n_bins
@@ -151,7 +151,7 @@ def test_codes_keep_the_order_of_values(strategy, rows):
     assert set(codes) <= {0, 1, 2, 3}
 
 
-def test_a_bin_holds_its_upper_edge_and_the_outer_bins_all_beyond():
+def test_bins_include_their_upper_edge_and_outer_bins_are_open():
     fitted = Discretizer(n_bins=4).fit(column([0, 100]))
     codes = fitted.transform(column([-5, 0, 25, 25.001, 50, 75, 76, 100, 1e9]))
     assert codes.dtype == np.float64
@@ -220,7 +220,7 @@ def test_an_unknown_column_is_refused_with_the_known_ones():
     [{}, {"strategy": "equal-frequency"}, {"strategy": "best-cut"}, {"strategy": "best-cut", "n_bins": None}],
     ids=str,
 )
-def test_scikit_learn_finds_nothing_to_object_to(parameters):
+def test_scikit_learn_s_checks_pass(parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)  # the array API, which needs an environment variable
         check_estimator(Discretizer(**parameters))
@@ -244,7 +244,7 @@ def test_best_cut_needs_classes():
         ({"strategy": "kmeans"}, "strategy must be one of equal-width, equal-frequency, best-cut, got 'kmeans'"),
         ({"n_bins": 1}, "n_bins must be a whole number of at least 2, or None, got 1"),
         ({"n_bins": 2.5}, "n_bins must be a whole number"),
-        ({"n_bins": None}, "n_bins=None goes with strategy best-cut alone; equal-width needs a number"),
+        ({"n_bins": None}, "n_bins=None is valid with strategy best-cut only; equal-width needs a number"),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, message):

@@ -56,7 +56,7 @@ def test_the_restaurant_s_rows_are_the_book_s():
     assert example.rows[3].tolist() == ["Yes", "No", "Yes", "Yes", "Full", "$", "Yes", "No", "Thai", "10-30"]
 
 
-def test_equal_rows_of_peas_have_equal_fates():
+def test_equal_rows_of_peas_have_equal_targets():
     example = load_example("peas")
     fates = {tuple(row): fate for row, fate in zip(example.rows, example.target, strict=True)}
     assert len(fates) == 8

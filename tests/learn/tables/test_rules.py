@@ -1,4 +1,4 @@
-"""Rules say what their tree says, and their pruning is worked out by hand for the weather."""
+"""Rules predict like their tree; for the weather, their pruning is checked by hand."""
 
 from __future__ import annotations
 
@@ -77,26 +77,26 @@ def test_the_limits_are_the_book_s():
 
 
 @given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n - 1), st.just(n))))
-def test_at_the_limit_so_few_errors_have_a_chance_of_one_in_four(seen):
+def test_the_error_limit_has_the_confidence_level(seen):
     wrong, covered = seen
     assert binom.cdf(wrong, covered, pessimistic_error(wrong, covered)) == pytest.approx(0.25)
 
 
-def test_without_rows_nothing_is_known():
+def test_the_error_without_rows_is_1():
     assert observed_error([0, 1, 0], [0, 4, 2]).tolist() == [1, 0.25, 0]
 
 
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_rules_answer_as_their_tree_and_one_rule_covers_each_row(make, seed):
+def test_rules_predict_like_their_tree_and_cover_each_row_once(make, seed):
     rows, classes = mixed_table(seed)
     tree = make().fit(rows, classes)
     rules = extract_rules(tree)
     others, _ = mixed_table(seed + 1, 200)
     np.testing.assert_array_equal(rules.predict(others), tree.predict(others))
-    columns = tree._code(others)
-    covering = np.array([rules.questions.all_met(rule.conditions, columns) for rule in rules.rules])
+    columns = tree._encode(others)
+    covering = np.array([rules.splits.all_met(rule.conditions, columns) for rule in rules.rules])
     assert (covering.sum(axis=0) == 1).all()
     assert len(rules) == tree.get_n_leaves()
     assert sum(rule.covered for rule in rules.rules) == len(rows)
@@ -104,24 +104,24 @@ def test_rules_answer_as_their_tree_and_one_rule_covers_each_row(make, seed):
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_pruned_rules_are_shorter_sorted_different_and_say_what_they_cover(seed):
+def test_pruned_rules_are_shorter_sorted_unique_and_measured(seed):
     rows, classes = mixed_table(seed)
     tree = C45Classifier(prune=None, min_samples_leaf=1).fit(rows, classes)
     whole = extract_rules(tree)
     pruned = prune_rules(whole, rows, classes)
     assert len(pruned) <= len(whole)
     assert [rule.error for rule in pruned.rules] == sorted(rule.error for rule in pruned.rules)
-    assert len({(frozenset(rule.conditions), rule.answer) for rule in pruned.rules}) == len(pruned)
-    columns = tree._code(rows)
+    assert len({(frozenset(rule.conditions), rule.prediction) for rule in pruned.rules}) == len(pruned)
+    columns = tree._encode(rows)
     for rule in pruned.rules:
-        covered = pruned.questions.all_met(rule.conditions, columns)
+        covered = pruned.splits.all_met(rule.conditions, columns)
         assert rule.covered == covered.sum()
-        assert rule.right == (tree.classes_[rule.answer] == classes[covered]).sum()
-        assert rule.error == pessimistic_error(rule.covered - rule.right, rule.covered)
+        assert rule.correct == (tree.classes_[rule.prediction] == classes[covered]).sum()
+        assert rule.error == pessimistic_error(rule.covered - rule.correct, rule.covered)
         for gone in range(len(rule.conditions)):  # no further condition can go
             rest = rule.conditions[:gone] + rule.conditions[gone + 1 :]
-            met = pruned.questions.all_met(rest, columns)
-            wrong = (tree.classes_[rule.answer] != classes[met]).sum()
+            met = pruned.splits.all_met(rest, columns)
+            wrong = (tree.classes_[rule.prediction] != classes[met]).sum()
             assert pessimistic_error(wrong, met.sum()) > rule.error
 
 
@@ -136,7 +136,7 @@ def test_conditions_that_a_deeper_one_implies_are_left_out():
     ]
 
 
-def test_the_other_of_two_categories_is_called_by_its_name():
+def test_the_other_of_two_categories_is_named():
     loans = load_example("loans")
     tree = CartClassifier().fit(loans.rows, loans.target)
     assert "if house is yes then yes" in extract_rules(tree, loans.columns).text()
@@ -152,12 +152,12 @@ def test_a_missing_cell_meets_no_condition():
     assert not_overcast.first_rule(rows).tolist() == [NO_RULE] * 3
 
 
-def test_validation_rows_measure_the_error_that_is_seen():
+def test_validation_rows_measure_the_observed_error():
     rows, classes = mixed_table(1)
     others, answers = mixed_table(2, 60)
     rules = C45Classifier(prune=None).fit(rows, classes).rules(rows, classes, (others, answers))
     assert "measured on 60 validation rows; estimated: the error seen there" in rules.text()
-    assert all(rule.error == observed_error(rule.covered - rule.right, rule.covered) for rule in rules.rules)
+    assert all(rule.error == observed_error(rule.covered - rule.correct, rule.covered) for rule in rules.rules)
 
 
 def test_a_single_leaf_is_a_rule_without_conditions():
@@ -171,7 +171,7 @@ def test_a_single_leaf_is_a_rule_without_conditions():
     assert prune_rules(rules, [[1.0], [2.0]], ["yes", "yes"]).predict([[0.0]]).tolist() == ["yes"]
 
 
-def test_nothing_is_asked_behind_a_rule_without_conditions():
+def test_no_rule_follows_one_without_conditions():
     x = np.arange(20.0)[:, None]
     rules = extract_rules(CartClassifier().fit(x, x[:, 0] == 7))
     pruned = prune_rules(rules, x, np.zeros(20, bool))  # on other rows, a rule for False needs no condition

@@ -1,14 +1,14 @@
 """Naive twin of posepipe/learn/tables/splitting/descent.py.
 
-One row down a tree, its weight shared where a cell is missing.
+One row at a time, with its weight divided among branches where a cell is missing.
 
-Quinlan 1993, section 3.2. A tree comes as the arrays of `posepipe.learn.tree.Tree`, a row as a list of cells, None
-where one is missing.
+Quinlan 1993, section 3.2. A tree is given as the arrays of `posepipe.learn.tree.Tree`, a row as a list of cells,
+None where one is missing.
 """
 
 from __future__ import annotations
 
-from tests.reference.tables.column_scan import EQUALS, NUMERIC, combine
+from tests.reference.tables.column_scan import NUMERIC, ONE_VS_REST, combine
 
 LEAF = -1
 
@@ -19,7 +19,7 @@ def children_of(tree, node):
 
 
 def statistics(tree, node):
-    """Those of a node: the sum over its leaves."""
+    """Statistics of a node: the sum over its leaves."""
     if tree.feature[node] == LEAF:
         return tree.leaf_statistics[tree.first_child[node]].tolist()
     below = [statistics(tree, child) for child in children_of(tree, node)]
@@ -32,7 +32,7 @@ def training_weight(tree, node, moments):
 
 
 def branch(tree, node, kinds, combinations, row):
-    """Number of the branch that a row takes at a node, None where that is not known."""
+    """Branch of a row at a node, None where it is unknown."""
     feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
     if feature >= len(kinds):
         kind, cell = NUMERIC, combine(combinations[feature - len(kinds)], [[own] for own in row])[0]
@@ -42,13 +42,13 @@ def branch(tree, node, kinds, combinations, row):
         return None
     if kind == NUMERIC:
         return int(cell > threshold)
-    if kind == EQUALS:
+    if kind == ONE_VS_REST:
         return int(cell != threshold)
     return int(cell) if cell < tree.n_children[node] else None
 
 
 def shares(tree, kinds, combinations, row, moments, missing, node=0, share=1.0):
-    """Node -> share of the row that passes it."""
+    """Map each node on the way of a row to the share of the row that passes it."""
     passed = {node: share}
     below = children_of(tree, node)
     if not below:
@@ -68,7 +68,7 @@ def shares(tree, kinds, combinations, row, moments, missing, node=0, share=1.0):
 
 
 def value(tree, node, moments):
-    """What a node answers, a class share each or a mean; one that no training row reached, as the node above."""
+    """Prediction of a node, class shares or a mean; without training rows, that of its parent."""
     own = statistics(tree, node)
     weight = own[0] if moments else sum(own)
     if weight == 0:
@@ -80,20 +80,20 @@ def parent(tree, node):
     return next(above for above in range(node) if node in children_of(tree, above))
 
 
-def answer(tree, kinds, combinations, row, moments, missing):
-    """What the leaves that a row reaches say, each by the share of the row that reached it."""
+def prediction(tree, kinds, combinations, row, moments, missing):
+    """Mean prediction of the leaves that a row reaches, weighted by its shares."""
     passed = shares(tree, kinds, combinations, row, moments, missing)
-    said = [(share, value(tree, node, moments)) for node, share in passed.items() if tree.feature[node] == LEAF]
-    return [sum(share * own[k] for share, own in said) for k in range(len(said[0][1]))]
+    leaves = [(share, value(tree, node, moments)) for node, share in passed.items() if tree.feature[node] == LEAF]
+    return [sum(share * own[k] for share, own in leaves) for k in range(len(leaves[0][1]))]
 
 
 def leaf(tree, kinds, combinations, row, moments):
-    """The one leaf of a row that takes the heaviest branch where a cell is missing."""
+    """Leaf of a row that takes the branch of maximum weight where a cell is missing."""
     return max(shares(tree, kinds, combinations, row, moments, "most_common"))
 
 
 def passed(tree, kinds, combinations, rows, targets, moments):
-    """Statistics of other rows in every node that they pass, each row whole."""
+    """Statistics of other rows in every node that they pass, with each row undivided."""
     found = [[0.0] * tree.leaf_statistics.shape[1] for _ in range(len(tree.feature))]
     for row, target in zip(rows, targets, strict=True):
         for node in shares(tree, kinds, combinations, row, moments, "most_common"):

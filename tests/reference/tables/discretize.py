@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/tables/discretize.py: every cut tried, rows counted one by one."""
+"""Naive twin of posepipe/learn/tables/discretize.py: tries every cut and counts row by row."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from itertools import pairwise
 
 from tests.reference.learn.tree_criteria import entropy, information_gain
 
-TIE_BITS = 1e-9  #: gains that differ by less are the same number
+TIE_BITS = 1e-9  #: maximum difference of gains that count as equal
 
 
 def midpoints(values):
-    """Every place for a cut."""
+    """All candidate cuts."""
     distinct = sorted(set(values))
     return [(low + high) / 2 for low, high in pairwise(distinct)]
 
 
 def best_cut(values, classes):
-    """The cut that saves most bits a row, the lowest of equals, and those bits; (None, 0) where none saves any."""
-    best, most = None, TIE_BITS
+    """The cut of maximum gain, the lowest one of a tie, and its gain in bits per row; (None, 0) without a gain."""
+    best, max_bits = None, TIE_BITS
     for cut in midpoints(values):
         bits = information_gain([value > cut for value in values], classes, [1] * len(values))
-        if bits > most + (TIE_BITS if best is not None else 0):
-            best, most = cut, bits
-    return best, (most if best is not None else 0)
+        if bits > max_bits + (TIE_BITS if best is not None else 0):
+            best, max_bits = cut, bits
+    return best, (max_bits if best is not None else 0)
 
 
 def paying_cuts(values, classes):
-    """Fayyad and Irani's recursion: cut, if the cut pays for its description, and go on on either side."""
+    """Fayyad and Irani's recursion: cut if the gain exceeds the description length, then continue on both sides."""
     cut, bits = best_cut(values, classes)
     if cut is None:
         return []
@@ -42,7 +42,7 @@ def paying_cuts(values, classes):
 
 
 def nearest_to_even_cuts(values, n_bins):
-    """For every share b / n_bins of the rows the cut that leaves nearest to so many below, the lower of two."""
+    """The cut nearest to each share b / n_bins of the rows, the lower one of a tie."""
     found = set()
     for b in range(1, n_bins):
         distances = {

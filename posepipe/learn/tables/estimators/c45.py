@@ -1,4 +1,4 @@
-"""C4.5 (Quinlan 1993): gain ratio, thresholds on numbers, missing cells in fractions, pessimistic pruning, rules."""
+"""C4.5 (Quinlan 1993): gain ratio, thresholds, fractional missing values, pessimistic pruning, rules."""
 
 from __future__ import annotations
 
@@ -10,31 +10,47 @@ import numpy as np
 from posepipe.learn import pruning
 from posepipe.learn.impurity import ENTROPY
 from posepipe.learn.tables.estimators.id3 import prune_by_validation
+from posepipe.learn.tables.renamed_parameters import renamed_parameter
 from posepipe.learn.tables.rules import RuleList, extract_rules, prune_rules
-from posepipe.learn.tables.single_tree import HeldBack, SingleTreeClassifier
+from posepipe.learn.tables.single_tree import HeldOut, SingleTreeClassifier
 from posepipe.learn.tables.splitting.column_splits import ByGainRatio, ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 
 
+@renamed_parameter("min_gain", "min_impurity_decrease", note="Its values are weighted by the share of rows at the node")
 class C45Classifier(SingleTreeClassifier):
-    """Tree by gain ratio: a branch for every category, two for numbers.
+    """Tree by gain ratio, with one branch for each category and two for numbers.
 
     Parameters
     ----------
-    average_gain_guard : choose only among splits whose gain is at least the average; else the ratio favours
-        splits that part off next to nothing
-    min_samples_leaf : at least two branches must hold this much weight
-    min_gain : bits; a node whose best split saves less becomes a leaf
-    max_depth, min_samples_split : when to stop; None = no limit
-    column_costs : cost of asking a column, by name or position; the others cost 1. The score is (gain ratio)^2 / cost
-    prune : "pessimistic", from the training rows themselves; "reduced-error", on rows held back; or None
-    missing : "fractional" or "most_common": how a row is answered whose cell is missing or was never seen. In
-        training such rows always count in every branch, in part
-    categorical, class_weight, validation_fraction, random_state : as `Id3Classifier` has them
+    average_gain_guard : bool, consider only splits of at least average gain; without it, the ratio favours splits
+        that separate very few rows
+    min_samples_leaf : float, minimum weight, in rows, of at least two branches of a split
+    min_impurity_decrease : float, bits; minimum of gain x share of the training weight at the node, as in
+        scikit-learn
+    max_depth : int, maximum levels below the root; None = no limit
+    min_samples_split : int, minimum rows of a node that is split
+    column_costs : dict, cost of testing a column, by name or position; others cost 1. The score is
+        (gain ratio)^2 / cost
+    prune : "pessimistic", by training errors; "reduced-error", by validation rows; or None
+    missing : "fractional" or "most_common", as in `Id3Classifier`, for prediction; training is always fractional
+    categorical, class_weight, validation_fraction, random_state : as in `Id3Classifier`
+
+    Attributes
+    ----------
+    classes_, tree_, ties_, validation_error_ : as in `Id3Classifier`
 
     References
     ----------
     Quinlan, C4.5: Programs for machine learning, 1993.
+
+    Examples
+    --------
+    >>> from posepipe.learn import C45Classifier, load_example
+    >>> weather = load_example("weather")
+    >>> tree = C45Classifier(min_samples_leaf=1).fit(weather.rows, weather.target)
+    >>> tree.predict_proba([[None, "mild", "high", "weak"]]).round(3).tolist()
+    [[0.357, 0.643]]
     """
 
     def __init__(
@@ -42,7 +58,7 @@ class C45Classifier(SingleTreeClassifier):
         *,
         average_gain_guard: bool = True,
         min_samples_leaf: float = 2,
-        min_gain: float = 1e-6,
+        min_impurity_decrease: float = 1e-6,
         max_depth: int | None = None,
         min_samples_split: int = 2,
         column_costs: Mapping[str | int, float] | None = None,
@@ -55,7 +71,7 @@ class C45Classifier(SingleTreeClassifier):
     ) -> None:
         self.average_gain_guard = average_gain_guard
         self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
+        self.min_impurity_decrease = min_impurity_decrease
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.column_costs = column_costs
@@ -69,10 +85,15 @@ class C45Classifier(SingleTreeClassifier):
     def rules(
         self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, names: Sequence[str] | None = None
     ) -> RuleList:
-        """The fitted tree as rules, shortened and sorted on its training rows, or by others held back.
+        """Convert the fitted tree to rules, simplified and sorted on its training rows or on validation rows.
 
-        Quinlan takes the tree that is not pruned, ``prune=None``: rules drop conditions that a pruned tree must keep.
-        Parameters are those of `extract_rules` and `prune_rules`.
+        Quinlan starts from the unpruned tree (``prune=None``), because rules can drop single conditions.
+
+        Parameters
+        ----------
+        X, y : training rows
+        validation : (X, y) of other rows, or None; as in `posepipe.learn.tables.rules.prune_rules`
+        names : of the columns, for a training table without names
         """
         return prune_rules(extract_rules(self, names), X, y, validation)
 
@@ -91,18 +112,18 @@ class C45Classifier(SingleTreeClassifier):
             place = names.index(column) if column in names else column
             if not isinstance(place, int | np.integer) or not 0 <= place < len(names) or not cost > 0:
                 raise ValueError(
-                    f"column_costs wants columns of the table ({', '.join(names)}) and costs above 0,"
+                    f"column_costs must map columns of the table ({', '.join(names)}) to costs above 0,"
                     f" got {column!r}: {cost}"
                 )
             costs[place] = cost
         return costs
 
-    def _wants_validation(self) -> bool:
+    def _needs_validation(self) -> bool:
         if self.prune not in (None, "pessimistic", "reduced-error"):
             raise ValueError(f"prune must be None, 'pessimistic' or 'reduced-error', got {self.prune!r}")
         return self.prune == "reduced-error"
 
-    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
+    def _prune(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
         if validation is not None:
             return prune_by_validation(self, grown, validation)
         return grown if self.prune is None else grown.with_tree(pruning.pessimistic(grown.tree))

@@ -1,4 +1,4 @@
-"""CART (Breiman, Friedman, Olshen and Stone 1984): two branches a node, for classes and for numbers."""
+"""CART (Breiman, Friedman, Olshen and Stone 1984): binary trees for classification and regression."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.learn import pruning
+from posepipe.learn import cost_complexity
 from posepipe.learn.impurity import CRITERIA, GINI, NO_COSTS, SQUARED_ERROR
 from posepipe.learn.stopping import chi_square_stop, validation_stop
 from posepipe.learn.tables.estimators.id3 import prune_by_validation
-from posepipe.learn.tables.single_tree import HeldBack, SingleTree, SingleTreeClassifier, SingleTreeRegressor
-from posepipe.learn.tables.splitting.column_scan import EQUALS
+from posepipe.learn.tables.renamed_parameters import renamed_parameter
+from posepipe.learn.tables.single_tree import HeldOut, SingleTree, SingleTreeClassifier, SingleTreeRegressor
+from posepipe.learn.tables.splitting.column_scan import ONE_VS_REST
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.directions import fisher_directions
@@ -22,9 +23,9 @@ STOPS = (None, "chi-square", "validation")
 
 
 class _Cart(SingleTree):
-    """Growth, stopping and pruning of both CARTs."""
+    """Growth, stopping and pruning of both trees."""
 
-    of_categories = EQUALS
+    categorical_split = ONE_VS_REST
     min_samples_leaf: float
     prune: str | None
     ccp_alpha: float
@@ -33,40 +34,45 @@ class _Cart(SingleTree):
     significance: float
     oblique: bool
 
-    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> pruning.PruningPath:
-        """The whole sequence of subtrees, weakest link first, of the tree that these rows grow."""
-        whole = type(self)(**(self.get_params() | {"prune": None, "stop": None, "ccp_alpha": 0.0}))
-        return whole.fit(X, y, sample_weight)._path(whole.tree_)
+    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> cost_complexity.PruningPath:
+        """Grow the full tree and return its cost-complexity path.
 
-    def _path(self, grown: TableTree) -> pruning.PruningPath:
-        return pruning.cost_complexity_path(grown.tree, CRITERIA[self._risk()], self._mistake_costs())
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        """
+        full = type(self)(**(self.get_params() | {"prune": None, "stop": None, "ccp_alpha": 0.0}))
+        return full.fit(X, y, sample_weight)._path(full.tree_)
+
+    def _path(self, grown: TableTree) -> cost_complexity.PruningPath:
+        return cost_complexity.cost_complexity_path(grown.tree, CRITERIA[self._risk()], self._error_costs())
 
     def _finder(self, table: Table) -> ColumnSplits:
         return ColumnSplits(
             table,
             CRITERIA[self._criterion_name()],
             min_leaf=self.min_samples_leaf,
-            costs=self._mistake_costs(),
+            costs=self._error_costs(),
             directions=fisher_directions if self.oblique else None,
         )
 
-    def _wants_validation(self) -> bool:
+    def _needs_validation(self) -> bool:
         for name, known in (("prune", PRUNINGS), ("stop", STOPS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
         for name in ("ccp_alpha", "standard_errors"):
             if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
         self._risk()
         return self.prune is not None or self.stop == "validation"
 
-    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
-        # a node is split or not whatever others do, so that stopping early and cutting afterwards are one
+    def _prune(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
+        # stopping is pruning from the root down: see posepipe.learn.stopping
         if self.stop == "chi-square":
             grown = grown.with_tree(chi_square_stop(grown.tree, self.significance))
         elif self.stop == "validation":
             assert validation is not None
-            stopped = validation_stop(grown.tree, grown.passed(*validation), grown.mistakes)
+            stopped = validation_stop(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
             self.validation_error_ = stopped.error
             grown = grown.with_tree(stopped.tree)
         if self.ccp_alpha > 0:
@@ -77,41 +83,63 @@ class _Cart(SingleTree):
         elif self.prune == "cost-complexity":
             assert validation is not None
             self.path_ = self._path(grown)
-            passed = grown.passed(*validation)
-            chosen, self.validation_error_ = pruning.choose_by_validation(self.path_, passed, self.standard_errors)
-            self.ccp_alpha_ = float(self.path_.alphas[chosen])
-            grown = grown.with_tree(self.path_.subtree(chosen))
+            passed = grown.statistics_of(*validation)
+            chosen = cost_complexity.choose_by_validation(self.path_, passed, self.standard_errors)
+            k, self.validation_error_ = chosen
+            self.ccp_alpha_ = float(self.path_.alphas[k])
+            grown = grown.with_tree(self.path_.subtree(k))
         return grown
 
     def _risk(self) -> str:
         raise NotImplementedError
 
-    def _mistake_costs(self) -> np.ndarray:
+    def _error_costs(self) -> np.ndarray:
         return NO_COSTS
 
 
+@renamed_parameter("min_gain", "min_impurity_decrease", note="Its values are weighted by the share of rows at the node")
 class CartClassifier(_Cart, SingleTreeClassifier):
-    """Binary tree: a number at most a threshold, or one category against all others.
+    """Binary tree: numbers split at a threshold, categories split one against the rest.
 
     Parameters
     ----------
     criterion : "gini", "entropy" or "misclassification"
-    costs : float (C, C), cost of saying class j (column) where i (row) is true, in the order of `classes_`;
-        with Gini
-    max_depth, min_samples_split, min_samples_leaf, min_gain : when to stop; None = no limit
-    stop : "chi-square": no split whose branches could be alike by chance; "validation": none that makes as many
-        errors on rows held back; or None
-    significance : of the chi-square test
-    prune : "cost-complexity", the subtree chosen on rows held back; "reduced-error"; or None
-    ccp_alpha : prunes all links up to this strength, with no rows held back
-    prune_criterion : the R of cost-complexity: "misclassification", "gini" or "entropy"; None = ``criterion``
-    standard_errors : choose the smallest subtree within so many standard errors of the best
-    oblique : try, beside columns, Fisher's linear discriminant of each node's numbers
-    missing, categorical, class_weight, validation_fraction, random_state : as `Id3Classifier` has them
+    costs : float (C, C), cost of predicting class j (column) for true class i (row), in the order of `classes_`;
+        Gini only
+    max_depth : int, maximum levels below the root; None = no limit
+    min_samples_split : int, minimum rows of a node that is split
+    min_samples_leaf : float, minimum weight of a leaf; without sample weights a number of rows, as in scikit-learn
+    min_impurity_decrease : float, minimum of impurity decrease x share of the training weight at the node, as in
+        scikit-learn
+    stop : "chi-square", refuse splits whose branches may differ by chance; "validation", refuse splits that do
+        not decrease the error on validation rows; or None
+    significance : float, of the chi-square test
+    prune : "cost-complexity", with the subtree chosen on validation rows; "reduced-error"; or None
+    ccp_alpha : float, prune all links up to this strength, without validation rows, as in scikit-learn
+    prune_criterion : risk of cost-complexity: "misclassification", "gini" or "entropy"; None = ``criterion``
+    standard_errors : float, choose the smallest subtree within this many standard errors of the best
+    oblique : bool, also try Fisher's linear discriminant of the numeric columns at each node
+    missing, categorical, class_weight, validation_fraction, random_state : as in `Id3Classifier`
+
+    Attributes
+    ----------
+    classes_, tree_, ties_, validation_error_ : as in `Id3Classifier`
+    path_ : PruningPath, and ccp_alpha_ : float, its chosen alpha; with prune="cost-complexity" only
 
     References
     ----------
     Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from posepipe.learn import CartClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CartClassifier(max_depth=3, min_impurity_decrease=0.01).fit(X, y)
+    >>> tree.get_n_leaves()
+    4
+    >>> round(tree.score(X, y), 3)
+    0.973
     """
 
     def __init__(
@@ -122,7 +150,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         max_depth: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: float = 1,
-        min_gain: float = 0.0,
+        min_impurity_decrease: float = 0.0,
         stop: str | None = None,
         significance: float = 0.05,
         prune: str | None = None,
@@ -141,7 +169,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
+        self.min_impurity_decrease = min_impurity_decrease
         self.stop = stop
         self.significance = significance
         self.prune = prune
@@ -156,10 +184,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         self.random_state = random_state
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row or, with costs, the one that is expected to cost least."""
+        """Predict the most probable class of every row or, with ``costs``, the class of minimum expected cost."""
         if self.costs is None:
             return super().predict(X)
-        expected_costs = self.predict_proba(X) @ self._mistake_costs()
+        expected_costs = self.predict_proba(X) @ self._error_costs()
         return self.classes_[np.argmin(expected_costs, axis=1)]
 
     def _criterion_name(self) -> str:
@@ -173,23 +201,45 @@ class CartClassifier(_Cart, SingleTreeClassifier):
             raise ValueError(f"prune_criterion must be 'gini', 'entropy', 'misclassification' or None, got {risk!r}")
         return risk
 
-    def _mistake_costs(self) -> np.ndarray:
+    def _error_costs(self) -> np.ndarray:
         if self.costs is None:
             return NO_COSTS
         costs, n = np.asarray(self.costs, np.float64), len(self.classes_)
         if costs.shape != (n, n) or not (costs >= 0).all() or CRITERIA[self._criterion_name()] != GINI:
-            raise ValueError(f"costs must be ({n}, {n}), not negative, with criterion 'gini', got shape {costs.shape}")
+            raise ValueError(f"costs must be ({n}, {n}), non-negative, with criterion 'gini', got shape {costs.shape}")
         return costs
 
 
+@renamed_parameter("min_gain", "min_impurity_decrease", note="Its values are weighted by the share of rows at the node")
 class CartRegressor(_Cart, SingleTreeRegressor):
-    """Binary tree of least squares: each leaf answers with its mean.
+    """Binary regression tree: each leaf predicts its mean.
 
-    Parameters are those of `CartClassifier`; there is one criterion, squared error, and "chi-square" is no stop.
+    Parameters
+    ----------
+    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, ccp_alpha, oblique : as in `CartClassifier`,
+        with the squared error as impurity
+    stop : "validation" or None
+    prune : "cost-complexity", "reduced-error" or None, as in `CartClassifier`
+    standard_errors : float, must be 0, because moments give no standard error of a squared error
+    missing, categorical, validation_fraction, random_state : as in `Id3Classifier`
+
+    Attributes
+    ----------
+    mean_ : float, mean of the target
+    tree_ : TableTree, of the target minus `mean_`
+    ties_, validation_error_, path_, ccp_alpha_ : as in `CartClassifier`
 
     References
     ----------
     Breiman et al. 1984, chapter 8.
+
+    Examples
+    --------
+    >>> from posepipe.learn import CartRegressor, load_example
+    >>> steps = load_example("steps")
+    >>> tree = CartRegressor(max_depth=1).fit(steps.rows.astype(float), steps.target)
+    >>> tree.predict([[2.0], [9.0]]).round(3).tolist()
+    [6.237, 8.912]
     """
 
     def __init__(
@@ -198,7 +248,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         max_depth: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: float = 1,
-        min_gain: float = 0.0,
+        min_impurity_decrease: float = 0.0,
         stop: str | None = None,
         prune: str | None = None,
         ccp_alpha: float = 0.0,
@@ -212,7 +262,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
+        self.min_impurity_decrease = min_impurity_decrease
         self.stop = stop
         self.prune = prune
         self.ccp_alpha = ccp_alpha
@@ -229,7 +279,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
     def _risk(self) -> str:
         return "squared_error"
 
-    def _wants_validation(self) -> bool:
+    def _needs_validation(self) -> bool:
         if self.stop == "chi-square":
             raise ValueError("stop='chi-square' tests classes; for numbers give 'validation' or None")
-        return super()._wants_validation()
+        return super()._needs_validation()

@@ -1,4 +1,4 @@
-"""How one tree of a forest comes about: a bag of rows, growth on it, and answers to the rows outside."""
+"""Growth of one tree of a forest: a bag of rows, growth on the bag, predictions for the out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from posepipe.learn.tables.splitting.schema import Schema
 from posepipe.learn.tables.table_model import grow_table_tree
 
 BAG, GROWTH, SHUFFLE = range(3)
-"""What random numbers are for: each has its seed, (forest's seed, tree, purpose)."""
+"""Purposes of random numbers; each has the seed (seed of the forest, tree, purpose)."""
 
 
 class GrownTree(NamedTuple):
-    """A tree, and what it says of the rows outside its bag."""
+    """A tree with its out-of-bag predictions."""
 
     tree: TableTree
-    outside: np.ndarray  #: int64 (M,), rows of the table; none unless they are looked at
-    answers: np.ndarray  #: float64 (M, K), posteriors, or (M, 1) means
-    rise: np.ndarray  #: float64 (F,), of the mean loss outside, when a column is shuffled; NaN = not known
+    oob_rows: np.ndarray  #: int64 (M,), rows of the table; empty without ``predict_oob``
+    oob_predictions: np.ndarray  #: float64 (M, C) posteriors, or (M, 1) means
+    loss_increase: np.ndarray  #: float64 (F,), of the mean out-of-bag loss when a column is shuffled; NaN = not known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestGrowth:
-    """All that the trees of one forest share. A tree depends on this and on its number alone."""
+    """Data and settings that all trees of a forest share. A tree depends only on these and its number."""
 
     table: Table
     weight: np.ndarray  #: float64 (N,), above 0
-    loss_weight: np.ndarray  #: float64 (N,), of rows outside, when losses are averaged
+    loss_weight: np.ndarray  #: float64 (N,), of out-of-bag rows in the mean loss
     criterion: int
     rules: GrowthRules
-    min_leaf: float  #: least weight of a leaf
-    directions: Directions | None  #: draws combinations of columns, which then are all that is tried
+    min_leaf: float  #: minimum weight of a leaf
+    directions: Directions | None  #: draws combinations of columns, which replace single columns as candidates
     bootstrap: bool
     missing: str
-    look_outside: bool
+    predict_oob: bool
     shuffle: bool
     seed: int
 
     def tree(self, number: int) -> GrownTree:
         """Grow one tree."""
         n_rows, n_columns = len(self.table), len(self.table.kinds)
-        times = np.ones(n_rows, np.int64)
+        draws = np.ones(n_rows, np.int64)
         if self.bootstrap:
-            times = draw_bag(n_rows, n_rows, True, self._rng(number, BAG))
+            draws = draw_bag(n_rows, n_rows, True, self._rng(number, BAG))
         finder = ColumnSplits(
             self.table,
             self.criterion,
@@ -59,55 +59,62 @@ class ForestGrowth:
             directions=self.directions,
             only_directions=self.directions is not None,
         )
-        tree = grow_table_tree(finder, self.rules, (self.seed, number, GROWTH), self.weight * times)
-        outside = np.flatnonzero(times == 0) if self.look_outside else np.zeros(0, np.int64)
-        columns = np.ascontiguousarray(self.table.columns[:, outside])
-        answers = self._answers(tree, columns)
-        rise = np.full(n_columns, np.nan)
-        if self.shuffle and len(outside):
-            rise = self._rise(tree, columns, answers, outside, self._rng(number, SHUFFLE))
-        return GrownTree(tree, outside, answers, rise)
+        tree = grow_table_tree(finder, self.rules, (self.seed, number, GROWTH), self.weight * draws)
+        oob_rows = np.flatnonzero(draws == 0) if self.predict_oob else np.zeros(0, np.int64)
+        columns = np.ascontiguousarray(self.table.columns[:, oob_rows])
+        predictions = self._predictions(tree, columns)
+        increase = np.full(n_columns, np.nan)
+        if self.shuffle and len(oob_rows):
+            increase = self._loss_increase(tree, columns, predictions, oob_rows, self._rng(number, SHUFFLE))
+        return GrownTree(tree, oob_rows, predictions, increase)
 
     def _rng(self, number: int, purpose: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, number, purpose])
 
-    def _answers(self, tree: TableTree, columns: np.ndarray) -> np.ndarray:
+    def _predictions(self, tree: TableTree, columns: np.ndarray) -> np.ndarray:
         out = np.zeros((columns.shape[1], tree.values.shape[1]))
-        tree.answer(columns, self.missing, out)
+        tree.add_predictions(columns, self.missing, out)
         return out
 
-    def _rise(self, tree, columns, answers, outside, rng) -> np.ndarray:
-        """How much worse the tree does on rows that it did not see, when one of its columns tells it nothing.
+    def _loss_increase(
+        self,
+        tree: TableTree,
+        columns: np.ndarray,
+        predictions: np.ndarray,
+        oob_rows: np.ndarray,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Increase of the mean out-of-bag loss when a column is shuffled, for each column: float64 (F,).
 
         References
         ----------
-        Breiman 2001, section 10; as a mean over trees: Breiman and Cutler's manual of random forests.
+        Breiman 2001, section 10; as a mean over trees: Breiman and Cutler, manual of random forests.
         """
-        target, weight = self.table.target[outside], self.loss_weight[outside]
+        target, weight = self.table.target[oob_rows], self.loss_weight[oob_rows]
 
-        def loss(said: np.ndarray) -> float:
-            return mean_loss(row_losses(said[:, 0] if tree.moments else said, target), weight)
+        def loss(predicted: np.ndarray) -> float:
+            return mean_loss(row_losses(predicted[:, 0] if tree.moments else predicted, target), weight)
 
-        before = loss(answers)
-        rise = np.zeros(len(columns))
-        for column in np.flatnonzero(_asked(tree)):
+        before = loss(predictions)
+        increase = np.zeros(len(columns))
+        for column in np.flatnonzero(_used_columns(tree)):
             kept = columns[column].copy()
             columns[column] = rng.permutation(kept)
-            rise[column] = loss(self._answers(tree, columns)) - before
+            increase[column] = loss(self._predictions(tree, columns)) - before
             columns[column] = kept
-        return rise
+        return increase
 
 
-def _asked(tree: TableTree) -> np.ndarray:
-    """Columns that a node asks for, alone or in a combination: bool (F,)."""
-    asked = (tree.combinations != 0).any(axis=0)
+def _used_columns(tree: TableTree) -> np.ndarray:
+    """Whether a node splits on each column, alone or in a combination: bool (F,)."""
+    used = (tree.combinations != 0).any(axis=0)
     feature = tree.tree.feature[~tree.tree.is_leaf]
-    asked[feature[feature < len(asked)]] = True
-    return asked
+    used[feature[feature < len(used)]] = True
+    return used
 
 
-def tried_columns(max_features: str | float | None, n_columns: int) -> int:
-    """How many columns each node tries. Raises ValueError for a ``max_features`` that says nothing."""
+def n_candidate_columns(max_features: str | float | None, n_columns: int) -> int:
+    """Number of candidate columns of each node. Raises ValueError for an invalid ``max_features``."""
     if max_features is None:
         return n_columns
     if max_features == "sqrt":
@@ -124,21 +131,29 @@ def tried_columns(max_features: str | float | None, n_columns: int) -> int:
     )
 
 
-def tried_combinations(combine: int | None, schema: Schema, table: Table, count: int) -> RandomCombinations | None:
-    """What draws ``count`` combinations of so many columns for each node; None for none.
+def candidate_combinations(combine: int | None, schema: Schema, table: Table, count: int) -> RandomCombinations | None:
+    """Make the generator of random combinations for each node, or None.
 
-    Columns may have different units, so that each counts in its own standard deviations (Breiman 2001, section 5).
+    Each column is divided by its standard deviation, because columns may have different units (Breiman 2001,
+    section 5).
+
+    Parameters
+    ----------
+    combine : int, columns per combination, or None for no combinations
+    schema : Schema
+    table : Table, training rows
+    count : int, combinations per node
 
     Raises
     ------
     ValueError
-        For a table with categories, which do not add up, or with fewer columns.
+        For a table with categorical columns, or with fewer columns than ``combine``.
     """
     if combine is None:
         return None
     categorical = [name for name, is_category in zip(schema.names, schema.is_categorical, strict=True) if is_category]
     if categorical:
-        raise ValueError(f"combine sums numbers, and column {categorical[0]!r} holds categories: give combine=None")
+        raise ValueError(f"combine needs columns of numbers, got categories in {categorical[0]!r}: give combine=None")
     if not 1 <= combine <= len(schema.names):
         raise ValueError(f"combine must lie between 1 and the {len(schema.names)} columns, got {combine}")
     known = [column[~np.isnan(column)] for column in table.columns]

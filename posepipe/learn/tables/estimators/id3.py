@@ -1,4 +1,4 @@
-"""ID3 (Quinlan 1986): a branch for every category of the column that saves most entropy."""
+"""ID3 (Quinlan 1986): multiway splits on the column of maximum information gain."""
 
 from __future__ import annotations
 
@@ -10,39 +10,61 @@ import numpy as np
 from posepipe.learn import pruning
 from posepipe.learn.impurity import ENTROPY
 from posepipe.learn.tables.discretize import Discretizer
-from posepipe.learn.tables.single_tree import HeldBack, SingleTreeClassifier
+from posepipe.learn.tables.renamed_parameters import renamed_parameter
+from posepipe.learn.tables.single_tree import HeldOut, SingleTreeClassifier
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 
 
+@renamed_parameter("min_gain", "min_impurity_decrease", note="Its values are weighted by the share of rows at the node")
 class Id3Classifier(SingleTreeClassifier):
-    """Multi-way tree by information gain.
+    """Tree with one branch for each category, by information gain.
 
-    A category that no training row of a node shows gets a leaf that answers as the node does. Numbers
-    are cut into intervals first. Ties go to the first column.
+    A category without training rows at a node gets a leaf that predicts like the node. Numbers are discretised
+    before growth. Ties go to the first column.
 
     Parameters
     ----------
-    min_gain : bits; a node whose best split saves less becomes a leaf (epsilon); 0 splits on, as long as rows part
-    max_depth, min_samples_split : when to stop; None = no limit
-    discretize : how numbers are cut: "best-cut", "equal-width" or "equal-frequency"; see `Discretizer`
-    n_bins : most intervals of a column
+    min_impurity_decrease : float, bits; minimum of gain x share of the training weight at the node, as in
+        scikit-learn; 0 also accepts splits without gain
+    max_depth : int, maximum levels below the root; None = no limit
+    min_samples_split : int, minimum rows of a node that is split
+    discretize : str, "best-cut", "equal-width" or "equal-frequency", for numbers; see `Discretizer`
+    n_bins : int, maximum intervals of a column
     prune : None or "reduced-error" (Quinlan 1987)
-    missing : "fractional" or "most_common": where a row goes whose cell is missing or was never seen
-    categorical : None = strings and truth values are categories; "all"; or a list of names or positions
-    class_weight : None, "balanced", or a dictionary
-    validation_fraction : rows held back for pruning when `fit` is given none
-    random_state : seed of what is held back
+    missing : "fractional" or "most_common"; a row with a missing or unknown cell follows all branches by their
+        share of training rows, or the most common branch
+    categorical : columns of categories; None = strings and booleans; "all"; or a list of names, positions or a mask
+    class_weight : None, "balanced" or a dictionary {class: weight}
+    validation_fraction : float, share of rows held out for pruning when `fit` gets no validation rows
+    random_state : int, RandomState or None, seed of the rows that are held out
+
+    Attributes
+    ----------
+    classes_ : (C,), class labels
+    tree_ : TableTree, the pruned tree
+    ties_ : dict, nodes whose best score is shared by several columns
+    validation_error_ : float, error rate on the validation rows, with ``prune`` only
 
     References
     ----------
     Quinlan, Induction of decision trees, Machine Learning 1, 1986.
+
+    Examples
+    --------
+    >>> from posepipe.learn import Id3Classifier, load_example
+    >>> weather = load_example("weather")
+    >>> tree = Id3Classifier().fit(weather.rows, weather.target)
+    >>> tree.predict([["sunny", "mild", "normal", "weak"]]).tolist()
+    ['yes']
+    >>> tree.get_n_leaves()
+    5
     """
 
     def __init__(
         self,
         *,
-        min_gain: float = 1e-6,
+        min_impurity_decrease: float = 1e-6,
         max_depth: int | None = None,
         min_samples_split: int = 2,
         discretize: str = "best-cut",
@@ -54,7 +76,7 @@ class Id3Classifier(SingleTreeClassifier):
         validation_fraction: float = 0.2,
         random_state: Any = None,
     ) -> None:
-        self.min_gain = min_gain
+        self.min_impurity_decrease = min_impurity_decrease
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.discretize = discretize
@@ -66,27 +88,27 @@ class Id3Classifier(SingleTreeClassifier):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def _cut(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
+    def _discretize(self, cells: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
         edges: list[np.ndarray | None] = [None] * cells.shape[1]
         for column in np.flatnonzero(~self.schema_.is_categorical):
-            cutter = Discretizer(self.discretize, self.n_bins).fit(cells[:, [column]], target, weight)
-            edges[column] = cutter.edges_[0]
+            discretizer = Discretizer(self.discretize, self.n_bins).fit(cells[:, [column]], target, weight)
+            edges[column] = discretizer.edges_[0]
         self.schema_ = self.schema_.cut(edges)
 
     def _finder(self, table: Table) -> ColumnSplits:
         return ColumnSplits(table, ENTROPY, min_leaf=0)
 
-    def _wants_validation(self) -> bool:
+    def _needs_validation(self) -> bool:
         if self.prune not in (None, "reduced-error"):
             raise ValueError(f"prune must be None or 'reduced-error', got {self.prune!r}")
         return self.prune is not None
 
-    def _prune(self, grown: TableTree, validation: HeldBack | None) -> TableTree:
+    def _prune(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
         return grown if validation is None else prune_by_validation(self, grown, validation)
 
 
-def prune_by_validation(learner: Any, grown: TableTree, validation: HeldBack) -> TableTree:
-    """Reduced-error pruning; the learner keeps the error in `validation_error_`."""
-    pruned = pruning.reduced_error(grown.tree, grown.passed(*validation), grown.mistakes)
+def prune_by_validation(learner: Any, grown: TableTree, validation: HeldOut) -> TableTree:
+    """Prune by reduced error and store the error in the learner's `validation_error_`."""
+    pruned = pruning.reduced_error(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
     learner.validation_error_ = pruned.error
     return grown.with_tree(pruned.tree)

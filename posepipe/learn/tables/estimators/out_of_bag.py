@@ -1,137 +1,150 @@
-"""Bags of training rows, and what an ensemble's members say of the rows outside of theirs."""
+"""Bags of training rows, and predictions for the rows outside the bag of each ensemble member."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from posepipe.learn.tables.estimators.voting import ballot
+from posepipe.learn.tables.estimators.voting import votes_of
 
 
 def draw_bag(
-    n_rows: int, n_drawn: int, replace: bool, rng: np.random.Generator, chances: np.ndarray | None = None
+    n_rows: int, n_drawn: int, replace: bool, rng: np.random.Generator, probabilities: np.ndarray | None = None
 ) -> np.ndarray:
-    """Draw rows of a table: how often each was drawn, int64 (n_rows,).
+    """Draw rows of a table.
 
     Parameters
     ----------
-    n_rows, n_drawn : with replacement, n out of n leave out 1/e = 36.8 % of the rows
-    replace : whether a row may be drawn again
+    n_rows, n_drawn : int; n of n rows with replacement leave out 1/e = 36.8 % of the rows
+    replace : bool, draw with replacement
     rng : Generator
-    chances : float64 (n_rows,), which sum to 1; None = all alike
+    probabilities : float64 (n_rows,), sum 1; None = uniform
+
+    Returns
+    -------
+    int64 (n_rows,), how often each row was drawn
 
     References
     ----------
     Breiman, Bagging predictors, Machine Learning 24, 1996.
     """
-    if replace and chances is None:
+    if replace and probabilities is None:
         drawn = rng.integers(n_rows, size=n_drawn)
     else:
-        drawn = rng.choice(n_rows, n_drawn, replace=replace, p=chances)
+        drawn = rng.choice(n_rows, n_drawn, replace=replace, p=probabilities)
     return np.bincount(drawn, minlength=n_rows)
 
 
 class OutOfBag:
-    """Sums up what members answer to rows that they did not see in training."""
+    """Mean prediction of each row by the members without the row in their bag."""
 
-    def __init__(self, n_rows: int, n_answers: int) -> None:
-        self._sums = np.zeros((n_rows, n_answers))
+    def __init__(self, n_rows: int, n_outputs: int) -> None:
+        self._sums = np.zeros((n_rows, n_outputs))
         self._members = np.zeros(n_rows, np.int64)
 
-    def add(self, rows: np.ndarray, answers: np.ndarray) -> None:
-        """Count one member: its answers, (len(rows), K), to the rows outside its bag."""
-        self._sums[rows] += answers
+    def add(self, rows: np.ndarray, predictions: np.ndarray) -> None:
+        """Add the predictions of one member, (len(rows), K), for the rows outside its bag."""
+        self._sums[rows] += predictions
         self._members[rows] += 1
 
     def mean(self) -> np.ndarray:
-        """Mean answer to every row: float64 (N, K), NaN for a row that was in every bag."""
+        """Mean prediction of every row: float64 (N, K), NaN for a row that is in every bag."""
         members = np.where(self._members > 0, self._members, np.nan)
         return self._sums / members[:, None]
 
 
 class OutOfBagVotes(OutOfBag):
-    """The same of classifiers, with each one's vote, for strength and correlation."""
+    """Out-of-bag votes of classifiers; it also keeps each member's class, for strength and correlation."""
 
     def __init__(self, n_rows: int, n_classes: int, vote: str) -> None:
         super().__init__(n_rows, n_classes)
         self._n_classes = n_classes
         self._vote = vote
-        self._votes: list[np.ndarray] = []
+        self._classes: list[np.ndarray] = []
 
-    def add(self, rows: np.ndarray, answers: np.ndarray) -> None:
-        super().add(rows, ballot(self._vote, answers))
-        said = np.full(len(self._sums), -1, np.min_scalar_type(-self._n_classes))
-        said[rows] = np.argmax(answers, axis=1)
-        self._votes.append(said)
+    def add(self, rows: np.ndarray, predictions: np.ndarray) -> None:
+        """Add the posteriors of one member, (len(rows), C), for the rows outside its bag."""
+        super().add(rows, votes_of(self._vote, predictions))
+        predicted = np.full(len(self._sums), -1, np.min_scalar_type(-self._n_classes))
+        predicted[rows] = np.argmax(predictions, axis=1)
+        self._classes.append(predicted)
 
     def strength_and_correlation(self, target: np.ndarray) -> tuple[float, float]:
-        """By the function of this name. ``target`` int (N,), class of every row."""
-        return strength_and_correlation(np.array(self._votes), target, self._n_classes)
+        """Apply the function `strength_and_correlation`; ``target`` is int (N,), class of every row."""
+        return strength_and_correlation(np.array(self._classes), target, self._n_classes)
 
 
-def row_losses(answers: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Loss of every row: float64 (N,), NaN where there is no answer.
+def row_losses(predictions: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Loss of every row: 0 or 1 for classes, the squared error for numbers.
 
     Parameters
     ----------
-    answers : float64 (N, C), shares of votes: the loss is 1 where the first likeliest class is wrong. Or (N,),
-        numbers: the loss is the squared error
+    predictions : float64 (N, C), vote shares, of which the first maximum is the predicted class; or (N,), numbers
     target : (N,), class or number
+
+    Returns
+    -------
+    float64 (N,), NaN where the prediction is NaN
     """
-    if answers.ndim == 1:
-        return (answers - target) ** 2
-    return np.where(np.isnan(answers[:, 0]), np.nan, np.argmax(answers, axis=1) != target)
+    if predictions.ndim == 1:
+        return (predictions - target) ** 2
+    return np.where(np.isnan(predictions[:, 0]), np.nan, np.argmax(predictions, axis=1) != target)
 
 
 def mean_loss(losses: np.ndarray, weight: np.ndarray) -> float:
-    """Weighted mean of losses, (N,), leaving out those that are NaN; NaN when all are."""
+    """Weighted mean of losses, (N,), without NaN; NaN if all are NaN."""
     known = ~np.isnan(losses)
     return float(np.average(losses[known], weights=weight[known])) if known.any() else float("nan")
 
 
 def strength_and_correlation(votes: np.ndarray, target: np.ndarray, n_classes: int) -> tuple[float, float]:
-    """How good a forest's trees are, and how much alike, by their votes on rows outside their bags.
+    """Strength of a forest's trees and correlation between them, from votes on out-of-bag rows.
 
-    With Q(x, j) the share of a row's votes for class j, and J its likeliest wrong class, the margin of a row is
-    Q(x, y) - Q(x, J); the strength is its mean. The correlation is the margin's variance over the square of the
-    mean, over trees, of the deviation sd = sqrt(p1 + p2 - (p1 - p2)^2) of a single tree's margin, where p1 and p2
-    are its shares of votes for y and for J.
+    Q(x, j) is the share of a row's votes for class j, and J the wrong class of maximum share. The margin of a row
+    is Q(x, y) - Q(x, J), and the strength is its mean. The correlation is the variance of the margin divided by
+    the squared mean, over trees, of sd = sqrt(p1 + p2 - (p1 - p2)^2), where p1 and p2 are the shares of a tree's
+    votes for y and for J.
 
     Parameters
     ----------
-    votes : int (T, N), class that each tree says of each row; -1 = the row was in its bag
+    votes : int (T, N), class that each tree predicts for each row; -1 = the row is in its bag
     target : int (N,), true classes
     n_classes : int
 
     Returns
     -------
-    strength : float, -1 to 1; NaN when no row was ever left out
-    correlation : float; the same, and 0 where no tree's margin varies at all
+    strength : float, -1 to 1; NaN if no row is outside any bag
+    correlation : float; NaN likewise, and 0 if no tree's margin varies
 
     References
     ----------
     Breiman, Random Forests, Machine Learning 45, 2001, section 2.2 and appendix II.
     """
-    shares = np.zeros((len(target), max(n_classes, 2)))  # where there is one class only, there still is a wrong one
-    for said in votes:
-        outside = np.flatnonzero(said >= 0)
-        shares[outside, said[outside]] += 1
+    shares = np.zeros((len(target), max(n_classes, 2)))  # a single class still needs a wrong one
+    for predicted in votes:
+        oob = np.flatnonzero(predicted >= 0)
+        shares[oob, predicted[oob]] += 1
     answered = shares.any(axis=1)
     if not answered.any():
         return float("nan"), float("nan")
     votes, target, shares = votes[:, answered], target[answered], shares[answered]
     row = np.arange(len(target))
     shares /= shares.sum(axis=1, keepdims=True)
-    right = shares[row, target]
+    correct = shares[row, target]
     shares[row, target] = -1
-    likeliest_wrong = np.argmax(shares, axis=1)
-    margin = right - shares[row, likeliest_wrong]
-    deviations = []
-    for said in votes:
-        outside = said >= 0
-        if outside.any():
-            p1 = np.mean(said[outside] == target[outside])
-            p2 = np.mean(said[outside] == likeliest_wrong[outside])
-            deviations.append(np.sqrt(max(p1 + p2 - (p1 - p2) ** 2, 0)))
-    deviation = np.mean(deviations)
+    strongest_wrong = np.argmax(shares, axis=1)
+    margin = correct - shares[row, strongest_wrong]
+    deviation = np.mean(_margin_deviations(votes, target, strongest_wrong))
     correlation = margin.var() / deviation**2 if deviation > 0 else 0.0
     return float(margin.mean()), float(correlation)
+
+
+def _margin_deviations(votes: np.ndarray, target: np.ndarray, strongest_wrong: np.ndarray) -> list[float]:
+    """Standard deviation of the margin of each tree that has out-of-bag rows."""
+    deviations = []
+    for predicted in votes:
+        oob = predicted >= 0
+        if oob.any():
+            p1 = np.mean(predicted[oob] == target[oob])
+            p2 = np.mean(predicted[oob] == strongest_wrong[oob])
+            deviations.append(np.sqrt(max(p1 + p2 - (p1 - p2) ** 2, 0)))
+    return deviations

@@ -1,4 +1,4 @@
-"""What a classifier says over two columns of numbers, as an SVG drawing: its regions, and rows as dots."""
+"""Decision regions of a classifier over two numeric columns, with rows as dots, as an SVG drawing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from posepipe.learn.tables.conditions import format_number
 from posepipe.learn.tables.plotting.svg import (
     FAINT_INK,
     LEGEND_LINE,
@@ -22,17 +23,16 @@ from posepipe.learn.tables.plotting.svg import (
     text_width,
     tint,
 )
-from posepipe.learn.tables.questions import number
 from posepipe.learn.tables.splitting.schema import Schema, chosen_columns
 
 MARGIN = 20.0
-"""Round the drawing, in pixels."""
+"""Margin of the drawing, pixels."""
 CELL = 2
-"""Width and height, in pixels, of the squares for which the classifier is asked."""
-ROOM = 0.05
-"""Space round the rows, as a share of their range."""
+"""Side of the squares for which the classifier predicts, pixels."""
+PADDING = 0.05
+"""Space around the rows, as a share of their range."""
 TINT = 0.3
-"""How strong the colour of a region is."""
+"""Strength of the colour of a region, 0 to 1."""
 _MARKS = (
     (3.6, "a3.6 3.6 0 1 0 .01 0"),
     (3.2, "h3.2v6.4h-6.4v-6.4"),
@@ -40,8 +40,8 @@ _MARKS = (
     (4.6, "l4.6 4.6l-4.6 4.6l-4.6 -4.6"),
     (3.0, "h4.2l-4.2 7.4l-4.2 -7.4"),
 )
-"""Dots, whose shape tells the class, too: how far above the middle each outline begins, and it. Five shapes and
-eight colours: forty classes differ."""
+"""Outlines of dots by class: start of the outline above the middle, and its path. With eight colours and five
+shapes, forty classes differ."""
 
 
 def draw_regions(
@@ -52,19 +52,19 @@ def draw_regions(
     size: tuple[int, int] = (640, 480),
     names: Sequence[str] | None = None,
 ) -> str:
-    """Draw what a classifier says over two columns.
+    """Draw the decision regions of a classifier over two columns.
 
-    The regions are a slice: all other columns stand at their median or commonest value, which is said below
-    them. Dots are all rows that have both numbers, wherever they lie in the other columns.
+    The regions are a slice through the other columns at their median or most frequent value, which the drawing
+    names. The dots are all rows with both numbers, whatever their other columns.
 
     Parameters
     ----------
-    classifier : fitted, of any kind that has ``predict``
+    classifier : fitted, with a method ``predict``
     X : (N, F), array or DataFrame
     y : (N,), classes of the dots
-    columns : two that hold numbers, by name or position: across and up
-    size : of the drawing, width and height in pixels
-    names : of the columns, for a table that came without
+    columns : horizontal and vertical column, both numeric, by name or position
+    size : width and height of the drawing, pixels
+    names : of the columns, for a table without names
 
     Returns
     -------
@@ -73,7 +73,7 @@ def draw_regions(
     Raises
     ------
     ValueError
-        For columns that are not there or hold no numbers, and for a drawing too small.
+        For unknown or non-numeric columns, and for a size that is too small.
     """
     cells, schema = _table(X, names)
     codes = schema.encode(cells)
@@ -81,13 +81,13 @@ def draw_regions(
     y = np.asarray(y)
     classes = list(getattr(classifier, "classes_", np.unique(y)))
     below = 78 if len(schema.names) > 2 else 60
-    shown, hidden = _listed([str(name) for name in classes], int((size[1] - MARGIN - below) // LEGEND_LINE))
-    beside = min(max(text_width(word, 12) for word in [*shown, hidden]) + 26, 0.3 * size[0])
+    shown, hidden = _limit_names([str(name) for name in classes], int((size[1] - MARGIN - below) // LEGEND_LINE))
+    beside = min(max(text_width(text, 12) for text in [*shown, hidden]) + 26, 0.3 * size[0])
     plot = _Plot.of(codes[:, across], codes[:, up], size, beside, below)
     middles = plot.middles()
     slice_, held = _slice(X, cells, codes, schema, {across: middles[0], up: middles[1]})
-    said = np.asarray(classifier.predict(slice_)).reshape(plot.grid)
-    shapes = plot.regions([said == name for name in classes])
+    predicted = np.asarray(classifier.predict(slice_)).reshape(plot.grid)
+    shapes = plot.regions([predicted == name for name in classes])
     shapes += plot.axes(schema.names[across], schema.names[up])
     shapes += plot.dots(codes[:, across], codes[:, up], y, classes)
     shapes += legend(shown, _swatch, plot.right + 14, plot.top, beside, one_a_line=True)[0]
@@ -95,13 +95,13 @@ def draw_regions(
         below_them = plot.top + LEGEND_LINE * (len(shown) + 0.5)
         shapes.append(label(plot.right + 34, below_them, hidden, 12, text_anchor="start", fill=FAINT_INK))
     if held:
-        words = shortened("Regions at " + ", ".join(held), size[0] - 2 * MARGIN, 10.5)
-        shapes.append(label(MARGIN, size[1] - 13, words, 10.5, text_anchor="start", fill=FAINT_INK))
+        text = shortened("Regions at " + ", ".join(held), size[0] - 2 * MARGIN, 10.5)
+        shapes.append(label(MARGIN, size[1] - 13, text, 10.5, text_anchor="start", fill=FAINT_INK))
     return document(*size, "Decision regions", shapes)
 
 
 def _table(X: Any, names: Sequence[str] | None) -> tuple[np.ndarray, Schema]:
-    """Cells, (N, F), and what its columns are."""
+    """Cells of a table, (N, F), and its column types."""
     cells = np.asarray(X)
     if cells.ndim != 2 or len(cells) == 0:
         raise ValueError(f"X must be a table of rows and columns, got shape {cells.shape}")
@@ -113,11 +113,11 @@ def _table(X: Any, names: Sequence[str] | None) -> tuple[np.ndarray, Schema]:
     return cells, Schema.learn(cells, [str(name) for name in names], chosen_columns(None, names, X))
 
 
-def _listed(names: list[str], most: int) -> tuple[list[str], str]:
-    """As many names as there are lines for, and how many more there are."""
-    if len(names) <= most:
+def _limit_names(names: list[str], max_lines: int) -> tuple[list[str], str]:
+    """Return the names that fit, and a text that counts the others."""
+    if len(names) <= max_lines:
         return names, ""
-    return names[: most - 1], f"and {len(names) - most + 1} more"
+    return names[: max_lines - 1], f"and {len(names) - max_lines + 1} more"
 
 
 def _place(column: int | str, schema: Schema, codes: np.ndarray) -> int:
@@ -126,14 +126,14 @@ def _place(column: int | str, schema: Schema, codes: np.ndarray) -> int:
         raise ValueError(f"columns must be two of {', '.join(schema.names)}, got {column!r}")
     place = int(place) % len(schema.names)
     if schema.is_categorical[place] or np.isnan(codes[:, place]).all():
-        raise ValueError(f"columns must hold numbers to draw them along an axis; {schema.names[place]!r} holds none")
+        raise ValueError(f"columns must hold numbers; {schema.names[place]!r} holds none")
     return place
 
 
 def _slice(
     X: Any, cells: np.ndarray, codes: np.ndarray, schema: Schema, free: dict[int, np.ndarray]
 ) -> tuple[Any, list[str]]:
-    """A table like X of which some columns are given, and what the others are held at, in words."""
+    """Make a table like X from the given columns; returns it with a text for the value of each other column."""
     n_rows = len(next(iter(free.values())))
     columns: list[np.ndarray] = []
     held = []
@@ -147,11 +147,11 @@ def _slice(
             held.append(f"{name} missing")
         elif categories is None:
             columns.append(np.full(n_rows, np.median(known)))
-            held.append(f"{name} {number(float(np.median(known)))}")
+            held.append(f"{name} {format_number(float(np.median(known)))}")
         else:
-            commonest = int(np.bincount(known.astype(np.int64)).argmax())
-            columns.append(np.full(n_rows, categories[commonest], object))
-            held.append(f"{name} {schema.describe(k, commonest)}")
+            most_frequent = int(np.bincount(known.astype(np.int64)).argmax())
+            columns.append(np.full(n_rows, categories[most_frequent], object))
+            held.append(f"{name} {schema.describe(k, most_frequent)}")
     if hasattr(X, "columns"):
         return type(X)(dict(zip(X.columns, columns, strict=True))), held
     return np.stack([c.astype(object) if cells.dtype == object else c for c in columns], axis=1), held
@@ -159,22 +159,22 @@ def _slice(
 
 @dataclass(frozen=True, slots=True)
 class _Plot:
-    """Where numbers lie on the paper: the ranges of both columns and the frame that they fill."""
+    """Axes of the drawing: ranges of both columns, and the frame that they fill."""
 
-    low: tuple[float, float]  #: across and up
+    low: tuple[float, float]  #: horizontal and vertical
     high: tuple[float, float]
-    left: float  #: of the frame, in pixels
+    left: float  #: of the frame, pixels
     top: float
     grid: tuple[int, int]  #: rows and columns of the squares that fill the frame
 
     @classmethod
     def of(cls, across: np.ndarray, up: np.ndarray, size: tuple[int, int], beside: float, below: float) -> _Plot:
-        """Fit a frame round the rows, and axes, a legend and a line of words round it."""
+        """Fit the frame to the rows, with space for axes, legend and text around it."""
         ranges = [_range(values) for values in (across, up)]
         left, top = MARGIN + 52, MARGIN
         width, height = size[0] - left - beside - 14 - MARGIN, size[1] - top - below
         if width < 80 or height < 80:
-            raise ValueError(f"size must leave room for the drawing beside its words, got {size}")
+            raise ValueError(f"size must leave room for the drawing beside its texts, got {size}")
         (x_low, x_high), (y_low, y_high) = ranges
         return cls((x_low, y_low), (x_high, y_high), left, top, (int(height) // CELL, int(width) // CELL))
 
@@ -193,15 +193,15 @@ class _Plot:
         return self.bottom - (values - self.low[1]) / (self.high[1] - self.low[1]) * (self.bottom - self.top)
 
     def middles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers in the middle of each square, across and up: float64 (rows x columns,) each, rows from the top."""
+        """Values at the middle of each square, horizontal and vertical: float64 (rows x columns,) each, top first."""
         n_rows, n_columns = self.grid
         across = self.low[0] + (np.arange(n_columns) + 0.5) / n_columns * (self.high[0] - self.low[0])
         up = self.high[1] - (np.arange(n_rows) + 0.5) / n_rows * (self.high[1] - self.low[1])
         return np.tile(across, n_rows), np.repeat(up, n_columns)
 
     def regions(self, masks: list[np.ndarray]) -> list[str]:
-        """Which squares each class has, bool (rows, columns) each."""
-        # crisp, or the paper would shine through where two of them meet
+        """Draw the squares of each class, bool (rows, columns) each."""
+        # crisp edges leave no seams between regions
         placed = {"transform": f"translate({self.left} {self.top}) scale({CELL})", "shape_rendering": "crispEdges"}
         return [
             element("path", d=_outline(mask), fill=tint(class_colour(k), TINT), **placed)
@@ -210,25 +210,25 @@ class _Plot:
         ]
 
     def axes(self, across: str, up: str) -> list[str]:
-        """Frame, ticks, and the names of both columns."""
-        wide, high = self.right - self.left, self.bottom - self.top
-        shapes = [element("rect", x=self.left, y=self.top, width=wide, height=high, fill="none", stroke=LINE)]
-        for value, said in _ticks(self.low[0], self.high[0], wide / 90):
+        """Draw the frame, the ticks and the names of both columns."""
+        width, height = self.right - self.left, self.bottom - self.top
+        shapes = [element("rect", x=self.left, y=self.top, width=width, height=height, fill="none", stroke=LINE)]
+        for value, text in _ticks(self.low[0], self.high[0], width / 90):
             x = float(self.x(value))
             shapes.append(element("path", d=f"M{x:.1f} {self.bottom:.1f}v5", stroke=LINE))
-            shapes.append(label(x, self.bottom + 14, said, 11, fill=FAINT_INK))
-        for value, said in _ticks(self.low[1], self.high[1], high / 60):
+            shapes.append(label(x, self.bottom + 14, text, 11, fill=FAINT_INK))
+        for value, text in _ticks(self.low[1], self.high[1], height / 60):
             y = float(self.y(value))
             shapes.append(element("path", d=f"M{self.left:.1f} {y:.1f}h-5", stroke=LINE))
-            shapes.append(label(self.left - 8, y, said, 11, fill=FAINT_INK, text_anchor="end"))
+            shapes.append(label(self.left - 8, y, text, 11, fill=FAINT_INK, text_anchor="end"))
         middle = (self.top + self.bottom) / 2
-        shapes.append(label(self.left + wide / 2, self.bottom + 34, shortened(across, wide, 13), 13))
-        turned = {"transform": f"rotate(-90 {MARGIN} {middle:.1f})"}
-        shapes.append(label(MARGIN, middle, shortened(up, high, 13), 13, **turned))
+        shapes.append(label(self.left + width / 2, self.bottom + 34, shortened(across, width, 13), 13))
+        rotated = {"transform": f"rotate(-90 {MARGIN} {middle:.1f})"}
+        shapes.append(label(MARGIN, middle, shortened(up, height, 13), 13, **rotated))
         return shapes
 
     def dots(self, across: np.ndarray, up: np.ndarray, y: np.ndarray, classes: list) -> list[str]:
-        """Rows that have both numbers, class by class."""
+        """Draw the rows with both numbers, by class."""
         shapes = []
         for k, name in enumerate(classes):
             rows = (y == name) & ~np.isnan(across) & ~np.isnan(up)
@@ -239,32 +239,32 @@ class _Plot:
 
 def _range(values: np.ndarray) -> tuple[float, float]:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    room = ROOM * (high - low) or 0.5 * abs(low) or 0.5
-    return low - room, high + room
+    padding = PADDING * (high - low) or 0.5 * abs(low) or 0.5
+    return low - padding, high + padding
 
 
 def _ticks(low: float, high: float, count: float) -> list[tuple[float, str]]:
-    """About so many round numbers in a range, and how they are written."""
-    least = (high - low) / max(count, 1)
-    power = 10.0 ** np.floor(np.log10(least))
-    step = next(float(power * k) for k in (1, 2, 5, 10) if power * k >= least * 0.999)
+    """About ``count`` round numbers in a range, with their texts."""
+    min_step = (high - low) / max(count, 1)
+    power = 10.0 ** np.floor(np.log10(min_step))
+    step = next(float(power * k) for k in (1, 2, 5, 10) if power * k >= min_step * 0.999)
     digits = max(0, -int(np.floor(np.log10(step * 1.001))))
     values = [step * k for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
     return [(v, f"{v:.{digits}f}" if 1e-4 < step < 1e6 else f"{v:.6g}") for v in values]
 
 
 def _outline(mask: np.ndarray) -> str:
-    """Path of the squares of a mask, bool (H, W), as few rectangles: runs of a row that go on below are one."""
+    """Path of a mask, bool (H, W), as rectangles: equal runs in successive rows form one."""
     path = []
-    growing: dict[tuple[int, int], int] = {}
+    open_runs: dict[tuple[int, int], int] = {}  # (start, end) to first row
     for row in range(len(mask) + 1):
         edges = np.flatnonzero(np.diff(np.pad(mask[row : row + 1].any(axis=0).astype(np.int8), 1)))
         runs = {(int(a), int(b)) for a, b in edges.reshape(-1, 2)}
-        for run in [run for run in growing if run not in runs]:
-            start = growing.pop(run)
+        for run in [run for run in open_runs if run not in runs]:
+            start = open_runs.pop(run)
             path.append(f"M{run[0]} {start}h{run[1] - run[0]}v{row - start}h{run[0] - run[1]}z")
         for run in runs:
-            growing.setdefault(run, row)
+            open_runs.setdefault(run, row)
     return "".join(path)
 
 
@@ -274,5 +274,5 @@ def _mark(k: int, x: float, y: float) -> str:
 
 
 def _swatch(k: int, x: float, y: float) -> str:
-    field = element("rect", x=x - 8, y=y - 8, width=16, height=16, rx=2, fill=tint(class_colour(k), TINT))
-    return field + element("g", _mark(k, x, y), fill=class_colour(k), stroke=PAPER, stroke_width=0.8)
+    region = element("rect", x=x - 8, y=y - 8, width=16, height=16, rx=2, fill=tint(class_colour(k), TINT))
+    return region + element("g", _mark(k, x, y), fill=class_colour(k), stroke=PAPER, stroke_width=0.8)

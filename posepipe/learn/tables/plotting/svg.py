@@ -1,4 +1,4 @@
-"""Pieces of SVG drawings: escaped text and how wide it is, shapes, colours that all eyes tell apart, a legend."""
+"""Elements of SVG drawings: escaped text and its width, shapes, colour-blind safe colours, a legend."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from xml.sax.saxutils import escape, quoteattr
 
 INK, FAINT_INK, LINE, PANEL, PAPER = "#1f2933", "#5f6b7a", "#b3bcc7", "#f3f5f7", "#ffffff"
 CLASS_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#8c8c8c")
-"""Okabe and Ito, Color universal design, 2008, with olive and grey for yellow and black; a ninth class begins again."""
+"""Okabe and Ito, Color universal design, 2008, with olive and grey for yellow and black; repeats after eight."""
 LEGEND_LINE = 20.0
-"""Height of a line of a legend, in pixels."""
+"""Height of a legend line, pixels."""
 _NARROW, _SLIM, _BROAD = set("ijlI|!'.,:;"), set('frt()[]{}/\\ -"*'), set("mwMW@%")
 
 
 def class_colour(k: int) -> str:
-    """Colour of class k."""
+    """Return the colour of class k."""
     return CLASS_COLOURS[k % len(CLASS_COLOURS)]
 
 
 def tint(colour: str, share: float) -> str:
-    """A colour on white paper, ``share`` of it strong."""
+    """Blend a colour with white; ``share`` 1 is the full colour."""
     channels = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
 
 
 def text_width(text: str, size: float) -> float:
-    """Width of a line in pixels; rather too much, for which font will draw it is not known."""
+    """Estimate the width of a line in pixels, on the large side because the font is unknown."""
     return size * sum(map(_letter_width, text))
 
 
@@ -47,7 +47,7 @@ def _letter_width(letter: str) -> float:
 
 
 def shortened(text: str, width: float, size: float) -> str:
-    """As much of a line as fits, an ellipsis in place of the rest."""
+    """Truncate a line to a width, with an ellipsis."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "\u2026", size) > width:
@@ -55,11 +55,11 @@ def shortened(text: str, width: float, size: float) -> str:
     return text.rstrip() + "\u2026"
 
 
-def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
-    """A text in at most so many lines, broken between words; what does not fit becomes an ellipsis."""
+def wrapped(text: str, width: float, size: float, max_lines: int) -> list[str]:
+    """Break a text between words into at most ``max_lines`` lines; the rest becomes an ellipsis."""
     lines: list[str] = []
     words = text.split()
-    while words and len(lines) < most - 1:
+    while words and len(lines) < max_lines - 1:
         count = 1
         while count < len(words) and text_width(" ".join(words[: count + 1]), size) <= width:
             count += 1
@@ -69,7 +69,7 @@ def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
 
 
 def text_of(content: object) -> str:
-    """Text for the inside of an element: escaped, and without the control characters that XML cannot hold."""
+    """Escape text for the inside of an element and replace control characters, which XML does not allow."""
     return escape("".join(c if _is_xml(c) else "\ufffd" for c in str(content)))
 
 
@@ -78,11 +78,11 @@ def _is_xml(letter: str) -> bool:
 
 
 def element(tag: str, inside: str = "", /, **attributes: object) -> str:
-    """One element; ``inside`` is SVG already. An underscore in an attribute's name stands for a hyphen."""
-    said = "".join(
+    """Write one element around ``inside``, which is SVG; underscores in attribute names become hyphens."""
+    written = "".join(
         f" {name.rstrip('_').replace('_', '-')}={quoteattr(_plain(value))}" for name, value in attributes.items()
     )
-    return f"<{tag}{said}>{inside}</{tag}>" if inside else f"<{tag}{said}/>"
+    return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>"
 
 
 def _plain(value: object) -> str:
@@ -90,8 +90,8 @@ def _plain(value: object) -> str:
 
 
 def label(x: float, y: float, content: str, size: float = 13, /, **attributes: object) -> str:
-    """A line of text whose middle is at (x, y), or which begins or ends there, by ``text_anchor``."""
-    # not every viewer knows dominant-baseline: a third of the size below the middle is a line's foot
+    """Write a line of text centred at (x, y), or starting or ending there, by ``text_anchor``."""
+    # the baseline is a third of the size below the middle; not every viewer supports dominant-baseline
     defaults: dict[str, object] = {"text_anchor": "middle", "fill": INK, "font_size": float(size)}
     return element("text", text_of(content), x=float(x), y=float(y + 0.35 * size), **(defaults | attributes))
 
@@ -104,25 +104,36 @@ def legend(
     width: float,
     one_a_line: bool = False,
 ) -> tuple[list[str], float]:
-    """Names in lines of at most ``width``, each behind what ``swatch(k, x, y)`` draws about that point.
+    """Lay out a legend in lines of at most ``width``.
 
-    Returns the shapes, and how high they stand.
+    Parameters
+    ----------
+    names : one for each class
+    swatch : callable (k, x, y), draws the symbol of class k around that point
+    x, y : float, top left corner, pixels
+    width : float, pixels
+    one_a_line : bool, start a new line for each name
+
+    Returns
+    -------
+    shapes : list of SVG elements
+    height : float, pixels
     """
     shapes, left, line = [], 0.0, 0
     for k, name in enumerate(names):
-        said = shortened(name, width - 22, 12)
-        wide = 22 + text_width(said, 12)
-        if left and (one_a_line or left + wide > width):
+        text = shortened(name, width - 22, 12)
+        entry_width = 22 + text_width(text, 12)
+        if left and (one_a_line or left + entry_width > width):
             left, line = 0.0, line + 1
         middle = y + LEGEND_LINE * (line + 0.5)
         shapes.append(swatch(k, x + left + 7, middle))
-        shapes.append(label(x + left + 20, middle, said, 12, text_anchor="start"))
-        left += wide + 14
+        shapes.append(label(x + left + 20, middle, text, 12, text_anchor="start"))
+        left += entry_width + 14
     return shapes, LEGEND_LINE * (line + 1)
 
 
 def document(width: float, height: float, title: str, shapes: Iterable[str]) -> str:
-    """A whole drawing on white paper."""
+    """Write a complete SVG document on a white background."""
     paper = element("rect", width="100%", height="100%", fill=PAPER)
     return element(
         "svg",

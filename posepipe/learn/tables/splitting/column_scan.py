@@ -1,11 +1,11 @@
-"""Kernel: the best split of many nodes by exact scan of the columns of a table.
+"""Kernel: best split of many nodes, by an exact scan of the columns of a table.
 
-Each (node, candidate) pair is a task of its own: the node's entries are sorted by the column, and every
-boundary between two values is tried. Cells that are missing take no part in the choice and shrink the
-gain; linear combinations of columns are tried like columns.
+Each pair of node and candidate is one task. It sorts the node's entries by the column and evaluates every
+boundary between two values. Missing cells do not affect the choice, but they reduce the gain. Linear
+combinations of columns are evaluated like columns.
 
-What is sorted are keys: the rank of an entry's value, then the entry, that is its place in the order. Ranks
-are whole numbers, and few bits of them differ, so that large nodes are sorted digit by digit.
+The sort keys hold the rank of an entry's value and, below it, the entry's position in the node. Ranks are
+integers with few differing bits, so large nodes use a radix sort.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy as np
 from numba import njit, prange
 
 from posepipe.learn.impurity import ENTROPY, NO_COSTS, SQUARED_ERROR, impurity_of
-from posepipe.learn.tables.splitting.threads import worth_threads
+from posepipe.learn.tables.splitting.threads import use_threads
 
-NUMERIC, EACH, EQUALS = 0, 1, 2
-"""How a column is asked: at most a threshold; which of its categories; one category or any other."""
+NUMERIC, MULTIWAY, ONE_VS_REST = 0, 1, 2
+"""Kind of split of a column: a threshold; one branch for each category; one category against the rest."""
 EQUAL_GAIN = 1e-10
-"""Gains this close are equal: what rounding tells apart must not decide, so that ties go to the first."""
-FEW = 32
-"""So many keys are sorted by insertion."""
-MOST_DIGIT_BITS = 11
-"""Of a digit: the counts of its values stay in the first cache."""
+"""Maximum difference of gains that count as equal, so that ties go to the first and not to rounding."""
+INSERTION_SORT_SIZE = 32
+"""Maximum number of keys for insertion sort."""
+MAX_DIGIT_BITS = 11
+"""Bits of a radix digit; the counts of its values fit into the first-level cache."""
 _RANK = np.uint64(32)
 _ENTRY = np.uint64(0xFFFFFFFF)
 
@@ -39,8 +39,8 @@ def _add(criterion, statistics, target, weight):
 
 
 @njit(cache=True, inline="always")
-def _saved(criterion, costs, before, total, total_weight, left, left_weight, right):
-    """Impurity that parting ``total`` into ``left`` and the rest saves. ``right`` is scratch room."""
+def _gain_of(criterion, costs, before, total, total_weight, left, left_weight, right):
+    """Gain of splitting ``total`` into ``left`` and the rest. ``right`` is a work array."""
     right_weight = total_weight - left_weight
     for k in range(len(total)):
         right[k] = total[k] - left[k]
@@ -50,7 +50,7 @@ def _saved(criterion, costs, before, total, total_weight, left, left_weight, rig
 
 @njit(cache=True)
 def _intrinsic(weights, missing):
-    """Entropy of the branches' weights, those of unknown branch being one more; bits."""
+    """Entropy of the branch weights in bits; entries of unknown branch count as one more branch."""
     branches = np.empty(len(weights) + 1)
     branches[:-1] = weights
     branches[-1] = missing
@@ -59,7 +59,7 @@ def _intrinsic(weights, missing):
 
 @njit(cache=True)
 def _try_thresholds(keys, entries, missing, criterion, costs, min_leaf, n_statistics):
-    """Best boundary between two of the sorted keys: (gain, intrinsic value, key below it, -1 = none)."""
+    """Best boundary between two sorted keys: (gain, intrinsic value, index of the key below it; -1 = none)."""
     total, left, right = np.zeros(n_statistics), np.zeros(n_statistics), np.empty(n_statistics)
     total_weight = 0.0
     for key in keys:
@@ -74,12 +74,12 @@ def _try_thresholds(keys, entries, missing, criterion, costs, min_leaf, n_statis
         target, weight = entries[j, 0], entries[j, 1]
         _add(criterion, left, target, weight)
         left_weight += weight
-        one_value = keys[i] >> _RANK == keys[i + 1] >> _RANK
-        if one_value or left_weight < min_leaf or total_weight - left_weight < min_leaf:
+        same_value = keys[i] >> _RANK == keys[i + 1] >> _RANK
+        if same_value or left_weight < min_leaf or total_weight - left_weight < min_leaf:
             continue
-        saved = _saved(criterion, costs, before, total, total_weight, left, left_weight, right)
-        if saved > best + EQUAL_GAIN:
-            best, cut, left_of_cut = saved, i, left_weight
+        gain = _gain_of(criterion, costs, before, total, total_weight, left, left_weight, right)
+        if gain > best + EQUAL_GAIN:
+            best, cut, left_of_cut = gain, i, left_weight
     if cut < 0:
         return -np.inf, 0.0, -1
     known = total_weight / (total_weight + missing)
@@ -88,7 +88,7 @@ def _try_thresholds(keys, entries, missing, criterion, costs, min_leaf, n_statis
 
 @njit(cache=True)
 def _try_categories(column, order, start, end, entries, criterion, costs, min_leaf, n_statistics):
-    """Best question about categories: (gain, intrinsic value, category)."""
+    """Best split of a categorical column: (gain, intrinsic value, category)."""
     codes, kind, n_codes = column
     counts, weights = np.zeros((n_codes, n_statistics)), np.zeros(n_codes)
     total, missing = np.zeros(n_statistics), 0.0
@@ -107,12 +107,12 @@ def _try_categories(column, order, start, end, entries, criterion, costs, min_le
         return -np.inf, 0.0, 0.0
     before = impurity_of(criterion, total, costs)
     known = total_weight / (total_weight + missing)
-    if kind == EACH:
-        after, large = 0.0, 0
+    if kind == MULTIWAY:
+        after, n_large = 0.0, 0
         for k in range(n_codes):
             after += weights[k] * impurity_of(criterion, counts[k], costs)
-            large += weights[k] > 0 and weights[k] >= min_leaf
-        if large < 2:
+            n_large += weights[k] > 0 and weights[k] >= min_leaf
+        if n_large < 2:
             return -np.inf, 0.0, 0.0
         return (before - after / total_weight) * known, _intrinsic(weights, missing), 0.0
     best, category, right = -np.inf, -1, np.empty(n_statistics)
@@ -120,9 +120,9 @@ def _try_categories(column, order, start, end, entries, criterion, costs, min_le
         rest = total_weight - weights[k]
         if weights[k] <= 0 or rest <= 0 or weights[k] < min_leaf or rest < min_leaf:
             continue
-        saved = _saved(criterion, costs, before, total, total_weight, counts[k], weights[k], right)
-        if saved > best + EQUAL_GAIN:
-            best, category = saved, k
+        gain = _gain_of(criterion, costs, before, total, total_weight, counts[k], weights[k], right)
+        if gain > best + EQUAL_GAIN:
+            best, category = gain, k
     if category < 0:
         return -np.inf, 0.0, 0.0
     branches = np.array([weights[category], total_weight - weights[category]])
@@ -131,7 +131,7 @@ def _try_categories(column, order, start, end, entries, criterion, costs, min_le
 
 @njit(cache=True)
 def _keys_of_column(ranks, order, start, end):
-    """Keys of a node's entries, in the order of the entries."""
+    """Keys of a node's entries by a column, in the order of the entries."""
     keys, count = np.empty(end - start, np.uint64), 0
     for j in range(start, end):
         rank = ranks[order[j]]
@@ -143,7 +143,7 @@ def _keys_of_column(ranks, order, start, end):
 
 @njit(cache=True)
 def _keys_along(direction, columns, order, start, end):
-    """The same along a linear combination of columns, sorted."""
+    """Keys of a node's entries by a linear combination of columns, sorted."""
     entry, values, count = np.empty(end - start, np.int64), np.empty(end - start), 0
     for j in range(start, end):
         value = project(direction, columns, order[j])
@@ -161,8 +161,8 @@ def _keys_along(direction, columns, order, start, end):
 
 @njit(cache=True)
 def _sort(keys):
-    """Sort keys whose entries are in rising order already. Returns them, in the same or another array."""
-    if len(keys) <= FEW:
+    """Sort keys whose entries are already ascending; returns them in the same or in a new array."""
+    if len(keys) <= INSERTION_SORT_SIZE:
         for i in range(1, len(keys)):
             key, k = keys[i], i
             while k > 0 and keys[k - 1] > key:
@@ -178,7 +178,7 @@ def _sort(keys):
         bits += 1
     while len(keys) >> (size_bits + 1):
         size_bits += 1
-    digits = -(-bits // min(size_bits, MOST_DIGIT_BITS))
+    digits = -(-bits // min(size_bits, MAX_DIGIT_BITS))
     for digit in range(digits):
         width = -(-bits // digits)
         keys = _sort_by_digit(keys, low << _RANK, np.uint64(32 + digit * width), width)
@@ -187,7 +187,7 @@ def _sort(keys):
 
 @njit(cache=True)
 def _sort_by_digit(keys, low, shift, width):
-    """Stable sort by ``width`` bits of what lies above ``low``, by counting."""
+    """Counting sort, stable, by ``width`` bits of the keys' distance from ``low``."""
     mask = np.uint64((1 << width) - 1)
     place, out = np.zeros((1 << width) + 1, np.int64), np.empty_like(keys)
     for key in keys:
@@ -203,7 +203,7 @@ def _sort_by_digit(keys, low, shift, width):
 
 @njit(cache=True)
 def project(direction, columns, row):
-    """Linear combination of a row's cells; columns of weight 0 may be missing. ``columns`` float64 (F, N)."""
+    """Linear combination of a row's cells; cells with coefficient 0 may be missing. ``columns`` float64 (F, N)."""
     value = 0.0
     for c in range(len(direction)):
         if direction[c] != 0:
@@ -214,7 +214,7 @@ def project(direction, columns, row):
 @njit(cache=True)
 def _middle(low, high):
     middle = low + (high - low) / 2
-    return middle if low <= middle < high else low  # neighbouring floating point numbers, or an overflow
+    return middle if low <= middle < high else low  # adjacent floating-point numbers, or an overflow
 
 
 @njit(cache=True)
@@ -225,9 +225,9 @@ def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidate
     node, c = task // candidates.shape[1], task % candidates.shape[1]
     start, end, column, n_columns = starts[node], ends[node], candidates[node, c], len(kinds)
     if column < n_columns and kinds[column] != NUMERIC:
-        own = codes[column], kinds[column], n_codes[column]
-        found = _try_categories(own, order, start, end, entries, criterion, costs, min_leaf, n_statistics)
-        gain[node, c], intrinsic[node, c], threshold[node, c] = found
+        categories = codes[column], kinds[column], n_codes[column]
+        best = _try_categories(categories, order, start, end, entries, criterion, costs, min_leaf, n_statistics)
+        gain[node, c], intrinsic[node, c], threshold[node, c] = best
         return
     if column < n_columns:
         keys = _sort(_keys_of_column(codes[column], order, start, end))
@@ -252,12 +252,12 @@ def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidate
 
 @njit(cache=True, parallel=True)
 def _scan(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
-    for task in prange(candidates.size):  # each task writes its own cell of the answers
+    for task in prange(candidates.size):  # each task writes its own cell of out
         _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
 
 
 @njit(cache=True, nogil=True)
-def _scan_alone(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
+def _scan_serial(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
     for task in range(candidates.size):
         _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
 
@@ -273,34 +273,34 @@ def scan_columns(
     candidates: np.ndarray,
     directions: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Try every candidate of every node.
+    """Find the best split of every candidate column of every node.
 
     Parameters
     ----------
-    columns : float64 (F, N), cells; NaN = missing. Of categories, their codes
-    codes : int32 (F, N), category, or rank of the number among its column's; -1 = missing
-    kinds : uint8 (F,), NUMERIC, EACH or EQUALS
-    n_codes : int64 (F,)
+    columns : float64 (F, N), numbers, or codes of categories; NaN = missing
+    codes : int32 (F, N), category, or rank of the number within its column; -1 = missing
+    kinds : uint8 (F,), NUMERIC, MULTIWAY or ONE_VS_REST
+    n_codes : int64 (F,), number of categories
     target : float64 (N,), class or number
-    rules : (criterion, costs, least weight of a branch, length of the statistics)
+    rules : (criterion, costs, minimum weight of a branch, length of the statistics)
     nodes : (order int32, weight float64, starts int64, ends int64), see `posepipe.learn.growing.OpenNodes`
     candidates : int32 (M, T), a column, or F + a row of ``directions``
     directions : float64 (D, F), linear combinations of numeric columns
 
     Returns
     -------
-    gain : float64 (M, T), impurity saved, times the share of weight whose cell is known; -inf for no split.
-        Of thresholds and of categories that are as good (`EQUAL_GAIN`), the first
-    intrinsic : float64 (M, T), bits, missing cells being a branch of their own
-    threshold : float64 (M, T), midpoint of two neighbouring values, or the category
+    gain : float64 (M, T), impurity decrease times the share of weight with a known cell; -inf for no split.
+        Of thresholds or categories with equal gain (`EQUAL_GAIN`), the first is taken
+    intrinsic : float64 (M, T), intrinsic value in bits, with missing cells as one more branch
+    threshold : float64 (M, T), midpoint of two adjacent values, or the category
 
     References
     ----------
     Quinlan 1993, chapter 2 and section 3.2; Breiman et al. 1984. Naive twin: tests/reference/tables/column_scan.py
     """
     order, weight, starts, ends = nodes
-    entries = np.stack([target[order], weight], axis=1)  # side by side, for a sorted node reads them out of order
+    entries = np.stack([target[order], weight], axis=1)  # interleaved: a sorted node reads both at random positions
     gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
-    scan = _scan if worth_threads((ends - starts).sum() * candidates.shape[1]) else _scan_alone
+    scan = _scan if use_threads((ends - starts).sum() * candidates.shape[1]) else _scan_serial
     scan(columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out)
     return gain, intrinsic, threshold

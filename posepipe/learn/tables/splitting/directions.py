@@ -1,4 +1,4 @@
-"""Linear combinations of columns that a node may ask for: random ones, or those that part its classes best."""
+"""Oblique splits: linear combinations of columns, at random or by Fisher's discriminant."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 
 RIDGE = 1e-3
-"""Added to the variances of a node's columns, as a share of their mean, so that few rows give a direction too."""
+"""Regularisation of the covariance of standardised columns; it keeps the solution stable for few rows."""
 MIN_ROWS = 5
-"""A node with fewer rows asks for single columns."""
+"""Minimum rows of a node for a discriminant."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomCombinations:
-    """Forest-RC: each candidate sums some columns, drawn at random, with coefficients drawn from [-1, 1].
+    """Forest-RC: each candidate is a sum of random columns with coefficients drawn from [-1, 1].
 
-    Coefficients are divided by the columns' ``spread``, where that is known and not 0.
+    Each coefficient is divided by the ``spread`` of its column, where that is known and not 0.
 
     References
     ----------
     Breiman 2001, section 5.
     """
 
-    columns: int  #: summed in a candidate
-    candidates: int  #: a node
+    columns: int  #: columns per candidate
+    candidates: int  #: candidates per node
     spread: np.ndarray = field(default_factory=lambda: np.zeros(0))  #: float64 (F,); empty = 1 each
 
     def __call__(
         self, finder: ColumnSplits, nodes: OpenNodes, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Directions, float64 (D, F), and which of them each node tries, (M, T)."""
+        """Draw directions, float64 (D, F), and the candidates of each node among them, (M, T)."""
         n_columns, count = len(finder.table.kinds), len(nodes.starts) * self.candidates
         drawn = np.argsort(rng.random((count, n_columns)), axis=1)[:, : self.columns]
         directions = np.zeros((count, n_columns))
@@ -50,14 +50,20 @@ class RandomCombinations:
 def fisher_directions(
     finder: ColumnSplits, nodes: OpenNodes, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One direction a node: the linear discriminant of its largest class against the rest, or the slope of a number.
+    """Compute one direction per node: the discriminant of its largest class, or the slope of a numeric target.
 
-    Rows with a missing number, and columns of categories, have no say in it.
+    Rows with a missing number and columns of categories are left out.
+
+    Parameters
+    ----------
+    finder : ColumnSplits
+    nodes : OpenNodes
+    rng : Generator, not used
 
     Returns
     -------
-    directions : float64 (M, F)
-    tried : (M, 1)
+    directions : float64 (M, F); zeros for a node with too few rows
+    candidates : (M, 1), the direction of each node
 
     References
     ----------
@@ -69,18 +75,18 @@ def fisher_directions(
     for k, (start, end) in enumerate(zip(nodes.starts, nodes.ends, strict=True)):
         rows = nodes.order[start:end]
         cells = table.columns[np.ix_(numeric, rows)].T
-        whole = ~np.isnan(cells).any(axis=1)
-        if whole.sum() < MIN_ROWS or len(numeric) < 2:
-            continue  # a direction of zeros parts nothing
-        cells, target = cells[whole], table.target[rows[whole]]
+        complete = ~np.isnan(cells).any(axis=1)
+        if complete.sum() < MIN_ROWS or len(numeric) < 2:
+            continue  # a direction of zeros separates no rows
+        cells, target = cells[complete], table.target[rows[complete]]
         weight = np.ones(len(rows)) if nodes.weight is None else nodes.weight[start:end]
-        towards = target if finder.moments else target == np.bincount(target.astype(np.int64)).argmax()
-        directions[k, numeric] = _discriminant(cells, towards.astype(np.float64), weight[whole])
+        response = target if finder.moments else target == np.bincount(target.astype(np.int64)).argmax()
+        directions[k, numeric] = _discriminant(cells, response.astype(np.float64), weight[complete])
     return directions, np.arange(len(directions))[:, None]
 
 
-def _discriminant(cells: np.ndarray, towards: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Least squares on standardised columns, which for two classes is Fisher's direction."""
+def _discriminant(cells: np.ndarray, response: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Least squares on standardised columns, equal to Fisher's direction for two classes."""
     share = weight / weight.sum()
     scale = np.sqrt(np.maximum(share @ (cells - share @ cells) ** 2, 1e-300))
     usable = scale > 1e-12 * np.abs(cells).max(axis=0)
@@ -89,5 +95,5 @@ def _discriminant(cells: np.ndarray, towards: np.ndarray, weight: np.ndarray) ->
     z = (cells - share @ cells)[:, usable] / scale[usable]
     covariance = (z * share[:, None]).T @ z + RIDGE * np.eye(z.shape[1])
     out = np.zeros(cells.shape[1])
-    out[usable] = np.linalg.solve(covariance, (z * share[:, None]).T @ (towards - share @ towards)) / scale[usable]
+    out[usable] = np.linalg.solve(covariance, (z * share[:, None]).T @ (response - share @ response)) / scale[usable]
     return out

@@ -1,4 +1,4 @@
-"""What the columns of a table are: numbers or categories. Tables of any kind come in, codes go out."""
+"""Column types of a table, numeric or categorical, and its encoding as codes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 CATEGORY_KINDS = "OSUb"
+"""NumPy type codes of columns that hold categories by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """Names and categories of the columns that a learner was shown."""
+    """Names and categories of the columns of a training table."""
 
     names: tuple[str, ...]
-    categories: tuple[tuple | None, ...]  #: sorted categories of a column, None for numbers
-    edges: tuple[np.ndarray | None, ...] = ()  #: rising inner edges of numbers that are cut into intervals
+    categories: tuple[tuple | None, ...]  #: sorted categories of a column; None = numbers
+    edges: tuple[np.ndarray | None, ...] = ()  #: ascending inner edges of discretised numbers
 
     @classmethod
     def learn(cls, cells: np.ndarray, names: Sequence[str], categorical: np.ndarray) -> Schema:
@@ -29,8 +30,7 @@ class Schema:
         ----------
         cells : (N, F), numbers or objects; None and NaN are missing
         names : of the columns
-        categorical : bool (F,), columns that hold categories whatever they look like; a column with a string
-            in it does anyway
+        categorical : bool (F,), columns of categories whatever their type; a column with a string always is one
 
         Raises
         ------
@@ -39,25 +39,25 @@ class Schema:
         ValueError
             For an infinite number.
         """
-        found = []
+        categories: list[tuple | None] = []
         for column, forced in zip(cells.T, categorical, strict=True):
             if cells.dtype.kind != "O":
-                found.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
+                categories.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
                 continue
-            there = [_plain(cell) for cell in column if not is_missing(cell)]
-            if forced or any(isinstance(value, str | bool) for value in there):
-                distinct = set(there)  # in which 1 and True are one
-                found.append(tuple(sorted(distinct, key=lambda value: (type(value).__name__, value))))
+            present = [_plain(cell) for cell in column if not is_missing(cell)]
+            if forced or any(isinstance(value, str | bool) for value in present):
+                distinct = set(present)  # a set holds 1 and True as one value
+                categories.append(tuple(sorted(distinct, key=lambda value: (type(value).__name__, value))))
             else:
-                found.append(None)
-        return cls(tuple(names), tuple(found), (None,) * len(found))
+                categories.append(None)
+        return cls(tuple(names), tuple(categories), (None,) * len(categories))
 
     def cut(self, edges: Sequence[np.ndarray | None]) -> Schema:
-        """The same table with some columns of numbers cut into intervals, which then are its categories."""
+        """Discretise columns of numbers: the intervals between the edges are their categories; None = unchanged."""
         return replace(self, edges=tuple(edges))
 
     def in_intervals(self, cells: np.ndarray) -> np.ndarray:
-        """Numbers of columns that are cut as the codes of their intervals; ``cells`` coded, float64 (N, F)."""
+        """Replace the numbers of discretised columns by interval codes; ``cells`` encoded, float64 (N, F)."""
         if all(edges is None for edges in self.edges):
             return cells
         columns = zip(cells.T, self.edges, strict=True)
@@ -65,24 +65,32 @@ class Schema:
 
     @property
     def is_categorical(self) -> np.ndarray:
-        """bool (F,)."""
+        """Whether each column holds categories or intervals: bool (F,)."""
         return self.n_codes > 0
 
     @property
     def n_codes(self) -> np.ndarray:
-        """Categories or intervals of each column, 0 for numbers: int64 (F,)."""
-        of_numbers = [0 if e is None else len(e) + 1 for e in self.edges]
+        """Number of categories or intervals of each column, 0 for numbers: int64 (F,)."""
+        n_intervals = [0 if e is None else len(e) + 1 for e in self.edges]
         return np.array(
-            [n if c is None else len(c) for c, n in zip(self.categories, of_numbers, strict=True)], np.int64
+            [n if c is None else len(c) for c, n in zip(self.categories, n_intervals, strict=True)], np.int64
         )
 
     def encode(self, cells: np.ndarray) -> np.ndarray:
-        """Numbers as they are and categories as their codes: float64 (N, F); NaN = missing, or never seen.
+        """Encode a table: numbers unchanged, categories as codes.
+
+        Parameters
+        ----------
+        cells : (N, F), numbers or objects
+
+        Returns
+        -------
+        float64 (N, F); NaN = missing, or a category that training did not have
 
         Raises
         ------
         TypeError, ValueError
-            For a cell that a column of numbers cannot hold.
+            For a cell that is not valid in a column of numbers.
         """
         out = np.empty(cells.shape)
         for k, (column, categories) in enumerate(zip(cells.T, self.categories, strict=True)):
@@ -111,14 +119,14 @@ class Schema:
             plain = _plain(cell)
             if isinstance(plain, str):
                 raise ValueError(
-                    f"column {self.names[k]!r} held numbers in training and now {plain!r};"
-                    " convert it, or train with it among `categorical`"
+                    f"column {self.names[k]!r} must hold numbers as in training, got {plain!r};"
+                    " convert it, or include it in `categorical` in training"
                 )
             values[row] = float(plain)
         return values
 
     def describe(self, column: int, code: int) -> str:
-        """A category in words, or an interval: ``above 5 to 8``."""
+        """Name a category, or describe an interval: ``above 5 to 8``."""
         categories, edges = self.categories[column], self.edges[column]
         if categories is not None:
             value = categories[code]
@@ -130,19 +138,19 @@ class Schema:
 
 
 def _interval(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Number of the interval, closed above, that holds each value: float64, NaN stays."""
+    """Index of the interval of each value, including its upper edge: float64, NaN stays NaN."""
     return np.where(np.isnan(values), np.nan, np.searchsorted(edges, values, side="left"))
 
 
 def is_missing(cell: object) -> bool:
-    """Whether a cell of an object table is empty: None, NaN, or pandas' NA and NaT."""
+    """Whether a cell of an object table is missing: None, NaN, or pandas' NA and NaT."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, float | np.floating) and bool(np.isnan(cell))
 
 
 def _plain(cell: object) -> str | bool | float:
-    """A cell as a string, truth value or number, the same however it is wrapped."""
+    """Convert a cell to a plain string, bool or float, whatever type wraps it."""
     if isinstance(cell, str):
         return str(cell)
     if isinstance(cell, bool | np.bool_):
@@ -159,10 +167,10 @@ def _plain(cell: object) -> str | bool | float:
 
 
 def with_own_types(table: Any) -> Any:
-    """A table of mixed columns as objects, so that none takes on the type of another on its way into one array.
+    """Convert a table of mixed columns to objects, so that columns keep their types in one array.
 
-    In a DataFrame, categories that are whole numbers would come out of that with a number for a missing one, and
-    truth values beside numbers as numbers; in nested lists, numbers beside strings as strings.
+    Otherwise NumPy converts them: booleans beside numbers become numbers, numbers beside strings become strings,
+    and integer categories get a number for a missing cell.
     """
     if hasattr(table, "dtypes") and hasattr(table, "columns") and hasattr(table, "astype"):
         plain = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in table.dtypes)
@@ -173,18 +181,22 @@ def with_own_types(table: Any) -> Any:
 
 
 def chosen_columns(categorical: str | Sequence | None, names: Sequence[str], table: object) -> np.ndarray:
-    """Which columns are categories: bool (F,).
+    """Resolve the parameter ``categorical`` of the learners.
 
     Parameters
     ----------
-    categorical : None = what the table's own types say; "all"; or names, positions or a mask
+    categorical : None = by the column types of the table; "all"; or names, positions or a mask
     names : of the columns
-    table : as it came; a DataFrame knows its columns' types
+    table : the table as given; a DataFrame has column types
+
+    Returns
+    -------
+    bool (F,), whether each column holds categories
 
     Raises
     ------
     ValueError
-        For a name or a position that is not there.
+        For an unknown name or position.
     """
     n = len(names)
     if categorical is None:

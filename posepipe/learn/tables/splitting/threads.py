@@ -1,4 +1,4 @@
-"""Who works side by side: the tasks of one kernel, or whole trees."""
+"""Use of threads: within one kernel, or for whole trees."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ from typing import TypeVar
 
 import numba
 
-WORTH_WAKING = 20_000
-"""Rows to be looked at, some ten nanoseconds each, below which a kernel is done before other threads wake up."""
+MIN_PARALLEL_ROWS = 20_000
+"""Minimum rows for a parallel kernel; with fewer, it finishes before other threads have started."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def worth_threads(rows: int) -> bool:
-    """Whether a kernel should use its threads, of which there may be one only."""
-    return rows >= WORTH_WAKING and numba.get_num_threads() > 1
+def use_threads(rows: int) -> bool:
+    """Whether a kernel over this many rows should run in parallel."""
+    return rows >= MIN_PARALLEL_ROWS and numba.get_num_threads() > 1
 
 
-def side_by_side(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
-    """Do jobs in as many threads as Numba has, the kernels within them in one; results in the order of the jobs.
+def map_in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+    """Run jobs in as many threads as Numba uses, with one thread for the kernels inside each job.
 
-    What is done must let go of Python's lock, as kernels compiled with ``nogil`` do, for this to be of use.
+    A speed-up needs work that releases the global interpreter lock, like kernels compiled with ``nogil``.
+
+    Parameters
+    ----------
+    work : callable, applied to each job
+    jobs : iterable
+
+    Yields
+    ------
+    result of each job, in the order of the jobs
     """
     n_threads = numba.get_num_threads()
     if n_threads == 1:
         yield from map(work, jobs)
         return
-    # the number of threads that a kernel may use is kept for each calling thread
+    # Numba keeps the number of threads of a kernel for each calling thread
     with ThreadPoolExecutor(n_threads, initializer=numba.set_num_threads, initargs=(1,)) as pool:
         yield from pool.map(work, jobs)

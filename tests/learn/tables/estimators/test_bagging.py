@@ -1,4 +1,4 @@
-"""Bagging of learners of all kinds, and of tables that only the learner understands."""
+"""Bagging of learners of all kinds, and of tables that only the learner can read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def table(n_rows=300, **parameters):
 
 
 class Witness(ClassifierMixin, BaseEstimator):
-    """Remembers what it was shown, and says the first class."""
+    """Stores its training rows and predicts the first class."""
 
     def fit(self, X, y):
         self.X_, self.y_, self.classes_ = X, y, np.unique(y)
@@ -50,7 +50,7 @@ class Witness(ClassifierMixin, BaseEstimator):
 
 
 class WeighedWitness(Witness):
-    """The same, of a learner that takes weights."""
+    """The same, for a learner that takes weights."""
 
     def fit(self, X, y, sample_weight=None):
         self.weight_ = sample_weight
@@ -75,7 +75,7 @@ def test_parameters_survive_cloning():
     assert bagging.set_params(estimator__max_depth=2).estimator.max_depth == 2
 
 
-# Better than one, and it knows how good
+# Accuracy, and its out-of-bag estimate
 
 
 @compiled
@@ -109,7 +109,7 @@ def test_bagged_trees_of_numbers_err_less_than_one():
     ],
     ids=["cart", "c45", "scikit-learn's tree", "no weights", "no posteriors", "pipeline"],
 )
-def test_the_out_of_bag_error_tells_the_error_on_new_rows_whatever_the_learner(learner):
+def test_the_oob_error_of_any_learner_estimates_the_test_error(learner):
     X, test, y, test_y = table(500, flip_y=0.1)
     bagging = BaggingClassifier(learner, n_estimators=20, random_state=0).fit(X, y)
     error = np.mean(bagging.predict(test) != test_y)
@@ -126,10 +126,10 @@ def test_numbers_are_averaged():
     )
 
 
-# What the copies are shown
+# Training rows of the copies
 
 
-def test_each_copy_sees_rows_drawn_with_replacement():
+def test_each_copy_gets_rows_drawn_with_replacement():
     X = np.arange(200.0)[:, None]
     bagging = BaggingClassifier(Witness(), n_estimators=2, random_state=0).fit(X, np.tile([0, 1], 100))
     shown = [member.X_[:, 0] for member in bagging.estimators_]
@@ -139,7 +139,7 @@ def test_each_copy_sees_rows_drawn_with_replacement():
     assert all((member.y_ == member.X_[:, 0] % 2).all() for member in bagging.estimators_)
 
 
-def test_a_learner_that_takes_weights_sees_a_row_once_and_how_often_it_was_drawn():
+def test_a_weighted_learner_gets_each_row_once_times_its_draws():
     X, weight = np.arange(200.0)[:, None], np.tile([1.0, 0.5], 100)
     bagging = BaggingClassifier(WeighedWitness(), n_estimators=1, random_state=0)
     member = bagging.fit(X, np.tile([0, 0, 1, 1], 50), sample_weight=weight).estimators_[0]
@@ -171,7 +171,7 @@ def test_smaller_bags_without_replacement_hold_each_row_once(max_samples, drawn)
     assert math.isnan(bagging.oob_error_) == (drawn == 200)
 
 
-def test_copies_have_seeds_of_their_own_and_the_same_seed_gives_the_same_copies():
+def test_copies_have_own_seeds_fixed_by_the_seed_of_bagging():
     X, test, y, _ = table(100)
     learner = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=2))
     one, same, other = (BaggingClassifier(learner, random_state=seed).fit(X, y) for seed in (0, 0, 1))

@@ -1,4 +1,4 @@
-"""Random forests: scikit-learn's own checks and its forests, small tables, and what Breiman says of them."""
+"""Random forests against scikit-learn's checks and forests, small tables, and Breiman's statements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from posepipe.learn.tables.bounds import strength_bound
 from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
-from posepipe.learn.tables.estimators.forest_growth import tried_columns
+from posepipe.learn.tables.estimators.forest_growth import n_candidate_columns
 
 FORESTS = (RandomForestClassifier, RandomForestRegressor)
 
@@ -53,8 +53,8 @@ def answers(forest, X):
 @pytest.mark.parametrize(
     "forest",
     [
-        RandomForestClassifier(n_trees=5),
-        RandomForestRegressor(n_trees=5),
+        RandomForestClassifier(n_estimators=5),
+        RandomForestRegressor(n_estimators=5),
         pytest.param(RandomForestClassifier(), marks=pytest.mark.slow),
         pytest.param(RandomForestRegressor(), marks=pytest.mark.slow),
     ],
@@ -68,7 +68,7 @@ def test_scikit_learn_s_checks_pass(forest):
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_parameters_survive_cloning(kind):
-    parameters = {"n_trees": 7, "max_features": 0.5, "combine": 2, "importances": "permutation"}
+    parameters = {"n_estimators": 7, "max_features": 0.5, "combine": 2, "importances": "permutation"}
     assert clone(kind(**parameters)).get_params() | parameters == kind(**parameters).get_params()
 
 
@@ -78,9 +78,9 @@ def test_parameters_survive_cloning(kind):
 @compiled
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits, load_diabetes])
 def test_errors_are_those_of_scikit_learn_s_forest(load):
-    """Ten splits of each data set, both forests on the same rows; what they differ by has its own standard error.
+    """Ten random splits of each data set, with both forests on the same rows.
 
-    Four of these, for five data sets are looked at, and half a percent for splits on which all agree.
+    The bound is four standard errors of the difference, plus half a percent for data sets without variance.
     """
     X, y = load(return_X_y=True)
     regression = load is load_diabetes
@@ -89,10 +89,10 @@ def test_errors_are_those_of_scikit_learn_s_forest(load):
         rows = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=None if regression else y)
         train, test, train_y, test_y = rows
         if regression:
-            ours = RandomForestRegressor(n_trees=30, random_state=seed)
+            ours = RandomForestRegressor(n_estimators=30, random_state=seed)
             theirs = ensemble.RandomForestRegressor(30, max_features=1 / 3, random_state=seed)
         else:
-            ours = RandomForestClassifier(n_trees=30, random_state=seed)
+            ours = RandomForestClassifier(n_estimators=30, random_state=seed)
             theirs = ensemble.RandomForestClassifier(30, random_state=seed)
         differences.append(
             ours.fit(train, train_y).score(test, test_y) - theirs.fit(train, train_y).score(test, test_y)
@@ -104,12 +104,12 @@ def test_errors_are_those_of_scikit_learn_s_forest(load):
 @compiled
 def test_a_forest_errs_less_than_its_trees():
     X, test, y, test_y = table(flip_y=0.1)
-    forest = RandomForestClassifier(n_trees=30, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=30, random_state=0).fit(X, y)
     columns = np.ascontiguousarray(test.T)
     alone = []
     for tree in forest.trees_:
         out = np.zeros((len(test), 2))
-        tree.answer(columns, "fractional", out)
+        tree.add_predictions(columns, "fractional", out)
         alone.append(np.mean(forest.classes_[out.argmax(axis=1)] == test_y))
     assert forest.score(test, test_y) > np.mean(alone) + 0.03
 
@@ -128,7 +128,7 @@ def test_the_out_of_bag_error_tells_the_error_on_new_rows(vote):
 
 
 @compiled
-def test_the_out_of_bag_error_of_numbers_tells_the_error_on_new_rows():
+def test_the_oob_error_of_numbers_estimates_the_test_error():
     X, y = make_friedman1(1000, noise=1, random_state=0)
     forest = RandomForestRegressor(random_state=0).fit(X[:500], y[:500])
     squares = (forest.predict(X[500:]) - y[500:]) ** 2
@@ -137,9 +137,9 @@ def test_the_out_of_bag_error_of_numbers_tells_the_error_on_new_rows():
     assert forest.oob_error_ == pytest.approx(np.mean((forest.oob_prediction_ - y[:500])[known] ** 2))
 
 
-def test_out_of_bag_answers_are_those_of_the_trees_that_did_not_see_the_row():
+def test_oob_predictions_come_from_trees_without_the_row():
     X, _, y, _ = table(60)
-    forest = RandomForestClassifier(n_trees=3, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
     shares = forest.oob_decision_function_
     seen_by_all = np.isnan(shares[:, 0])
     assert 0 < seen_by_all.mean() < 0.5  # a row is in three bags with a chance of 0.632^3 = 0.25
@@ -148,23 +148,23 @@ def test_out_of_bag_answers_are_those_of_the_trees_that_did_not_see_the_row():
     assert forest.oob_error_ == pytest.approx(wrong.mean())
 
 
-def test_without_bags_nothing_is_outside():
+def test_without_bags_there_is_no_oob_error():
     X, _, y, _ = table(60)
-    forest = RandomForestClassifier(n_trees=3, bootstrap=False, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
     assert not hasattr(forest, "oob_error_")
     assert forest.score(X, y) == 1
-    assert not hasattr(RandomForestClassifier(n_trees=3, oob_score=False).fit(X, y), "oob_error_")
+    assert not hasattr(RandomForestClassifier(n_estimators=3, oob_score=False).fit(X, y), "oob_error_")
 
 
 def test_every_row_in_every_bag_leaves_the_error_unknown():
-    forest = RandomForestClassifier(n_trees=2, random_state=0).fit([[1.0]], ["a"])
+    forest = RandomForestClassifier(n_estimators=2, random_state=0).fit([[1.0]], ["a"])
     assert math.isnan(forest.oob_error_)
     assert math.isnan(forest.bound_)
     assert forest.predict([[3.0]]) == ["a"]
 
 
 @compiled
-def test_the_bound_holds_and_follows_from_strength_and_correlation():
+def test_the_bound_follows_from_strength_and_correlation():
     X, test, y, test_y = table(600)
     forest = RandomForestClassifier(vote="majority", random_state=0).fit(X, y)
     assert forest.bound_ == strength_bound(forest.strength_, forest.correlation_)
@@ -183,31 +183,31 @@ def test_fewer_columns_a_node_make_trees_less_alike():
 
 
 @pytest.mark.parametrize("kind", FORESTS)
-def test_the_same_seed_gives_the_same_forest_whatever_the_threads(kind):
+def test_the_seed_decides_the_forest_for_any_number_of_threads(kind):
     X, test, y, _ = table(200)
     found = []
     for threads in {1, numba.config.NUMBA_NUM_THREADS}:
         numba.set_num_threads(threads)
         try:
-            found.append(answers(kind(n_trees=10, random_state=3).fit(X, y), test))
+            found.append(answers(kind(n_estimators=10, random_state=3).fit(X, y), test))
         finally:
             numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-    found.append(answers(kind(n_trees=10, random_state=3).fit(X, y), test))
+    found.append(answers(kind(n_estimators=10, random_state=3).fit(X, y), test))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0], other)
-    assert (answers(kind(n_trees=10, random_state=4).fit(X, y), test) != found[0]).any()
+    assert (answers(kind(n_estimators=10, random_state=4).fit(X, y), test) != found[0]).any()
 
 
 def test_a_larger_forest_begins_with_the_trees_of_a_smaller_one():
     X, _, y, _ = table(100)
-    small, large = (RandomForestClassifier(n_trees=n, random_state=0).fit(X, y) for n in (3, 6))
+    small, large = (RandomForestClassifier(n_estimators=n, random_state=0).fit(X, y) for n in (3, 6))
     for tree, same in zip(small.trees_, large.trees_, strict=False):
         np.testing.assert_array_equal(tree.tree.threshold, same.tree.threshold)
 
 
 def test_trees_have_bags_and_columns_of_their_own():
     X, _, y, _ = table(100)
-    forest = RandomForestClassifier(n_trees=10, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert len({tree.tree.threshold.tobytes() for tree in forest.trees_}) == 10
 
 
@@ -217,7 +217,7 @@ def test_trees_have_bags_and_columns_of_their_own():
 @compiled
 @pytest.mark.parametrize("combine", [None, 2])
 @pytest.mark.parametrize("kind", FORESTS)
-def test_shuffling_noise_costs_nothing_and_shuffling_what_tells_costs_much(kind, combine):
+def test_permutation_importance_separates_signal_from_noise(kind, combine):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     y = (X[:, 0] > 0).astype(int) if kind is RandomForestClassifier else 3 * X[:, 0]
@@ -228,14 +228,14 @@ def test_shuffling_noise_costs_nothing_and_shuffling_what_tells_costs_much(kind,
 
 
 @compiled
-def test_shuffling_a_column_that_decides_alone_makes_a_coin_of_the_forest():
+def test_permuting_the_only_signal_gives_half_the_rows_wrong():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=2000), np.zeros(2000)])
     forest = RandomForestClassifier(max_features=None, importances="permutation", random_state=0)
     importances = forest.fit(X, X[:, 0] > 0).feature_importances_
     # of shuffled halves, half are wrong; four standard deviations of a tree's 736 rows, had each the same
     assert importances[0] == pytest.approx(0.5, abs=4 * math.sqrt(0.25 / 736))
-    assert importances[1] == 0  # is never asked
+    assert importances[1] == 0  # is never used
 
 
 @pytest.mark.parametrize("importances", ["impurity", "permutation"])
@@ -247,10 +247,10 @@ def test_columns_that_are_alike_share_the_credit(importances):
     assert shares.max() < 1.5 * shares.min()
 
 
-def test_impurity_saved_is_told_in_shares():
+def test_impurity_importances_are_shares():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
-    forest = RandomForestClassifier(n_trees=20, random_state=0).fit(X, X[:, 2] > 0)
+    forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, X[:, 2] > 0)
     assert forest.feature_importances_.sum() == pytest.approx(1)
     assert forest.feature_importances_.argmax() == 2
 
@@ -259,7 +259,7 @@ def test_impurity_saved_is_told_in_shares():
 
 
 @compiled
-def test_combinations_see_an_oblique_boundary_better():
+def test_combinations_fit_an_oblique_boundary_better():
     rng = np.random.default_rng(0)
     X, test = rng.normal(size=(600, 6)), rng.normal(size=(4000, 6))
     X[:, 0] *= 1000  # another unit
@@ -282,7 +282,7 @@ def test_more_columns_than_there_are_cannot_be_combined(combine):
 
 def test_categories_cannot_be_combined():
     rows = np.array([["a", 1.0], ["b", 2.0]], object)
-    with pytest.raises(ValueError, match=r"^combine sums numbers, and column 'column 0' holds categories"):
+    with pytest.raises(ValueError, match=r"^combine needs columns of numbers, got categories in 'column 0'"):
         RandomForestClassifier(combine=1).fit(rows, [0, 1])
 
 
@@ -296,7 +296,7 @@ def rare(seed=0):
 @compiled
 def test_class_weights_find_more_of_a_rare_class():
     X, test, y, test_y = rare()
-    leaves = {"min_weight_fraction_leaf": 0.01, "n_trees": 50, "random_state": 0}
+    leaves = {"min_weight_fraction_leaf": 0.01, "n_estimators": 50, "random_state": 0}
     plain = RandomForestClassifier(**leaves).fit(X, y)
     balanced = RandomForestClassifier(class_weight="balanced", **leaves).fit(X, y)
     named = RandomForestClassifier(class_weight={0: 1, 1: 13}, **leaves).fit(X, y)
@@ -309,7 +309,7 @@ def test_class_weights_find_more_of_a_rare_class():
 def test_votes_by_inverse_frequency_find_more_of_a_rare_class(vote):
     X, test, y, test_y = rare()
     plain, weighted = (
-        RandomForestClassifier(n_trees=50, vote=vote, vote_weight=weight, random_state=0).fit(X, y)
+        RandomForestClassifier(n_estimators=50, vote=vote, vote_weight=weight, random_state=0).fit(X, y)
         for weight in (None, "inverse-frequency")
     )
     assert weighted.vote_weights_[1] / weighted.vote_weights_[0] == pytest.approx(np.sum(y == 0) / np.sum(y == 1))
@@ -324,7 +324,9 @@ def test_votes_by_inverse_frequency_find_more_of_a_rare_class(vote):
 def test_a_majority_counts_trees():
     X, test, y, _ = table(100)
     shares = (
-        RandomForestClassifier(n_trees=10, vote="majority", max_depth=2, random_state=0).fit(X, y).predict_proba(test)
+        RandomForestClassifier(n_estimators=10, vote="majority", max_depth=2, random_state=0)
+        .fit(X, y)
+        .predict_proba(test)
     )
     np.testing.assert_allclose(shares * 10, np.round(shares * 10), atol=1e-12)
 
@@ -337,8 +339,8 @@ def test_rows_of_weight_0_are_as_good_as_absent(kind):
     X, test, y, _ = table(100)
     weight = np.tile([1.0, 0.0, 2.0, 1.0], 25)
     some = weight > 0
-    forest = kind(n_trees=5, random_state=0).fit(X, y, sample_weight=weight)
-    fewer = kind(n_trees=5, random_state=0).fit(X[some], y[some], sample_weight=weight[some])
+    forest = kind(n_estimators=5, random_state=0).fit(X, y, sample_weight=weight)
+    fewer = kind(n_estimators=5, random_state=0).fit(X[some], y[some], sample_weight=weight[some])
     np.testing.assert_array_equal(answers(forest, test), answers(fewer, test))
     assert forest.oob_error_ == fewer.oob_error_
 
@@ -347,22 +349,22 @@ def test_rows_of_weight_0_are_as_good_as_absent(kind):
 def test_the_unit_of_weights_does_not_matter(kind):
     X, test, y, _ = table(100)
     weight = np.tile([1.0, 3.0], 50)
-    one, other = (kind(n_trees=5, random_state=0).fit(X, y, sample_weight=weight * unit) for unit in (1, 2.0**-20))
+    one, other = (kind(n_estimators=5, random_state=0).fit(X, y, sample_weight=weight * unit) for unit in (1, 2.0**-20))
     np.testing.assert_array_equal(answers(one, test), answers(other, test))
 
 
 def test_the_unit_of_a_number_does_not_matter():
     X, test, y, _ = table(100)
     y = y + X[:, 0]
-    one, other = (RandomForestRegressor(n_trees=5, random_state=0).fit(X, y * unit) for unit in (1, 2.0**-40))
+    one, other = (RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y * unit) for unit in (1, 2.0**-40))
     np.testing.assert_allclose(one.predict(test), other.predict(test) * 2.0**40, rtol=1e-9)
 
 
 @pytest.mark.parametrize("weight", [np.zeros(4), np.array([1.0, 1, 1, -1])])
 @pytest.mark.parametrize("kind", FORESTS)
-def test_weights_that_say_nothing_are_refused(kind, weight):
-    with pytest.raises(ValueError, match=r"sample_weight must not be negative|must contain at least one non-zero"):
-        kind(n_trees=2).fit(np.eye(4), [0, 1, 0, 1], sample_weight=weight)
+def test_invalid_weights_are_refused(kind, weight):
+    with pytest.raises(ValueError, match=r"sample_weight must be non-negative|must contain at least one non-zero"):
+        kind(n_estimators=2).fit(np.eye(4), [0, 1, 0, 1], sample_weight=weight)
 
 
 # Tables of all kinds
@@ -378,7 +380,7 @@ def test_missing_cells_cost_little(missing):
 
 
 def mixed(n_rows=200, seed=0):
-    """Numbers, categories and gaps; the class is told by a category and a number together."""
+    """Numbers, categories and missing cells; a category and a number together determine the class."""
     rng = np.random.default_rng(seed)
     colour, size = rng.choice(["red", "green", "blue"], n_rows), rng.normal(size=n_rows)
     rows = np.empty((n_rows, 3), object)
@@ -400,8 +402,8 @@ def test_a_data_frame_is_learned_as_it_comes():
     rows, y = mixed()
     frame = pandas.DataFrame({"colour": rows[:, 0], "size": rows[:, 1].astype(float), "mark": rows[:, 2]})
     frame["colour"] = frame["colour"].astype("category")
-    forest = RandomForestClassifier(n_trees=10, random_state=0).fit(frame, y)
-    plain = RandomForestClassifier(n_trees=10, random_state=0).fit(rows, y)
+    forest = RandomForestClassifier(n_estimators=10, random_state=0).fit(frame, y)
+    plain = RandomForestClassifier(n_estimators=10, random_state=0).fit(rows, y)
     np.testing.assert_array_equal(forest.predict_proba(frame), plain.predict_proba(rows))
     assert forest.feature_names_in_.tolist() == ["colour", "size", "mark"]
 
@@ -410,7 +412,7 @@ def test_a_data_frame_is_learned_as_it_comes():
 def test_classes_keep_their_names(labels):
     X, test, y, _ = table(60)
     named = np.array(labels)[y]
-    forest = RandomForestClassifier(n_trees=5, random_state=0).fit(X, named)
+    forest = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, named)
     assert forest.classes_.tolist() == sorted(labels)
     assert set(forest.predict(test)) <= set(labels)
 
@@ -421,7 +423,7 @@ def test_classes_keep_their_names(labels):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_trees": 0}, "n_trees must be at least 1, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be at least 1, got 0"),
         ({"max_depth": 0}, "max_depth must be at least 1, got 0"),
         ({"min_samples_split": 1}, "min_samples_split must be at least 2, got 1"),
         ({"min_samples_leaf": -1}, "min_samples_leaf must be at least 0, got -1"),
@@ -442,5 +444,5 @@ def test_a_parameter_that_does_not_fit_is_named(parameters, message):
 
 
 @pytest.mark.parametrize(("wanted", "tried"), [("sqrt", 4), ("log2", 4), (0.25, 4), (4, 4), (None, 16), (0.01, 1)])
-def test_max_features_says_how_many_columns_a_node_tries(wanted, tried):
-    assert tried_columns(wanted, 16) == tried
+def test_max_features_sets_the_candidate_columns(wanted, tried):
+    assert n_candidate_columns(wanted, 16) == tried

@@ -1,4 +1,4 @@
-"""Single trees at their limits: any table, chains of thousands of levels, parameters that make no sense."""
+"""Single trees at their limits: any table, chains of thousands of levels, invalid parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from posepipe.learn.tables.estimators.id3 import Id3Classifier
 
 LEARNERS = [
     Id3Classifier(),
-    Id3Classifier(min_gain=0, missing="most_common", discretize="equal-frequency", n_bins=3),
+    Id3Classifier(min_impurity_decrease=0, missing="most_common", discretize="equal-frequency", n_bins=3),
     Id3Classifier(prune="reduced-error"),
     C45Classifier(),
     C45Classifier(prune=None, min_samples_leaf=1, average_gain_guard=False, missing="most_common"),
@@ -70,10 +70,10 @@ def rows_that_count(learner, weight, n_rows: int) -> int:
 @every_learner
 @settings(max_examples=25)
 @given(table=tables(), seed=st.integers(0, 3))
-def test_any_table_is_learned_and_answered(learner, table, seed):
+def test_any_table_is_fitted_and_predicted(learner, table, seed):
     X, y, weight, new = table
     learner = clone(learner).set_params(random_state=seed)
-    least = 2 if learner._wants_validation() else 1
+    least = 2 if learner._needs_validation() else 1
     if rows_that_count(learner, weight, len(y)) < least:
         with pytest.raises(ValueError, match=r"non-zero|at least 2 rows"):
             learner.fit(X, y, weight)
@@ -118,12 +118,12 @@ def test_rows_of_no_weight_are_as_good_as_left_out(learner):
 
 
 @every_learner
-def test_a_seed_decides_which_rows_are_held_back_and_nothing_else(learner):
+def test_the_seed_decides_only_the_held_out_rows(learner):
     rng = np.random.default_rng(3)
     X, y = rng.random((300, 4)), rng.integers(0, 2, 300)
     answers = [clone(learner).set_params(random_state=seed).fit(X, y).predict(X) for seed in (0, 0, 1)]
     np.testing.assert_array_equal(answers[0], answers[1])
-    if not learner._wants_validation():
+    if not learner._needs_validation():
         np.testing.assert_array_equal(answers[0], answers[2])
 
 
@@ -137,7 +137,7 @@ def chain(depth: int = DEEPER_THAN_PYTHON_RECURSES) -> tuple[np.ndarray, np.ndar
     return np.arange(depth + 1.0)[:, None], np.arange(depth + 1) % 2
 
 
-def test_a_chain_of_three_thousand_levels_is_grown_and_asked():
+def test_three_thousand_levels_are_grown_and_predicted():
     X, y = chain(3000)
     learner = CartClassifier().fit(X, y)
     assert learner.get_depth() > 2900
@@ -149,14 +149,14 @@ def test_a_chain_of_three_thousand_levels_is_grown_and_asked():
     ("learner", "deep"),
     [
         (CartRegressor(), True),
-        (C45Classifier(min_samples_leaf=1, min_gain=0, prune=None), True),
-        (C45Classifier(min_samples_leaf=1, min_gain=0), False),
+        (C45Classifier(min_samples_leaf=1, min_impurity_decrease=0, prune=None), True),
+        (C45Classifier(min_samples_leaf=1, min_impurity_decrease=0), False),
         (CartClassifier(ccp_alpha=1e-9), True),
         (CartClassifier(stop="chi-square", significance=1), True),
     ],
     ids=repr,
 )
-def test_a_long_chain_is_grown_pruned_and_asked(learner, deep):
+def test_a_long_chain_is_grown_pruned_and_predicted(learner, deep):
     X, y = chain()
     learner.fit(X, y)
     assert (learner.get_depth() > 1000) == deep
@@ -187,10 +187,14 @@ def test_the_path_of_a_long_chain_leads_from_all_leaves_to_one():
     assert (np.diff(path.alphas) > 0).all()
 
 
-def test_a_chain_of_categories_is_grown_and_asked():
+def test_a_chain_of_categories_is_grown_and_predicted():
     X = np.eye(120).astype(int).astype(str)
     y = np.arange(120) % 2
-    for learner in (Id3Classifier(min_gain=0), C45Classifier(prune=None, min_samples_leaf=1), CartClassifier()):
+    for learner in (
+        Id3Classifier(min_impurity_decrease=0),
+        C45Classifier(prune=None, min_samples_leaf=1),
+        CartClassifier(),
+    ):
         learner.fit(X, y)
         assert learner.get_depth() > 50
         np.testing.assert_array_equal(learner.predict(X), y)
@@ -207,10 +211,10 @@ def test_a_chain_of_categories_is_grown_and_asked():
         (Id3Classifier(min_samples_split=1), "min_samples_split must be at least 2, got 1"),
         (C45Classifier(min_samples_leaf=-1), "min_samples_leaf must be at least 0, got -1"),
         (CartClassifier(min_samples_leaf=np.nan), "min_samples_leaf must be at least 0, got nan"),
-        (CartClassifier(min_gain=-np.inf), "min_gain must be at least 0, got -inf"),
+        (CartClassifier(min_impurity_decrease=-np.inf), "min_impurity_decrease must be at least 0, got -inf"),
         (CartClassifier(criterion="squared_error"), "criterion must be 'gini', 'entropy' or 'misclassification'"),
-        (CartClassifier(costs=[[0, 1]]), r"costs must be \(2, 2\), not negative, with criterion 'gini'"),
-        (CartClassifier(costs=[[0, -1], [1, 0]]), "not negative"),
+        (CartClassifier(costs=[[0, 1]]), r"costs must be \(2, 2\), non-negative, with criterion 'gini'"),
+        (CartClassifier(costs=[[0, -1], [1, 0]]), "non-negative"),
         (CartClassifier(costs=[[0, 1], [1, 0]], criterion="entropy"), "with criterion 'gini'"),
         (CartClassifier(stop="early"), r"stop must be one of \(None, 'chi-square', 'validation'\), got 'early'"),
         (CartRegressor(stop="chi-square"), "stop='chi-square' tests classes; for numbers give 'validation' or None"),
@@ -218,9 +222,9 @@ def test_a_chain_of_categories_is_grown_and_asked():
         (CartClassifier(prune="pessimistic"), "prune must be one of"),
         (Id3Classifier(prune="pessimistic"), "prune must be None or 'reduced-error', got 'pessimistic'"),
         (C45Classifier(prune="cost-complexity"), "prune must be None, 'pessimistic' or 'reduced-error'"),
-        (CartClassifier(ccp_alpha=-0.1), "ccp_alpha must not be negative, got -0.1"),
-        (CartClassifier(ccp_alpha=np.nan), "ccp_alpha must not be negative, got nan"),
-        (CartClassifier(standard_errors=-1), "standard_errors must not be negative, got -1"),
+        (CartClassifier(ccp_alpha=-0.1), "ccp_alpha must be at least 0, got -0.1"),
+        (CartClassifier(ccp_alpha=np.nan), "ccp_alpha must be at least 0, got nan"),
+        (CartClassifier(standard_errors=-1), "standard_errors must be at least 0, got -1"),
         (CartRegressor(prune="cost-complexity", standard_errors=1), "standard error"),
         (CartClassifier(prune_criterion="squared_error"), "prune_criterion must be 'gini', 'entropy'"),
         (CartClassifier(prune="reduced-error", validation_fraction=1), "validation_fraction must lie between 0 and 1"),
@@ -228,7 +232,7 @@ def test_a_chain_of_categories_is_grown_and_asked():
         (CartClassifier(class_weight="even"), "class_weight"),
         (Id3Classifier(discretize="kmeans"), "strategy must be one of equal-width, equal-frequency, best-cut"),
         (Id3Classifier(n_bins=1), "n_bins must be a whole number of at least 2"),
-        (C45Classifier(column_costs={"age": 2}), r"columns of the table \(column 0\) and costs above 0, got 'age': 2"),
+        (C45Classifier(column_costs={"age": 2}), r"columns of the table \(column 0\) to costs above 0, got 'age': 2"),
         (C45Classifier(column_costs={1: 2}), "costs above 0, got 1: 2"),
         (C45Classifier(column_costs={0: 0}), "costs above 0, got 0: 0"),
         (C45Classifier(column_costs=[2.0]), r"column_costs must map columns to costs, got \[2.0\]"),
@@ -236,7 +240,7 @@ def test_a_chain_of_categories_is_grown_and_asked():
     ],
     ids=lambda value: repr(value) if not isinstance(value, str) else "",
 )
-def test_a_parameter_that_makes_no_sense_is_refused_by_name(learner, message):
+def test_an_invalid_parameter_is_refused_by_name(learner, message):
     with pytest.raises(ValueError, match=message):
         learner.fit([[1.0], [2], [3], [4]], [0, 1, 1, 0])
 
@@ -251,7 +255,7 @@ def test_a_parameter_that_makes_no_sense_is_refused_by_name(learner, message):
     ],
 )
 @pytest.mark.parametrize("learner", [Id3Classifier(), CartRegressor()], ids=repr)
-def test_weights_that_make_no_sense_are_refused(learner, given_weight, message):
+def test_invalid_weights_are_refused(learner, given_weight, message):
     with pytest.raises(ValueError, match=message):
         learner.fit([[1.0], [2], [3], [4]], [0, 1, 1, 0], given_weight)
 
@@ -270,7 +274,7 @@ def test_validation_rows_that_do_not_fit_are_refused(validation, message):
         CartClassifier(prune="reduced-error").fit([[1.0], [2], [3], [4]], [0, 1, 1, 0], validation=validation)
 
 
-def test_words_are_no_number_to_predict():
+def test_a_regressor_refuses_words_as_target():
     with pytest.raises(ValueError, match="could not convert string to float"):
         CartRegressor().fit([[1.0], [2]], ["a", "b"])
 

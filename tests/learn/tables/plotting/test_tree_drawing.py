@@ -1,4 +1,4 @@
-"""Drawings hold what they must, are well formed whatever the names, and no two texts lie on each other."""
+"""Drawings are complete and well formed for any names, and no two texts overlap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.learn.tables.plotting.test_tree_text import chain
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<&\"'> \x00\x1b\ud800"
-"""What XML gives a meaning to, and what it cannot hold."""
+"""Characters with a meaning in XML, and characters that XML does not allow."""
 
 
 def drawn(name: str, learner) -> str:
@@ -65,7 +65,7 @@ TEACHING_TREES = [
 
 
 @pytest.mark.parametrize(("name", "learner"), TEACHING_TREES)
-def test_no_two_texts_overlap_and_none_leaves_the_paper(name, learner):
+def test_no_two_texts_overlap_and_none_leaves_the_drawing(name, learner):
     drawing = drawn(name, learner)
     root = ElementTree.fromstring(drawing)
     boxes = texts(drawing)
@@ -79,7 +79,7 @@ def test_no_two_texts_overlap_and_none_leaves_the_paper(name, learner):
             assert apart, (text, other)
 
 
-def test_the_weather_tree_holds_its_questions_answers_and_counts():
+def test_the_weather_drawing_holds_columns_branches_and_counts():
     said = words(drawn("weather", Id3Classifier()))
     assert sorted(said) == sorted(
         ["outlook", "wind", "humidity", "overcast", "rain", "sunny", "strong", "weak", "high", "normal"]
@@ -95,7 +95,7 @@ def test_a_parent_stands_midway_between_its_children():
     assert middle["humidity"] == pytest.approx((middle["high"] + middle["normal"]) / 2, abs=0.2)
 
 
-def test_the_drawing_tells_of_ties_and_of_leaves_without_rows():
+def test_the_drawing_shows_ties_and_leaves_without_rows():
     said = words(drawn("restaurant", Id3Classifier()))
     assert "as good: Price, Res, Type, Est" in said
     assert "no rows" in said
@@ -178,7 +178,7 @@ def test_regions_fill_the_frame_and_meet_at_the_threshold():
     assert int(first[2]) / (int(first[2]) + int(second[2])) == pytest.approx(share, abs=0.005)
 
 
-def test_every_row_is_a_dot_of_its_class_and_names_and_what_is_held_are_said():
+def test_rows_are_dots_and_the_fixed_columns_are_named():
     points, sides = quarters()
     points[5, 2] = np.nan
     tree = CartClassifier().fit(points, sides)

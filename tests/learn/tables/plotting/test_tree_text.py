@@ -1,4 +1,4 @@
-"""Trees in letters, as one would draw them by hand; which columns tied is worked out anew, row by row."""
+"""Trees as text, against hand-written ones; ties are recomputed row by row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def text_of(learner, name: str) -> list[str]:
 
 
 def chain(n_levels: int) -> SingleTreeClassifier:
-    """A tree that parts off one leaf a level, made by hand."""
+    """A hand-made tree that splits off one leaf per level."""
     n_nodes = 2 * n_levels + 1
     inner = np.arange(n_nodes) % 2 == 0
     inner[-1] = False
@@ -41,7 +41,7 @@ def chain(n_levels: int) -> SingleTreeClassifier:
     return learner
 
 
-def test_the_weather_tree_by_hand():
+def test_the_weather_tree_is_written():
     assert text_of(Id3Classifier(), "weather") == [
         "outlook",
         "|- overcast: yes (4)",
@@ -54,7 +54,7 @@ def test_the_weather_tree_by_hand():
     ]
 
 
-def test_two_branches_of_numbers_and_of_categories_and_the_ties_between_them():
+def test_binary_branches_and_their_ties_are_written():
     assert text_of(CartClassifier(), "defaulted_loans") == [
         "marital   (as good: income)",
         "|- married: no (4)",
@@ -66,7 +66,7 @@ def test_two_branches_of_numbers_and_of_categories_and_the_ties_between_them():
     ]
 
 
-def test_a_leaf_without_rows_says_so_and_so_does_one_that_is_not_pure():
+def test_empty_and_impure_leaves_are_marked():
     assert "|     |- French: No (no rows)" in text_of(Id3Classifier(), "restaurant")
     assert text_of(C45Classifier(min_samples_leaf=1), "restaurant")[1] == "|- Full: No (No: 4, Yes: 2)"
 
@@ -119,13 +119,13 @@ def test_five_thousand_levels_print():
     assert lines[-1] == "   " * 4999 + "'- > 4999: no (1)"
 
 
-def test_the_restaurant_says_which_columns_tied_when_it_is_full():
+def test_ties_of_the_full_restaurant_are_named():
     # Hun, Price, Res, Type and Est all save 0.252 bits there
     assert text_of(Id3Classifier(), "restaurant")[1] == "|- Full: Hun   (as good: Price, Res, Type, Est)"
 
 
 def best_columns(rows: np.ndarray, classes: np.ndarray) -> tuple[int, ...]:
-    """Columns of categories with the most gain, from the definition."""
+    """Columns of categories with the maximum gain, from the definition."""
     counts = np.array([np.sum(classes == c) for c in np.unique(classes)])
     gains = []
     for column in rows.T:
@@ -136,13 +136,13 @@ def best_columns(rows: np.ndarray, classes: np.ndarray) -> tuple[int, ...]:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), prune=st.booleans())
-def test_ties_are_those_of_the_definition_before_and_after_pruning(seed, prune):
+def test_ties_follow_the_definition_before_and_after_pruning(seed, prune):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 3, (30, 4)).astype(str).astype(object)
     classes = np.where(rng.random(30) < 0.7, rows[:, 1] == rows[:, 2], rng.random(30) < 0.5)
-    fitted = Id3Classifier(min_gain=1e-6, prune="reduced-error" if prune else None)
+    fitted = Id3Classifier(min_impurity_decrease=1e-6, prune="reduced-error" if prune else None)
     fitted.fit(rows, classes, validation=(rows[:10], ~classes[:10]))
-    tree, codes = fitted.tree_.tree, fitted._code(rows).T
+    tree, codes = fitted.tree_.tree, fitted._encode(rows).T
     reached = [(0, np.ones(len(rows), bool))]
     expected = {}
     while reached:
@@ -158,8 +158,10 @@ def test_ties_are_those_of_the_definition_before_and_after_pruning(seed, prune):
     assert fitted.ties_ == expected
 
 
-@pytest.mark.parametrize("learner", [C45Classifier(), CartClassifier(min_gain=0.02), CartClassifier(oblique=True)])
-def test_the_column_that_is_asked_is_the_first_of_those_tied(learner):
+@pytest.mark.parametrize(
+    "learner", [C45Classifier(), CartClassifier(min_impurity_decrease=0.02), CartClassifier(oblique=True)]
+)
+def test_the_split_column_is_the_first_of_its_ties(learner):
     rng = np.random.default_rng(5)
     points = rng.integers(0, 4, (60, 3)).astype(float)
     points = np.column_stack([points, points[:, 0]])  # the last column ties with the first wherever that is best
@@ -173,11 +175,11 @@ def test_the_column_that_is_asked_is_the_first_of_those_tied(learner):
         assert 3 in learner.ties_[int(node)]
 
 
-def test_finders_gather_no_ties_unless_they_are_told_to():
+def test_finders_collect_no_ties_by_default():
     table = Table.of(np.eye(3), np.full(3, NUMERIC), np.zeros(3), np.arange(3) % 2, 2)
     assert ColumnSplits(table, 0).ties is None
 
 
-def test_a_tree_that_was_not_grown_here_has_no_ties_to_tell_of():
+def test_a_hand_made_tree_has_no_ties():
     assert not hasattr(chain(1), "ties_")
     assert tree_text(chain(1)).splitlines() == ["x", "|- <= 0: no (1)", "'- > 0: yes (2)"]

@@ -1,4 +1,4 @@
-"""Best splits of random tables: what the definitions say, whatever the order, weight and gaps of the rows."""
+"""Best splits of random tables follow the definitions for any order, weights and missing cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from posepipe.learn.growing import GrowthRules, OpenNodes
 from posepipe.learn.impurity import CRITERIA, SQUARED_ERROR
-from posepipe.learn.tables.splitting.column_scan import EACH, EQUALS, NUMERIC
+from posepipe.learn.tables.splitting.column_scan import MULTIWAY, NUMERIC, ONE_VS_REST
 from posepipe.learn.tables.splitting.column_splits import ByGainRatio, ColumnSplits, Table, by_gain
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.directions import RandomCombinations, fisher_directions
@@ -20,7 +20,7 @@ from tests.reference.tables import column_scan as naive
 from tests.reference.tables import descent as naive_descent
 
 EVERY_SPLIT = GrowthRules(NO_LIMIT, NO_LIMIT, min_gain=1e-9, min_samples=2, split_samples=NO_LIMIT)
-NAIVE_KINDS = {NUMERIC: naive.NUMERIC, EACH: naive.EACH, EQUALS: naive.EQUALS}
+NAIVE_KINDS = {NUMERIC: naive.NUMERIC, MULTIWAY: naive.MULTIWAY, ONE_VS_REST: naive.ONE_VS_REST}
 N_CATEGORIES = 4
 
 
@@ -63,7 +63,7 @@ class Rows:
 def tables(draw, criterion="entropy", weighted=True, most_rows=14):
     """One row to some, of numbers and categories, with missing cells, some columns constant or empty."""
     n_rows, n_columns = draw(st.integers(1, most_rows)), draw(st.integers(1, 4))
-    kinds = draw(st.lists(st.sampled_from([NUMERIC, EACH, EQUALS]), min_size=n_columns, max_size=n_columns))
+    kinds = draw(st.lists(st.sampled_from([NUMERIC, MULTIWAY, ONE_VS_REST]), min_size=n_columns, max_size=n_columns))
     cell = st.one_of(st.integers(0, N_CATEGORIES - 1), st.none())
     columns = draw(st.lists(st.lists(cell, min_size=n_rows, max_size=n_rows), min_size=n_columns, max_size=n_columns))
     value = st.integers(-8, 8).map(lambda quarter: quarter / 4) if criterion == "squared_error" else st.integers(0, 2)
@@ -79,7 +79,7 @@ def tables(draw, criterion="entropy", weighted=True, most_rows=14):
 
 
 def same_tree(one: TableTree, other: TableTree, factor: float = 1.0) -> bool:
-    """Whether two trees ask the same, and hold the same weights times a factor, but for rounding."""
+    """Whether two trees have equal splits, and equal weights up to a factor and rounding."""
     a, b = one.tree, other.tree
     return (
         np.array_equal(a.feature, b.feature)
@@ -125,7 +125,7 @@ def test_by_gain_ratio_the_best_split_is_as_quinlan_defines_it(rows, guard, cost
     assert rows.best(choice=priced)[1] == naive.best_of_columns(every, "gain ratio", costs, guard)
 
 
-@given(tables(), st.integers(0, 3), st.sampled_from([NUMERIC, EACH, EQUALS]))
+@given(tables(), st.integers(0, 3), st.sampled_from([NUMERIC, MULTIWAY, ONE_VS_REST]))
 def test_a_planted_split_is_found(rows, place, kind):
     answer = (rows.target > 0).astype(np.float64)
     planted = replace(
@@ -157,7 +157,7 @@ def test_ties_between_thresholds_go_to_the_lowest():
 
 
 def test_ties_between_categories_go_to_the_first():
-    rows = Rows(np.array([[3.0], [1], [2]]), np.array([EQUALS], np.uint8), np.array([0.0, 1, 2]))
+    rows = Rows(np.array([[3.0], [1], [2]]), np.array([ONE_VS_REST], np.uint8), np.array([0.0, 1, 2]))
     assert rows.best()[2] == 1
 
 
@@ -174,7 +174,7 @@ def test_extreme_neighbours_are_parted(low, high):
     assert low <= tree.threshold[0] < high
 
 
-def test_no_branch_holds_less_than_the_least_weight():
+def test_no_branch_holds_less_than_the_minimum_weight():
     rows = numbers([1, 2, 3, 4, 5, 6], target=[1, 0, 0, 0, 0, 0])
     assert rows.best(min_leaf=1)[2] == 1.5
     assert rows.best(min_leaf=2)[2] == 2.5
@@ -183,17 +183,17 @@ def test_no_branch_holds_less_than_the_least_weight():
     assert replace(rows, weight=np.array([3.5, 1, 1, 1, 1, 1])).best(min_leaf=3.5)[2] == 1.5
 
 
-def test_of_many_branches_two_must_hold_the_least_weight():
-    rows = Rows(np.array([[0.0], [0], [1], [1], [2]]), np.array([EACH], np.uint8), np.array([0.0, 0, 1, 1, 2]))
+def test_two_of_many_branches_must_hold_the_minimum_weight():
+    rows = Rows(np.array([[0.0], [0], [1], [1], [2]]), np.array([MULTIWAY], np.uint8), np.array([0.0, 0, 1, 1, 2]))
     assert rows.best(min_leaf=2)[1] == 0
     assert rows.best(min_leaf=2.5)[1] is None
 
 
-def test_a_column_with_a_gap_saves_less_than_the_same_column_without():
+def test_missing_cells_reduce_the_gain_of_a_column():
     """25 of 30 rows known, Quinlan's way: 0.396 in print, where 25/30 of 0.4741 is 0.39511."""
     cells = np.array([0.0] * 13 + [1] * 12 + [np.nan] * 5)[:, None]
     target = np.array([0.0] * 1 + [1] * 12 + [0] * 10 + [1] * 2 + [0, 0, 0, 1, 1])
-    for kind in (NUMERIC, EACH, EQUALS):
+    for kind in (NUMERIC, MULTIWAY, ONE_VS_REST):
         gain, column, _ = Rows(cells, np.array([kind], np.uint8), target).best()
         assert column == 0
         assert gain == pytest.approx(0.39511, abs=5e-6)
@@ -212,23 +212,23 @@ def best_of_a_sliver(choice, idle_columns=0) -> int | None:
     sliver = (np.arange(16) == 0).astype(float)
     eight = np.array([0, 0, 1, 1, 4, 5, 6, 7, 2, 2, 3, 3, 4, 5, 6, 7], float)
     cells = np.stack([sliver, eight, *[np.arange(16) % 2.0] * idle_columns], axis=1)
-    rows = Rows(cells, np.full(2 + idle_columns, EACH, np.uint8), target, n_categories=8)
+    rows = Rows(cells, np.full(2 + idle_columns, MULTIWAY, np.uint8), target, n_categories=8)
     return rows.best(choice=choice)[1]
 
 
-def test_the_ratio_alone_favours_a_sliver_and_the_guard_forbids_it():
+def test_the_guard_refuses_a_sliver_that_the_ratio_favours():
     assert best_of_a_sliver(by_gain) == 1
     assert best_of_a_sliver(ByGainRatio(average_gain_guard=False)) == 0
     assert best_of_a_sliver(ByGainRatio(average_gain_guard=True)) == 1
 
 
-def test_the_average_is_over_all_columns_also_those_that_save_nothing():
+def test_the_average_gain_includes_columns_without_gain():
     # (0.0655 + 0.5) / 8 = 0.0707 forbids the sliver; / 9 = 0.0628 does not
     assert best_of_a_sliver(ByGainRatio(), idle_columns=6) == 1
     assert best_of_a_sliver(ByGainRatio(), idle_columns=7) == 0
 
 
-def test_a_column_is_asked_when_its_squared_ratio_is_worth_its_cost():
+def test_a_column_wins_if_its_squared_ratio_outweighs_its_cost():
     # (0.19423 / 0.16667)^2 = 1.358
     for cost, best in ((1.35, 0), (1.37, 1)):
         choice = ByGainRatio(average_gain_guard=False, costs=np.array([cost, 1.0]))
@@ -343,7 +343,7 @@ def test_the_unit_of_costs_changes_no_split(unit):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_splits_that_save_nothing_are_made_where_rows_still_part(criterion):
-    """Parity: no column saves anything until all others are known, and rounding must not call that a loss."""
+    """Parity: no column has a gain before all others are known, and rounding must not make it negative."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
         x = np.array([[(n >> bit) & 1 for bit in range(4)] for n in range(16)], float)
@@ -354,7 +354,7 @@ def test_splits_that_save_nothing_are_made_where_rows_still_part(criterion):
 
 @settings(max_examples=30)
 @given(tables(), st.integers(0, 5))
-def test_one_candidate_a_node_and_the_same_seed_give_the_same_tree(rows, seed):
+def test_one_candidate_per_node_is_fixed_by_the_seed(rows, seed):
     few = replace(EVERY_SPLIT, candidates=1)
     assert same_tree(rows.grow(few, seed), rows.grow(few, seed))
 
@@ -380,16 +380,16 @@ def test_candidates_are_drawn_for_every_node_and_all_in_time():
 
 
 def oblique_rows() -> Rows:
-    """Two columns parted by a slanting line, x + 2 y = 0, one of noise, one of categories.
+    """Two columns separated by an oblique line, x + 2 y = 0, one of noise, one of categories.
 
-    Numbers lie as densely whichever way one looks, so that Fisher's direction is at right angles to the line.
+    The density is the same in all directions, so Fisher's direction is orthogonal to the line.
     """
     rng = np.random.default_rng(3)
     x = rng.normal(size=(600, 3))
     x = x[(np.abs(x[:, 0] + 2 * x[:, 1]) > 0.4) & (np.linalg.norm(x, axis=1) < 2)]
     target = (x[:, 0] + 2 * x[:, 1] > 0).astype(float)
     cells = np.column_stack([x, rng.integers(0, 3, len(x))])
-    return Rows(cells, np.array([NUMERIC, NUMERIC, NUMERIC, EQUALS], np.uint8), target)
+    return Rows(cells, np.array([NUMERIC, NUMERIC, NUMERIC, ONE_VS_REST], np.uint8), target)
 
 
 def open_nodes(*sizes: int) -> OpenNodes:
@@ -411,7 +411,7 @@ def test_each_node_tries_random_combinations_of_its_own():
     assert len(np.unique(directions, axis=0)) == 15
 
 
-def test_fisher_gives_one_direction_a_node_and_asks_no_categories():
+def test_fisher_gives_one_direction_without_categories_per_node():
     finder = oblique_rows().finder()
     directions, tried = fisher_directions(finder, open_nodes(100, 100, 3), np.random.default_rng(0))
     assert directions.shape == (3, 4)
@@ -424,7 +424,7 @@ def test_fisher_gives_one_direction_a_node_and_asks_no_categories():
 
 
 @pytest.mark.parametrize("moments", [False, True])
-def test_a_slanting_boundary_takes_one_oblique_split(moments):
+def test_an_oblique_boundary_takes_one_oblique_split(moments):
     rows = oblique_rows()
     if moments:
         rows = replace(rows, criterion="squared_error")
@@ -436,7 +436,7 @@ def test_a_slanting_boundary_takes_one_oblique_split(moments):
     assert straight.combinations.shape == (0, 4)
 
 
-def test_where_a_column_is_as_good_as_a_combination_the_column_is_asked():
+def test_a_column_wins_a_tie_with_a_combination():
     rng = np.random.default_rng(5)
     rows = numbers(*rng.uniform(size=(2, 40)), target=rng.integers(0, 2, 40))
     rows = replace(rows, target=(rows.cells[:, 1] > 0.5).astype(float))

@@ -1,4 +1,4 @@
-"""Tables of every kind come in, and codes go out; what a column cannot hold is refused in words."""
+"""Tables of any type are encoded; cells that a column cannot hold are refused with a clear message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fitted(X, y=(0, 1, 1, 0), **parameters) -> CartClassifier:
 # Object tables
 
 
-def test_numbers_pass_as_they_are_and_words_by_their_place_in_the_alphabet():
+def test_numbers_stay_and_words_become_alphabetical_codes():
     assert codes([3, 1.5, -2], ["b", "c", "a"]) == [[3, 1.5, -2], [1, 2, 0]]
 
 
@@ -81,7 +81,7 @@ def test_numbers_are_categories_where_one_says_so():
     np.testing.assert_array_equal(schema.encode(cells).ravel(), [1, 0, 1, np.nan])
 
 
-def test_a_table_of_floats_is_coded_like_the_same_table_of_objects():
+def test_floats_are_encoded_like_the_same_objects():
     floats = np.array([[7, 1.5], [3, np.nan], [np.nan, 2], [7, 2]])
     one, other = (Schema.learn(cells, ["a", "b"], np.array([True, False])) for cells in (floats, floats.astype(object)))
     new = np.array([[3, 0], [8, 1], [1, 9], [9, 1], [np.nan, 2.0]])
@@ -107,7 +107,7 @@ def test_words_are_no_numbers():
 
 
 @given(st.lists(CELLS, min_size=1, max_size=12), st.booleans())
-def test_every_column_is_coded_and_its_codes_tell_its_cells_apart(column, categorical):
+def test_codes_are_distinct_for_distinct_cells(column, categorical):
     schema, cells = learn(column, categorical=categorical)
     code = schema.encode(cells).ravel()
     assert np.isnan(code).tolist() == [is_missing(cell) for cell in column]
@@ -184,12 +184,12 @@ def test_a_data_frame_brings_names_and_types():
     ],
 )
 @pytest.mark.parametrize("beside", [{}, {"n": [1.5, 2, 3, 4]}, {"s": ["x", "y", "x", "y"]}], ids=["alone", "n", "s"])
-def test_a_column_is_what_its_type_says_whatever_stands_beside_it(dtype, cells, categories, beside):
+def test_a_column_keeps_its_type_beside_any_other(dtype, cells, categories, beside):
     X = frame(own=series(cells, dtype), **beside)
     learner = fitted(X, min_samples_leaf=0)
     assert learner.schema_.categories[0] == categories
     missing = [cell is None or cell != cell for cell in cells]
-    assert np.isnan(learner._code(X)[0]).tolist() == missing
+    assert np.isnan(learner._encode(X)[0]).tolist() == missing
     assert learner.predict_proba(X).sum(axis=1) == pytest.approx(1)
 
 
@@ -255,12 +255,12 @@ def test_infinity_is_refused_in_training_and_later(infinite, beside):
         fitted(X).predict(np.array([[infinite]], object))
 
 
-def test_a_column_of_numbers_that_meets_a_word_says_which_and_what_to_do():
+def test_a_word_in_a_column_of_numbers_is_named_with_a_remedy():
     X = frame(age=[30, 40, 50, 60], sex=["m", "f", "m", "f"])
     learner = fitted(X)
-    with pytest.raises(ValueError, match="column 'age' held numbers in training and now 'old'; convert it"):
+    with pytest.raises(ValueError, match="column 'age' must hold numbers as in training, got 'old'; convert it"):
         learner.predict(frame(age=["old"], sex=["m"]))
-    with pytest.raises(ValueError, match="column 'column 0' held numbers in training and now '40'"):
+    with pytest.raises(ValueError, match="column 'column 0' must hold numbers as in training, got '40'"):
         fitted(X.to_numpy(dtype=object)).predict([["40", "m"]])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from posepipe.learn.tables.estimators.cart import CartClassifier
-from posepipe.learn.tables.splitting.threads import WORTH_WAKING, side_by_side, worth_threads
+from posepipe.learn.tables.splitting.threads import MIN_PARALLEL_ROWS, map_in_threads, use_threads
 
 ALL_THREADS = numba.config.NUMBA_NUM_THREADS
 
@@ -21,28 +21,28 @@ def threads(request):
 
 
 def test_results_come_in_the_order_of_the_jobs(threads):
-    assert list(side_by_side(lambda job: -job, range(50))) == [-job for job in range(50)]
+    assert list(map_in_threads(lambda job: -job, range(50))) == [-job for job in range(50)]
 
 
 def test_kernels_within_a_job_use_one_thread(threads):
-    assert set(side_by_side(lambda job: numba.get_num_threads(), range(20))) == {1}
+    assert set(map_in_threads(lambda job: numba.get_num_threads(), range(20))) == {1}
     assert numba.get_num_threads() == threads
 
 
 def test_what_a_job_raises_comes_out(threads):
     with pytest.raises(ZeroDivisionError):
-        list(side_by_side(lambda job: 1 // job, range(-3, 3)))
+        list(map_in_threads(lambda job: 1 // job, range(-3, 3)))
 
 
-def test_little_work_wakes_nobody(threads):
-    assert not worth_threads(WORTH_WAKING - 1)
-    assert worth_threads(WORTH_WAKING) == (threads > 1)
+def test_little_work_runs_in_one_thread(threads):
+    assert not use_threads(MIN_PARALLEL_ROWS - 1)
+    assert use_threads(MIN_PARALLEL_ROWS) == (threads > 1)
 
 
 @pytest.mark.skipif(ALL_THREADS == 1, reason="one core")
 def test_many_threads_grow_the_same_tree_as_one():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(WORTH_WAKING, 4))
+    X = rng.normal(size=(MIN_PARALLEL_ROWS, 4))
     X[rng.random(X.shape) < 0.01] = np.nan
     y = (np.nansum(X, axis=1) + rng.normal(size=len(X)) > 0).astype(int)
     grown = []

@@ -1,0 +1,1 @@
+"""The tree learners, with scikit-learn's interface."""

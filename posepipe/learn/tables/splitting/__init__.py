@@ -1,0 +1,1 @@
+"""How nodes of a table are split, and rows sent down a tree."""
