@@ -1,8 +1,7 @@
-"""The training-data flow on one page: cast -> placement -> room -> shot -> labelled frame.
+"""Write a dataset: recordings rendered by a pool of workers, resumed where an earlier run stopped, and a manifest.
 
-A frame depends on (recipe, index) alone, a sequence on (recipe, number). A dataset is written in recordings of
-RECORDING_FRAMES frames, or of one sequence, each, every one complete or absent, so that any number of workers makes
-the same bytes and a killed run goes on where it stopped.
+A dataset is written in recordings of RECORDING_FRAMES frames, or of one sequence. Each recording is complete or absent.
+Any number of workers therefore writes the same bytes, and an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -15,138 +14,23 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numba
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from posepipe.datasets.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.frames import LabelledFrame
 from posepipe.io.files import disk_errors, read_json_object
 from posepipe.models.provenance import source_revision
 from posepipe.recording import RecordingWriter
-from synth.geometry.mesh import Mesh
-from synth.motion.motions import Motions
-from synth.recipe import Recipe
-from synth.render.render_frame import shoot
-from synth.scene.placement import ELBOW_ROOM_M, Placement, View, draw_companion, draw_placement
-from synth.scene.room import CLEAR_M, build_room
-from synth.scene.subjects import Cast, Figure, People
-from synth.sequences import SequenceRenderer
+from synth.recipe import Recipe, flat_fields
+from synth.renderer import Renderer
 
 RECORDING_FRAMES = 250
-MAX_VIEWS = 200
-MIN_PERSON_PIXELS = 200
-"""A view that shows less of the person is drawn again: nothing is to be learned from it."""
-
-
-class Renderer(Protocol):
-    """Renders a recipe, any of its recordings at any time."""
-
-    recipe: Recipe
-
-    @property
-    def cast(self) -> Cast:
-        """Who is in it."""
-
-    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
-        """Those of one recording, by their numbers in the dataset."""
-
-    def scene(self, number: int) -> str | None:
-        """What recording ``number`` shows if it is a sequence; None = frames that stand alone."""
-
-    def describe(self) -> dict:
-        """What it renders beside the recipe: plain data, for the dataset's manifest."""
-
-
-class FrameRenderer:
-    """Renders the frames of one recipe, any frame at any time."""
-
-    def __init__(self, recipe: Recipe, cast: Cast) -> None:
-        self.recipe = recipe
-        self.cast = cast
-
-    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
-        """Frames from ``first`` on."""
-        return map(self.render, range(first, first + count))
-
-    def scene(self, number: int) -> None:
-        """None: a frame knows nothing of the others."""
-
-    def describe(self) -> dict:
-        return self.cast.describe()
-
-    def render(self, index: int) -> LabelledFrame:
-        """Render frame ``index``, labelled."""
-        rng = np.random.default_rng([self.recipe.seed, index])
-        recipe, sensor = self.recipe, self.recipe.sensor
-        lens = sensor.intrinsics, sensor.width
-        figure = self.cast.figure(rng)
-        root_height_m = figure.root_m[1] - figure.floor_y_m
-        for _ in range(MAX_VIEWS):
-            placement = draw_placement(recipe, root_height_m, *lens, rng)
-            figures, placements = self._company(figure, placement, rng)
-            views = [p.view(f.root_m, f.floor_y_m) for f, p in zip(figures, placements, strict=True)]
-            around = self._surroundings(figures, placements, views, rng)
-            frame = shoot(figures, views, around, self.cast.body, sensor, recipe.noise, index, rng)
-            if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
-                return frame
-        raise PosepipeError(
-            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"
-            " pitch_deg or aside lie out of sight"
-        )
-
-    def _company(self, figure: Figure, placement: Placement, rng: np.random.Generator):
-        """The figure and those who stand with it, and all their places."""
-        figures, placements = [figure], [placement]
-        least, most = self.recipe.people
-        wanted = int(rng.integers(least, most + 1)) if most > 1 else 1
-        while len(figures) < wanted:
-            lens, width = self.recipe.sensor.intrinsics, self.recipe.sensor.width
-            clear_m = max([ELBOW_ROOM_M, *(f.reach_m for f in figures if f.support is not None)])
-            place = draw_companion(self.recipe, placements, lens, width, rng, clear_m)
-            if place is None:
-                break
-            companion = self.cast.figure(rng)
-            gap_m = min(np.linalg.norm(place.floor_place_m - other.floor_place_m) for other in placements)
-            if companion.support is not None and companion.reach_m > gap_m:
-                companion = replace(companion, support=None)  # no bed where somebody stands
-            figures.append(companion)
-            placements.append(place)
-        return figures, placements
-
-    def _surroundings(
-        self,
-        figures: Sequence[Figure],
-        placements: Sequence[Placement],
-        views: Sequence[View],
-        rng: np.random.Generator,
-    ) -> list[tuple[Mesh, View]]:
-        """A room and what the figures rest on, or nothing at all."""
-        if not self.recipe.room_share or rng.random() >= self.recipe.room_share:
-            return []
-        clear_m = [max(CLEAR_M, figure.reach_m) for figure in figures] if self.recipe.support_share else None
-        room = build_room([p.floor_place_m for p in placements], rng, clear_m)
-        supports = [
-            (f.support.facing(view.camera_m), view)
-            for f, view in zip(figures, views, strict=True)
-            if f.support is not None
-        ]
-        return [(room.facing(placements[0].camera_m), placements[0].world_view()), *supports]
-
-
-def make_renderer(recipe: Recipe, cast: Cast, motions: Motions | None = None) -> Renderer:
-    """What renders a recipe: single frames, or sequences. Raises ValueError for creatures, which have no motions."""
-    if not recipe.sequence_frames:
-        return FrameRenderer(recipe, cast)
-    if not isinstance(cast, People):
-        raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
-    return SequenceRenderer(recipe, cast, motions or Motions.embedded())
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,45 +40,42 @@ class _Job:
     path: Path
     first: int
     count: int
-    scene: str | None  #: of a sequence
+    scenario: str | None  #: of a sequence
 
 
-def generate(
+def write_dataset(
     folder: str | Path,
-    recipe: Recipe,
-    cast: Cast,
+    renderer: Renderer,
     workers: int | None = None,
     on_frames: Callable[[int], None] = lambda count: None,
-    motions: Motions | None = None,
 ) -> None:
     """Render a dataset into a folder; recordings that are already there are kept.
 
     Parameters
     ----------
-    folder : made if needed
-    recipe : Recipe
-    cast : draws who is in the frames
-    workers : processes; None = one a core
-    on_frames : told how many more frames are on disk, for a progress bar
-    motions : of sequences; None = those that come with the project
+    folder : path
+        Made if needed.
+    renderer : Renderer
+        Renders the recipe; see `synth.renderer.make_renderer`.
+    workers : int, optional
+        Processes; None = one a core.
+    on_frames : callable
+        Called with the number of frames that were written since the last call.
 
     Raises
     ------
     PosepipeError
         When the folder holds a dataset of another recipe or of other poses.
-    ValueError
-        For sequences of creatures.
     """
     folder = Path(folder)
-    renderer = make_renderer(recipe, cast, motions)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    recipe_data = {**recipe.to_dict(), **renderer.describe()}
+    recipe_data = {**renderer.recipe.to_dict(), **renderer.describe()}
     _refuse_other_recipe(folder, recipe_data)
     done: dict[str, RecordingEntry] = {}
     jobs = []
     for job in _jobs(folder, renderer):
-        entry = RecordingEntry.describe(job.path, job.scene) if job.path.exists() else None
+        entry = RecordingEntry.describe(job.path, job.scenario) if job.path.exists() else None
         if entry is not None and entry.frames == job.count:
             done[entry.file] = entry
             on_frames(job.count)
@@ -203,7 +84,7 @@ def generate(
 
     def record_progress() -> None:
         entries = [done[name] for name in sorted(done)]
-        write_manifest(folder, cast.body, recipe_data, entries, source_revision=source_revision())
+        write_manifest(folder, renderer.subjects.body, recipe_data, entries, source_revision=source_revision())
 
     record_progress()
     for entry in _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames):
@@ -215,25 +96,25 @@ def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
     """Every recording of the dataset."""
     frames, each = renderer.recipe.frames, _recording_frames(renderer.recipe.sequence_frames)
     for number, first in enumerate(range(0, frames, each)):
-        yield _Job(folder / recording_name(number), first, min(each, frames - first), renderer.scene(number))
+        yield _Job(folder / recording_name(number), first, min(each, frames - first), renderer.scenario(number))
 
 
 def _recording_frames(sequence_frames: int) -> int:
     return sequence_frames or RECORDING_FRAMES
 
 
-def _refuse_other_recipe(folder: Path, recipe_data: dict) -> None:
-    """A folder grows only by the recipe that it was begun with; more frames of the same are welcome."""
+def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
+    """Raise PosepipeError unless a folder is empty, or holds a dataset of the same recipe with at most as many frames.
+
+    Recipes are compared field by field, whatever version wrote the manifest. A field that it lacks has its default.
+    """
     if not (folder / MANIFEST_NAME).exists():
         strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("frames-", "."))]
         if strangers:
             raise PosepipeError(f"{folder} holds {strangers[0]}, which is no part of a dataset; give an empty folder")
         return
-    begun_with = read_json_object(folder / MANIFEST_NAME).get("recipe")
-    if not isinstance(begun_with, dict) or not isinstance(begun_with.get("frames"), int):
-        raise FormatError(folder / MANIFEST_NAME, "names no recipe; give another folder")
-    begun_with = {**Recipe().to_dict(), **begun_with}  # a field that joined later had its default
-    begun_with, wanted = (json.loads(json.dumps(fields)) for fields in (begun_with, recipe_data))
+    begun_with = _recorded_recipe(folder / MANIFEST_NAME)
+    wanted = _comparable(recipe_data)
     changed = [key for key in wanted | begun_with if key != "frames" and wanted.get(key) != begun_with.get(key)]
     if changed:
         raise PosepipeError(
@@ -245,6 +126,22 @@ def _refuse_other_recipe(folder: Path, recipe_data: dict) -> None:
         )
     if begun_with["frames"] % _recording_frames(wanted["sequence_frames"]) and begun_with["frames"] < wanted["frames"]:
         raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")
+
+
+def _recorded_recipe(path: Path) -> dict[str, Any]:
+    """The recipe of a manifest, in the form that `_comparable` gives."""
+    recorded = read_json_object(path).get("recipe")
+    if not isinstance(recorded, dict) or not isinstance(recorded.get("frames"), int):
+        raise FormatError(path, "names no recipe; give another folder")
+    try:
+        return _comparable(recorded)
+    except ValueError as error:
+        raise FormatError(path, f"{error}; give another folder") from None
+
+
+def _comparable(recipe_data: dict[str, Any]) -> dict[str, Any]:
+    """All fields of a recipe in one table, as JSON keeps them."""
+    return json.loads(json.dumps({**flat_fields(Recipe().to_dict()), **flat_fields(recipe_data)}))
 
 
 def _render_all(
@@ -269,14 +166,14 @@ def _render_all(
             for future in finished:
                 yield future.result()
     except BrokenProcessPool:
-        raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers and go on") from None
+        raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers and resume") from None
     finally:
-        pool.shutdown(cancel_futures=True)  # recordings that are under way are finished: they are kept
+        pool.shutdown(cancel_futures=True)  # recordings that are being rendered are finished and kept
 
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait until this is done, and not reach those processes, while they import, that are started here."""
+    """Delay Ctrl-C until the end of the block, and keep it from processes that start in it, while they import."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -304,7 +201,7 @@ _worker: _Worker | None = None  # set once in every worker process
 
 def _start_worker(renderer: Renderer, counter: Synchronized) -> None:
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     threadpool_limits(1)  # the other cores have workers of their own
     numba.set_num_threads(1)
     _worker = _Worker(renderer, counter)
@@ -318,10 +215,12 @@ def _work(job: _Job) -> RecordingEntry:
 def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
     sensor = renderer.recipe.sensor
     partial = job.path.with_name(job.path.name + ".partial")
-    with RecordingWriter(partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.cast.body) as writer:
+    with RecordingWriter(
+        partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.subjects.body
+    ) as writer:
         for frame in renderer.frames(job.first, job.count):
             writer.write(frame)
             on_frames(1)
     with disk_errors(job.path):
         os.replace(partial, job.path)
-    return RecordingEntry.describe(job.path, job.scene)
+    return RecordingEntry.describe(job.path, job.scenario)

@@ -1,106 +1,239 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
-A frame depends on the recipe and its index alone; the recipe travels in the dataset's manifest.
+A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
+its own section: poses, camera, scene or clothing.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
 from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
 from synth.sensors.sensor_file import find_sensor
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
-RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "aside")
 FPS = 30
-"""Frames a second of all that is rendered."""
+"""Frame rate of everything that is rendered."""
 MAX_PEOPLE = 8
-PITCHES = ("aim_limits_deg", "pitch_deg")
+OLD_NAMES = {
+    "aside": "lateral_offset",
+    "carried_share": "held_object_share",
+    "support_share": "furniture_share",
+    "tumble_share": "random_rotation_share",
+}
+"""Former name of a field -> its name now. Recipes and manifests with the former names still read."""
+_RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "lateral_offset")
+_PITCHES = ("aim_limits_deg", "pitch_deg")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """What to render. Ranges are (least, most) and drawn evenly; angles in degrees.
-
-    A field that joins has a default under which nothing changes: datasets begun before it can go on.
+class PoseRecipe:
+    """Which captured poses are taken, and how they are varied. Angles in degrees.
 
     Raises
     ------
     ValueError
-        For a number of frames below 1 or that makes no whole sequences, a share outside [0, 1], a range that falls,
-        or a camera pitched past the vertical.
+        For unknown poses, clip names that are not a list of text, or a share outside [0, 1].
     """
 
-    frames: int = 1000
-    seed: int = 0
-    sensor: SensorPreset = PRESETS["kinect-v1-320"]  #: a preset's name will do, or a table of a sensor's fields
     poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
-    only_clips: tuple[str, ...] = ()  #: of these, only these clips; empty = all
+    only_clips: tuple[str, ...] = ()  #: of these poses, only these clips; empty = all clips
     leave_out_clips: tuple[str, ...] = ()  #: and never these
+    mirror_share: float = 0.5
+    recombine_share: float = 0.2  #: poses that get the arms of another pose
+    relax_share: float = 0.3  #: poses interpolated towards standing at ease
+    jitter_deg: float = 4.0  #: standard deviation of the joint noise
+    random_rotation_share: float = 0.0  #: people rotated as a whole, by any angle about any level axis
+    seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show seated
+    lying_share: float = 0.0  #: people laid down on back, belly or side
+
+    def __post_init__(self) -> None:
+        if self.poses not in ("train", "validation", "all"):
+            raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
+        for name in ("only_clips", "leave_out_clips"):
+            clips = getattr(self, name)
+            if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
+                raise ValueError(f"recipe: {name} must be a list of clip names, got {clips!r}")
+            object.__setattr__(self, name, tuple(clips))
+        _check_shares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CameraRecipe:
+    """Where the camera is, and where and how people stand in front of it.
+
+    Ranges are (min, max) and drawn evenly; angles in degrees.
+
+    Raises
+    ------
+    ValueError
+        For a range whose min exceeds its max, a pitch beyond the vertical, or a share outside [0, 1].
+    """
+
     distance_m: tuple[float, float] = (1.0, 4.0)  #: along the floor, camera to pelvis
     camera_height_m: tuple[float, float] = (0.4, 2.2)
     roll_deg: tuple[float, float] = (-5.0, 5.0)
     aim_height_m: tuple[float, float] = (0.6, 1.3)  #: the camera is pitched to look at this height of the person
-    aim_limits_deg: tuple[float, float] = (-25.0, 35.0)  #: but no further up and down than this; down is positive
+    aim_limits_deg: tuple[float, float] = (-25.0, 35.0)  #: within these pitches; down is positive
     pitch_deg: tuple[float, float] | None = None  #: of the camera, down is positive; None = it looks at aim_height_m
-    aside: tuple[float, float] = (-0.35, 0.35)  #: where the pelvis is, in image widths from the centre; 0.5 = border
-    facing_share: float = 0.0  #: people who roughly face the camera; the others turn over the full circle
-    facing_spread_deg: float = 35.0  #: standard deviation of their yaw
-    mirror_share: float = 0.5
-    recombine_share: float = 0.2  #: arms of another pose
-    relax_share: float = 0.3  #: poses drawn part of the way towards standing at ease
-    jitter_deg: float = 4.0  #: standard deviation of the joint noise
-    tumble_share: float = 0.0  #: people tipped over as a whole, by any angle in any direction
-    seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show so
-    lying_share: float = 0.0  #: people laid down on back, belly or side
-    support_share: float = 0.0  #: in rooms, of those who sit or lie: on a seat, on a bed or the floor; others float
+    lateral_offset: tuple[float, float] = (-0.35, 0.35)  #: of the pelvis from the centre, image widths; 0.5 = border
+    facing_share: float = 0.0  #: people who roughly face the camera; the others have any yaw
+    facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
+
+    def __post_init__(self) -> None:
+        for name in _RANGES:
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _as_range(name, value))
+        _check_shares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRecipe:
+    """How many people a frame shows, and what surrounds them.
+
+    Raises
+    ------
+    ValueError
+        For a number of people outside [1, MAX_PEOPLE], or a share outside [0, 1].
+    """
+
+    people: tuple[int, int] = (1, 1)  #: in a frame, min and max
+    room_share: float = 0.0  #: frames in a furnished room; in the others people are cut out
+    furniture_share: float = 0.0  #: of people who sit or lie: on a seat, a bed or the floor; the others float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", _as_count_range(self.people))
+        _check_shares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ClothingRecipe:
+    """What people wear and hold.
+
+    Raises
+    ------
+    ValueError
+        For an unknown wardrobe, or a share outside [0, 1].
+    """
+
     clothes: bool = True
     wardrobe: str = "plain"  #: "plain", close-fitting; or "full", with skirts, coats, hats and long hair
-    carried_share: float = 0.0  #: people with a bag, cup, stick or ball in one hand
-    people: tuple[int, int] = (1, 1)  #: in a frame, least and most
-    room_share: float = 0.0  #: frames in a furnished room; in the others people are cut out
-    noise: bool = True
-    sequence_frames: int = 0  #: of each sequence (`synth.sequences`), one a recording; 0 = every frame by itself
+    held_object_share: float = 0.0  #: people with a bag, cup, stick or ball in one hand
+
+    def __post_init__(self) -> None:
+        if self.wardrobe not in ("plain", "full"):
+            raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
+        _check_shares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What to render. The default of a new field changes nothing, so that older datasets can be resumed.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 1 frame, frames that make no whole sequences, or a sequence of people who sit or lie.
+    """
+
+    frames: int = 1000
+    seed: int = 0
+    sensor: SensorPreset = PRESETS["kinect-v1-320"]  #: a preset's name is accepted, or a table of a sensor's fields
+    noise: bool = True  #: whether the sensor's noise is added
+    sequence_frames: int = 0  #: length of each sequence (`synth.sequences`); 0 = frames are independent
+    pose: PoseRecipe = field(default_factory=PoseRecipe)
+    camera: CameraRecipe = field(default_factory=CameraRecipe)
+    scene: SceneRecipe = field(default_factory=SceneRecipe)
+    clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
 
     def __post_init__(self) -> None:
         if self.frames < 1:
             raise ValueError(f"recipe: frames must be at least 1, got {self.frames}")
-        if self.poses not in ("train", "validation", "all"):
-            raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
-        if self.wardrobe not in ("plain", "full"):
-            raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
         _check_sequences(self.sequence_frames, self.frames)
-        if self.sequence_frames and max(self.seated_share, self.lying_share, self.support_share) > 0:
-            raise ValueError("recipe: seated_share, lying_share and support_share are of single frames, got sequences")
+        single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
+        if self.sequence_frames and max(single_only) > 0:
+            raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
-        object.__setattr__(self, "people", _as_count_range(self.people))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name.endswith("_share") and not 0 <= value <= 1:
-                raise ValueError(f"recipe: {field.name} must lie between 0 and 1, got {value}")
-            if field.name.endswith("_clips"):
-                if not isinstance(value, tuple | list) or not all(isinstance(clip, str) for clip in value):
-                    raise ValueError(f"recipe: {field.name} must be a list of clip names, got {value!r}")
-                object.__setattr__(self, field.name, tuple(value))
-            elif field.name in RANGES and value is not None:
-                object.__setattr__(self, field.name, _as_range(field.name, value))
 
-    def to_dict(self) -> dict:
-        """Plain data, ready for JSON; a preset goes by its name, any other sensor by its values."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON: general fields, then a table for each section.
+
+        A preset sensor is given by its name, any other sensor by its values.
+        """
         is_preset = PRESETS.get(self.sensor.name) == self.sensor
         return {**asdict(self), "sensor": self.sensor.name if is_preset else self.sensor.to_dict()}
 
     @classmethod
-    def from_dict(cls, data: dict) -> Recipe:
-        """The inverse of `to_dict`. Raises ValueError for names that are no field."""
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(data) - known):
-            raise ValueError(f"recipe: no field {', '.join(unknown)}; it has {', '.join(sorted(known))}")
-        return cls(**data)
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        """Make a recipe from fields by section, from flat fields, or from a mixture; former names are accepted.
+
+        Raises
+        ------
+        ValueError
+            For a name that is no field, a field that is given twice, or a value that is not allowed.
+        """
+        flat = flat_fields(data)
+        if unknown := sorted(set(flat) - set(_section_of())):
+            raise ValueError(f"recipe: no field {', '.join(unknown)}; it has {', '.join(sorted(_section_of()))}")
+        tables: dict[str | None, dict[str, Any]] = {None: {}, **{name: {} for name in SECTIONS}}
+        for name, value in flat.items():
+            tables[_section_of()[name]][name] = value
+        return cls(**tables[None], **{name: section(**tables[name]) for name, section in SECTIONS.items()})
+
+
+SECTIONS = {"pose": PoseRecipe, "camera": CameraRecipe, "scene": SceneRecipe, "clothing": ClothingRecipe}
+
+
+@cache
+def _section_of() -> dict[str, str | None]:
+    """Field -> the section that holds it; None = the recipe itself."""
+    own = {each.name: None for each in fields(Recipe) if each.name not in SECTIONS}
+    return own | {each.name: name for name, section in SECTIONS.items() for each in fields(section)}
+
+
+def flat_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of flat or sectioned data in one table, under their names of today.
+
+    Names that no recipe has are kept.
+
+    Raises
+    ------
+    ValueError
+        For a section that is no table or has a field of another section, or a field that is given twice.
+    """
+    flat: dict[str, Any] = {}
+    for name, value in data.items():
+        for given, content in _table(name, value).items() if name in SECTIONS else [(name, value)]:
+            current = OLD_NAMES.get(given, given)
+            if current in flat:
+                raise ValueError(f"recipe: {current} is given twice; give it once")
+            flat[current] = content
+    return flat
+
+
+def _table(section: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"recipe: {section} is a section and must be a table, got {value!r}")
+    own = [name for name, home in _section_of().items() if home == section]
+    if wrong := [name for name in value if OLD_NAMES.get(name, name) not in own]:
+        raise ValueError(f"recipe: section {section} has no field {', '.join(wrong)}; it has {', '.join(own)}")
+    return value
+
+
+def _check_shares(section: PoseRecipe | CameraRecipe | SceneRecipe | ClothingRecipe) -> None:
+    for each in fields(section):
+        value = getattr(section, each.name)
+        if each.name.endswith("_share") and not 0 <= value <= 1:
+            raise ValueError(f"recipe: {each.name} must lie between 0 and 1, got {value}")
 
 
 def _check_sequences(sequence_frames: object, frames: int) -> None:
@@ -123,29 +256,32 @@ def _as_sensor(sensor: object) -> SensorPreset:
 
 def _as_range(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, tuple | list) or len(value) != 2 or not -math.inf < value[0] <= value[1] < math.inf:
-        raise ValueError(f"recipe: {name} must be (least, most), got {value!r}")
-    least, most = map(float, value)
-    if name in PITCHES and not -90 <= least <= most <= 90:
+        raise ValueError(f"recipe: {name} must be (min, max), got {value!r}")
+    low, high = map(float, value)
+    if name in _PITCHES and not -90 <= low <= high <= 90:
         raise ValueError(f"recipe: {name} must lie between -90 (straight up) and 90 (straight down), got {value}")
-    return least, most
+    return low, high
 
 
 def _as_count_range(value: object) -> tuple[int, int]:
     if not isinstance(value, tuple | list) or len(value) != 2 or not all(isinstance(n, int) for n in value):
-        raise ValueError(f"recipe: people must be two whole numbers (least, most), got {value!r}")
-    least, most = value
-    if not 1 <= least <= most <= MAX_PEOPLE:
+        raise ValueError(f"recipe: people must be two whole numbers (min, max), got {value!r}")
+    low, high = value
+    if not 1 <= low <= high <= MAX_PEOPLE:
         raise ValueError(f"recipe: people must lie between 1 and {MAX_PEOPLE}, got {value}")
-    return least, most
+    return low, high
 
 
 def recipe_names() -> tuple[str, ...]:
-    """Names of the recipes that come with posepipe."""
+    """Return the names of the recipes that come with posepipe."""
     return tuple(sorted(path.stem for path in RECIPES_DIR.glob("*.toml")))
 
 
 def read_recipe(recipe: str | Path) -> Recipe:
-    """Read a recipe by its name, or from a TOML file; a sensor's file that it names is looked for beside it.
+    """Read a recipe by its name, or from a TOML file.
+
+    The path of a sensor file is relative to the recipe's folder. Former names of fields are accepted. For a user's
+    file, each former name is logged once.
 
     Raises
     ------
@@ -153,13 +289,24 @@ def read_recipe(recipe: str | Path) -> Recipe:
         When it is neither, or the file does not make a recipe.
     """
     named = RECIPES_DIR / f"{recipe}.toml"
-    path = named if str(recipe) in recipe_names() else Path(recipe)
+    is_named = str(recipe) in recipe_names()
+    path = named if is_named else Path(recipe)
     if not path.is_file():
         raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
     try:
         data = tomllib.loads(path.read_text())
         if isinstance(data.get("sensor"), str):
             data["sensor"] = find_sensor(data["sensor"], path.parent)
-        return Recipe.from_dict(data)
+        read = Recipe.from_dict(data)
     except (ValueError, TypeError) as error:
         raise FormatError(path, str(error)) from None
+    if not is_named:
+        tables = [data, *(data[section] for section in SECTIONS if section in data)]
+        for name in sorted({name for table in tables for name in table} & set(OLD_NAMES)):
+            _hint_at_new_name(name)
+    return read
+
+
+@cache  # once for each name
+def _hint_at_new_name(old: str) -> None:
+    _log.warning("recipe: %s is now called %s; the former name works for one release", old, OLD_NAMES[old])

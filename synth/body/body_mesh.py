@@ -1,7 +1,7 @@
-"""Shape coefficients -> a person in the rest pose, and the body part of every triangle.
+"""People in the rest pose from shape coefficients, and the body part of every triangle.
 
-Topology never changes, so the parts are painted once, on the mean person; a taller person's elbow is
-longer by itself. All centimetres are those of a person of REFERENCE_HEIGHT_M and shrink with the mean.
+All bodies have the same triangles, so parts are assigned once, on the mean person. They scale with each body. Lengths
+are those of a person of REFERENCE_HEIGHT_M and are scaled to the mean person.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ELBOW_M, KNEE_M = 0.055, 0.075  #: half the length of the band around the joint
 WRIST_ABOVE_M, WRIST_BELOW_M = 0.05, 0.02
 ANKLE_M = 0.07
 
-PARTNER_YEARS = 0.2  #: people this share older or younger may be blended
-BLEND = (-0.15, 0.35)  #: below 0 the two differ more than before, so that variety is not averaged away
+PARTNER_YEARS = 0.2  #: maximum relative difference in age of two people who are blended
+BLEND = (-0.15, 0.35)  #: blend weights; those below 0 extrapolate, to keep the variance of shapes
 JITTER = 0.15  #: of a component's standard deviation
 
 SIDES = ("left", "right")
@@ -39,9 +39,9 @@ class RestBody:
 
 
 def sample_body(asset: BodyAsset, rng: np.random.Generator) -> RestBody:
-    """Draw a person nobody has seen: a stored one, blended with another of like sex and age, and jittered.
+    """Draw a new person: a stored one, blended with another of the same sex and similar age, with random noise.
 
-    The height stays within the limits of the person's age.
+    The height stays within the limits for the person's age.
     """
     person = int(rng.integers(len(asset.people)))
     partners = _partners(asset, person)
@@ -49,7 +49,7 @@ def sample_body(asset: BodyAsset, rng: np.random.Generator) -> RestBody:
     step = rng.uniform(*BLEND) * (asset.people[partner] - asset.people[person])
     step += rng.normal(0, JITTER, step.shape)
     shortest, tallest = ADULT_HEIGHTS_M if asset.people_years[person] >= ADULT_YEARS else CHILD_HEIGHTS_M
-    while True:  # ends: without the step, the person is a stored one, and those keep the limits
+    while True:  # terminates: without the step, the person is a stored one, within the limits
         body = rest_body(asset, asset.people[person] + step)
         if shortest <= body.height_m <= tallest:
             return body
@@ -62,11 +62,11 @@ def _partners(asset: BodyAsset, person: int) -> np.ndarray:
     alike = np.abs(years / years[person] - 1) < PARTNER_YEARS
     alike &= (years >= ADULT_YEARS) == (years[person] >= ADULT_YEARS)
     alike &= (asset.people_male > 0.5) == (asset.people_male[person] > 0.5)
-    return np.flatnonzero(alike)  # the person himself is always among them
+    return np.flatnonzero(alike)  # always includes the person
 
 
 def rest_body(asset: BodyAsset, coefficients: np.ndarray) -> RestBody:
-    """Make the person of some coefficients: float (K,), 0 = the mean person.
+    """Make the person of shape coefficients: float (K,), 0 = the mean person.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def rest_body(asset: BodyAsset, coefficients: np.ndarray) -> RestBody:
 
 @lru_cache(maxsize=4)
 def paint_parts(asset: BodyAsset) -> np.ndarray:
-    """The body part of every triangle, as a label code of `posepipe.body.HUMAN`: uint8 (T,)."""
+    """Return the body part of every triangle, as a label code of `posepipe.body.HUMAN`: uint8 (T,)."""
     mean = rest_body(asset, np.zeros(len(asset.components_m)))
     centres_m = mean.vertices_m[asset.triangles].mean(1)
     joints_m = dict(zip(asset.bone_names, mean.bone_heads_m, strict=True))
@@ -112,7 +112,7 @@ def paint_parts(asset: BodyAsset) -> np.ndarray:
 
 
 def _regions(asset: BodyAsset) -> np.ndarray:
-    """The region whose bones move a triangle most: str (T,)."""
+    """The region whose bones have the largest weight in a triangle: str (T,)."""
     names = ("head", "neck", "torso", "arm", "hand", "leg", "foot")
     of_bone = np.array([names.index(_region_of(bone)) for bone in asset.bone_names])
     shares = np.zeros((asset.n_vertices, len(names)))
@@ -167,19 +167,19 @@ def _paint_leg(centres_m: np.ndarray, joints_m: dict, side: str, scale: float) -
 
 
 def _paint_foot(centres_m: np.ndarray, joints_m: dict, side: str, scale: float) -> np.ndarray:
-    # the foot bone already moves the skin just above its joint; that skin is shin, the end of the ankle's band
+    # skin just above the joint moves with the foot bone; it belongs to the ankle
     above_ankle = _past(centres_m, joints_m[f"foot_{side}"], joints_m[f"calf_{side}"]) > 0
     return np.where(above_ankle, "ankle", "foot")
 
 
 def _past(points_m: np.ndarray, start: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """How far points lie past ``start`` in the direction of ``towards``: metres (N,), negative = before."""
+    """Distance of points beyond ``start`` in the direction of ``towards``: metres (N,), negative = before."""
     direction = towards - start
     return (points_m - start) @ (direction / np.linalg.norm(direction))
 
 
 def _past_hinge(points_m: np.ndarray, before: np.ndarray, hinge: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """How far points lie past a bent joint: metres (N,), measured across the plane that halves the bend."""
+    """Distance of points beyond a bent joint: metres (N,), from the plane that halves the bend."""
     inwards = (hinge - before) / np.linalg.norm(hinge - before)
     outwards = (after - hinge) / np.linalg.norm(after - hinge)
     return _past(points_m, hinge, hinge + inwards + outwards)

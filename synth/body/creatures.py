@@ -1,7 +1,7 @@
-"""Bodies made of primitives: a hand, a dog, a robot arm, each a few lines of TOML.
+"""Creatures made of capsules: a hand, a dog, a robot arm, each described in TOML.
 
-A creature is a tree of bones, every bone a capsule that tapers, painted as one part. Poses are drawn
-from the turns that each bone's joint allows. What comes out, a `PosedBody`, is rendered like a person.
+A creature is a tree of bones. Each bone is a tapered capsule, labelled as one part. Poses are drawn from the rotations
+that each bone's joint allows. A drawn `PosedBody` is rendered like a person.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from posepipe.body import BodyDefinition, mirror_name
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
 from synth.body.skinning import PosedBody
-from synth.geometry.mesh import ALONG, AROUND, CAP_RINGS, ROOM, capsule, ring_triangles
+from synth.geometry.mesh import ALONG, AROUND, BACKGROUND, CAP_RINGS, capsule, ring_triangles
 from synth.geometry.quaternions import from_rotation_vector, multiply, rotate
 
 
@@ -30,7 +30,7 @@ class Bone:
     radius: tuple[float, float]  #: at the start and at the end
     part: str
     parent: str | None = None
-    turn_x_deg: tuple[float, float] = (0.0, 0.0)  #: about its start, against its parent, least and most
+    turn_x_deg: tuple[float, float] = (0.0, 0.0)  #: about its start, relative to its parent, min and max
     turn_y_deg: tuple[float, float] = (0.0, 0.0)
     turn_z_deg: tuple[float, float] = (0.0, 0.0)
 
@@ -48,7 +48,7 @@ class Bone:
             raise ValueError(f"bone {self.name!r}: radius must be above 0, got {self.radius}")
 
     def mirrored(self) -> Bone:
-        """The same bone on the other side."""
+        """Return the same bone on the other side."""
         return replace(
             self,
             name=mirror_name(self.name),
@@ -63,7 +63,7 @@ class Bone:
 
 @dataclass(frozen=True, slots=True)
 class JointPlace:
-    """Where a joint lies: a share of the way along a bone."""
+    """Position of a joint: a share of the length of a bone."""
 
     bone: str
     along: float = 0.0
@@ -71,7 +71,7 @@ class JointPlace:
     parent: str | None = None
 
     def mirrored(self) -> JointPlace:
-        """The same joint on the other side."""
+        """Return the same joint on the other side."""
         return JointPlace(
             mirror_name(self.bone),
             self.along,
@@ -82,7 +82,7 @@ class JointPlace:
 
 @dataclass(frozen=True, eq=False)
 class Creature:
-    """A body of primitives.
+    """A body made of capsules.
 
     Raises
     ------
@@ -93,8 +93,8 @@ class Creature:
     name: str
     bones: tuple[Bone, ...]
     joints: dict[str, JointPlace]
-    scale: tuple[float, float] = (0.8, 1.25)  #: sizes drawn, all bones alike
-    stoutness: tuple[float, float] = (0.8, 1.25)  #: radii drawn, beside it
+    scale: tuple[float, float] = (0.8, 1.25)  #: range of sizes, the same for all bones
+    stoutness: tuple[float, float] = (0.8, 1.25)  #: range of radii, multiplied with the size
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
@@ -105,12 +105,12 @@ class Creature:
         for joint, place in self.joints.items():
             if place.bone not in seen:
                 raise ValueError(f"creature {self.name!r}: joint {joint!r} lies on {place.bone!r}, which is no bone")
-        if len(self.body.parts) >= ROOM:  # labels from there on mean other things while a frame is made
-            raise ValueError(f"creature {self.name!r}: at most {ROOM - 1} parts, got {len(self.body.parts)}")
+        if len(self.body.parts) >= BACKGROUND:  # higher labels have other meanings while a frame is rendered
+            raise ValueError(f"creature {self.name!r}: at most {BACKGROUND - 1} parts, got {len(self.body.parts)}")
 
     @property
     def body(self) -> BodyDefinition:
-        """What datasets and models know of it."""
+        """Definition of the body in datasets and models."""
         return BodyDefinition(
             name=self.name,
             parts=tuple(dict.fromkeys(bone.part for bone in self.bones)),
@@ -120,7 +120,7 @@ class Creature:
         )
 
     def mesh(self) -> tuple[np.ndarray, np.ndarray]:
-        """Triangles, int32 (T, 3), and the label of each, uint8 (T,)."""
+        """Return triangles, int32 (T, 3), and the label of each, uint8 (T,)."""
         one = ring_triangles(2 * CAP_RINGS + ALONG, AROUND)
         corners = one.max() + 1
         triangles = np.concatenate([one + k * corners for k in range(len(self.bones))])
@@ -128,7 +128,7 @@ class Creature:
         return triangles.astype(np.int32), np.repeat(np.array(labels, np.uint8), len(one))
 
     def draw(self, rng: np.random.Generator) -> PosedBody:
-        """One of them, of drawn size, in a drawn pose, in body axes."""
+        """Draw a creature of random size in a random pose, in body axes."""
         size, stout = rng.uniform(*self.scale), rng.uniform(*self.stoutness)
         place: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         vertices = []
@@ -153,14 +153,14 @@ class Creature:
 
 
 def read_creature(path: str | Path) -> Creature:
-    """Read a creature from TOML; docs/examples has two.
+    """Read a creature from TOML; see docs/examples.
 
-    Of every bone and joint whose name starts with ``left_`` the right one is made as well.
+    Every bone and joint whose name starts with ``left_`` is mirrored to the right.
 
     Raises
     ------
     FormatError
-        When the file is missing, no TOML, or does not make a creature.
+        When the file is missing, is not TOML, or does not describe a creature.
     """
     path = Path(path)
     try:

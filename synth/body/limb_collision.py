@@ -1,7 +1,7 @@
-"""Do limbs pass through the body? A capsule test on joints, cheap enough for every drawn pose.
+"""Test whether limbs pass through the body, with capsules between joints: fast enough for every drawn pose.
 
-Capsules are thinner than flesh, because limbs may touch and press, and the pose of a slim person is
-struck by a stout one as well; only bones that go through each other, or through the trunk's core, are refused.
+Capsules are thinner than limbs, because limbs may touch, and because poses of slim people are used for stout people
+as well. Only bones that cross each other, or the core of the trunk, count as intersecting.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RADII_M = {
     "calf": 0.035,
     "foot": 0.025,
 }
-"""Capsule radii of a person whose legs measure LEG_M from hip to ankle; they grow with the legs."""
+"""Capsule radii of a person whose legs measure LEG_M from hip to ankle; they scale with the legs."""
 LEG_M = 0.80
 
 _CAPSULES: dict[str, tuple[str, str]] = {
@@ -44,15 +44,15 @@ _CAPSULES: dict[str, tuple[str, str]] = {
 }
 _CORE = ("trunk", "head")
 _COLLIDERS: dict[str, tuple[str, ...]] = {
-    "upper_arm": ("head", "thigh", "calf", "foot"),  # it starts in the trunk
+    "upper_arm": ("head", "thigh", "calf", "foot"),  # not the trunk, where it starts
     "forearm": (*_CORE, "thigh", "calf", "foot"),
     "hand": (*_CORE, "thigh", "calf", "foot"),
     "calf": _CORE,
     "foot": _CORE,
 }
-"""What a limb must not enter, on either side."""
+"""What a limb must not intersect, on either side."""
 _ACROSS = (("upper_arm", "forearm", "hand"), ("thigh", "calf", "foot"))
-"""Groups whose left members must not enter the right ones; a limb's own folds (knee, elbow) are never tested."""
+"""Groups whose left members must not intersect the right ones; neighbours at a knee or elbow are not tested."""
 
 
 def _pairs() -> np.ndarray:
@@ -91,7 +91,7 @@ def _distance2(points_m, a, b, c, d):
         ur += u * r
         vr += v * r
     slant = uu * vv - uv * uv
-    s = min(max((uv * vr - vv * ur) / slant, 0.0), 1.0) if slant > 1e-12 else 0.0  # parallel: any s will do
+    s = min(max((uv * vr - vv * ur) / slant, 0.0), 1.0) if slant > 1e-12 else 0.0  # parallel: any s is right
     t = (uv * s + vr) / vv if vv > 1e-12 else 0.0
     if t < 0 or t > 1:
         t = min(max(t, 0.0), 1.0)
@@ -123,11 +123,15 @@ def _intersecting(joints_m, legs, ends, radii, pairs, out):
     Parameters
     ----------
     joints_m : float64 (N, J, 3), metres
-    legs : int64 (2, 3), the joints of both legs from the hip down: radii grow with their mean length
-    ends : int64 (C, 2), joints between which a capsule lies; twice the same = a ball
+    legs : int64 (2, 3), the joints of both legs from the hip down: radii scale with their mean length
+    ends : int64 (C, 2), joints between which a capsule lies; twice the same = a sphere
     radii : float64 (C,), metres, of a person whose legs measure LEG_M
     pairs : int64 (P, 2), capsules
     out : bool (N,), written in place
+
+    References
+    ----------
+    Naive twin: tests/reference/synth/limb_collision.py
     """
     for n in range(joints_m.shape[0]):
         leg_m = 0.0
@@ -144,11 +148,12 @@ def _intersecting(joints_m, legs, ends, radii, pairs, out):
 
 
 def limbs_intersect(joints_m: np.ndarray) -> np.ndarray | bool:
-    """Whether limbs pass through the body or through each other.
+    """Test whether limbs pass through the body or through each other.
 
     Parameters
     ----------
-    joints_m : float (20, 3) or (N, 20, 3), metres, joints in the order of `posepipe.body.HUMAN`, any axes
+    joints_m : float (20, 3) or (N, 20, 3), metres
+        Joints in the order of `posepipe.body.HUMAN`, any axes.
 
     Returns
     -------

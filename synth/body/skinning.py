@@ -1,7 +1,6 @@
-"""A rest body and bone rotations -> the posed skin and the joints inside it.
+"""Pose a rest body: the skin and the joints inside it, from bone rotations.
 
-Twenty bones are posed; fingers and toes go with the hand and the foot they belong to, as one rigid
-piece, so their weights are added to it once and the kernel never hears of them.
+Twenty bones are posed. Fingers and toes move rigidly with their hand or foot, and their weights are added to its own.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ POSED_BONES = (
 )
 """The bones of every pose, in the order of its rotations; a parent is always before its children."""
 
-SKULL_CENTRE = 0.4  #: of the way from the base of the skull, the head of the head bone, to the crown, its tail
+SKULL_CENTRE = 0.4  #: share of the distance from the base of the skull (head of the head bone) to the crown (its tail)
 
 JOINT_PLACES: dict[str, tuple[str, str, str, float]] = {
     "head": ("head", "head", "head tail", SKULL_CENTRE),
@@ -38,14 +37,14 @@ JOINT_PLACES: dict[str, tuple[str, str, str, float]] = {
         "shoulder": ("upperarm", "upperarm", "upperarm", 0),
         "elbow": ("lowerarm", "lowerarm", "lowerarm", 0),
         "wrist": ("hand", "hand", "hand", 0),
-        "hand": ("hand", "hand", "middle_01", 0.5),  # the middle of the palm: halfway from wrist to knuckle
+        "hand": ("hand", "hand", "middle_01", 0.5),  # centre of the palm: halfway from wrist to knuckle
         "hip": ("thigh", "thigh", "thigh", 0),
         "knee": ("calf", "calf", "calf", 0),
         "ankle": ("foot", "foot", "foot", 0),
         "foot": ("foot", "ball", "ball", 0),
     }.items()
 }
-"""Joint -> the posed bone that carries it, two bones between whose heads it lies at rest, and how far along."""
+"""Joint -> the posed bone that it moves with, the two bone ends that it lies between at rest, and the share between."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class _Rig:
     parents: np.ndarray  #: (20,), posed parents, -1 = none
     weight_bones: np.ndarray  #: int32 (V, 4), posed bones
     weights: np.ndarray  #: float32 (V, 4), heaviest first; zeros at the end
-    joint_bones: np.ndarray  #: (20,), posed bone that carries each joint
+    joint_bones: np.ndarray  #: (20,), posed bone that each joint moves with
     joint_ends: np.ndarray  #: (20, 2), rows in bone heads followed by bone tails; the joint lies between them
     joint_shares: np.ndarray  #: (20,), how far along
 
@@ -72,13 +71,13 @@ class _Rig:
 @lru_cache(maxsize=4)
 def _rig(asset: BodyAsset) -> _Rig:
     bones = np.array([asset.bone(name) for name in POSED_BONES])
-    carriers = np.zeros(len(asset.bone_names), np.int64)  # what has no posed ancestor (the root) goes with the pelvis
+    moved_by = np.zeros(len(asset.bone_names), np.int64)  # bones without a posed ancestor move with the pelvis
     for bone, parent in enumerate(asset.bone_parents):
         name = asset.bone_names[bone]
-        carriers[bone] = POSED_BONES.index(name) if name in POSED_BONES else carriers[max(parent, 0)]
-    parents = [carriers[asset.bone_parents[bone]] if i > 0 else -1 for i, bone in enumerate(bones)]
+        moved_by[bone] = POSED_BONES.index(name) if name in POSED_BONES else moved_by[max(parent, 0)]
+    parents = [moved_by[asset.bone_parents[bone]] if i > 0 else -1 for i, bone in enumerate(bones)]
     totals = np.zeros((asset.n_vertices, len(bones)))
-    np.add.at(totals, (np.arange(asset.n_vertices)[:, None], carriers[asset.weight_bones]), asset.weights)
+    np.add.at(totals, (np.arange(asset.n_vertices)[:, None], moved_by[asset.weight_bones]), asset.weights)
     strongest = np.argsort(-totals, axis=1, kind="stable")[:, : asset.weights.shape[1]]
     weights = np.take_along_axis(totals, strongest, axis=1)
     places = [JOINT_PLACES[joint] for joint in HUMAN.joints]
@@ -120,7 +119,7 @@ def _skin(vertices_m, weight_bones, weights, transforms, out):
         moved_x = moved_y = moved_z = np.float32(0)
         for k in range(weights.shape[1]):
             w = weights[v, k]
-            if w == 0:  # most of the skin hangs on one or two bones
+            if w == 0:  # most vertices depend on one or two bones
                 break
             m = transforms[weight_bones[v, k]]
             moved_x += w * (m[0] * x + m[1] * y + m[2] * z + m[3])
@@ -137,9 +136,11 @@ def pose_body(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> PosedB
     Parameters
     ----------
     asset : BodyAsset
-    rest : RestBody, made from the same asset
-    rotations : float (20, 4), quaternions xyzw in the order of POSED_BONES; each is the bone's *global*
-        rotation from the rest pose, in body axes. Lengths may be a little off 1 (poses are kept as float16).
+    rest : RestBody
+        Made from the same asset.
+    rotations : float (20, 4)
+        Quaternions xyzw in the order of POSED_BONES. Each is the bone's *global* rotation from the rest pose, in body
+        axes. Lengths may differ slightly from 1, because poses are stored as float16.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def pose_body(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> PosedB
 
 
 def pose_joints(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> np.ndarray:
-    """The joints of `pose_body` without its skin, which takes ten times as long: float32 (20, 3)."""
+    """Return the joints of `pose_body` without its skin, which is slower: float32 (20, 3)."""
     rig, transforms = _move_bones(asset, rest, rotations)
     return _joints(rig, rest, transforms)
 
@@ -173,15 +174,15 @@ def _move_bones(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> tupl
 def _joints(rig: _Rig, rest: RestBody, transforms: np.ndarray) -> np.ndarray:
     joints_m = np.empty((len(rig.joint_bones), 3), np.float32)
     ends_m = rest.bone_heads_m, rest.bone_tails_m
-    _carry_joints(transforms, *ends_m, rig.joint_bones, rig.joint_ends, rig.joint_shares, joints_m)
+    _move_joints(transforms, *ends_m, rig.joint_bones, rig.joint_ends, rig.joint_shares, joints_m)
     return joints_m
 
 
 @njit(cache=True)
 def _bone_transforms(rotations, parents, bones, heads_m, transforms):
-    """Fill in the transform of each bone: it turns, and moves the origin so that its head stays on its parent.
+    """Fill in the transform of each bone: its rotation, and the translation that keeps its head on its parent.
 
-    Twenty bones in NumPy would take a third of a millisecond.
+    A kernel, because NumPy is slow for twenty bones.
 
     Parameters
     ----------
@@ -216,14 +217,18 @@ def _bone_transforms(rotations, parents, bones, heads_m, transforms):
 
 
 @njit(cache=True)
-def _carry_joints(transforms, heads_m, tails_m, joint_bones, joint_ends, joint_shares, out):
-    """Fill ``out``, float32 (J, 3), metres, with joints: each lies between two ends of bones and goes with a bone.
+def _move_joints(transforms, heads_m, tails_m, joint_bones, joint_ends, joint_shares, out):
+    """Fill ``out``, float32 (J, 3), metres, with joints: each lies between two bone ends and moves with a bone.
 
     Parameters
     ----------
     transforms : float64 (B, 3, 4), of `_bone_transforms`
     heads_m, tails_m : float32 (N, 3), at rest
     joint_bones, joint_ends, joint_shares : of `_Rig`
+
+    References
+    ----------
+    Naive twin: tests/reference/synth/skinning.py
     """
     count = heads_m.shape[0]
     at_rest_m = np.empty(3)
@@ -242,7 +247,7 @@ def _carry_joints(transforms, heads_m, tails_m, joint_bones, joint_ends, joint_s
 
 
 def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
-    """Unit quaternions xyzw, float (..., 4), as matrices (..., 3, 3) that turn column vectors."""
+    """Return unit quaternions xyzw, float (..., 4), as matrices (..., 3, 3) that rotate column vectors."""
     x, y, z, w = np.moveaxis(quaternions, -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],

@@ -1,8 +1,8 @@
-"""Clothes and hair: the rest mesh pushed out along its normals, region by region.
+"""Clothes and hair: the rest mesh displaced along its normals, region by region.
 
-Real silhouettes are not naked: loose trousers join the legs into one surface, sleeves hide the
-elbow, hair widens the head and hides the neck. Labels and joints stay where they were. What hangs
-free of the skin, a skirt or the skirts of a coat, is a sheet of its own (`drapes`).
+Loose trousers join the legs into one surface, sleeves hide the elbow, hair widens the head and hides the neck. Labels
+and joints are unchanged. Skirts and coats hang free of the skin and are meshes of their own
+(`synth.clothing.skirt_mesh`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from synth.body.body_asset import BodyAsset
-from synth.clothing.skirt_mesh import Drape, sample_drape
+from synth.clothing.skirt_mesh import Skirt, sample_skirt
 from synth.clothing.wrinkles import push_out
 
 
 class Garment(NamedTuple):
-    """Where a garment lies and how far it stands off the skin, centimetres."""
+    """Region of a garment, and its distance from the skin, centimetres."""
 
-    covers: tuple[str, ...]  #: prefixes of bones; or one of the head's regions
+    covers: tuple[str, ...]  #: prefixes of bones, or one region of the head
     stand_off_cm: tuple[float, float]
 
 
@@ -42,7 +42,7 @@ GARMENTS = {
     "brim": Garment(("brim",), (3.0, 7.0)),
 }
 WARDROBE: tuple[tuple[tuple[tuple[str, ...], float], ...], ...] = (
-    # one of each line is worn: garments, how often. Nothing at all is a choice too
+    # of each line one entry is worn: garments and their share; () = none
     ((("leggings",), 0.25), (("trousers",), 0.35), (("wide trousers",), 0.2), (("shorts",), 0.12), ((), 0.08)),
     ((("vest",), 0.2), (("shirt",), 0.35), (("jumper", "sleeves"), 0.2), (("jacket", "sleeves"), 0.2), ((), 0.05)),
     ((("shoes",), 0.8), ((), 0.2)),
@@ -50,7 +50,7 @@ WARDROBE: tuple[tuple[tuple[tuple[str, ...], float], ...], ...] = (
 )
 _CUMULATED = tuple(np.cumsum([share for _, share in line]) for line in WARDROBE)
 PLAIN = {
-    # what the frozen recipes wear: each garment or not, how often
+    # the wardrobe of the validation set: each garment, and the share of people who wear it
     "plain trousers": (Garment(_LEGS, (0.0, 4.0)), 0.8),
     "plain top": (Garment(_TRUNK, (0.0, 3.0)), 0.8),
     "short sleeves": (Garment(("upperarm_",), (0.0, 2.5)), 0.7),
@@ -59,19 +59,19 @@ PLAIN = {
     "plain hair": (Garment(("head",), (0.0, 3.0)), 0.6),
 }
 SKIRT_SHARE, COAT_SHARE = 0.12, 0.3
-"""People in a skirt; people in a jacket that hangs down to be a coat."""
-FOLDS = 6
-"""Waves whose sum makes the folds."""
+"""Share of people who wear a skirt, and of those in a jacket, whose jacket is a coat."""
+N_WAVES = 6
+"""Number of waves whose sum makes the wrinkles."""
 WAVES_RAD_M = 25.0
-"""Standard deviation along each axis, radians a metre: folds some 25 cm apart."""
+"""Standard deviation along each axis, radians a metre: wrinkles about 25 cm apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outfit:
-    """How far each garment stands off the skin, metres; a garment that is not worn is absent."""
+    """Distance of each garment from the skin, metres; a garment that is not worn is absent."""
 
     stand_off_m: dict[str, float]
-    drape: Drape | None = None
+    skirt: Skirt | None = None
 
 
 def sample_outfit(wardrobe: str, rng: np.random.Generator) -> Outfit:
@@ -81,19 +81,19 @@ def sample_outfit(wardrobe: str, rng: np.random.Generator) -> Outfit:
     worn: list[str] = []
     for line, cumulated in zip(WARDROBE, _CUMULATED, strict=True):
         worn += line[int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))][0]
-    draped = rng.random() < (COAT_SHARE if "jacket" in worn else SKIRT_SHARE)
+    with_skirt = rng.random() < (COAT_SHARE if "jacket" in worn else SKIRT_SHARE)
     stand_off_m = {name: _draw_m(GARMENTS[name], rng) for name in worn}
-    return Outfit(stand_off_m, sample_drape(rng) if draped else None)
+    return Outfit(stand_off_m, sample_skirt(rng) if with_skirt else None)
 
 
 def _draw_m(garment: Garment, rng: np.random.Generator) -> float:
-    """Stand-off in metres: mostly close-fitting, sometimes loose."""
-    least, most = garment.stand_off_cm
-    return float((least + rng.beta(1.2, 2.0) * (most - least)) / 100)
+    """Distance from the skin in metres: mostly close-fitting, sometimes loose."""
+    low, high = garment.stand_off_cm
+    return float((low + rng.beta(1.2, 2.0) * (high - low)) / 100)
 
 
 def garment_weights(asset: BodyAsset) -> dict[str, np.ndarray]:
-    """How far each vertex is covered: float32 (V,) in [0, 1] a garment."""
+    """Return the coverage of each vertex by each garment: float32 (V,) in [0, 1]."""
     regions = _head_regions(asset)
     return {
         name: regions[garment.covers[0]] if garment.covers[0] in regions else _on_bones(asset, garment.covers)
@@ -102,13 +102,13 @@ def garment_weights(asset: BodyAsset) -> dict[str, np.ndarray]:
 
 
 def _on_bones(asset: BodyAsset, prefixes: tuple[str, ...]) -> np.ndarray:
-    """Sum of the skin weights on some bones: float32 (V,)."""
+    """Sum of the skin weights of some bones: float32 (V,)."""
     covered = np.array([name.startswith(prefixes) for name in asset.bone_names])
     return (covered[asset.weight_bones] * asset.weights).sum(axis=1).astype(np.float32)
 
 
 def _head_regions(asset: BodyAsset) -> dict[str, np.ndarray]:
-    """Where hair and hats lie, on the mean person: float32 (V,) each, soft at the border."""
+    """Coverage by hair and hats on the mean person: float32 (V,) each, with smooth borders."""
     skin_m = asset.mean_m[: asset.n_vertices]
     head = _on_bones(asset, ("head",))
     base = asset.mean_m[asset.n_vertices + asset.bone("head")]
@@ -131,7 +131,7 @@ def _head_regions(asset: BodyAsset) -> dict[str, np.ndarray]:
 
 
 def _soft(distance: np.ndarray, width: float) -> np.ndarray:
-    """0 below -width, 1 above width, straight between: float32."""
+    """0 below -width, 1 above width, linear between: float32."""
     return np.clip(0.5 + distance / (2 * width), 0, 1).astype(np.float32)
 
 
@@ -142,15 +142,19 @@ def dress(
     outfit: Outfit,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Push the rest mesh out under an outfit.
+    """Displace the rest mesh by an outfit.
 
     Parameters
     ----------
-    vertices_m : float32 (V, 3), rest mesh, metres
-    normals : float32 (V, 3), unit, outward
-    weights : from `garment_weights`
+    vertices_m : float32 (V, 3), metres
+        Rest mesh.
+    normals : float32 (V, 3)
+        Unit, outward.
+    weights : dict
+        From `garment_weights`.
     outfit : Outfit
-    rng : draws the folds
+    rng : numpy.random.Generator
+        Draws the wrinkles.
 
     Returns
     -------
@@ -159,8 +163,8 @@ def dress(
     stand_off = np.zeros(len(vertices_m), np.float32)
     for garment, metres in outfit.stand_off_m.items():
         np.maximum(stand_off, weights[garment] * np.float32(metres), out=stand_off)
-    waves = (rng.normal(0, WAVES_RAD_M, (3, FOLDS)) / (2 * np.pi)).astype(np.float32)
-    phases = rng.uniform(0, 1, FOLDS).astype(np.float32)
+    waves = (rng.normal(0, WAVES_RAD_M, (3, N_WAVES)) / (2 * np.pi)).astype(np.float32)
+    phases = rng.uniform(0, 1, N_WAVES).astype(np.float32)
     out = np.empty_like(vertices_m)
     push_out(vertices_m, normals, stand_off, waves, phases, out)
     return out

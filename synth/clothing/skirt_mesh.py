@@ -1,7 +1,7 @@
-"""Skirts and coats: cloth that hangs round both legs and hides where one ends and the other begins.
+"""Skirts and coats: cloth that hangs around both legs and hides the gap between them.
 
-What stands off the skin is displacement (`clothing`); this is a sheet of its own, made anew for each
-pose. At every height it is the outline of both legs together: the convex hull of two discs.
+Other garments displace the skin (`synth.clothing.garments`). A skirt is a mesh of its own, made anew for each pose. Its
+cross-section at every height is the convex hull of two discs, one around each leg.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from synth.geometry.mesh import Mesh, rings_mesh
 
 RINGS, AROUND = 14, 28
 WAIST = -0.35
-"""Of a thigh's length, from the hips towards the torso, where it hangs from."""
-LONGEST_STEP_M = 0.75
-"""Knees further apart would tear it: it is worn up."""
+"""Height of the waist, as a share of the distance from hips to torso; negative = above the hips."""
+MAX_STEP_M = 0.75
+"""Maximum distance of the knees. The skirt is shortened for larger steps."""
 
 _BAND_ENDS = (0.05, 0.82, 1.18, 1.82)
 _LEFT_BANDS, _RIGHT_BANDS = (
@@ -30,43 +30,47 @@ _LEFT_BANDS, _RIGHT_BANDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Drape:
-    """One sheet round the legs, from the waist down."""
+class Skirt:
+    """Shape of a skirt, or of the lower half of a coat."""
 
     hem: float  #: 1 = at the knees, 2 = at the ankles
-    flare_m: float  #: how much wider at the hem than at the hips
-    folds_m: float  #: depth of its folds at the hem
+    flare_m: float  #: increase of the radius from hips to hem
+    wrinkle_depth_m: float  #: at the hem
 
 
-def sample_drape(rng: np.random.Generator) -> Drape:
-    """A skirt, or the lower half of a coat, from mid-thigh to the ankles."""
-    return Drape(float(rng.uniform(0.5, 1.9)), float(rng.uniform(0.0, 0.12)), float(rng.uniform(0, 0.02)))
+def sample_skirt(rng: np.random.Generator) -> Skirt:
+    """Draw a skirt, or the lower half of a coat; the hem is between mid-thigh and ankles."""
+    return Skirt(float(rng.uniform(0.5, 1.9)), float(rng.uniform(0.0, 0.12)), float(rng.uniform(0, 0.02)))
 
 
-def hang(drape: Drape, joints_m: np.ndarray, thigh_m: float, rng: np.random.Generator) -> Mesh:
-    """Hang a drape on a posed person.
+def skirt_mesh(skirt: Skirt, joints_m: np.ndarray, thigh_m: float, rng: np.random.Generator) -> Mesh:
+    """Make the mesh of a skirt on a posed person.
 
     Parameters
     ----------
-    drape : Drape
-    joints_m : float (20, 3), in the order of HUMAN.joints, body axes
-    thigh_m : radius of a thigh
-    rng : draws the folds
+    skirt : Skirt
+    joints_m : float (20, 3), metres
+        In the order of HUMAN.joints, body axes.
+    thigh_m : float, metres
+        Radius of a thigh.
+    rng : numpy.random.Generator
+        Draws the wrinkles.
 
     Returns
     -------
-    Mesh, in the same axes, painted with the parts of the legs beneath
+    Mesh
+        In the same axes, labelled with the parts of the legs beneath.
     """
     joint = {name: joints_m[i].astype(np.float64) for i, name in enumerate(HUMAN.joints)}
     chains = [[joint[f"{side}_{name}"] for name in ("hip", "knee", "ankle")] for side in ("left", "right")]
     step = float(np.linalg.norm(chains[0][1] - chains[1][1]))
-    hem = min(drape.hem, LONGEST_STEP_M / max(step, 1e-6))
+    hem = min(skirt.hem, MAX_STEP_M / max(step, 1e-6))
     heights = np.linspace(WAIST, hem, RINGS)
     turn = np.arange(AROUND) * 2 * np.pi / AROUND
-    fold = drape.folds_m * np.sin(turn * rng.integers(5, 10) + rng.uniform(0, 2 * np.pi))
+    wrinkle = skirt.wrinkle_depth_m * np.sin(turn * rng.integers(5, 10) + rng.uniform(0, 2 * np.pi))
     left, right = (_along(chain, joint["torso"], heights)[:, None] for chain in chains)
     share = np.maximum(heights, 0)[:, None] / max(hem, 1e-6)
-    radius = thigh_m * (1.1 - 0.125 * np.maximum(heights, 0)[:, None]) + (drape.flare_m + fold) * share
+    radius = thigh_m * (1.1 - 0.125 * np.maximum(heights, 0)[:, None]) + (skirt.flare_m + wrinkle) * share
     e1, e2 = (np.stack(axis)[(heights >= 1).astype(int), None] for axis in zip(*_across(chains), strict=True))
     outward = np.cos(turn)[:, None] * e1 + np.sin(turn)[:, None] * e2
     lefts = (outward * (left - right)).sum(axis=-1) > 0  # the support point of the hull of two discs

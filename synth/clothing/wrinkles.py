@@ -1,4 +1,4 @@
-"""Kernel: skin pushed out along its normals, in folds."""
+"""Kernel: skin displaced along its normals, with wrinkles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from numba import njit
 
 @njit(cache=True, inline="always")
 def _sine(turns):
-    """Sine of so many full turns, within 4e-6: its Taylor series in the quarter turn about 0, without branches."""
-    turns -= np.float32(0.25)  # the cosine of this many, an even function
+    """Sine of a number of full turns, within 4e-6: its Taylor series in the quarter turn about 0, without branches."""
+    turns -= np.float32(0.25)  # now a cosine, an even function
     quarter = np.float32(0.25) - abs(turns - np.floor(turns + np.float32(0.5)))
     square = quarter * quarter
     series = np.float32(-76.70586) + square * np.float32(42.058694)
@@ -19,7 +19,7 @@ def _sine(turns):
 
 @njit(cache=True)
 def push_out(vertices_m, normals, stand_off, waves, phases, out):
-    """Fill ``out`` with vertices moved along their normals by the stand-off, more or less of it as the folds go.
+    """Fill ``out`` with vertices moved along their normals by the stand-off, scaled by the wrinkles.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def push_out(vertices_m, normals, stand_off, waves, phases, out):
     ----------
     Naive twin: tests/reference/synth/wrinkles.py
     """
-    # one contiguous array an axis: the compiler then takes eight vertices at once
+    # one contiguous array an axis lets the compiler vectorise the loop
     xs, ys, zs = vertices_m[:, 0].copy(), vertices_m[:, 1].copy(), vertices_m[:, 2].copy()
-    folds = np.zeros(len(xs), np.float32)
+    wrinkles = np.zeros(len(xs), np.float32)
     for k in range(len(phases)):
         wave_x, wave_y, wave_z, phase = waves[0, k], waves[1, k], waves[2, k], phases[k]
         for v in range(len(xs)):
-            folds[v] += _sine(xs[v] * wave_x + ys[v] * wave_y + zs[v] * wave_z + phase)
+            wrinkles[v] += _sine(xs[v] * wave_x + ys[v] * wave_y + zs[v] * wave_z + phase)
     share = np.float32(1 / len(phases))
     for v in range(len(xs)):
-        metres = stand_off[v] * (np.float32(1) + folds[v] * share)
+        metres = stand_off[v] * (np.float32(1) + wrinkles[v] * share)
         for axis in range(3):
             out[v, axis] = vertices_m[v, axis] + normals[v, axis] * metres

@@ -1,4 +1,4 @@
-"""Meshes made from formulas: boxes, sheets and capsules, and the picture's vocabulary for what they show."""
+"""Meshes of boxes, sheets and capsules, and the labels of triangles that are no body part."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 AROUND, ALONG, CAP_RINGS = 14, 8, 4
 """Corners of a capsule's cross-section, rings along it, and rings of each rounded end."""
-CARRIED = 255
-"""Label of what a person carries, while a frame is made: of the person, yet no part."""
-ROOM = 254
-"""Label of everything that is nobody's, while a frame is made."""
+HELD = 255
+"""Label of held objects while a frame is rendered: they belong to a person and are no part."""
+BACKGROUND = 254
+"""Label of rooms and furniture while a frame is rendered: they belong to no person."""
 
 _BOX_CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
 _BOX_QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -21,16 +21,16 @@ _BOX_TRIANGLES = np.array([t for a, b, c, d in _BOX_QUADS for t in ((a, b, c), (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
-    """Painted triangles."""
+    """Labelled triangles."""
 
     vertices_m: np.ndarray  #: float (V, 3), metres
     triangles: np.ndarray  #: int32 (T, 3)
-    labels: np.ndarray  #: uint8 (T,), part codes, CARRIED or ROOM
-    n_closed: int = 0  #: triangles at the beginning that are a closed surface, see `rasterizer.render_depth`
+    labels: np.ndarray  #: uint8 (T,), part codes, HELD or BACKGROUND
+    n_closed: int = 0  #: number of triangles at the beginning that make a closed surface, see `render_depth`
 
     @staticmethod
     def join(meshes: Sequence[Mesh]) -> Mesh:
-        """One mesh of several."""
+        """Return several meshes as one."""
         first = np.cumsum([0, *(len(m.vertices_m) for m in meshes)])
         return Mesh(
             np.concatenate([m.vertices_m for m in meshes]),
@@ -42,34 +42,34 @@ class Mesh:
         )
 
     def facing(self, eye_m: np.ndarray) -> Mesh:
-        """Of closed surfaces, counter-clockwise seen from outside, what is turned towards a point (3,), metres."""
+        """Return the triangles that face a point (3,), metres, of closed surfaces, counter-clockwise from outside."""
         a, b, c = np.moveaxis(self.vertices_m[self.triangles], 1, 0)
         facing = (np.cross(b - a, c - a) * (eye_m - a)).sum(axis=1) > 0
         return Mesh(self.vertices_m, self.triangles[facing], self.labels[facing])
 
 
-def box(least_m: Sequence[float], most_m: Sequence[float], label: int) -> Mesh:
-    """An upright box between two corners."""
-    least = np.asarray(least_m, float)
-    vertices = least + _BOX_CORNERS * (np.asarray(most_m, float) - least)
+def box(min_m: Sequence[float], max_m: Sequence[float], label: int) -> Mesh:
+    """Return an upright box between its corners of min and max coordinates."""
+    corner = np.asarray(min_m, float)
+    vertices = corner + _BOX_CORNERS * (np.asarray(max_m, float) - corner)
     return Mesh(vertices, _BOX_TRIANGLES, np.full(len(_BOX_TRIANGLES), label, np.uint8))
 
 
 def rings_mesh(rings_m: np.ndarray, labels: np.ndarray) -> Mesh:
-    """A surface through closed rings of corners: float (R, A, 3); ``labels`` uint8 (R - 1, A), one a quad."""
+    """Return a surface through closed rings of corners, float (R, A, 3); ``labels`` uint8 (R - 1, A) are of quads."""
     n_rings, around = rings_m.shape[:2]
     return Mesh(rings_m.reshape(-1, 3), ring_triangles(n_rings, around), np.repeat(labels.reshape(-1), 2))
 
 
 def ring_triangles(n_rings: int, around: int) -> np.ndarray:
-    """Triangles between neighbouring rings of corners, quad by quad: int32 (2 (n_rings - 1) around, 3)."""
+    """Return the triangles between neighbouring rings of corners, quad by quad: int32 (2 (n_rings - 1) around, 3)."""
     ring, corner = np.mgrid[: n_rings - 1, :around]
     a, b = ring * around + corner, ring * around + (corner + 1) % around
     return np.stack([a, b, a + around, b, b + around, a + around], axis=-1).reshape(-1, 3).astype(np.int32)
 
 
 def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Rings of a capsule that tapers from one radius to another: float64 (2 CAP_RINGS + ALONG, AROUND, 3)."""
+    """Return the rings of a capsule tapered from one radius to another: float64 (2 CAP_RINGS + ALONG, AROUND, 3)."""
     axis = end_m - start_m
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 0 else np.array([0.0, 1.0, 0.0])
@@ -82,7 +82,7 @@ def capsule(start_m: np.ndarray, end_m: np.ndarray, radius_m: Sequence[float] | 
 
 
 def _profile(radius_m: Sequence[float] | np.ndarray, length_m: float) -> tuple[np.ndarray, np.ndarray]:
-    """Places along a capsule and the radius at each, from pole to pole: (R,) each."""
+    """Positions along a capsule and the radius at each, from pole to pole: (R,) each."""
     angle = np.linspace(0, np.pi / 2, CAP_RINGS + 1)
     share = np.linspace(0, 1, ALONG)
     first = -radius_m[0] * np.cos(angle[:-1]), radius_m[0] * np.sin(angle[:-1])

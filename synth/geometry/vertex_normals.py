@@ -1,4 +1,4 @@
-"""Kernel: the outward direction at every vertex of a mesh."""
+"""Kernel: the outward normal at every vertex of a mesh."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from numba import njit
 
 @njit(cache=True)
 def vertex_normals(vertices, triangles):
-    """Area-weighted unit normals: float32 (V, 3) of vertices (V, 3), triangles int32 (T, 3)."""
+    """Return area-weighted unit normals: float32 (V, 3) of vertices (V, 3), triangles int32 (T, 3).
+
+    References
+    ----------
+    Naive twin: tests/reference/synth/vertex_normals.py
+    """
     normals = np.zeros_like(vertices)
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -25,6 +30,6 @@ def vertex_normals(vertices, triangles):
     for v in range(len(normals)):
         x, y, z = normals[v, 0], normals[v, 1], normals[v, 2]
         length = math.sqrt(x * x + y * y + z * z)
-        scale = 1 / length if length > 0 else length  # what has no direction stays 0
+        scale = 1 / length if length > 0 else length  # a zero vector stays 0
         normals[v, 0], normals[v, 1], normals[v, 2] = x * scale, y * scale, z * scale
     return normals

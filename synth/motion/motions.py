@@ -1,7 +1,7 @@
-"""What people do in sequences: walks that carry them along a path, and acts that are done on the spot.
+"""Motions of people in sequences: walks, played along a path, and acts, played in one place.
 
-Motions come with the project, from packs of motions, or from captures in BVH and ASF/AMC files. Of captures about as
-many poses a second are read as sequences show, and brought to exactly their rate.
+Motions come with the project, from packs of motions, or from captures in BVH and ASF/AMC files. Captures are read at
+about the frame rate of sequences and resampled to exactly this rate.
 """
 
 from __future__ import annotations
@@ -19,47 +19,47 @@ from synth.motion.mocap import MocapFile, mocap_files, read_motion
 from synth.motion.mocap.bone_maps import BoneMap, read_bone_map, shipped_bone_maps
 from synth.motion.poses.clips import Motion, embedded_motion, is_held_out, is_pose_bank, read_motions
 from synth.motion.poses.pose_variation import pose_between
-from synth.recipe import FPS, Recipe
+from synth.recipe import FPS, PoseRecipe
 
 WALK = "walk"
 """Clips with this word in their name, or in that of their folder, are walks."""
-SLOWEST_FPS = 1.0
-"""A capture with fewer poses a second is no motion, or says a wrong time."""
+MIN_FPS = 1.0
+"""Minimum rate of a motion. A capture with fewer poses a second is no motion, or states a wrong time."""
 SAME_RATE = 5e-4
-"""Rates that differ by a smaller share are the same: frame times are written with few digits."""
+"""Relative difference below which rates are equal: files state frame times with few digits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedMotion:
-    """A motion and where it came from."""
+    """A motion and its source."""
 
-    clip: str  #: name, by which it is held out and chosen
+    clip: str  #: name that decides whether it is held out
     walks: bool
     motion: Motion
 
 
 @dataclass(frozen=True, slots=True)
 class Motions:
-    """What people do: ``walks`` carry them along a path, ``acts`` are done on the spot."""
+    """Motions to choose from: ``walks`` are played along a path, ``acts`` in one place."""
 
     walks: tuple[Motion, ...]
     acts: tuple[Motion, ...]
 
     @classmethod
     def embedded(cls) -> Motions:
-        """Those that come with the project: a walk and a dance."""
+        """Return the motions that come with the project: a walk and a dance."""
         return cls((embedded_motion("humanoid3d_walk"),), (embedded_motion("humanoid3d_dance_a"),))
 
     @classmethod
-    def chosen(cls, captured: Sequence[CapturedMotion], recipe: Recipe) -> Motions:
-        """Captured motions, chosen as a recipe chooses poses; where that leaves no walk, or no act, the embedded one.
+    def select(cls, captured: Sequence[CapturedMotion], recipe: PoseRecipe) -> Motions:
+        """Select captured motions by the clips of a recipe. Without any walk, or any act, the embedded one is used.
 
         Raises
         ------
         PosepipeError
-            When the recipe leaves none at all.
+            When the recipe leaves no motion.
         """
-        own = [each for each in captured if _is_chosen(each.clip, recipe)]
+        own = [each for each in captured if _is_selected(each.clip, recipe)]
         if not own:
             names = sorted({each.clip for each in captured})
             raise PosepipeError(
@@ -72,7 +72,7 @@ class Motions:
         return cls(walks or embedded.walks, acts or embedded.acts)
 
     def digest(self) -> str:
-        """A name for the content, 16 hexadecimal digits: equal motions in the same order, equal digests."""
+        """Return a hash of the content, 16 hexadecimal digits: equal motions in the same order have equal digests."""
         content = hashlib.sha256()
         for kind in (self.walks, self.acts):
             content.update(f"{len(kind)} motions\n".encode())
@@ -82,7 +82,7 @@ class Motions:
         return content.hexdigest()[:16]
 
 
-def _is_chosen(clip: str, recipe: Recipe) -> bool:
+def _is_selected(clip: str, recipe: PoseRecipe) -> bool:
     if recipe.poses != "all" and is_held_out(clip) != (recipe.poses == "validation"):
         return False
     return clip not in recipe.leave_out_clips and (not recipe.only_clips or clip in recipe.only_clips)
@@ -95,15 +95,18 @@ def read_captured_motions(
 
     Parameters
     ----------
-    paths : BVH files, AMC files with their ASF beside them, packs of motions (`synth.motion.poses.clips.read_motions`),
-        or folders of these. A broken file in a folder is warned of and left out, unless none of the folder can be read
-    bone_map : TOML file that names the joints; without it the fitting one of those that come with the project
-    advance : called after each file
+    paths : paths
+        BVH files, AMC files with their ASF beside them, packs of motions (`synth.motion.poses.clips.read_motions`), or
+        folders of these. A broken file in a folder is left out with a warning.
+    bone_map : path, optional
+        TOML file that names the joints; None = the map of the project that fits.
+    advance : callable
+        Called after each file.
 
     Raises
     ------
     PosepipeError
-        When a path is missing or broken, holds single poses, or a folder has nothing that can be read.
+        When a path is missing or broken, holds single poses, or no file of a folder can be read.
     """
     maps = shipped_bone_maps() if bone_map is None else (read_bone_map(Path(bone_map)),)
     found: list[CapturedMotion] = []
@@ -129,18 +132,18 @@ def _read_one(file: MocapFile, maps: Sequence[BoneMap]) -> list[CapturedMotion]:
     path = file.path
     if path.suffix.lower() == ".npz":
         if is_pose_bank(path):
-            raise FormatError(path, "single poses; sequences want motions: BVH or AMC files, or a pack of motions")
+            raise FormatError(path, "single poses; sequences need motions: BVH or AMC files, or a pack of motions")
         return [CapturedMotion(name, WALK in name.lower(), motion) for name, motion in read_motions(path).items()]
     motion, clip = read_motion(path, maps, FPS)
     walks = WALK in f"{path.absolute().parent.name}/{clip}".lower()
-    if motion.fps < SLOWEST_FPS:
-        raise FormatError(path, f"a pose every {1 / motion.fps:g} s; sequences want a motion, of one a second at least")
+    if motion.fps < MIN_FPS:
+        raise FormatError(path, f"a pose every {1 / motion.fps:g} s; sequences need at least one a second")
     rotations = at_frame_rate(motion.rotations, motion.fps)
     return [CapturedMotion(clip, walks, Motion(rotations, np.zeros((len(rotations), 3), np.float32), FPS))]
 
 
 def at_frame_rate(poses: np.ndarray, fps: float) -> np.ndarray:
-    """Poses of ``fps`` a second as FPS a second, by what lies between two: (T, 20, 4) to float32 (T', 20, 4)."""
+    """Resample poses from ``fps`` to FPS by interpolation: (T, 20, 4) to float32 (T', 20, 4)."""
     last = len(poses) - 1
     if last == 0 or abs(fps / FPS - 1) < SAME_RATE:
         return poses.astype(np.float32)

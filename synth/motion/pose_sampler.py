@@ -1,4 +1,4 @@
-"""Draws the pose of one rendered person: a captured pose, varied until it is one that nobody struck before."""
+"""Draw the pose of one rendered person: a captured pose, varied."""
 
 from __future__ import annotations
 
@@ -14,40 +14,46 @@ from synth.body.limb_collision import limbs_intersect
 from synth.body.skinning import POSED_BONES, pose_joints
 from synth.motion.poses.clips import PoseBank
 from synth.motion.poses.pose_variation import jitter, mirror_poses, pose_between, recombine
-from synth.motion.poses.postures import lay_down, sit_down, tumble
-from synth.recipe import Recipe
+from synth.motion.poses.postures import lay_down, rotate_randomly, sit_down
+from synth.recipe import PoseRecipe
 
-ATTEMPTS = 8
-"""Variations tried before a captured pose is taken as it is: that one a body has held."""
-RESTING_M = 0.25
-"""Nobody's pelvis lies higher above his lowest joint."""
+MAX_TRIES = 8
+"""Variations tried before a captured pose is used unchanged: a captured one is possible."""
+MAX_PELVIS_M = 0.25
+"""Maximum height of the pelvis above the lowest joint in a lying pose, metres."""
 HANGING = {"l": (0.16, -1.0, 0.03), "r": (-0.16, -1.0, 0.03)}
-"""Direction of a relaxed arm: down, a little out and forward."""
+"""Direction of a relaxed arm: down, slightly out and forward."""
 
 
-def draw_pose(bank: PoseBank, recipe: Recipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator) -> np.ndarray:
+def draw_pose(
+    bank: PoseBank, recipe: PoseRecipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
+) -> np.ndarray:
     """Draw a pose for one body.
 
-    Mirrored, given the arms of another, relaxed towards standing and jittered as the recipe says;
-    drawn again while limbs pass through the body; at last some sit down, or grow limp and lie, or are
-    tipped over.
+    A captured pose is mirrored, recombined with the arms of another, relaxed towards standing and jittered, as the
+    recipe says. It is drawn again while limbs pass through the body. Then some people are seated, laid down, or rotated
+    as a whole.
 
     Returns
     -------
-    float32 (20, 4), global rotation of each bone, quaternions xyzw
+    float32 (20, 4)
+        Global rotation of each bone, quaternions xyzw.
     """
     pose = _upright_pose(bank, recipe, asset, rest, rng)
     if recipe.seated_share and rng.random() < recipe.seated_share:
         pose = _seated(pose, asset, rest, rng)
     if recipe.lying_share and rng.random() < recipe.lying_share:
         return _lying(pose, asset, rest, rng)
-    return tumble(pose, rng) if recipe.tumble_share and rng.random() < recipe.tumble_share else pose
+    share = recipe.random_rotation_share
+    return rotate_randomly(pose, rng) if share and rng.random() < share else pose
 
 
-def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
+def _upright_pose(
+    bank: PoseBank, recipe: PoseRecipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
+) -> np.ndarray:
     standing = standing_pose(asset)
     captured = _captured(bank, recipe, rng)
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_TRIES):
         pose = captured
         if rng.random() < recipe.recombine_share:
             pose = recombine(np.stack([captured, _captured(bank, recipe, rng)]), rng)[0]
@@ -60,36 +66,36 @@ def _upright_pose(bank, recipe, asset, rest, rng) -> np.ndarray:
     return captured
 
 
-def _seated(pose, asset, rest, rng) -> np.ndarray:
-    for _ in range(ATTEMPTS):
+def _seated(pose: np.ndarray, asset: BodyAsset, rest: RestBody, rng: np.random.Generator) -> np.ndarray:
+    for _ in range(MAX_TRIES):
         seated = sit_down(pose, rng)
         if not limbs_intersect(pose_joints(asset, rest, seated)):
             return seated
     return pose
 
 
-def _lying(pose, asset, rest, rng) -> np.ndarray:
-    """Grown limp, on the side on which the body comes closest to the ground."""
+def _lying(pose: np.ndarray, asset: BodyAsset, rest: RestBody, rng: np.random.Generator) -> np.ndarray:
+    """Lay down a relaxed pose, on the side on which the pelvis is lowest."""
     lowest_m, best = np.inf, pose
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_TRIES):
         lying = lay_down(pose_between(pose, standing_pose(asset), rng.random()), rng)
         heights_m = pose_joints(asset, rest, lying)[:, 1]
         above_m = heights_m[HUMAN.joint_index("pelvis")] - heights_m.min()
         if above_m < lowest_m:
             lowest_m, best = above_m, lying
-        if lowest_m < RESTING_M:
+        if lowest_m < MAX_PELVIS_M:
             break
     return best
 
 
-def _captured(bank: PoseBank, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:
+def _captured(bank: PoseBank, recipe: PoseRecipe, rng: np.random.Generator) -> np.ndarray:
     pose = bank.rotations[rng.integers(len(bank.rotations))]
     return mirror_poses(pose, bank.bones) if rng.random() < recipe.mirror_share else pose
 
 
 @lru_cache(maxsize=4)
 def standing_pose(asset: BodyAsset) -> np.ndarray:
-    """Standing at ease with hanging arms: float32 (20, 4). The rest pose holds its arms out."""
+    """Return a pose of standing at ease with hanging arms: float32 (20, 4). In the rest pose arms are held out."""
     pose = np.tile(np.array([0, 0, 0, 1], np.float32), (len(POSED_BONES), 1))
     for side, hanging in HANGING.items():
         shoulder, hand = (asset.mean_m[asset.n_vertices + asset.bone(f"{b}_{side}")] for b in ("upperarm", "hand"))

@@ -1,21 +1,27 @@
-"""Kernel: what a pixel shows follows the readings that noise has moved."""
+"""Kernel: pixel labels follow depth readings that noise has moved."""
 
 from __future__ import annotations
 
 from numba import njit
 
 NOTHING = -1
-"""Id of a pixel that shows nothing."""
+"""Triangle id of a pixel that shows nothing."""
+SPREAD_PX = 2
+"""Maximum distance, along rows and columns, over which a reading takes its id from a neighbour."""
 
 
 @njit(cache=True)
 def spread_ids(ids, depth_m):
-    """Give readings that noise moved past the silhouette the id of a neighbour; clear what lost its reading.
+    """Give readings that noise moved past the silhouette the id of a neighbour; clear pixels that lost theirs.
 
     Parameters
     ----------
     ids : int32 (H, W), of triangles, NOTHING elsewhere; changed in place
-    depth_m : float32 (H, W), 0 = no reading
+    depth_m : float32 (H, W), metres, 0 = no reading
+
+    References
+    ----------
+    Naive twin: tests/reference/synth/label_spread.py
     """
     height, width = ids.shape
     before = ids.copy()
@@ -24,8 +30,8 @@ def spread_ids(ids, depth_m):
             if depth_m[r, c] == 0:
                 ids[r, c] = NOTHING
             elif before[r, c] == NOTHING:
-                for dr in range(-2, 3):
-                    for dc in range(-2, 3):
+                for dr in range(-SPREAD_PX, SPREAD_PX + 1):
+                    for dc in range(-SPREAD_PX, SPREAD_PX + 1):
                         rr, cc = r + dr, c + dc
                         if 0 <= rr < height and 0 <= cc < width and before[rr, cc] != NOTHING:
                             ids[r, c] = before[rr, cc]

@@ -1,17 +1,16 @@
-"""Triangles to a depth image: a z-buffer that one core fills in about a millisecond.
+"""Render triangles to a depth image with a z-buffer.
 
-Each vertex is projected once; each triangle then visits the pixel centres of its bounding box. Along
-a triangle 1/z is linear in the image, so the depth of a pixel is exact, not an interpolation of
-depths. Frames, not triangles, are spread over cores: there is no parallel loop here.
+Each vertex is projected once. Each triangle then visits the pixel centres of its bounding box. 1/z is linear in the
+image along a triangle, so the depth of a pixel is exact. There is no parallel loop: frames, not triangles, are
+distributed over cores.
 
-Both faces of a triangle are drawn, but for those of a mesh that is said to be closed, such as the skin:
-its back faces lie behind its front faces, and to pass them over saves two fifths of the time. A skirt is
-an open sheet, and a person who reaches through the near plane shows the inside of an arm, which must hide
-what lies behind it: such a body is drawn like an open mesh.
+Both faces of a triangle are drawn, except in meshes that are declared closed, such as the skin. Their back faces lie
+behind their front faces and are skipped for speed. A closed mesh that crosses the near plane is drawn like an open one,
+because its inside shows there and hides what is behind it.
 
-Two triangles with a common edge leave no gap: an edge is evaluated from the same end whichever
-triangle asks, so its two values are exact negatives, and a pixel centre on the edge belongs to both.
-Which one is then painted makes no difference: the nearer wins, and of equals the first.
+Two triangles with a common edge leave no gap. An edge is evaluated from the same end for both triangles, so its two
+values are exact negatives, and a pixel centre on the edge belongs to both. The nearer triangle wins, and of equal ones
+the first.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from numba import njit
 from posepipe.camera import Intrinsics
 
 NEAR_M = 0.1
-"""What is nearer is cut away: no depth camera measures it, and division by z stays harmless."""
+"""Geometry nearer than this is clipped: no depth camera measures it, and division by z is safe."""
 
 _NARROW_PX = 8
-"""Wider triangles are worth working out where each row of pixels enters and leaves them."""
+"""In triangles wider than this, the first and last pixel of each row is computed."""
 
 
 @njit(cache=True, inline="always")
@@ -61,9 +60,9 @@ def _fill_triangle(a, b, c, triangle_id, depth_m, triangle_ids):
     bottom = int(math.floor(min(max(a[1], b[1], c[1]), height - 1.0)))
     left = int(math.ceil(max(min(a[0], b[0], c[0]), 0.0)))
     right = int(math.floor(min(max(a[0], b[0], c[0]), width - 1.0)))
-    if top > bottom or left > right:  # most triangles of a body lie between the pixel centres
+    if top > bottom or left > right:  # most triangles of a body cover no pixel centre
         return
-    au, av, adu, adv = _edge(b[0], b[1], c[0], c[1])  # the edge opposite a weighs a
+    au, av, adu, adv = _edge(b[0], b[1], c[0], c[1])  # the edge opposite a gives the weight of a
     bu, bv, bdu, bdv = _edge(c[0], c[1], a[0], a[1])
     cu, cv, cdu, cdv = _edge(a[0], a[1], b[0], b[1])
     is_wide = right - left > _NARROW_PX
@@ -95,14 +94,14 @@ def _fill_triangle(a, b, c, triangle_id, depth_m, triangle_ids):
 
 @njit(cache=True, inline="always", error_model="numpy")
 def _project(x, y, z, fx, fy, cx, cy):
-    """Column, row and 1/z; what comes of z = 0 the caller passes over."""
+    """Column, row and 1/z; the caller ignores the result for z = 0."""
     inverse_z = 1.0 / z
     return x * inverse_z * fx + cx, y * inverse_z * fy + cy, inverse_z
 
 
 @njit(cache=True)
 def _near_crossing(front, behind, camera):
-    """Project the point where an edge meets the near plane; called front to behind, so neighbours agree."""
+    """Project the point where an edge meets the near plane; called front to behind, so that neighbours agree."""
     t = (front[2] - NEAR_M) / (front[2] - behind[2])
     x = front[0] + t * (behind[0] - front[0])
     y = front[1] + t * (behind[1] - front[1])
@@ -111,9 +110,9 @@ def _near_crossing(front, behind, camera):
 
 @njit(cache=True)
 def _fill_clipped(p, q, r, camera, triangle_id, depth_m, triangle_ids):
-    """Draw what lies beyond the near plane of a triangle that crosses it; corners in camera metres."""
+    """Draw the part beyond the near plane of a triangle that crosses it; corners in camera metres."""
     n_front = int(p[2] >= NEAR_M) + int(q[2] >= NEAR_M) + int(r[2] >= NEAR_M)
-    # Turn the corners until the odd one out is p; turning keeps the neighbourhoods.
+    # rotate the corners until p is the one on its own side; the order around the triangle stays
     for _ in range(2):
         if (p[2] >= NEAR_M) == (n_front == 1):
             break
@@ -138,9 +137,9 @@ def rasterize(vertices_m, triangles, n_closed, camera, first_id, depth_m, triang
     ----------
     vertices_m : float32 (V, 3), metres, camera axes, finite
     triangles : int32 (T, 3), rows of ``vertices_m``; the caller promises the range
-    n_closed : int, triangles at the beginning whose backs are not drawn, see `render_depth`
+    n_closed : int, triangles at the beginning whose back faces are not drawn, see `render_depth`
     camera : tuple of 4 floats, pixels: fx, fy, cx, cy
-    first_id : int, what the buffer shows for triangle 0
+    first_id : int, id of triangle 0 in the buffer
     depth_m : float32 (H, W), metres, 0 = nothing yet, written in place
     triangle_ids : int32 (H, W), written in place where a triangle is nearer than ``depth_m``
 
@@ -155,7 +154,7 @@ def rasterize(vertices_m, triangles, n_closed, camera, first_id, depth_m, triang
         projected[v, 2] = inverse_z if z >= NEAR_M else 0.0  # 0 marks a vertex before the near plane
     for v in range(projected.shape[0] if n_closed > 0 else 0):
         if projected[v, 2] == 0.0:
-            n_closed = 0  # the near plane has opened the mesh: its inside shows
+            n_closed = 0  # the near plane opens the mesh: its inside shows
     for t in range(triangles.shape[0]):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         n_front = int(projected[i, 2] > 0.0) + int(projected[j, 2] > 0.0) + int(projected[k, 2] > 0.0)
@@ -186,19 +185,25 @@ def render_depth(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Render a mesh to depth, alone or into the buffers of an earlier call.
 
-    Several meshes share one picture when the second call is given what the first returned and a
-    ``first_id`` beyond the first mesh's triangles.
+    To render several meshes into one image, pass the buffers that the first call returned, and a ``first_id`` beyond
+    the first mesh's triangles.
 
     Parameters
     ----------
-    vertices_m : float (V, 3), metres, camera axes (x right, y down, z forward)
-    triangles : int (T, 3), rows of ``vertices_m``; either winding
-    intrinsics : Intrinsics, pixels; integer = pixel centre
+    vertices_m : float (V, 3), metres
+        Camera axes (x right, y down, z forward).
+    triangles : int (T, 3)
+        Rows of ``vertices_m``; either winding.
+    intrinsics : Intrinsics, pixels
+        Integer = pixel centre.
     height, width : int, pixels
-    depth_m, triangle_ids : the buffers of an earlier call, written in place; both or neither
-    first_id : int, id of triangle 0 in ``triangle_ids``
-    n_closed : int, so many triangles at the beginning make a closed surface, counter-clockwise seen from outside:
-        they are seen from there alone
+    depth_m, triangle_ids : arrays, optional
+        The buffers of an earlier call, written in place; both or neither.
+    first_id : int
+        Id of triangle 0 in ``triangle_ids``.
+    n_closed : int
+        Number of triangles at the beginning that make a closed surface, counter-clockwise seen from outside. Only their
+        front faces are drawn.
 
     Returns
     -------
@@ -208,7 +213,7 @@ def render_depth(
     Raises
     ------
     ValueError
-        For arrays of another shape, vertices that are not finite, or a triangle without its vertex.
+        For arrays of another shape, vertices that are not finite, or a triangle that names a missing vertex.
     """
     vertices_m = np.ascontiguousarray(vertices_m, np.float32)
     triangles = np.ascontiguousarray(triangles, np.int32)
@@ -240,16 +245,19 @@ def _check_buffer(name: str, buffer: np.ndarray, dtype: type, shape: tuple[int, 
 
 
 def paint(triangle_ids: np.ndarray, triangle_labels: np.ndarray) -> np.ndarray:
-    """Turn triangle ids into the labels painted on the triangles.
+    """Look up the label of the triangle that each pixel shows.
 
     Parameters
     ----------
-    triangle_ids : int32 (H, W), -1 = nothing; ids count through all meshes of the picture
-    triangle_labels : uint8 (T,), one label a triangle, in id order
+    triangle_ids : int32 (H, W)
+        -1 = nothing; ids count through all meshes of the image.
+    triangle_labels : uint8 (T,)
+        One label a triangle, in id order.
 
     Returns
     -------
-    uint8 (H, W), 0 where nothing was drawn
+    uint8 (H, W)
+        0 where nothing was drawn.
     """
     parts = np.empty(triangle_ids.shape, np.uint8)
     _paint(triangle_ids, np.asarray(triangle_labels, np.uint8), parts)

@@ -1,83 +1,57 @@
-"""One frame: figures, and perhaps a room, through a camera's eyes, with the truth about them."""
+"""Render a scene without noise: depth, and which triangle each pixel shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
-from posepipe.body import BodyDefinition
-from posepipe.frames import DepthFrame, LabelledFrame
-from synth.geometry.mesh import CARRIED, ROOM, Mesh
-from synth.recipe import FPS
-from synth.render.label_spread import NOTHING, spread_ids
-from synth.render.rasterizer import paint, render_depth
-from synth.render.visibility import visible_joints
+from synth.geometry.mesh import Mesh
+from synth.render.label_spread import NOTHING
+from synth.render.rasterizer import render_depth
 from synth.scene.placement import View
-from synth.scene.subjects import Figure
-from synth.sensors.noise_fields import Window
-from synth.sensors.sensor_noise import SensorPreset, add_sensor_noise
-
-SPREAD_PX = 2
-"""A reading takes what it shows from so near."""
+from synth.scene.scene import Scene
+from synth.sensors.presets import SensorPreset
 
 
-def shoot(
-    figures: Sequence[Figure],
-    views: Sequence[View],
-    surroundings: Sequence[tuple[Mesh, View]],
-    body: BodyDefinition,
-    sensor: SensorPreset,
-    noise: bool,
-    index: int,
-    rng: np.random.Generator,
-) -> LabelledFrame:
-    """Render what a sensor makes of a scene.
+@dataclass(frozen=True, slots=True, eq=False)
+class RenderedFrame:
+    """What a perfect camera sees of a scene, and the truth about it."""
 
-    Parameters
-    ----------
-    figures, views : who is there, and each one's place before the camera; the k-th gets the id k + 1
-    surroundings : nobody's meshes, of a room and what stands in it, and their places; none = figures alone, cut out
-    body : of the figures
-    noise : whether the sensor's own is added
-    index : of the frame
-    rng : draws the noise
+    depth_m: np.ndarray  #: float32 (H, W), metres, 0 = nothing
+    triangle_ids: np.ndarray  #: int32 (H, W), -1 = nothing; ids count through all meshes
+    parts: np.ndarray  #: uint8 (T,), label of each triangle: a part code, HELD or BACKGROUND
+    people: np.ndarray  #: uint8 (T,), id of the subject that each triangle belongs to; 0 = no person
+    joints_m: np.ndarray  #: float32 (P, J, 3), metres, camera axes
 
-    Returns
-    -------
-    LabelledFrame; what is carried belongs to its person and is no part, a room is neither
-    """
-    meshes = [(figure.mesh, view) for figure, view in zip(figures, views, strict=True)]
-    meshes += surroundings
-    depth_m = triangles = None
-    first, owners = 0, []
+
+def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
+    """Render a scene through a sensor's lens, without its noise."""
+    meshes = [(each.subject.mesh, each.view) for each in scene.subjects]
+    meshes += _surroundings(scene)
+    depth_m = np.zeros((sensor.height, sensor.width), np.float32)
+    triangle_ids = np.full(depth_m.shape, NOTHING, np.int32)
+    first, people = 0, []
     for number, (mesh, view) in enumerate(meshes, start=1):
         points = view.camera_points(mesh.vertices_m)
-        buffers = depth_m, triangles, first, mesh.n_closed
-        depth_m, triangles = render_depth(
-            points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, *buffers
-        )
+        buffers = depth_m, triangle_ids, first, mesh.n_closed
+        render_depth(points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, *buffers)
         first += len(mesh.triangles)
-        owners.append(np.full(len(mesh.triangles), 0 if number > len(figures) else number, np.uint8))
-    if depth_m is None or triangles is None:
-        raise ValueError("a scene needs at least one figure, got none")
-    if noise:
-        depth_m = add_sensor_noise(depth_m, sensor, rng)
-    window = Window.around(depth_m > 0, SPREAD_PX)
-    # whole millimetres, as the recording keeps them
-    readings_m = np.rint(window.of(depth_m) * np.float32(1000)) * np.float32(0.001)
-    ids = window.of(triangles)
-    spread_ids(ids, readings_m)
-    seen_m = cv2.copyTo(readings_m, (ids != NOTHING).view(np.uint8))
-    parts = paint(ids, np.concatenate([mesh.labels for mesh, _ in meshes]))
-    parts[parts >= min(CARRIED, ROOM)] = 0
-    people = paint(ids, np.concatenate(owners))
-    joints_m = np.stack([view.camera_points(f.joints_m) for f, view in zip(figures, views, strict=True)])
-    lens = sensor.intrinsics
-    part_of_lens = replace(lens, cx=lens.cx - window.left, cy=lens.cy - window.top)
-    visible = visible_joints(seen_m, parts, people, joints_m, part_of_lens, body)
-    shape = sensor.height, sensor.width
-    frame = DepthFrame(window.within(shape, seen_m), lens, index / FPS, index)
-    return LabelledFrame(frame, window.within(shape, parts), window.within(shape, people), joints_m, visible)
+        people.append(np.full(len(mesh.triangles), 0 if number > len(scene.subjects) else number, np.uint8))
+    return RenderedFrame(
+        depth_m,
+        triangle_ids,
+        parts=np.concatenate([mesh.labels for mesh, _ in meshes]),
+        people=np.concatenate(people),
+        joints_m=np.stack([each.view.camera_points(each.subject.joints_m) for each in scene.subjects]),
+    )
+
+
+def _surroundings(scene: Scene) -> list[tuple[Mesh, View]]:
+    """Room and furniture, without the triangles that face away from the camera; nothing where there is no room."""
+    if scene.room is None:
+        return []
+    furniture = [
+        (each.furniture.facing(each.view.camera_m), each.view) for each in scene.subjects if each.furniture is not None
+    ]
+    return [(scene.room.facing(scene.subjects[0].placement.camera_m), scene.camera), *furniture]

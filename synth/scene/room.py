@@ -1,6 +1,6 @@
-"""Rooms: a floor, walls, and furniture of boxes, round a camera and the people before it.
+"""Rooms: a floor, walls and a ceiling around a camera and the people in front of it, and where furniture stands.
 
-World axes as in `scenes`: y up, the floor at y = 0, the camera above the origin looking along -z.
+World axes as in `synth.scene.placement`: y up, the floor at y = 0, the camera above the origin, looking along -z.
 """
 
 from __future__ import annotations
@@ -9,54 +9,61 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.geometry.mesh import ROOM, Mesh, box
+from synth.geometry.mesh import BACKGROUND, Mesh, box
+from synth.scene.furniture import draw_standing_furniture
 
-CAMERA_CLEAR_M = 1.0
-"""Nothing stands so near to the camera that it hides all else."""
-THICK_M = 0.1
-"""Walls and floor are slabs, so that rounding opens no gap at a corner."""
-CLEAR_M = 0.3
-"""Furniture keeps at least this far from where people stand."""
+CAMERA_CLEARANCE_M = 1.0
+"""Minimum distance of furniture from the camera, which it would hide everything from."""
+THICKNESS_M = 0.1
+"""Of walls and floor. They are slabs, because rounding would open gaps at the corners of thin sheets."""
+CLEARANCE_M = 0.3
+"""Minimum distance of furniture from where people stand."""
+MAX_PIECES = 5
+PLACE_TRIES = 5
+"""Places tried for each piece of furniture."""
 
 
 def build_room(
-    people_xz_m: Sequence[np.ndarray], rng: np.random.Generator, clear_m: Sequence[float] | None = None
+    people_xz_m: Sequence[np.ndarray], rng: np.random.Generator, clearances_m: Sequence[float] | None = None
 ) -> Mesh:
     """Draw a room for some people.
 
     Parameters
     ----------
-    people_xz_m : where each stands on the floor, (2,), world axes
+    people_xz_m : sequence of float (2,), metres
+        Where each person stands on the floor, world axes.
     rng : numpy.random.Generator
-    clear_m : how far from each all else keeps; None = CLEAR_M
+    clearances_m : sequence of float, metres, optional
+        Distance from each person within which nothing else stands; None = CLEARANCE_M.
 
     Returns
     -------
-    Mesh, world axes, labelled ROOM
+    Mesh
+        World axes, labelled BACKGROUND.
     """
     places = np.array(people_xz_m, float).reshape(-1, 2)
-    clear = np.full(len(places), CLEAR_M) if clear_m is None else np.asarray(clear_m, float)
-    wider = (clear - CLEAR_M)[:, None]
+    clear = np.full(len(places), CLEARANCE_M) if clearances_m is None else np.asarray(clearances_m, float)
+    wider = (clear - CLEARANCE_M)[:, None]
     low, high = (places - wider).min(axis=0), (places + wider).max(axis=0)
     back = low[1] - rng.uniform(0.3, 3.0)
     left, right = low[0] - rng.uniform(0.6, 3.0), high[0] + rng.uniform(0.6, 3.0)
     front, ceiling = 1.0, rng.uniform(2.3, 3.2)
-    pieces = [box((left, -THICK_M, back), (right, 0, front), ROOM)]
-    pieces.append(box((left, 0, back - THICK_M), (right, ceiling, back), ROOM))
+    meshes = [box((left, -THICKNESS_M, back), (right, 0, front), BACKGROUND)]
+    meshes.append(box((left, 0, back - THICKNESS_M), (right, ceiling, back), BACKGROUND))
     if rng.random() < 0.8:
-        pieces.append(box((left - THICK_M, 0, back), (left, ceiling, front), ROOM))
+        meshes.append(box((left - THICKNESS_M, 0, back), (left, ceiling, front), BACKGROUND))
     if rng.random() < 0.8:
-        pieces.append(box((right, 0, back), (right + THICK_M, ceiling, front), ROOM))
+        meshes.append(box((right, 0, back), (right + THICKNESS_M, ceiling, front), BACKGROUND))
     if rng.random() < 0.5:
-        pieces.append(box((left, ceiling, back), (right, ceiling + THICK_M, front), ROOM))
-    for _ in range(rng.integers(0, 6)):
-        for _ in range(5):  # a few tries to find a place where nobody stands
-            at = np.array([rng.uniform(left, right), rng.uniform(back, -CAMERA_CLEAR_M)])
-            boxes = furniture(at, rng)
+        meshes.append(box((left, ceiling, back), (right, ceiling + THICKNESS_M, front), BACKGROUND))
+    for _ in range(rng.integers(0, MAX_PIECES + 1)):
+        for _ in range(PLACE_TRIES):
+            at = np.array([rng.uniform(left, right), rng.uniform(back, -CAMERA_CLEARANCE_M)])
+            boxes = draw_standing_furniture(at, rng)
             if (_gaps_m(boxes, places) >= clear).all():
-                pieces += boxes
+                meshes += boxes
                 break
-    return Mesh.join(pieces)
+    return Mesh.join(meshes)
 
 
 def _gaps_m(boxes: Sequence[Mesh], places: np.ndarray) -> np.ndarray:
@@ -64,31 +71,3 @@ def _gaps_m(boxes: Sequence[Mesh], places: np.ndarray) -> np.ndarray:
     footprint = np.concatenate([b.vertices_m for b in boxes])[:, [0, 2]]
     outside = np.maximum(np.maximum(footprint.min(axis=0) - places, places - footprint.max(axis=0)), 0)
     return np.linalg.norm(outside, axis=1)
-
-
-def furniture(at_xz_m: np.ndarray, rng: np.random.Generator) -> list[Mesh]:
-    """A table, chair, cupboard or lamp standing somewhere on the floor."""
-    x, z = at_xz_m
-    kind = rng.choice(["table", "chair", "cupboard", "lamp"])
-    if kind == "cupboard":
-        w, h, d = rng.uniform([0.3, 0.6, 0.3], [1.2, 2.2, 0.6])
-        return [box((x - w / 2, 0, z - d / 2), (x + w / 2, h, z + d / 2), ROOM)]
-    if kind == "lamp":
-        h = rng.uniform(1.2, 1.9)
-        return [
-            box((x - 0.02, 0, z - 0.02), (x + 0.02, h, z + 0.02), ROOM),
-            box((x - 0.18, h - 0.25, z - 0.18), (x + 0.18, h, z + 0.18), ROOM),
-        ]
-    w, d = rng.uniform([0.6, 0.5], [1.6, 0.9]) if kind == "table" else rng.uniform([0.4, 0.4], [0.5, 0.5])
-    h = rng.uniform(0.68, 0.78) if kind == "table" else rng.uniform(0.4, 0.5)
-    legs = [
-        box((x + sx * (w / 2 - 0.03) - 0.02, 0, z + sz * (d / 2 - 0.03) - 0.02),
-            (x + sx * (w / 2 - 0.03) + 0.02, h, z + sz * (d / 2 - 0.03) + 0.02), ROOM)
-        for sx in (-1, 1)
-        for sz in (-1, 1)
-    ]  # fmt: skip
-    top = box((x - w / 2, h, z - d / 2), (x + w / 2, h + 0.04, z + d / 2), ROOM)
-    if kind == "table":
-        return [*legs, top]
-    back = box((x - w / 2, h, z - d / 2), (x + w / 2, h + 0.45, z - d / 2 + 0.04), ROOM)
-    return [*legs, top, back]

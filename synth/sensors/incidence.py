@@ -1,4 +1,4 @@
-"""How obliquely a camera looks at each surface, told from the depth image alone."""
+"""Angle between the line of sight and the surface at each pixel, from the depth image alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _NO_NEIGHBOUR = np.float32(1e9)
 def squared_tangents(depth_m, fx, fy, out):
     """Fill ``out`` with the squared tangent of the angle between line of sight and surface normal.
 
-    Of the differences to two opposite neighbours the smaller counts: it stays on the surface where the other
-    jumps off. Good for rays near the optical axis: the angle is measured against the axis. Selections instead
-    of branches and NumPy's division let the compiler take eight pixels at once, 10 times as fast.
+    Of the differences to two opposite neighbours the smaller is used, because the other may cross an edge. The angle is
+    measured against the optical axis, an approximation for rays near it. Selections instead of branches and NumPy's
+    division let the compiler vectorise the loop.
 
     Parameters
     ----------

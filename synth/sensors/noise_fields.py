@@ -1,7 +1,7 @@
-"""Random fields over a picture, of which only a window is worked out: where somebody is.
+"""Random fields over an image, computed only in a window: where subjects are.
 
-What a pixel meets is a hash of its place and of the field's key, so it does not depend on the window, and
-nothing is drawn for pixels that are not worked out. Keys come from the frame's own generator.
+The value at a pixel is a hash of its position and of the field's key. It does not depend on the window, and nothing is
+drawn for pixels outside it. Keys come from the frame's own generator.
 
 References
 ----------
@@ -22,13 +22,13 @@ from numba import njit
 from scipy.special import ndtri
 
 NORMAL_BITS = 12
-"""A normal value is one of 2^12 equally likely ones: the largest is 3.7 sigma."""
+"""A normal value is one of 2^12 equally likely ones; the largest is 3.7 sigma."""
 _LANES = 4
-"""A hash of 64 bits serves so many neighbours in a row, 16 bits each."""
+"""Number of neighbours in a row that share a hash of 64 bits, 16 bits each."""
 
 
 def normal_quantiles() -> np.ndarray:
-    """The middles of 2^NORMAL_BITS equally likely slices of the normal law, of unit variance: float32."""
+    """Return the centres of 2^NORMAL_BITS equally likely slices of the unit normal distribution: float32."""
     count = 2**NORMAL_BITS
     middles = ndtri((np.arange(count) + 0.5) / count)
     return (middles / middles.std()).astype(np.float32)
@@ -39,14 +39,14 @@ _QUANTILES = normal_quantiles()
 
 @lru_cache(maxsize=16)
 def _patch_quantiles(patch_px: int) -> np.ndarray:
-    """The quantiles enlarged by as much as interpolation between patches, which averages, makes a field weaker."""
+    """The quantiles, scaled up to undo the loss of variance by interpolation between patches."""
     weights = (np.arange(patch_px) + 0.5) / patch_px
     return _QUANTILES / np.float32(np.mean(weights**2 + (1 - weights) ** 2))
 
 
 @njit(cache=True, inline="always")
 def _hash(key, row, lane_group):
-    """64 random bits of a place: SplitMix64's output function (variant 13 of Stafford's mixers)."""
+    """64 random bits of a position: SplitMix64's output function (variant 13 of Stafford's mixers)."""
     place = np.uint64(row) << np.uint64(32) | np.uint64(lane_group)
     bits = key + place * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -87,9 +87,9 @@ def _fill_uniform(key, top, first_group, out):
 
 @njit(cache=True)
 def _fill_patchy(key, patch_px, top, left, quantiles, out):
-    """Fill ``out`` with a coarse field of normal values, one a patch, interpolated between the middles of patches.
+    """Fill ``out`` with a coarse field of normal values, one a patch, interpolated between the centres of patches.
 
-    Interpolation looks a patch further on every side, so the coarse field's first value is that of patch -1.
+    Interpolation needs one more patch on every side, so the coarse field's first value is that of patch -1.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _fill_patchy(key, patch_px, top, left, quantiles, out):
     groups = ((left + width - 1) // patch_px + 2 - first_col) // _LANES + 1
     coarse = np.empty(((top + height - 1) // patch_px + 3 - first_row, _LANES * groups), np.float32)
     _fill_normal(key, first_row, first_group, quantiles, coarse)
-    steps = 2 * patch_px  # from middle to middle, in half pixels
+    steps = 2 * patch_px  # from centre to centre, in half pixels
     cells, shares = np.empty(width, np.int32), np.empty(width, np.float32)
     for col in range(width):
         cell, rest = divmod(2 * (left + col) + 1 + patch_px, steps)
@@ -127,7 +127,7 @@ def _fill_patchy(key, patch_px, top, left, quantiles, out):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Rows and columns of a picture, ends not included."""
+    """Rows and columns of an image, ends not included."""
 
     top: int
     bottom: int
@@ -136,7 +136,7 @@ class Window:
 
     @classmethod
     def around(cls, shown: np.ndarray, margin_px: int) -> Window:
-        """The least window that holds all that is shown, bool (H, W), and a margin; one pixel where nothing is."""
+        """Return the smallest window around what is shown, bool (H, W), with a margin; one pixel where nothing is."""
         left, top, wide, tall = cv2.boundingRect(shown.view(np.uint8))
         if wide == 0:
             return cls(0, 1, 0, 1)
@@ -150,14 +150,15 @@ class Window:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Height and width, pixels."""
         return self.bottom - self.top, self.right - self.left
 
-    def of(self, picture: np.ndarray) -> np.ndarray:
-        """The window's part of a picture, contiguous."""
-        return np.ascontiguousarray(picture[self.top : self.bottom, self.left : self.right])
+    def of(self, image: np.ndarray) -> np.ndarray:
+        """Return the window's part of an image, as a new contiguous array."""
+        return image[self.top : self.bottom, self.left : self.right].copy()
 
     def within(self, shape: tuple[int, int], part: np.ndarray) -> np.ndarray:
-        """A picture, (H, W), that holds this part and is 0 elsewhere."""
+        """Return an image, (H, W), that holds this part and is 0 elsewhere."""
         out = np.zeros(shape, part.dtype)
         out[self.top : self.bottom, self.left : self.right] = part
         return out
@@ -165,30 +166,32 @@ class Window:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseFields:
-    """Fields of one frame. Each call draws another one."""
+    """Fields of one frame. Each call draws another field."""
 
-    shape: tuple[int, int]  #: of the picture, (H, W)
+    shape: tuple[int, int]  #: of the image, (H, W)
     window: Window
     rng: np.random.Generator
 
     def normal(self) -> np.ndarray:
-        """Independent standard normal values: float32, as large as the window."""
+        """Draw independent standard normal values: float32, of the window's shape."""
         return self._filled(self.window, _fill_normal, _QUANTILES)
 
     def uniform(self) -> np.ndarray:
-        """Independent values in [0, 1): float32, as large as the window."""
+        """Draw independent values in [0, 1): float32, of the window's shape."""
         return self._filled(self.window, _fill_uniform)
 
     def patchy(self, patch_px: int) -> np.ndarray:
-        """Normal noise that neighbours share: what a camera measures over a window it gets wrong over a window.
+        """Draw normal noise that neighbours share, as the error of a camera that measures over a window.
 
         Parameters
         ----------
-        patch_px : int, pixels between two independent values; 1 = white noise
+        patch_px : int, pixels
+            Between two independent values; 1 = white noise.
 
         Returns
         -------
-        float32, as large as the window; zero mean and unit variance (over the picture)
+        float32 (h, w)
+            Of the window's shape; zero mean and unit variance over the image.
         """
         if patch_px == 1:
             return self.normal()
@@ -197,21 +200,23 @@ class NoiseFields:
         return out
 
     def smooth(self, sigma_px: float) -> np.ndarray:
-        """Normal noise without lattice or creases: white noise seen through a Gaussian window.
+        """Draw smooth normal noise: white noise filtered with a Gaussian.
 
         Parameters
         ----------
-        sigma_px : float, of the window; two pixels 2 sigma_px apart are correlated by 1/e
+        sigma_px : float, pixels
+            Of the Gaussian; two pixels 2 sigma_px apart are correlated by 1/e.
 
         Returns
         -------
-        float32, as large as the window; zero mean and unit variance
+        float32 (h, w)
+            Of the window's shape; zero mean and unit variance.
         """
         radius = math.ceil(3 * sigma_px)
         weights = np.exp(-((np.arange(-radius, radius + 1) / sigma_px) ** 2) / 2)
-        weights /= np.sqrt((weights**2).sum())  # of unit energy, so that variance is kept
+        weights /= np.sqrt((weights**2).sum())  # of unit energy, to keep the variance
         w = self.window
-        # value 0 of the white noise lies a radius beyond the picture's corner
+        # value 0 of the white noise lies a radius beyond the image's corner
         white = self._filled(
             Window(w.top, w.bottom + 2 * radius, w.left, w.right + 2 * radius), _fill_normal, _QUANTILES
         )
@@ -222,7 +227,7 @@ class NoiseFields:
         return self.rng.integers(2**64, dtype=np.uint64)
 
     def _filled(self, part: Window, fill: Callable[..., None], *tables: np.ndarray) -> np.ndarray:
-        """A part of a field without bounds, under a new key: float32."""
+        """Part of an unbounded field, under a new key: float32."""
         first_group, end_group = part.left // _LANES, -(-part.right // _LANES)
         out = np.empty((part.bottom - part.top, _LANES * (end_group - first_group)), np.float32)
         fill(self._new_key(), part.top, first_group, *tables, out)

@@ -1,4 +1,4 @@
-"""The depth cameras that can be imitated: picture size, lens, range and what limits each of them."""
+"""The depth cameras that can be simulated: image size, lens, range and type of noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
 
 FAMILIES = ("ideal", "structured_light", "time_of_flight", "stereo")
 TRIANGULATING = ("structured_light", "stereo")
-"""Families that measure disparity: they need a baseline and a matching focal length."""
+"""Families that measure disparity; they need a baseline and a matching focal length."""
 FIELDS = ("name", "width", "height", "fx", "fy", "cx", "cy", "family", "min_range_m", "max_range_m")
 TRIANGULATING_FIELDS = ("baseline_m", "matching_fx")
 
@@ -24,8 +24,8 @@ class SensorPreset:
     Raises
     ------
     ValueError
-        For a picture without pixels, a family nobody has written noise for, a range that is empty or that depth
-        images do not hold, or a sensor that triangulates without a baseline or a matching focal length.
+        For an image without pixels, an unknown family, a range that is empty or exceeds that of depth images, or a
+        sensor that triangulates without a baseline or a matching focal length.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SensorPreset:
 
     def __post_init__(self) -> None:
         if min(self.width, self.height) < 1:
-            raise ValueError(f"sensor {self.name!r}: a picture has pixels, got {self.width}x{self.height}")
+            raise ValueError(f"sensor {self.name!r}: an image needs at least one pixel, got {self.width}x{self.height}")
         if self.family not in FAMILIES:
             raise ValueError(f"sensor {self.name!r}: family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
         if not MIN_DEPTH_M <= self.min_range_m < self.max_range_m <= MAX_DEPTH_M:
@@ -54,14 +54,14 @@ class SensorPreset:
                 raise ValueError(f"sensor {self.name!r}: family {self.family} wants {name} > 0, got {value}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON and TOML; the intrinsics lie flat among the rest."""
+        """Return plain data, ready for JSON and TOML; the intrinsics are flat among the other fields."""
         values = asdict(self)
         values.update(values.pop("intrinsics"))
         return {name: values[name] for name in (*FIELDS, *TRIANGULATING_FIELDS)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SensorPreset:
-        """The inverse of `to_dict`. Raises ValueError for what is missing, no field, or no value for it."""
+        """Invert `to_dict`. Raises ValueError for missing or unknown fields, and for values of a wrong type."""
         every = FIELDS + TRIANGULATING_FIELDS
         if unknown := sorted(set(data) - set(every)):
             raise ValueError(f"sensor: no field {', '.join(unknown)}; it has {', '.join(every)}")
@@ -74,7 +74,7 @@ class SensorPreset:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """A field's value; numbers other than the picture's size become floats."""
+    """A field's value; numbers other than the image's size become floats."""
     if name in ("name", "family"):
         if not isinstance(value, str) or not value:
             raise ValueError(f"sensor: {name}: wanted text, got {value!r}")
@@ -99,8 +99,8 @@ def _preset(
     return SensorPreset(name, camera.width, camera.height, camera.intrinsics, family, *range_m, baseline_m, matching_fx)
 
 
-# The 320x240 stream of a Kinect v1 is the 640x480 one thinned out: disparity is still measured in the pixels of the
-# larger picture, whence a matching focal length of twice its own.
+# The 320x240 stream of a Kinect v1 is the 640x480 stream, subsampled. Disparity is still measured in pixels of the
+# larger image, so the matching focal length is twice its own.
 PRESETS: dict[str, SensorPreset] = {
     preset.name: preset
     for preset in (
@@ -115,7 +115,7 @@ PRESETS: dict[str, SensorPreset] = {
 
 
 def sensor_preset(name: str) -> SensorPreset:
-    """Look a camera up by name. Raises ValueError, naming the known ones, for any other."""
+    """Look up a camera by name. Raises ValueError for an unknown name, listing the known ones."""
     if name not in PRESETS:
         raise ValueError(f"no sensor {name!r}; known are {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -1,4 +1,4 @@
-"""A sensor of one's own: the fields of a `SensorPreset` in a few lines of TOML (docs/reference/formats.md)."""
+"""Read a user's sensor: the fields of a `SensorPreset` in a few lines of TOML (docs/reference/formats.md)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from synth.sensors.presets import PRESETS, SensorPreset
 
 
 def find_sensor(sensor: str, folder: Path = Path()) -> SensorPreset:
-    """A preset by its name, or a sensor from a TOML file.
+    """Return a preset by its name, or a sensor from a TOML file.
 
     Parameters
     ----------
-    sensor : name of a preset, or path of a file
-    folder : where a relative path starts
+    sensor : str
+        Name of a preset, or path of a file.
+    folder : Path
+        Where a relative path starts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A perfect depth image through the eyes of a real camera: presets and noise, by name."""
+"""Turn a perfect depth image into the readings of a real camera, by its preset."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ _FAMILY_REACH_PX = {
 
 
 def margin_px(preset: SensorPreset) -> int:
-    """Beyond this far from everything the camera reads nothing, and no reading depends on what is there."""
-    return _FAMILY_REACH_PX[preset.family](preset) + 1  # what looks over the border finds nothing there
+    """Return the distance from all surfaces beyond which the camera reads nothing and no reading depends on."""
+    return _FAMILY_REACH_PX[preset.family](preset) + 1  # one more pixel, so that windows at the border contain nothing
 
 
 def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.Generator) -> np.ndarray:
-    """Turn what a perfect camera sees into what the preset's camera reports.
+    """Turn the depth of a perfect camera into the readings of the preset's camera.
 
-    The result depends on the depth, the preset and the generator's state, on nothing else. Labels stay those of
-    the perfect image; where they disagree with the readings, by a pixel at silhouettes, so do a real camera's.
+    The result depends only on the depth, the preset and the generator's state.
 
     Parameters
     ----------
-    depth_m : float32 (H, W), metres, 0 = nothing; of the preset's size
+    depth_m : float32 (H, W), metres
+        0 = nothing; of the preset's size.
     preset : SensorPreset
-    rng : numpy.random.Generator, advanced
+    rng : numpy.random.Generator
 
     Returns
     -------
-    float32 (H, W), metres, 0 = no reading; a new array
+    float32 (H, W), metres
+        0 = no reading; a new array.
 
     Raises
     ------
     ValueError
-        When ``depth_m`` is no float32 image of the preset's size.
+        When ``depth_m`` is not a float32 image of the preset's size.
     """
     wanted = (preset.height, preset.width)
     if depth_m.dtype != np.float32 or depth_m.shape != wanted:

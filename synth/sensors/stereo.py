@@ -1,9 +1,8 @@
-"""What a stereo camera (RealSense D435) makes of a perfect depth image.
+"""Noise of a stereo camera (RealSense D435).
 
-Two cameras look for the same texture, a window of it at a time. So sigma grows with z^2 and the surface
-is bumpy in smooth blobs; near things are fattened, as a window that holds part of one finds that one;
-holes gape where there is no texture to match, and to the left of things, where the second camera sees
-something else.
+Two cameras match windows of texture. Sigma grows with z^2, and errors are smooth over the size of a window. Foreground
+is fattened, because a window that contains part of it matches its disparity. Readings are missing where there is no
+texture, and to the left of foreground, where the second camera's view is blocked.
 
 References
 ----------
@@ -25,30 +24,33 @@ from synth.sensors.triangulation import SAME_SURFACE_PX, disparity_seen_twice, m
 
 SUBPIXEL_PX = 0.08  #: sigma of disparity
 STEPS_PER_PX = 32.0  #: of reported disparity
-BLOB_PX, FINE_PX = 6.0, 2.0  #: sigma of the windows through which errors are common to neighbours
+BLOB_PX, FINE_PX = 6.0, 2.0  #: sigma of the windows over which neighbours share errors
 FINE_SHARE = 0.08  #: of the variance of disparity
 RADIUS_PX = 3  #: of the matching window
-NEEDED_SHARE = 0.3  #: of a window: what is less is a hole. A straight edge leaves 0.5, a corner 0.25
-FAT_PX = 2  #: by which near things grow, where they do
-FRINGE_PX = 2.5  #: size of the pieces of an outline that are fattened or not, half of them
-REACH_PX = FAT_PX + RADIUS_PX  #: from how far away readings depend on what is there
+NEEDED_SHARE = 0.3  #: of a window; with less, the reading is missing. A straight edge leaves 0.5, a corner 0.25
+FAT_PX = 2  #: by which foreground grows
+FRINGE_PX = 2.5  #: size of the sections of an outline that are fattened or not; half of them are
+REACH_PX = FAT_PX + RADIUS_PX  #: distance from which a surface influences a reading
 BARE_PX = 8.0  #: size of a patch without texture
-BARE_SIGMAS = 2.7  #: where the patch noise is above this there is no texture: about 0.5 % of the picture
-BARE_RAGGED = 0.3  #: of the fringe noise is added there, or patches were round
+BARE_SIGMAS = 2.7  #: no texture where the patch noise exceeds this: about 0.5 % of the image
+BARE_RAGGED = 0.3  #: share of the fringe noise that is added, to make the outlines of patches irregular
 
 
 def add_stereo_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
-    """What the camera reports where a perfect one would see ``depth_m``.
+    """Return the camera's readings where a perfect camera would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
-    preset : SensorPreset of family stereo
+    depth_m : float32 (h, w), metres
+        0 = nothing; the window of the image that ``fields`` has.
+    preset : SensorPreset
+        Of family stereo.
     fields : NoiseFields
 
     Returns
     -------
-    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres
+        0 = no reading; not yet limited to the camera's range.
     """
     shape = depth_m.shape
     focal_baseline = preset.matching_fx * preset.baseline_m
@@ -70,7 +72,7 @@ def add_stereo_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFie
 
 
 def _fattened(disparity: np.ndarray, fat: np.ndarray) -> np.ndarray:
-    """Near things grown over what lies behind them, where ``fat``: float32 (h, w), matching pixels, 0 = none."""
+    """Disparity with the foreground grown where ``fat``: float32 (h, w), matching pixels, 0 = none."""
     side = 2 * FAT_PX + 1
     nearest = cv2.dilate(disparity, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
     return np.where(fat & (nearest - disparity > SAME_SURFACE_PX), nearest, disparity)

@@ -1,10 +1,9 @@
-"""What a structured-light camera (Kinect v1) makes of a perfect depth image.
+"""Noise of a structured-light camera (Kinect v1).
 
-The camera finds, for a window of 9x9 pixels, how far the projected dots have moved; that disparity,
-in eighths of a pixel, is all it knows. So depth comes in steps that grow with z^2, silhouettes are
-ragged, fingers and hair break up, and what the projector does not see has no reading. Each frame's
-strength is drawn around the one measured on real frames (people at 2.2-4 m in a 320x240 stream), so
-that a forest trained on many frames meets better and worse cameras.
+For a window of 9x9 pixels the camera measures the disparity of projected dots, in eighths of a pixel. Depth therefore
+has steps that grow with z^2, silhouettes are ragged, fingers and hair break up, and what the projector does not see has
+no reading. The strength of each frame is drawn around the one measured on real frames (people at 2.2-4 m in a 320x240
+stream), so that training covers better and worse cameras.
 
 Random numbers are drawn before any kernel runs: a frame depends on the generator's state alone.
 
@@ -30,21 +29,21 @@ from synth.sensors.triangulation import disparity_seen_twice, match_windows, rou
 STEPS_PER_PX = 8.0  #: disparity is measured in eighths of a matching pixel
 WINDOW_PX = 9  #: matching pixels
 BLIND_COLUMNS_PX = 8  #: matching pixels at the right border, where no window fits
-NEEDED_SHARE = 0.3  #: of a window: what is less is a hole. A straight edge leaves 0.5, a corner 0.25
-NEEDED_SPREAD = 0.06  #: of that share from place to place, for hair, dark cloth and shine
+NEEDED_SHARE = 0.3  #: of a window; with less, the reading is missing. A straight edge leaves 0.5, a corner 0.25
+NEEDED_SPREAD = 0.06  #: sigma of that share over the image, for hair, dark cloth and reflections
 GRAZING_TANGENT = 20.0  #: steeper surfaces (87 degrees) have no reading
 LATERAL_PX = 0.62  #: sigma of look-ups, matching pixels. Handa: 0.5, Nguyen: 0.8; this fits real silhouettes best
 AXIAL_SHARE = 0.85  #: of Nguyen's sigma of depth, in a frame of usual strength; this fits real bodies best
-WHITE_SHARE = 0.3  #: of the noise that is each pixel's own; the rest is common to overlapping windows
+WHITE_SHARE = 0.3  #: of the noise that is independent for each pixel; overlapping windows share the rest
 STRENGTH_SPREAD = 0.25  #: of the logarithm of a frame's strength
-FURTHEST_SIGMAS = 16.0  #: of a look-up: the largest patchy value, 6, in a frame stronger than all but one in 20,000
+MAX_SIGMAS = 16.0  #: of a look-up: the largest patchy value, 6, in a frame stronger than all but one in 20,000
 
 _STEPS, _GRAZING = np.float32(STEPS_PER_PX), np.float32(GRAZING_TANGENT**2)
 
 
 @njit(cache=True)
 def _look_up_shifted(disparity, shifts, sigma, out):
-    """Fill ``out`` with what lies a random step away; nearest, because a mixture of two surfaces is neither.
+    """Fill ``out`` with the disparity a random step away; nearest pixel, because surfaces must not be mixed.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ def _axial_sigma(z, squared_tangent):
 def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
     """Fill ``out`` with metres: disparity with noise, rounded to eighths; 0 where the view is too oblique.
 
-    No branches, so that the compiler takes eight pixels at once: what a missing pixel yields is thrown away.
+    There are no branches, so that the compiler vectorises the loop. The values of missing pixels are discarded.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
             d, squared_tangent = disparity[row, col], tangents[row, col]
             z = focal_baseline / d
             sigma = strength * _axial_sigma(z, squared_tangent) * steps_at_1_m / (z * z)  # now in steps
-            # The measured sigma holds the rounding error, 1/12 step^2, which comes by itself below.
+            # the measured sigma includes the rounding error, 1/12 step^2, which is added by rounding below
             sigma = math.sqrt(max(sigma * sigma - np.float32(1 / 12), np.float32(0)))
             steps = np.floor(d * _STEPS + jitter[row, col] * sigma + np.float32(0.5))
             seen = (d > 0) & (steps > 0) & (squared_tangent <= _GRAZING)
@@ -110,8 +109,8 @@ def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
 
 
 def reach_px(preset: SensorPreset) -> int:
-    """How far away, in image pixels, a reading may come from."""
-    return math.ceil(FURTHEST_SIGMAS * LATERAL_PX * _image_pixels_per_match(preset)) + 1
+    """Return the maximum distance, in image pixels, from which a reading may come."""
+    return math.ceil(MAX_SIGMAS * LATERAL_PX * _image_pixels_per_match(preset)) + 1
 
 
 def _image_pixels_per_match(preset: SensorPreset) -> float:
@@ -119,17 +118,20 @@ def _image_pixels_per_match(preset: SensorPreset) -> float:
 
 
 def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
-    """What the camera reports where a perfect one would see ``depth_m``.
+    """Return the camera's readings where a perfect camera would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
-    preset : SensorPreset of family structured_light
+    depth_m : float32 (h, w), metres
+        0 = nothing; the window of the image that ``fields`` has.
+    preset : SensorPreset
+        Of family structured_light.
     fields : NoiseFields
 
     Returns
     -------
-    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres
+        0 = no reading; not yet limited to the camera's range.
     """
     shape = depth_m.shape
     scale = _image_pixels_per_match(preset)
@@ -144,7 +146,7 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields
     disparity_seen_twice(depth_m, focal_baseline, scale, seen)
     _look_up_shifted(seen, shifts, LATERAL_PX * scale * edge_strength, disparity)
     match_windows(disparity, rough_windows(disparity, radius), needed, radius, seen)
-    readings_m, tangents = disparity, np.empty(shape, np.float32)  # disparity's values are no longer needed
+    readings_m, tangents = disparity, np.empty(shape, np.float32)  # reuses the array
     squared_tangents(depth_m, np.float32(preset.intrinsics.fx), np.float32(preset.intrinsics.fy), tangents)
     strength = np.float32(AXIAL_SHARE * depth_strength)
     _read_out(seen, tangents, jitter, strength, np.float32(focal_baseline), readings_m)
@@ -154,8 +156,8 @@ def add_structured_light_noise(depth_m: np.ndarray, preset: SensorPreset, fields
 
 
 def _depth_jitter(fields: NoiseFields, radius: int) -> np.ndarray:
-    """Unit noise, part shared by a window and part each pixel's own: float32 (h, w)."""
+    """Unit noise, part shared by a window and part independent for each pixel: float32 (h, w)."""
     shared = fields.patchy(radius)
-    own = fields.uniform()  # so small a share may as well be uniform, which is drawn faster
+    own = fields.uniform()  # uniform is faster to draw, and good enough for a small share
     own_scale = WHITE_SHARE * math.sqrt(12)
     return cv2.addWeighted(shared, math.sqrt(1 - WHITE_SHARE**2), own, own_scale, -0.5 * own_scale)

@@ -1,14 +1,14 @@
-"""What a time-of-flight camera (Kinect v2, Azure Kinect) makes of a perfect depth image.
+"""Noise of a time-of-flight camera (Kinect v2, Azure Kinect).
 
-It measures light that comes back, and little comes back from far, oblique or dark surfaces: those are
-noisy first and gone then. A pixel on an edge gets light from both surfaces and reports a depth between
-them, where nothing is: a flying pixel; the firmware notices most of them and blanks them.
+The camera measures reflected light. Surfaces that are far, oblique or dark return little, so their readings are noisy
+or missing. A pixel on an edge receives light from both surfaces and reports a depth between them, a flying pixel. The
+firmware detects most of these and removes them.
 
 References
 ----------
 Azure Kinect DK hardware specification (random error <= 17 mm, systematic < 11 mm + 0.1 % of the distance);
-Sarbolandi et al., CVIU 2015 (Kinect v2: flying pixels, dark surfaces). The law z^2 / cos t follows from
-light that falls with the squared distance; its constant is set so that the specification holds at 3.86 m.
+Sarbolandi et al., CVIU 2015 (Kinect v2: flying pixels, dark surfaces). z^2 / cos t follows from
+the inverse-square law of light; its constant is set to meet the specification at 3.86 m.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from synth.sensors.presets import SensorPreset
 
 SIGMA_AT_1_M = 0.00114  #: metres, head-on, on a surface of usual brightness; 17 mm at 3.86 m
 SYSTEMATIC_M, SYSTEMATIC_SHARE = 0.011, 0.001  #: bounds of an error common to a whole frame
-NO_SIGNAL = 0.005  #: brightness x cos t / z^2, 1 = white at 1 m: what returns less has no reading
+NO_SIGNAL = 0.005  #: brightness x cos t / z^2, 1 = white at 1 m; surfaces that return less have no reading
 BRIGHTNESS_SPREAD = 0.35  #: of the logarithm of brightness, for dark hair and cloth
 BRIGHTNESS_PATCH_PX = 12
 EDGE_M = 0.1  #: jumps larger than this make flying pixels
-FLYING_SHARE = 0.25  #: of the pixels at an edge that keep their mixed depth; another FLYING_SHARE is blanked
+FLYING_SHARE = 0.25  #: of the pixels at an edge that keep their mixed depth; another FLYING_SHARE is removed
 WHITE = 0.6  #: brightness of a usual surface
-REACH_PX = 1  #: from which neighbours a reading depends
+REACH_PX = 1  #: distance of the neighbours that a reading depends on
 
 
 @njit(cache=True)
@@ -66,7 +66,7 @@ def _measure(depth_m, tangents, brightness, own, chance, bias, out):
             if other != z and chance[row, col] < 2 * FLYING_SHARE:
                 if chance[row, col] >= FLYING_SHARE:
                     continue
-                if other > 0:  # where nothing is behind, nothing is mixed in
+                if other > 0:  # without a surface behind there is nothing to mix
                     z += (other - z) * chance[row, col] / FLYING_SHARE
             sigma = SIGMA_AT_1_M * WHITE / signal
             out[row, col] = z + sigma * own[row, col] + bias * (SYSTEMATIC_M + SYSTEMATIC_SHARE * z)
@@ -85,17 +85,20 @@ def _across_edge(depth_m, row, col):
 
 
 def add_time_of_flight_noise(depth_m: np.ndarray, preset: SensorPreset, fields: NoiseFields) -> np.ndarray:
-    """What the camera reports where a perfect one would see ``depth_m``.
+    """Return the camera's readings where a perfect camera would see ``depth_m``.
 
     Parameters
     ----------
-    depth_m : float32 (h, w), metres, 0 = nothing; the window of the picture that ``fields`` has
-    preset : SensorPreset of family time_of_flight
+    depth_m : float32 (h, w), metres
+        0 = nothing; the window of the image that ``fields`` has.
+    preset : SensorPreset
+        Of family time_of_flight.
     fields : NoiseFields
 
     Returns
     -------
-    float32 (h, w), metres, 0 = no reading; not yet cut to the camera's range
+    float32 (h, w), metres
+        0 = no reading; not yet limited to the camera's range.
     """
     shape = depth_m.shape
     bias = fields.rng.uniform(-1, 1)

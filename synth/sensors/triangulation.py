@@ -1,7 +1,7 @@
-"""What all cameras share that measure depth as disparity, be the second eye a projector or a camera.
+"""Disparity measurement, common to all triangulating cameras. The second viewpoint is a projector or a camera.
 
-What one eye alone sees has no reading. Disparity is found for a window, so small jumps are smeared
-over its width, and what is thinner than half of it vanishes.
+Surfaces that only one viewpoint sees have no reading. Disparity is measured for a window: small steps are smoothed over
+its width, and objects thinner than half of it vanish.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import cv2
 import numpy as np
 from numba import njit
 
-SAME_SURFACE_PX = 1.0  #: disparities this near are matched as one surface, and so averaged
-BRIDGED_PX = 2.0  #: a shadow so narrow is filled from the rest of its window
-FLAT_PX = 0.5  #: where neighbours differ by less, a window's mean is its centre and need not be computed
+SAME_SURFACE_PX = 1.0  #: disparities that differ by less are matched as one surface and averaged
+BRIDGED_PX = 2.0  #: maximum width of a shadow that is filled from the rest of its window
+FLAT_PX = 0.5  #: where neighbours differ by less, a window's mean is taken to be its centre
 _BLOCK = 32
-"""Neighbouring windows that are worked out together; as many as the compiler is fastest with."""
+"""Number of neighbouring windows that are computed together; the fastest for the compiler."""
 _NO_SURFACE = np.float32(-9)
-"""Further below every disparity, and below the 0 of none, than SAME_SURFACE_PX."""
+"""Lower than every disparity, and than 0 for none, by more than SAME_SURFACE_PX."""
 
 
 @njit(cache=True)
 def disparity_seen_twice(depth_m, focal_baseline, pixels_per_match, out):
-    """Fill ``out`` with disparity, and 0 where there is no depth or the second eye's view is blocked.
+    """Fill ``out`` with disparity, and 0 where there is no depth or the second viewpoint is occluded.
 
-    The second eye stands to the right of the camera, so shadows fall to the left of things. Walking a row
-    from right to left, its own columns fall too; where they do not, something nearer was in the way.
+    The second viewpoint is to the right of the camera, so shadows fall to the left of the foreground. Along a row from
+    right to left, columns of the second viewpoint decrease as well. Where they do not, something nearer occludes.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def match_windows(disparity, rough, needed_share, radius, out):
     Parameters
     ----------
     disparity : float32 (H, W), matching pixels, 0 = none
-    rough : bool (H, W), where a window must be looked at, see `rough_windows`
+    rough : bool (H, W), where a window must be evaluated, see `rough_windows`
     needed_share : float32 (H, W), of a window's pixels, within SAME_SURFACE_PX of its centre
     radius : int, image pixels
     out : float32 (H, W), matching pixels, written in place
@@ -89,7 +89,7 @@ def match_windows(disparity, rough, needed_share, radius, out):
 
 @njit(cache=True)
 def _padded(disparity, radius):
-    """The same between borders that are like no surface, so that every block of windows is whole."""
+    """Disparity with a border that matches no surface, so that every block of windows is whole."""
     height, width = disparity.shape
     blocks = (width + _BLOCK - 1) // _BLOCK
     padded = np.full((height + 2 * radius, blocks * _BLOCK + 2 * radius), _NO_SURFACE, np.float32)
@@ -102,8 +102,8 @@ def _padded(disparity, radius):
 def _sum_windows(padded, row, first, radius, total, count):
     """Fill ``total`` and ``count`` with sum and number of the pixels of each window's surface.
 
-    The windows of a block, those round the pixels from (row, first) on, share their loops: the inner one runs
-    along a row without branches, so that the compiler takes eight windows at once.
+    The windows of a block, around the pixels from (row, first) on, share their loops. The inner loop runs along a row
+    without branches, so that the compiler vectorises it.
     """
     total[:] = 0
     count[:] = 0
@@ -118,7 +118,7 @@ def _sum_windows(padded, row, first, radius, total, count):
 
 
 def rough_windows(disparity: np.ndarray, radius: int) -> np.ndarray:
-    """Where a window may hold more than one surface: bool (H, W), for float32 (H, W) matching pixels."""
+    """Return where a window may contain more than one surface: bool (H, W), for float32 (H, W) matching pixels."""
     cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
     jumps = cv2.morphologyEx(disparity, cv2.MORPH_GRADIENT, cross) > FLAT_PX
     side = 2 * radius + 1

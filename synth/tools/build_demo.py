@@ -1,8 +1,8 @@
-"""Renders the recording of `posepipe demo`: one person walks past a Kinect v1, with the truth.
+"""Render the recording of `posepipe demo`: one person walks past a Kinect v1, with the truth.
 
     python -m synth.tools.build_demo apps/data/walk.mcap
 
-The body is one that training never saw; poses of this clip are among the training poses.
+The body is not in the training data; poses of this clip are.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
+from synth.labelled_frame import render_labelled_frame
 from synth.motion.poses.clips import Motion, embedded_motion, embedded_pose_bank
-from synth.recipe import Recipe
-from synth.render.render_frame import shoot
-from synth.scene.placement import Placement, View
-from synth.scene.subjects import Figure, People
+from synth.recipe import ClothingRecipe, PoseRecipe
+from synth.scene.placement import Placement
+from synth.scene.scene import PlacedSubject, Scene, place_subject
+from synth.scene.subjects import People, Subject
 from synth.sensors.sensor_noise import SensorPreset, sensor_preset
 
 MOTION = "humanoid3d_walk"
@@ -29,40 +30,42 @@ FRAMES = 60
 SEED = 60217
 SENSOR = "kinect-v1-320"
 YAW_DEG = 35.0
-"""Towards the camera and past it."""
+"""Of the walk: towards the camera and past it."""
 START_M = 3.4
-ASIDE_WIDTHS = -0.15
-"""Of the image, from its centre."""
+LATERAL_OFFSET = -0.15
+"""From the centre of the image, in image widths."""
 CAMERA_HEIGHT_M, AIM_HEIGHT_M = 1.3, 0.95
 
 
 def render_motion(motion: Motion, sensor: SensorPreset, seed: int) -> Iterator[LabelledFrame]:
-    """Frames of one dressed person who moves before a camera that stands still."""
+    """Render frames of one dressed person who walks before a camera that does not move."""
     rng = np.random.default_rng(seed)
-    people = People(Recipe(poses="all"), embedded_pose_bank())
+    people = People(PoseRecipe(poses="all"), ClothingRecipe(), embedded_pose_bank())
     person = people.dressed(rng)
-    view: View | None = None
+    first: PlacedSubject | None = None
     for index in range(min(FRAMES, len(motion.rotations))):
-        figure = _moved(people.posed(person, motion.rotations[index], rng), motion.root_m[index])
-        if view is None:
+        subject = _moved(people.posed(person, motion.rotations[index], rng), motion.root_m[index])
+        if first is None:
             placement = Placement(
                 yaw_rad=np.radians(YAW_DEG),
                 distance_m=START_M,
-                aside_m=ASIDE_WIDTHS * sensor.width / sensor.intrinsics.fx * START_M,
+                lateral_offset_m=LATERAL_OFFSET * sensor.width / sensor.intrinsics.fx * START_M,
                 camera_height_m=CAMERA_HEIGHT_M,
                 pitch_rad=np.arctan2(CAMERA_HEIGHT_M - AIM_HEIGHT_M, START_M),
                 roll_rad=0.0,
             )
-            view = placement.view(figure.root_m, figure.floor_y_m)
-        yield shoot([figure], [view], [], HUMAN, sensor, True, index, rng)
+            first = place_subject(subject, placement)
+        scene = Scene((replace(first, subject=subject),))  # the person walks in their own axes
+        yield render_labelled_frame(scene, HUMAN, sensor, True, index, rng)
 
 
-def _moved(figure: Figure, step_m: np.ndarray) -> Figure:
-    mesh = replace(figure.mesh, vertices_m=figure.mesh.vertices_m + step_m)
-    return Figure(mesh, figure.joints_m + step_m, figure.root_m + step_m)
+def _moved(subject: Subject, step_m: np.ndarray) -> Subject:
+    mesh = replace(subject.mesh, vertices_m=subject.mesh.vertices_m + step_m)
+    return Subject(mesh, subject.joints_m + step_m, subject.root_m + step_m, subject.skin_m + step_m)
 
 
 def main() -> None:
+    """Render the recording from the command line."""
     parser = argparse.ArgumentParser(description="Render the recording of posepipe demo.")
     parser.add_argument("out", type=Path)
     out = parser.parse_args().out

@@ -1,9 +1,9 @@
-"""Build the embedded pose bank and motions from DeepMimic's clips, as the pybullet wheel carries them.
+"""Build the embedded pose bank and motions from DeepMimic's clips in the pybullet wheel.
 
-``python -m synth.tools.build_pose_bank PYBULLET_WHEEL`` reads the wheel as a zip and installs nothing.
-DeepMimic's figure has 13 turning joints, ours 20 bones: its chest is spread over three of our spine
-bones, its neck over two, and our collar bones follow arms that are lifted high. Rest poses differ as well:
-its arms hang, ours are held out. Rest directions come from the body asset (`synth.body.body_asset`).
+``python -m synth.tools.build_pose_bank PYBULLET_WHEEL`` reads the wheel as a zip and installs nothing. DeepMimic's
+skeleton has 13 joints, ours 20 bones. Its chest is distributed over three of our spine bones, its neck over two, and
+our collar bones follow raised arms. In its rest pose arms hang; in ours they are held out. Rest directions come from
+the body asset (`synth.body.body_asset`).
 
 References
 ----------
@@ -53,7 +53,7 @@ HINGES = ("knee", "elbow")
 
 AXES = Rotation.from_matrix([[0, 0, -1], [0, 1, 0], [1, 0, 0]])
 """Their axes (x forward, y up, z right) to ours (x left, y up, z forward)."""
-LEG_M = 0.831  #: hip to ankle of their figure, (1.686184 + 1.639480) / 4 of humanoid.urdf
+LEG_M = 0.831  #: hip to ankle of their skeleton, (1.686184 + 1.639480) / 4 of humanoid.urdf
 
 SPINE_SHARES = {"spine_01": 1 / 3, "spine_02": 2 / 3, "spine_03": 1.0}
 NECK_SHARES = {"neck_01": 0.5, "head": 1.0}
@@ -61,7 +61,7 @@ NECK_SHARES = {"neck_01": 0.5, "head": 1.0}
 MIN_SEPARATION_M = 0.05
 MOTION_NAMES = ("humanoid3d_walk", "humanoid3d_dance_a")
 MOTION_FPS = 30.0
-MOTION_FRAMES = 75  #: a looped clip is repeated until it has at least so many
+MOTION_FRAMES = 75  #: a looped clip is repeated until it has at least this many
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class SourceClip:
     times_s: np.ndarray  #: (F,), from 0
     root_m: np.ndarray  #: (F, 3), middle of the hips
     rotations: dict[str, Rotation]  #: "root" and JOINTS -> F rotations, each in the frame of the joint before it
-    loops: bool  #: the last frame is the first of the next round
+    loops: bool  #: the last frame is the first of the next repetition
 
 
 def read_source_clips(wheel: Path) -> dict[str, SourceClip]:
@@ -102,7 +102,7 @@ def _parse(wheel: Path, path: str, content: bytes) -> SourceClip:
 
 
 def retarget(clip: SourceClip, rest: RestBody, asset: BodyAsset) -> np.ndarray:
-    """Bone rotations of a clip on our rig, heading kept: float32 (F, 20, 4), global, quaternions xyzw."""
+    """Return bone rotations of a clip on our rig, with heading: float32 (F, 20, 4), global, quaternions xyzw."""
     turned = {name: AXES * rotation * AXES.inv() for name, rotation in clip.rotations.items()}
     bones = {"pelvis": turned["root"]}
     bones |= _spread(turned["root"], turned["chest"], SPINE_SHARES)
@@ -113,37 +113,37 @@ def retarget(clip: SourceClip, rest: RestBody, asset: BodyAsset) -> np.ndarray:
         knee = hip * turned[f"knee_{side}"]
         bones[f"thigh_{side}"] = hip * to_hanging[0]
         bones[f"calf_{side}"] = knee * to_hanging[1]
-        bones[f"foot_{side}"] = knee * turned[f"ankle_{side}"]  # both figures stand flat-footed at rest
+        bones[f"foot_{side}"] = knee * turned[f"ankle_{side}"]  # both skeletons have flat feet at rest
         to_hanging = _hanging(rest, asset, (f"upperarm_{side}", f"lowerarm_{side}", f"hand_{side}"))
         shoulder = bones["spine_03"] * turned[f"shoulder_{side}"]
         elbow = shoulder * turned[f"elbow_{side}"]
         bones[f"clavicle_{side}"] = bones["spine_03"] * _collar_lift(turned[f"shoulder_{side}"])
         bones[f"upperarm_{side}"] = shoulder * to_hanging[0]
         bones[f"lowerarm_{side}"] = elbow * to_hanging[1]
-        bones[f"hand_{side}"] = elbow * to_hanging[1]  # its wrists do not turn
+        bones[f"hand_{side}"] = elbow * to_hanging[1]  # its wrists do not rotate
     return np.stack([bones[name].as_quat() for name in POSED_BONES], axis=1).astype(np.float32)
 
 
 def _spread(base: Rotation, joint: Rotation, shares: dict[str, float]) -> dict[str, Rotation]:
-    """Spread one joint's turn over several bones, each global."""
+    """Distribute one joint's rotation over several bones, each global."""
     return {bone: base * Rotation.from_rotvec(share * joint.as_rotvec()) for bone, share in shares.items()}
 
 
 def _hanging(rest: RestBody, asset: BodyAsset, chain: tuple[str, ...]) -> list[Rotation]:
-    """Rotations that make each bone of a chain but the last hang straight down from its rest direction.
+    """Rotations that make each bone of a chain except the last hang straight down from its rest direction.
 
-    Each adds the least turn to that of the bone before it: a forearm turned straight down by itself, along the
-    shortest way, would be twisted by some 18 degrees against its upper arm.
+    Each adds the shortest rotation to that of the bone before it. A forearm rotated straight down by itself would be
+    twisted by about 18 degrees against its upper arm.
     """
     heads_m = rest.bone_heads_m[[asset.bone(bone) for bone in chain]]
     turns, turn = [], Rotation.identity()
     for direction in np.diff(heads_m, axis=0):
-        turn = _least_turn(turn.apply(direction), np.array([0.0, -1.0, 0.0])) * turn
+        turn = _shortest_rotation(turn.apply(direction), np.array([0.0, -1.0, 0.0])) * turn
         turns.append(turn)
     return turns
 
 
-def _least_turn(a: np.ndarray, b: np.ndarray) -> Rotation:
+def _shortest_rotation(a: np.ndarray, b: np.ndarray) -> Rotation:
     axis = np.cross(a, b)
     sine = np.linalg.norm(axis)
     if sine == 0:
@@ -152,7 +152,7 @@ def _least_turn(a: np.ndarray, b: np.ndarray) -> Rotation:
 
 
 def _collar_lift(shoulder: Rotation) -> Rotation:
-    """The collar bone's turn in the chest, about the axis in which the arm was lifted from hanging."""
+    """The collar bone's rotation in the chest, about the axis in which the arm is lifted from hanging."""
     arm = shoulder.apply([0, -1, 0])
     axis = np.cross([0, -1, 0], arm)
     sine = np.linalg.norm(axis, axis=1)
@@ -162,9 +162,9 @@ def _collar_lift(shoulder: Rotation) -> Rotation:
 
 
 def distinct_poses(bank: PoseBank, rest: RestBody, asset: BodyAsset) -> PoseBank:
-    """The possible poses that differ by MIN_SEPARATION_M in at least one joint, in furthest-point order.
+    """Return the possible poses that differ by MIN_SEPARATION_M in at least one joint, in furthest-point order.
 
-    About one in twenty is not possible: on our proportions, a forearm runs through the belly or a thigh.
+    Some are not possible: with our proportions, a forearm passes through the belly or a thigh.
     """
     joints_m = np.stack([pose_body(asset, rest, pose).joints_m for pose in bank.rotations])
     possible = np.flatnonzero(~limbs_intersect(joints_m))
@@ -173,7 +173,7 @@ def distinct_poses(bank: PoseBank, rest: RestBody, asset: BodyAsset) -> PoseBank
 
 
 def build_bank(clips: dict[str, SourceClip], rest: RestBody, asset: BodyAsset) -> PoseBank:
-    """All distinct poses of the clips, as exact as the file keeps them."""
+    """Return all distinct poses of the clips, with the precision of the file."""
     rotations = {name: without_heading(retarget(clip, rest, asset)) for name, clip in clips.items()}
     stored = np.concatenate(list(rotations.values())).astype(np.float16).astype(np.float32)
     names = np.concatenate([np.full(len(poses), name) for name, poses in rotations.items()])
@@ -182,10 +182,10 @@ def build_bank(clips: dict[str, SourceClip], rest: RestBody, asset: BodyAsset) -
 
 
 def build_motion(clip: SourceClip, rest: RestBody, asset: BodyAsset) -> Motion:
-    """A clip at MOTION_FPS, repeated if it loops, its lowest point of all on the floor at y = 0."""
+    """Return a clip at MOTION_FPS, repeated if it loops, its lowest point of all frames on the floor at y = 0."""
     if clip.loops:
-        rounds = int(np.ceil(MOTION_FRAMES / (clip.times_s[-1] * MOTION_FPS)))
-        clip = _repeat(clip, rounds)
+        repetitions = int(np.ceil(MOTION_FRAMES / (clip.times_s[-1] * MOTION_FPS)))
+        clip = _repeat(clip, repetitions)
     clip = _resample(clip, MOTION_FPS)
     rotations = retarget(clip, rest, asset)
     hips_m = AXES.apply(clip.root_m - clip.root_m[0] * [1, 0, 1]) * (_leg_m(rest, asset) / LEG_M)
@@ -200,20 +200,20 @@ def _leg_m(rest: RestBody, asset: BodyAsset) -> float:
     return float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
 
 
-def _repeat(clip: SourceClip, rounds: int) -> SourceClip:
-    """Join rounds end to end: each starts where, and heading as, the one before it stopped."""
+def _repeat(clip: SourceClip, repetitions: int) -> SourceClip:
+    """Join repetitions: each starts at the place and with the heading where the one before it ends."""
     period = clip.times_s[-1]
     turn_rad = _heading_rad(clip.rotations["root"][-1]) - _heading_rad(clip.rotations["root"][0])
     keep = len(clip.times_s) - 1
     times, roots, turns = [], [], []
     turn, place_m = Rotation.identity(), clip.root_m[0] * [1, 0, 1]
-    for index in range(rounds):
+    for index in range(repetitions):
         times.append(clip.times_s[:keep] + index * period)
         travelled_m = turn.apply(clip.root_m - clip.root_m[0] * [1, 0, 1]) + place_m
         roots.append(travelled_m[:keep])
         turns.append(turn * clip.rotations["root"][:keep])
         turn, place_m = Rotation.from_rotvec([0, turn_rad, 0]) * turn, travelled_m[keep] * [1, 0, 1]
-    rotations = {name: Rotation.concatenate([r[:keep]] * rounds) for name, r in clip.rotations.items()}
+    rotations = {name: Rotation.concatenate([r[:keep]] * repetitions) for name, r in clip.rotations.items()}
     rotations["root"] = Rotation.concatenate(turns)
     return SourceClip(np.concatenate(times), np.concatenate(roots), rotations, loops=False)
 

@@ -1,4 +1,4 @@
-"""Rendered people who fall, sit down, bend, squat, walk and point: for the tests of the examples.
+"""Rendered people who fall, sit down, bend, squat, walk and point: for the tests of the example programs.
 
 Poses are made of the one at ease, bone by bone, in body axes: y up, facing +z, left = +x. Feet stay where they are
 while the body moves about them.
@@ -17,15 +17,16 @@ from posepipe.body import HUMAN
 from posepipe.frames import DepthFrame
 from synth.body.body_asset import load_body_asset
 from synth.body.skinning import POSED_BONES
-from synth.geometry.mesh import ROOM, Mesh, box
+from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.geometry.quaternions import from_rotation_vector, multiply
+from synth.labelled_frame import render_labelled_frame
 from synth.motion.pose_sampler import standing_pose
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import pose_between, without_heading
-from synth.recipe import Recipe
-from synth.render.render_frame import shoot
+from synth.recipe import ClothingRecipe, PoseRecipe
 from synth.scene.placement import Placement, View
-from synth.scene.subjects import Figure, People
+from synth.scene.scene import PlacedSubject, Scene, floor_y_m, place_subject
+from synth.scene.subjects import DressedPerson, People, Subject
 from synth.sensors.presets import PRESETS, SensorPreset
 
 FPS = 12
@@ -83,8 +84,8 @@ def play(*keys: tuple[float, np.ndarray]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
-    """What the camera took, and the truth."""
+class RecordedScene:
+    """Frames of one camera, and the truth."""
 
     frames: tuple[DepthFrame, ...]
     joints_m: np.ndarray  #: float32 (T, 20, 3), camera axes
@@ -92,7 +93,7 @@ class Film:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Somebody before a camera that stands still."""
+    """One person before a camera that does not move."""
 
     seed: int  #: of build, clothes and noise
     yaw_deg: float = 0.0  #: 0 faces the camera
@@ -100,7 +101,7 @@ class Stage:
     height_m: float = 1.6  #: of the camera
     pitch_deg: float = 14.0  #: of the camera, down is positive
     room: bool = True  #: floor and walls; without them people are cut out
-    size: float = 0.5  #: of the picture: 1 has 320x240 pixels
+    size: float = 0.5  #: of the image: 1 has 320x240 pixels
 
     @property
     def place(self) -> Placement:
@@ -113,77 +114,79 @@ class Stage:
         return replace(full, width=width, height=height, intrinsics=full.intrinsics.scaled(self.size))
 
     @cached_property
-    def _dressed(self):
+    def _dressed(self) -> DressedPerson:
         return _people().dressed(np.random.default_rng(self.seed))
 
-    def figure(self, pose: np.ndarray) -> Figure:
-        """The person in a pose; the same random numbers hang cloth in the same folds."""
+    def subject(self, pose: np.ndarray) -> Subject:
+        """Return the person in a pose; the same random numbers give cloth the same wrinkles."""
         return _people().posed(self._dressed, pose, np.random.default_rng(self.seed))
 
-    def film(self, poses: np.ndarray, seat: bool = False) -> Film:
-        """Act on the spot, poses (T, 20, 4); with a chair, for those who end up sitting."""
-        figures = [self.figure(pose) for pose in poses]
-        views = [self._standing(figure) for figure in figures]
-        return self._shoot(figures, views, [self._chair(figures[-1], views[-1])] if seat else [])
+    def film(self, poses: np.ndarray, seat: bool = False) -> RecordedScene:
+        """Record poses (T, 20, 4) in one place; with a chair, for people who end up sitting."""
+        subjects = [self.subject(pose) for pose in poses]
+        placed = [PlacedSubject(subject, self.place, self._standing(subject)) for subject in subjects]
+        return self._record(placed, [self._chair(placed[-1])] if seat else [])
 
-    def film_walk(self, seconds: float) -> Film:
-        """Walk across the picture, 1 m/s, from its left to its right."""
+    def film_walk(self, seconds: float) -> RecordedScene:
+        """Record a walk across the image, 1 m/s, from its left to its right."""
         walk = embedded_motion("humanoid3d_walk")
         times = np.arange(0, seconds, 1 / FPS)
         poses = without_heading(walk.rotations)[np.round(times * walk.fps).astype(int) % len(walk.rotations)]
-        figures = [self.figure(pose) for pose in poses]
-        places = [replace(self.place, yaw_rad=np.pi / 2, aside_m=time - seconds / 2) for time in times]
-        views = [place.view(figure.root_m, figure.floor_y_m) for place, figure in zip(places, figures, strict=True)]
-        return self._shoot(figures, views, [])
+        subjects = [self.subject(pose) for pose in poses]
+        places = [replace(self.place, yaw_rad=np.pi / 2, lateral_offset_m=time - seconds / 2) for time in times]
+        return self._record([place_subject(*each) for each in zip(subjects, places, strict=True)], [])
 
     def pointing(self, side: str, place_m: Sequence[float], reach: float) -> np.ndarray:
         """Hold a hand out so that shoulder, hand and a place in camera axes lie in a line.
 
         ``reach``: how far the hand is from the shoulder, of what a straight arm can.
         """
-        ease = self.figure(at_ease())
+        ease = self.subject(at_ease())
         view = self._standing(ease)
         joints_m = [ease.joints_m[HUMAN.joint_index(f"{side}_{joint}")] for joint in ("shoulder", "elbow", "hand")]
         towards = view.rotation.T @ (np.asarray(place_m) - view.translation_m) - joints_m[0]
         return _held_out(side, joints_m, towards / np.linalg.norm(towards), reach)
 
-    def _standing(self, figure: Figure) -> View:
-        """From the axes of a body that stands on its place: the middle of its ankles is there."""
-        ankles_m = figure.joints_m[[HUMAN.joint_index(f"{side}_ankle") for side in ("left", "right")]]
-        return self.place.view(ankles_m.mean(axis=0), figure.floor_y_m)
+    def _standing(self, subject: Subject) -> View:
+        """Transform from the axes of a body that stands on its place: the middle of its ankles is there."""
+        ankles_m = subject.joints_m[[HUMAN.joint_index(f"{side}_ankle") for side in ("left", "right")]]
+        return self.place.view(ankles_m.mean(axis=0), floor_y_m(subject))
 
-    def _shoot(self, figures: Sequence[Figure], views: Sequence[View], furniture: Sequence[Mesh]) -> Film:
-        room = Mesh.join([*_walls(self.distance_m + 1.0), *furniture]).facing(self.place.camera_m)
-        shots = []
-        for time, (figure, view) in enumerate(zip(figures, views, strict=True)):
-            behind = [(room, self.place.world_view())] if self.room else []
-            noise_rng = np.random.default_rng([self.seed, time])
-            shots.append(shoot([figure], [view], behind, HUMAN, self.sensor, True, time, noise_rng))
-        frames = tuple(replace(shot.depth, timestamp_s=time / FPS) for time, shot in enumerate(shots))
-        return Film(frames, np.stack([shot.joints_m[0] for shot in shots]))
+    def _record(self, placed: Sequence[PlacedSubject], furniture: Sequence[Mesh]) -> RecordedScene:
+        room = Mesh.join([*_walls(self.distance_m + 1.0), *furniture]) if self.room else None
+        labelled = [
+            render_labelled_frame(
+                Scene((each,), room), HUMAN, self.sensor, True, time, np.random.default_rng([self.seed, time])
+            )
+            for time, each in enumerate(placed)
+        ]
+        frames = tuple(replace(frame.depth, timestamp_s=time / FPS) for time, frame in enumerate(labelled))
+        return RecordedScene(frames, np.stack([frame.joints_m[0] for frame in labelled]))
 
-    def _chair(self, sitting: Figure, view: View) -> Mesh:
+    def _chair(self, sitting: PlacedSubject) -> Mesh:
         """Seat, back and legs under a body, world axes."""
-        x, hips_y, z = sitting.joints_m[[HUMAN.joint_index("left_hip"), HUMAN.joint_index("right_hip")]].mean(axis=0)
-        top, floor = hips_y - SEAT_M, sitting.floor_y_m
+        hips = [HUMAN.joint_index("left_hip"), HUMAN.joint_index("right_hip")]
+        x, hips_y, z = sitting.subject.joints_m[hips].mean(axis=0)
+        top, floor = hips_y - SEAT_M, floor_y_m(sitting.subject)
         boxes = [((-0.22, top - 0.05, -0.2), (0.22, top, 0.22)), ((-0.22, top, -0.24), (0.22, top + 0.4, -0.2))]
         boxes += [((a - 0.02, floor, b - 0.02), (a + 0.02, top, b + 0.02)) for a in (-0.2, 0.2) for b in (-0.18, 0.2)]
-        chair = Mesh.join([box(np.add(low, (x, 0, z)), np.add(high, (x, 0, z)), ROOM) for low, high in boxes])
+        chair = Mesh.join([box(np.add(low, (x, 0, z)), np.add(high, (x, 0, z)), BACKGROUND) for low, high in boxes])
         world = self.place.world_view()
-        return replace(chair, vertices_m=(view.camera_points(chair.vertices_m) - world.translation_m) @ world.rotation)
+        vertices_m = (sitting.view.camera_points(chair.vertices_m) - world.translation_m) @ world.rotation
+        return replace(chair, vertices_m=vertices_m)
 
 
 @cache
 def _people() -> People:
-    return People(Recipe(poses="all", wardrobe="full"), embedded_pose_bank())
+    return People(PoseRecipe(poses="all"), ClothingRecipe(wardrobe="full"), embedded_pose_bank())
 
 
 def _walls(back_m: float) -> list[Mesh]:
     """A floor, the wall behind and one at the left, world axes."""
     return [
-        box((-2.5, -0.1, -back_m), (3.0, 0.0, 1.0), ROOM),
-        box((-2.5, 0.0, -back_m - 0.1), (3.0, 2.6, -back_m), ROOM),
-        box((-2.6, 0.0, -back_m), (-2.5, 2.6, 1.0), ROOM),
+        box((-2.5, -0.1, -back_m), (3.0, 0.0, 1.0), BACKGROUND),
+        box((-2.5, 0.0, -back_m - 0.1), (3.0, 2.6, -back_m), BACKGROUND),
+        box((-2.6, 0.0, -back_m), (-2.5, 2.6, 1.0), BACKGROUND),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Small files laid out as ITOP's: rendered people in rooms, through ITOP's lens, with the labels beside the depth."""
+"""Small files in the layout of ITOP: rendered people in rooms, with ITOP's intrinsics and label files."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ import numpy as np
 
 from posepipe.body import HUMAN
 from posepipe.frames import LabelledFrame
-from posepipe.sources.formats.itop import JOINTS, LENS
-from synth.recipe import Recipe
+from posepipe.sources.formats.itop import INTRINSICS, JOINTS
 from synth.sensors.presets import PRESETS
-from tests.support.rendered_people import renderer_of
+from tests.support.rendered_people import recipe_of, renderer_of
 
 
 @cache
 def people_in_rooms(count: int = 4) -> tuple[LabelledFrame, ...]:
-    """One person a frame, two to three metres away, facing the camera."""
-    sensor = replace(PRESETS["kinect-v1-320"], intrinsics=LENS)
-    recipe = Recipe(
+    """One person per frame, two to three metres away, facing the camera."""
+    sensor = replace(PRESETS["kinect-v1-320"], intrinsics=INTRINSICS)
+    recipe = recipe_of(
         seed=5, sensor=sensor, distance_m=(2.0, 3.0), camera_height_m=(1.0, 1.5), facing_share=1.0, room_share=1.0,
-        aside=(-0.1, 0.1), relax_share=1.0, tumble_share=0.0,
+        lateral_offset=(-0.1, 0.1), relax_share=1.0, random_rotation_share=0.0,
     )  # fmt: skip
     renderer = renderer_of(recipe)
     return tuple(renderer.render(index) for index in range(count))
 
 
 def itop_arrays(frames: tuple[LabelledFrame, ...]) -> tuple[dict, dict]:
-    """Arrays of the file of depth, and of that of labels, by name; every frame is valid."""
+    """Arrays of the depth file and of the label file, by name; every frame is valid."""
     columns = [HUMAN.joint_index(joint) for joint in JOINTS]
     joints_m = np.stack([frame.joints_m[0, columns] for frame in frames]) * [1, -1, 1]  # ITOP's y is up
-    pixels = LENS.project(joints_m * [1, -1, 1])[..., ::-1]
+    pixels = INTRINSICS.project(joints_m * [1, -1, 1])[..., ::-1]
     ids = np.array([f"05_{index:05d}".encode() for index in range(len(frames))])
     depth = {"id": ids, "data": np.stack([frame.depth.depth_m for frame in frames]).astype(np.float16)}
     labels = {
@@ -47,7 +46,7 @@ def itop_arrays(frames: tuple[LabelledFrame, ...]) -> tuple[dict, dict]:
 
 
 def write_itop(folder: Path, depth: dict, labels: dict | None, name: str = "ITOP_side_test") -> Path:
-    """Write both files; returns the path of the depth. None leaves an array out."""
+    """Write both files and return the path of the depth. None leaves out an array."""
     import h5py
 
     for end, arrays in (("depth_map", depth), ("labels", labels)):

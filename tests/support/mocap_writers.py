@@ -1,7 +1,7 @@
-"""Write poses of ours as other people's motion capture: other names, rest poses, axes, units and channel orders.
+"""Write our poses as motion capture of other systems: other names, rest poses, axes, units and channel orders.
 
-Nothing here calls what reads it back. A figure is our mean rig put into another rest pose by turning its limbs;
-what it is turned from there is what the file tells.
+Nothing here calls the readers under test. A source skeleton is our mean rig in another rest pose; files hold rotations
+from that pose.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def bone_starts():
 
 
 def _rest_turns(directions):
-    """Turn of each bone from our rest into the figure's: limbs along ``directions``, the left side's."""
+    """Turn of each bone from our rest into the source's: limbs along ``directions``, the left side's."""
     starts = bone_starts()
     turns = {bone: Rotation.identity() for bone in PARENTS}
     for side, mirror in (("l", 1), ("r", -1)):
@@ -76,14 +76,14 @@ def _rest_turns(directions):
 
 
 @dataclass
-class Figure:
-    """How somebody else would hold the same person."""
+class SourceSkeleton:
+    """The skeleton of another system for the same person."""
 
     names: dict[str, str]
     rest: dict[str, tuple] = field(default_factory=lambda: dict(T_POSE))  #: directions of limbs, left side, our axes
     axes: Rotation = field(default_factory=Rotation.identity)  #: our axes to the file's
     unit: float = 100.0  #: file units a metre
-    left_out: tuple[str, ...] = ()  #: bones that this figure does not have
+    left_out: tuple[str, ...] = ()  #: bones that this skeleton does not have
 
     @property
     def bones(self):
@@ -96,7 +96,7 @@ class Figure:
         return parent
 
     def offsets(self):
-        """From the parent's joint, in the figure's rest pose, file axes and units."""
+        """From the parent's joint, in the source's rest pose, file axes and units."""
         starts, turns = bone_starts(), _rest_turns(self.rest)
         placed = {"pelvis": starts["pelvis"]}
         for bone, parent in PARENTS.items():
@@ -106,7 +106,7 @@ class Figure:
         return {bone: placed[bone] - (placed[self.parent(bone)] if self.parent(bone) else 0) for bone in self.bones}
 
     def rotations(self, poses):
-        """Global rotations from the figure's rest, in file axes, by bone; ``poses`` (T, 20, 4) of ours."""
+        """Global rotations from the source's rest, in file axes, by bone; ``poses`` (T, 20, 4) of ours."""
         turns = _rest_turns(self.rest)
         rotations = {}
         for bone in self.bones:
@@ -116,21 +116,21 @@ class Figure:
         return rotations
 
 
-def bvh_text(figure, poses, order="ZXY", fps=10.0, own_axes=None, positions=("pelvis",)):
-    """A BVH file. ``own_axes``: rotation of each bone's own axes, by bone; then its rest pose is no pose at all."""
-    offsets, rotations = figure.offsets(), figure.rotations(poses)
-    own = {bone: (own_axes or {}).get(bone, Rotation.identity()) for bone in figure.bones}
+def bvh_text(source, poses, order="ZXY", fps=10.0, own_axes=None, positions=("pelvis",)):
+    """A BVH file. ``own_axes``: rotation of each bone's own axes, by bone; then its rest pose is no possible pose."""
+    offsets, rotations = source.offsets(), source.rotations(poses)
+    own = {bone: (own_axes or {}).get(bone, Rotation.identity()) for bone in source.bones}
     lines, columns = ["HIERARCHY"], []
 
     def write(bone, depth):
-        parent, pad = figure.parent(bone), "\t" * depth
+        parent, pad = source.parent(bone), "\t" * depth
         offset = offsets[bone] if parent is None else own[parent].inv().apply(offsets[bone])
         numbers = " ".join(f"{value:.6f}" for value in offset)
-        children = [child for child in figure.bones if figure.parent(child) == bone]
+        children = [child for child in source.bones if source.parent(child) == bone]
         if bone == "crown":
             lines.extend([f"{pad}End Site", pad + "{", f"{pad}\tOFFSET {numbers}", pad + "}"])
             return
-        lines.extend([f"{pad}{'JOINT' if parent else 'ROOT'} {figure.names[bone]}", pad + "{"])
+        lines.extend([f"{pad}{'JOINT' if parent else 'ROOT'} {source.names[bone]}", pad + "{"])
         lines.append(f"{pad}\tOFFSET {numbers}")
         places = ["Xposition", "Yposition", "Zposition"] if bone in positions else []
         channels = places + [f"{axis}rotation" for axis in order]
@@ -152,16 +152,16 @@ def bvh_text(figure, poses, order="ZXY", fps=10.0, own_axes=None, positions=("pe
     return "\n".join(lines) + "\n"
 
 
-def asf_amc_text(figure, poses, axes_of=None, dof="rx ry rz", each=12):
+def asf_amc_text(source, poses, axes_of=None, dof="rx ry rz", each=12):
     """Acclaim's skeleton and motion. ``axes_of``: Euler angles of a bone's own axes, degrees; ``each``: frames a pose.
 
     Bones begin where the one before ends: links that do not move lead to those that begin elsewhere.
     """
-    offsets, rotations = figure.offsets(), figure.rotations(poses)
+    offsets, rotations = source.offsets(), source.rotations(poses)
     axes_of, lines, tree, frames = axes_of or {}, [":bonedata"], [], []
     tips = {}
-    for bone in figure.bones:
-        children = [child for child in figure.bones if figure.parent(child) == bone]
+    for bone in source.bones:
+        children = [child for child in source.bones if source.parent(child) == bone]
         tips[bone] = offsets[children[0]] if children and bone != "pelvis" else np.zeros(3)
 
     def describe(name, tip, angles=(0, 0, 0), moves=False):
@@ -175,14 +175,14 @@ def asf_amc_text(figure, poses, axes_of=None, dof="rx ry rz", each=12):
         lines.append("  end")
 
     order = dof.replace("r", "").replace(" ", "")
-    for bone in figure.bones:
-        parent, name = figure.parent(bone), figure.names[bone]
+    for bone in source.bones:
+        parent, name = source.parent(bone), source.names[bone]
         if parent is None:
             frames.append(("root", rotations[bone].as_euler("xyz", degrees=True)))
             continue
         if name.endswith(" end"):
             continue
-        above, gap = figure.names[parent], offsets[bone] - tips[parent]
+        above, gap = source.names[parent], offsets[bone] - tips[parent]
         if np.linalg.norm(gap) > 1e-9:
             describe(f"to_{name}", gap)
             tree.append((above, f"to_{name}"))
@@ -198,7 +198,7 @@ def asf_amc_text(figure, poses, axes_of=None, dof="rx ry rz", each=12):
     head += "   position 0 0 0\n   orientation 0 0 0\n"
     hierarchy = [":hierarchy", "  begin", *(f"    {above} {name}" for above, name in tree), "  end"]
     motion = ["#!OML:ASF nobody", ":FULLY-SPECIFIED", ":DEGREES"]
-    for frame in range((len(poses) - 1) * each + 1):  # between poses nobody looks
+    for frame in range((len(poses) - 1) * each + 1):  # frames between poses are not sampled
         motion.append(str(frame + 1))
         for name, angles in frames:
             values = angles[frame // each] if frame % each == 0 else np.zeros(3)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from synth.dataset_writer import FrameRenderer, generate
+from synth.dataset_writer import write_dataset
+from synth.motion.motions import Motions
 from synth.motion.poses.clips import PoseBank, embedded_pose_bank
 from synth.recipe import Recipe
+from synth.renderer import FrameRenderer, make_renderer
 from synth.scene.subjects import People
 
 
+def recipe_of(**fields: Any) -> Recipe:
+    """Make a recipe from flat fields, whatever section they belong to."""
+    return Recipe.from_dict(fields)
+
+
 def people_of(recipe: Recipe, bank: PoseBank | None = None) -> People:
-    """People in the poses of a bank, or of the embedded one."""
-    return People(recipe, bank or embedded_pose_bank())
+    """Return people in the poses of a bank, or of the embedded one."""
+    return People(recipe.pose, recipe.clothing, bank or embedded_pose_bank())
 
 
 def renderer_of(recipe: Recipe, bank: PoseBank | None = None) -> FrameRenderer:
-    """What renders them."""
+    """Return a renderer of them, frame by frame."""
     return FrameRenderer(recipe, people_of(recipe, bank))
 
 
-def render_people(folder: Path, recipe: Recipe, workers: int = 1, **more) -> None:
+def render_people(folder: Path, recipe: Recipe, workers: int = 1, motions: Motions | None = None, **more: Any) -> None:
     """Render a dataset of them."""
-    generate(folder, recipe, people_of(recipe), workers=workers, **more)
+    write_dataset(folder, make_renderer(recipe, people_of(recipe), motions), workers=workers, **more)

@@ -1,4 +1,4 @@
-"""Datasets: the same bytes whatever happens on the way, and labels that agree with the depth."""
+"""Datasets: the same bytes with any number of workers and after interruptions, and resumed by their own recipe only."""
 
 import json
 import os
@@ -11,25 +11,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posepipe.body import HUMAN
 from posepipe.datasets.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import PosepipeError
-from synth import dataset_writer as generate_module
+from synth import dataset_writer
 from synth.body.creatures import read_creature
 from synth.motion.motions import Motions
-from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
+from synth.motion.poses.clips import embedded_motion
 from synth.recipe import Recipe
+from synth.renderer import make_renderer
 from synth.scene.subjects import Creatures
 from synth.sequences import render_sequence
 from tests.support.paths import EXAMPLES
-from tests.support.rendered_people import people_of, render_people, renderer_of
+from tests.support.rendered_people import people_of, recipe_of, render_people, renderer_of
 
 SMALL = Recipe(frames=12, seed=3)
-
-
-@pytest.fixture(scope="module")
-def renderer():
-    return renderer_of(Recipe(seed=9))
 
 
 def recordings(folder):
@@ -38,7 +33,7 @@ def recordings(folder):
 
 @pytest.fixture
 def short_recordings(monkeypatch):
-    monkeypatch.setattr(generate_module, "RECORDING_FRAMES", 4)
+    monkeypatch.setattr(dataset_writer, "RECORDING_FRAMES", 4)
 
 
 def test_one_worker_and_two_make_the_same_bytes(tmp_path, short_recordings):
@@ -48,16 +43,7 @@ def test_one_worker_and_two_make_the_same_bytes(tmp_path, short_recordings):
     assert recordings(tmp_path / "one") == recordings(tmp_path / "two")
 
 
-def test_a_frame_depends_on_its_index_alone(renderer):
-    alone = renderer.render(7)
-    for index in (2, 5):
-        renderer.render(index)
-    again = renderer.render(7)
-    np.testing.assert_array_equal(alone.depth.depth_m, again.depth.depth_m)
-    np.testing.assert_array_equal(alone.parts, again.parts)
-
-
-def test_a_run_that_was_broken_off_goes_on_to_the_same_bytes(tmp_path, short_recordings):
+def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path, short_recordings):
     render_people(tmp_path / "whole", SMALL, workers=1)
 
     class Killed(Exception):
@@ -112,19 +98,18 @@ class Pressing:
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows holds no signals back")
-def test_ctrl_c_while_workers_start_is_the_parent_s_business(tmp_path, short_recordings, renderer, capfd, monkeypatch):
-    monkeypatch.setattr(generate_module, "make_renderer", lambda *arguments: Pressing(renderer_of(SMALL)))
-    generate_module.generate(tmp_path / "data", SMALL, renderer.cast, workers=2)
+def test_ctrl_c_while_workers_start_is_for_the_parent_alone(tmp_path, short_recordings, capfd):
+    dataset_writer.write_dataset(tmp_path / "data", Pressing(renderer_of(SMALL)), workers=2)
     assert len(recordings(tmp_path / "data")) == 3
     assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows holds no signals back")
-def test_ctrl_c_waits_until_the_workers_are_started_and_is_not_lost():
+def test_ctrl_c_waits_until_workers_are_started():
     started = []
 
     def start():
-        with generate_module._interrupts_held():
+        with dataset_writer._interrupts_held():
             signal.raise_signal(signal.SIGINT)
             started.append("worker")
 
@@ -133,10 +118,10 @@ def test_ctrl_c_waits_until_the_workers_are_started_and_is_not_lost():
     assert started == ["worker"]
 
 
-SEQUENCES = Recipe(frames=9, seed=5, poses="all", sequence_frames=3)
+SEQUENCES = recipe_of(frames=9, seed=5, poses="all", sequence_frames=3)
 
 
-def test_every_recording_is_a_sequence_that_depends_on_its_number_alone(tmp_path):
+def test_every_sequence_depends_on_its_number_alone(tmp_path):
     render_people(tmp_path / "one", SEQUENCES, workers=1)
     render_people(tmp_path / "two", SEQUENCES, workers=2)
     assert recordings(tmp_path / "one") == recordings(tmp_path / "two")
@@ -155,7 +140,7 @@ def test_every_recording_is_a_sequence_that_depends_on_its_number_alone(tmp_path
             np.testing.assert_array_equal(dataset[row].joints_m, frame.joints_m)
 
 
-def test_sequences_go_on_where_they_stopped_with_the_same_motions_alone(tmp_path):
+def test_sequences_are_resumed_with_the_same_motions_only(tmp_path):
     render_people(tmp_path / "whole", SEQUENCES)
     render_people(tmp_path / "broken", replace(SEQUENCES, frames=6))
     (tmp_path / "broken" / "frames-00000.mcap").unlink()
@@ -168,11 +153,10 @@ def test_sequences_go_on_where_they_stopped_with_the_same_motions_alone(tmp_path
         render_people(tmp_path / "whole", SEQUENCES, motions=Motions((walk,), (walk,)))
 
 
-def test_creatures_have_no_motions(tmp_path):
+def test_creatures_have_no_motions():
     creature = read_creature(EXAMPLES / "quadruped.toml")
     with pytest.raises(ValueError, match="only people have motions"):
-        generate_module.generate(tmp_path / "data", SEQUENCES, Creatures(creature))
-    assert not (tmp_path / "data").exists()
+        make_renderer(SEQUENCES, Creatures(creature))
 
 
 def test_a_folder_takes_no_other_recipe(tmp_path):
@@ -181,81 +165,74 @@ def test_a_folder_takes_no_other_recipe(tmp_path):
         render_people(tmp_path, Recipe(frames=1, seed=2), workers=1)
 
 
-def test_a_dataset_from_before_a_field_goes_on_while_the_field_has_its_default(tmp_path, short_recordings):
+def test_a_dataset_older_than_a_field_resumes_with_its_default(tmp_path, short_recordings):
     render_people(tmp_path, Recipe(frames=4, seed=1), workers=1)
     manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
-    for field in ("pitch_deg", "aim_limits_deg", "tumble_share"):
-        del manifest["recipe"][field]
+    for section, field in (("camera", "pitch_deg"), ("camera", "aim_limits_deg"), ("pose", "random_rotation_share")):
+        del manifest["recipe"][section][field]
     (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest))
     with pytest.raises(PosepipeError, match="pitch_deg"):
-        render_people(
-            tmp_path,
-            Recipe(frames=8, seed=1, pitch_deg=(0, 10)),
-            workers=1,
-        )
+        render_people(tmp_path, recipe_of(frames=8, seed=1, pitch_deg=(0, 10)))
     render_people(tmp_path, Recipe(frames=8, seed=1), workers=1)
     with Dataset.open(tmp_path) as dataset:
         assert len(dataset) == 8
 
 
-MOUNTINGS = {
-    "near": {"distance_m": (0.5, 1.0)},
-    "far": {"distance_m": (4.0, 8.0)},
-    "ceiling": {"distance_m": (0.0, 1.5), "camera_height_m": (2.2, 3.2), "pitch_deg": (60, 90)},
-    "robot": {"distance_m": (0.6, 4.0), "camera_height_m": (0.3, 0.8), "pitch_deg": (-35, 0)},
+FLAT = {  # a manifest of the version before recipes had sections
+    "frames": 4,
+    "seed": 1,
+    "sensor": "kinect-v1-320",
+    "poses": "train",
+    "only_clips": [],
+    "leave_out_clips": [],
+    "distance_m": [1.0, 4.0],
+    "camera_height_m": [0.4, 2.2],
+    "roll_deg": [-5.0, 5.0],
+    "aim_height_m": [0.6, 1.3],
+    "aim_limits_deg": [-25.0, 35.0],
+    "pitch_deg": None,
+    "aside": [-0.35, 0.35],
+    "facing_share": 0.0,
+    "facing_spread_deg": 35.0,
+    "mirror_share": 0.5,
+    "recombine_share": 0.2,
+    "relax_share": 0.3,
+    "jitter_deg": 4.0,
+    "tumble_share": 0.05,
+    "seated_share": 0.1,
+    "lying_share": 0.1,
+    "support_share": 0.8,
+    "clothes": True,
+    "wardrobe": "plain",
+    "carried_share": 0.15,
+    "people": [1, 1],
+    "room_share": 0.0,
+    "noise": True,
+    "sequence_frames": 0,
 }
 
 
-@pytest.mark.parametrize("mounting", MOUNTINGS)
-def test_people_are_seen_from_every_mounting(mounting):
-    renderer = renderer_of(Recipe(seed=4, **MOUNTINGS[mounting]))
-    for index in range(6):
-        frame = renderer.render(index)
-        assert np.count_nonzero(frame.parts) >= generate_module.MIN_PERSON_PIXELS
-        assert frame.visible.any()
+def test_a_dataset_with_a_flat_recipe_and_old_names_is_resumed(tmp_path, short_recordings):
+    recipe = Recipe.from_dict(FLAT)
+    render_people(tmp_path / "new", replace(recipe, frames=8))
+    render_people(tmp_path / "old", recipe)
+    manifest = json.loads((tmp_path / "old" / MANIFEST_NAME).read_text())
+    assert manifest["recipe"]["pose"]["random_rotation_share"] == 0.05
+    manifest["recipe"] = {**FLAT, "pose_bank": manifest["recipe"]["pose_bank"]}
+    (tmp_path / "old" / MANIFEST_NAME).write_text(json.dumps(manifest))
+    with pytest.raises(PosepipeError, match="differs in lateral_offset"):
+        render_people(tmp_path / "old", Recipe.from_dict({**FLAT, "frames": 8, "aside": [-0.2, 0.2]}))
+    render_people(tmp_path / "old", replace(recipe, frames=8))
+    assert recordings(tmp_path / "old") == recordings(tmp_path / "new")
+    with Dataset.open(tmp_path / "old") as old, Dataset.open(tmp_path / "new") as new:
+        assert old.content == new.content
+        assert old.recipe == new.recipe
 
 
-def test_a_camera_that_looks_past_everybody_says_so():
-    renderer = renderer_of(Recipe(pitch_deg=(-90, -90), distance_m=(3.0, 3.0)))
-    with pytest.raises(PosepipeError, match="pitch_deg"):
-        renderer.render(0)
-
-
-def test_validation_poses_come_from_clips_that_training_never_sees():
-    bank = embedded_pose_bank()
-    train, held_out = bank.split("train"), bank.split("validation")
-    assert not set(train.clips) & set(held_out.clips)
-    assert len(train.rotations) + len(held_out.rotations) == len(bank.rotations)
-
-
-def test_a_recipe_chooses_clips():
-    bank = embedded_pose_bank()
-    assert set(bank.select(only=("humanoid3d_walk",)).clips) == {"humanoid3d_walk"}
-    assert set(bank.select(leave_out=("humanoid3d_walk",)).clips) == set(bank.clips) - {"humanoid3d_walk"}
-    with pytest.raises(PosepipeError, match="leaves no validation clips"):
-        renderer_of(Recipe(poses="validation", only_clips=("humanoid3d_walk",)), bank)
-
-
-def test_labels_and_readings_cover_the_same_pixels(renderer):
-    for index in range(20):
-        frame = renderer.render(index)
-        np.testing.assert_array_equal(frame.parts > 0, frame.depth.depth_m > 0)
-        np.testing.assert_array_equal(frame.parts > 0, frame.people == 1)
-
-
-def test_visible_joints_lie_within_a_hand_of_their_own_pixels(renderer):
-    classes = HUMAN.joint_classes()
-    for index in range(20):
-        frame = renderer.render(index)
-        points = frame.depth.intrinsics.deproject(frame.depth.depth_m)
-        for joint in np.nonzero(frame.visible[0] & classes.any(axis=1))[0]:
-            own = points[classes[joint][frame.parts]]
-            assert np.linalg.norm(own - frame.joints_m[0, joint], axis=1).min() < 0.15
-
-
-def test_a_person_who_faces_the_camera_has_the_left_hand_at_larger_x():
-    recipe = Recipe(seed=1, facing_share=1.0, facing_spread_deg=0.0, relax_share=1.0, recombine_share=0.0)
-    renderer = renderer_of(recipe)
-    left, right = HUMAN.joint_index("left_shoulder"), HUMAN.joint_index("right_shoulder")
-    gaps = [np.subtract(*renderer.render(i).joints_m[0][[left, right], 0]) for i in range(30)]
-    assert np.mean(np.array(gaps) > 0) > 0.9  # somebody may stand with the back turned in the clip
+def test_a_damaged_recipe_in_a_manifest_names_its_file(tmp_path):
+    render_people(tmp_path, Recipe(frames=1, seed=1))
+    manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
+    manifest["recipe"]["pose"] = 3
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest))
+    with pytest.raises(PosepipeError, match=r"dataset.json.*pose is a section"):
+        render_people(tmp_path, Recipe(frames=1, seed=1))

@@ -1,9 +1,14 @@
-"""Recipes: what comes with posepipe reads, what is wrong is said."""
+"""Recipes: flat, in sections or mixed they read alike, and errors say what is wrong."""
+
+import json
+import logging
 
 import pytest
 
 from posepipe.errors import PosepipeError
-from synth.recipe import Recipe, read_recipe, recipe_names
+from synth import recipe as recipe_module
+from synth.recipe import SECTIONS, Recipe, read_recipe, recipe_names
+from tests.support.rendered_people import recipe_of
 
 
 def test_the_recipes_that_come_with_posepipe_read():
@@ -13,8 +18,8 @@ def test_the_recipes_that_come_with_posepipe_read():
 
 
 def test_the_validation_recipe_is_frozen():
-    """Every published figure rests on it: change it only together with all of them."""
-    assert read_recipe("validation") == Recipe(
+    """Every published figure depends on it: change it only together with all of them."""
+    assert read_recipe("validation") == recipe_of(
         frames=1000,
         seed=77001,
         sensor="kinect-v1-320",
@@ -26,7 +31,7 @@ def test_the_validation_recipe_is_frozen():
         aim_height_m=(0.6, 1.3),
         aim_limits_deg=(-25.0, 35.0),
         pitch_deg=None,
-        aside=(-0.35, 0.35),
+        lateral_offset=(-0.35, 0.35),
         facing_share=0.0,
         mirror_share=0.5,
         recombine_share=0.0,
@@ -41,12 +46,12 @@ def test_the_validation_recipe_is_frozen():
     ("name", "fields"),
     [
         ("sequences", {"sequence_frames": 60, "seed": 900}),
-        ("sequences-in-rooms", {"sequence_frames": 90, "seed": 901, "carried_share": 0.15, "room_share": 1.0}),
+        ("sequences-in-rooms", {"sequence_frames": 90, "seed": 901, "held_object_share": 0.15, "room_share": 1.0}),
     ],
 )
 def test_the_recipes_of_sequences_are_frozen(name, fields):
-    """The figures of docs/guides/tracking.md rest on them."""
-    assert read_recipe(name) == Recipe(
+    """The figures of docs/guides/tracking.md depend on them."""
+    assert read_recipe(name) == recipe_of(
         frames=1440, poses="validation", wardrobe="full", camera_height_m=(0.8, 1.6), **fields
     )
 
@@ -58,12 +63,17 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
         ("poses = 'mine'", "train, validation or all"),
         ("only_clips = [1]", "list of clip names"),
         ("mirror_share = 1.5", "between 0 and 1"),
-        ("distance_m = [3.0, 1.0]", "least, most"),
+        ("distance_m = [3.0, 1.0]", "min, max"),
         ("colour = 3", "no field colour"),
+        ("[pose]\ncolour = 3", "section pose has no field colour"),
+        ("[pose]\ndistance_m = [1.0, 2.0]", "section pose has no field distance_m"),
+        ("scene = 3", "scene is a section"),
+        ("jitter_deg = 1.0\n[pose]\njitter_deg = 2.0", "jitter_deg is given twice"),
+        ("aside = [0.0, 0.1]\nlateral_offset = [0.0, 0.1]", "lateral_offset is given twice"),
         ("frames = ", "r.toml"),
-        ("distance_m = [1.0]", "least, most"),
-        ("distance_m = 2", "least, most"),
-        ("aside = [-inf, inf]", "least, most"),
+        ("distance_m = [1.0]", "min, max"),
+        ("distance_m = 2", "min, max"),
+        ("lateral_offset = [-inf, inf]", "min, max"),
         ("pitch_deg = [60, 100]", "straight down"),
         ("aim_limits_deg = [-91, 0]", "straight up"),
         ("sensor = 'kinect-v3'", "kinect-v3.*known are"),
@@ -85,3 +95,68 @@ def test_a_wrong_recipe_says_what_is_wrong(tmp_path, line, says):
 def test_an_unknown_name_lists_the_known():
     with pytest.raises(PosepipeError, match="validation"):
         read_recipe("nonsense")
+
+
+FLAT = """
+frames = 7
+poses = "all"
+tumble_share = 0.1
+distance_m = [1.5, 2.0]
+aside = [-0.1, 0.2]
+people = [1, 3]
+support_share = 0.4
+room_share = 0.5
+wardrobe = "full"
+carried_share = 0.3
+"""
+MIXED = """
+frames = 7
+distance_m = [1.5, 2.0]
+people = [1, 3]
+
+[pose]
+poses = "all"
+random_rotation_share = 0.1
+
+[camera]
+lateral_offset = [-0.1, 0.2]
+
+[scene]
+furniture_share = 0.4
+room_share = 0.5
+
+[clothing]
+wardrobe = "full"
+carried_share = 0.3
+"""
+
+
+def test_flat_and_mixed_recipes_read_alike(tmp_path):
+    for name, text in {"flat": FLAT, "mixed": MIXED}.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+    flat = read_recipe(tmp_path / "flat.toml")
+    assert flat == read_recipe(tmp_path / "mixed.toml")
+    assert flat.camera.lateral_offset == (-0.1, 0.2)
+    assert (flat.pose.random_rotation_share, flat.scene.furniture_share) == (0.1, 0.4)
+    assert flat.clothing.held_object_share == 0.3
+
+
+def test_plain_data_has_a_table_for_each_section():
+    data = json.loads(json.dumps(recipe_of(poses="all", distance_m=(1, 2), noise=False).to_dict()))
+    assert {name for name, value in data.items() if isinstance(value, dict)} == set(SECTIONS)
+    assert (data["noise"], data["pose"]["poses"], data["camera"]["distance_m"]) == (False, "all", [1.0, 2.0])
+    assert Recipe.from_dict(data) == recipe_of(poses="all", distance_m=(1, 2), noise=False)
+
+
+def test_former_names_are_logged_once_and_only_for_users(tmp_path, caplog):
+    recipe_module._hint_at_new_name.cache_clear()
+    (tmp_path / "r.toml").write_text("aside = [0.0, 0.1]\n[pose]\ntumble_share = 0.1\n")
+    with caplog.at_level(logging.WARNING):
+        for name in recipe_names():
+            read_recipe(name)
+        assert caplog.messages == []
+        for _ in range(2):
+            read_recipe(tmp_path / "r.toml")
+    assert len(caplog.messages) == 2
+    assert "aside is now called lateral_offset" in caplog.messages[0]
+    assert "tumble_share is now called random_rotation_share" in caplog.messages[1]

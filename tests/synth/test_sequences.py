@@ -1,4 +1,4 @@
-"""Sequences: the same people from the first frame to the last, and what each scene promises."""
+"""Sequences: the same people from the first frame to the last, and what each scenario promises."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
+from synth.motion.motion_plans import SCENARIOS, follow, scenario_of
 from synth.motion.motions import Motions
-from synth.motion.poses.clips import Motion, embedded_motion, embedded_pose_bank
-from synth.recipe import FPS, Recipe
-from synth.scene.subjects import People
-from synth.sequences import SCENES, follow, render_sequence, scene_of
+from synth.motion.poses.clips import Motion, embedded_motion
+from synth.recipe import FPS
+from synth.sequences import render_sequence
+from tests.support.rendered_people import people_of, recipe_of
 
-RECIPE = Recipe(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
+RECIPE = recipe_of(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
 PELVIS = HUMAN.joint_index("pelvis")
 
 
 @pytest.fixture(scope="module")
 def people():
-    return People(RECIPE, embedded_pose_bank())
+    return people_of(RECIPE)
 
 
-def render(people, scene, frames=60, index=0, recipe=RECIPE, motions=None):
-    return list(render_sequence(people, recipe, index, frames, motions, scene))
+def render(people, scenario, frames=60, index=0, recipe=RECIPE, motions=None):
+    return list(render_sequence(people, recipe, index, frames, motions, scenario))
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +40,9 @@ def limb_lengths(joints_m):
     return np.array([np.linalg.norm(joints_m[a] - joints_m[b]) for a, b in ends])
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_everybody_keeps_row_and_bones(people, scene):
-    frames = render(people, scene, frames=12)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_everybody_keeps_their_row_and_bones(people, scenario):
+    frames = render(people, scenario, frames=12)
     assert [frame.depth.index for frame in frames] == list(range(12))
     np.testing.assert_allclose([frame.depth.timestamp_s for frame in frames], np.arange(12) / FPS)
     for person in range(len(frames[0].joints_m)):
@@ -49,9 +50,9 @@ def test_everybody_keeps_row_and_bones(people, scene):
         assert np.ptp(lengths, axis=0).max() < 1e-5
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_nobody_leaps(people, scene):
-    frames = render(people, scene)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_nobody_leaps(people, scenario):
+    frames = render(people, scenario)
     for a, b in pairwise(frames):
         assert np.linalg.norm(b.joints_m[:, PELVIS] - a.joints_m[:, PELVIS], axis=1).max() * FPS < 3.0
 
@@ -67,8 +68,8 @@ def test_ids_of_pixels_are_those_of_rows(crossing):
 
 def test_two_who_cross_change_sides_and_one_hides_the_other(crossing):
     pelvis = np.array([frame.joints_m[:, PELVIS] for frame in crossing])
-    aside, depth = pelvis[..., 0], pelvis[..., 2]
-    assert np.sign(aside[0, 0] - aside[0, 1]) != np.sign(aside[-1, 0] - aside[-1, 1])
+    lateral, depth = pelvis[..., 0], pelvis[..., 2]
+    assert np.sign(lateral[0, 0] - lateral[0, 1]) != np.sign(lateral[-1, 0] - lateral[-1, 1])
     assert (depth[:, 1] > depth[:, 0] + 0.4).all()
     seen = np.array([np.count_nonzero(frame.people == 2) for frame in crossing])
     assert seen.min() < 0.4 * np.median(seen)
@@ -76,15 +77,15 @@ def test_two_who_cross_change_sides_and_one_hides_the_other(crossing):
     assert joints_seen[seen.argmin()] < np.median(joints_seen)
 
 
-def test_who_meets_turns_back(people):
+def test_people_who_meet_turn_back(people):
     pelvis = np.array([frame.joints_m[:, PELVIS, 0] for frame in render(people, "meeting")])
     gap = pelvis[:, 0] - pelvis[:, 1]
     assert np.sign(gap[0]) == np.sign(gap[-1])
     assert np.abs(gap).min() < 0.5 * min(abs(gap[0]), abs(gap[-1]))
 
 
-def test_a_statue_does_not_move_and_its_noise_does(people):
-    noisy = Recipe(seed=11, poses="all")
+def test_a_still_person_does_not_move_but_noise_does(people):
+    noisy = recipe_of(seed=11, poses="all")
     frames = render(people, "standing", frames=4, recipe=noisy)
     for frame in frames[1:]:
         np.testing.assert_array_equal(frame.joints_m, frames[0].joints_m)
@@ -101,16 +102,16 @@ def test_a_sequence_depends_on_seed_and_index_alone(people):
     assert (other[0].depth.depth_m != first[0].depth.depth_m).any()
 
 
-def test_the_index_chooses_the_scene(people):
-    counts = [len(next(render_sequence(people, RECIPE, index, 2)).joints_m) for index in range(len(SCENES))]
+def test_the_number_chooses_the_scenario(people):
+    counts = [len(next(render_sequence(people, RECIPE, index, 2)).joints_m) for index in range(len(SCENARIOS))]
     assert set(counts) == {1, 2, 3}
-    assert counts[list(SCENES).index("crossing")] == 2
-    assert [scene_of(index) for index in range(len(SCENES))] == list(SCENES)
-    assert scene_of(len(SCENES) + 1) == "crossing"
+    assert counts[list(SCENARIOS).index("crossing")] == 2
+    assert [scenario_of(index) for index in range(len(SCENARIOS))] == list(SCENARIOS)
+    assert scenario_of(len(SCENARIOS) + 1) == "crossing"
 
 
-def test_a_scene_that_is_not_there_is_refused(people):
-    with pytest.raises(ValueError, match="no scene 'ballet'"):
+def test_an_unknown_scenario_is_refused(people):
+    with pytest.raises(ValueError, match="no scenario 'ballet'"):
         render(people, "ballet")
 
 
@@ -122,7 +123,7 @@ def test_a_short_motion_is_played_to_and_fro(people):
     assert len(render(people, "walking", frames=3, motions=Motions((one,), (one,)))) == 3
 
 
-def test_who_walks_faces_the_way():
+def test_people_face_the_direction_of_their_walk():
     places, yaw = follow(np.array([[-1.0, 2.0], [1.0, 2.0]]), np.array([0.0, 2.0]), 60)
     np.testing.assert_allclose(places[30], [0, 2], atol=1e-9)
     np.testing.assert_allclose(np.diff(places[:, 0]) * FPS, 1.0)
@@ -131,7 +132,7 @@ def test_who_walks_faces_the_way():
     np.testing.assert_allclose(towards, 0)
 
 
-def test_corners_are_rounded_off():
+def test_corners_are_smoothed():
     places, yaw = follow(np.array([[0.0, 2.0], [1.0, 2.0], [0.0, 2.0]]), np.array([0.0, 1.0, 2.0]), 60)
     assert np.abs(np.diff(places[:, 0], n=2)).max() * FPS**2 < 6  # an abrupt turn would be 60 m/s^2
     assert np.abs(np.diff(yaw)).max() < np.radians(20)

@@ -1,6 +1,6 @@
 """Users' own motion capture, from files to a pose bank, on one page.
 
-capture file -> `Capture` -> bones by name -> how the person stands -> rotations of our bones -> those that differ
+capture file -> `Capture` -> bones by name -> standing pose -> rotations of our bones -> distinct poses
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from synth.body.skinning import POSED_BONES
 from synth.motion.mocap.asf_amc import read_amc
 from synth.motion.mocap.bone_maps import BoneMap, choose_bones, read_bone_map, shipped_bone_maps
 from synth.motion.mocap.bvh import read_bvh
-from synth.motion.mocap.capture import LOOKS_PER_S
+from synth.motion.mocap.capture import SAMPLED_FPS
 from synth.motion.mocap.distinct_poses import DistinctPoses
 from synth.motion.mocap.mean_body import mean_body
 from synth.motion.mocap.retarget import retarget
@@ -32,14 +32,14 @@ WANTED = "BVH files, AMC files with their ASF beside them, pose banks (.npz), or
 
 @dataclass(frozen=True)
 class MocapFile:
-    """One file to read, and the folder that it was found in, or None for a file that was asked for by name."""
+    """One file to read, and the folder that it was found in; None for a file that was given by name."""
 
     path: Path
     folder: Path | None
 
 
 def mocap_files(paths: Sequence[str | Path]) -> list[MocapFile]:
-    """The files to read, folders looked through to the bottom, in name order. Pose banks come first.
+    """List the files to read, those in folders and their subfolders in name order. Pose banks come first.
 
     Raises
     ------
@@ -71,20 +71,23 @@ def read_mocap(
 ) -> PoseBank:
     """Read motion capture of any kind into one pose bank.
 
-    Pose banks are taken whole. Of captured frames, about ten a second are looked at, and those are kept in which
-    no limb passes through the mean body and that differ by 5 cm in at least one joint from every pose kept before.
+    Pose banks are taken whole. Captures are sampled at about ten frames a second. A frame is kept if no limb passes
+    through the mean body, and if at least one joint differs by 5 cm from every pose that is kept already.
 
     Parameters
     ----------
-    paths : BVH files, AMC files with their ASF beside them, pose banks (.npz), or folders of these. A broken file in
-        a folder is warned of and left out, unless none of the folder can be read
-    bone_map : TOML file that names the joints; without it the fitting one of those that come with the project
-    advance : called after each file
+    paths : paths
+        BVH files, AMC files with their ASF beside them, pose banks (.npz), or folders of these. A broken file in a
+        folder is left out with a warning.
+    bone_map : path, optional
+        TOML file that names the joints; None = the map of the project that fits.
+    advance : callable
+        Called after each file.
 
     Raises
     ------
     PosepipeError
-        When a path is missing or broken, or a folder has nothing that can be read.
+        When a path is missing or broken, or no file of a folder can be read.
     """
     maps = shipped_bone_maps() if bone_map is None else (read_bone_map(Path(bone_map)),)
     distinct = DistinctPoses()
@@ -110,35 +113,35 @@ def read_mocap(
 def _read_one(path: Path, maps: Sequence[BoneMap], distinct: DistinctPoses) -> PoseBank:
     if path.suffix.lower() == POSE_BANK:
         bank = read_pose_bank(path)
-        distinct.take(mean_body().joints_of(bank.rotations))
+        distinct.add(mean_body().joints_of(bank.rotations))
         return bank
     rotations, clip = read_poses(path, maps)
     joints_m = mean_body().joints_of(rotations)
     possible = np.logical_not(limbs_intersect(joints_m))
     if not possible.any():
-        problem = f"in all {len(rotations)} frames looked at a limb passes through the body"
+        problem = f"in all {len(rotations)} sampled frames a limb passes through the body"
         raise FormatError(path, f"{problem}; do the joints of the bone map fit?")
     kept = np.flatnonzero(possible)[distinct.choose(joints_m[possible])]
     return PoseBank(rotations[kept], POSED_BONES, np.full(len(kept), clip))
 
 
 def read_poses(path: Path, maps: Sequence[BoneMap] = ()) -> tuple[np.ndarray, str]:
-    """All poses looked at in one BVH or AMC file, float32 (T, 20, 4), as in a `PoseBank`, and the clip's name.
+    """Return the sampled poses of one BVH or AMC file, float32 (T, 20, 4), as in a `PoseBank`, and the clip's name.
 
     Raises
     ------
     FormatError
-        When the file is broken, no map fits its joints, or nobody stands upright in it.
+        When the file is broken, no map fits its joints, or no frame shows a person who stands upright.
     """
-    motion, clip = read_motion(path, maps, LOOKS_PER_S)
+    motion, clip = read_motion(path, maps, SAMPLED_FPS)
     return motion.rotations, clip
 
 
 def read_motion(path: Path, maps: Sequence[BoneMap], poses_per_s: float) -> tuple[Motion, str]:
-    """The motion in one BVH or AMC file, on the spot and without heading, and the clip's name.
+    """Return the motion of one BVH or AMC file, in place and without heading, and the clip's name.
 
-    It has every k-th frame of the file: about ``poses_per_s`` a second, and how many they are says `Motion.fps`.
-    Raises what `read_poses` raises.
+    It has every k-th frame of the file, about ``poses_per_s`` a second; `Motion.fps` is the exact rate. Raises the same
+    errors as `read_poses`.
     """
     capture = READERS[path.suffix.lower()](path, poses_per_s)
     bones = choose_bones(path, capture.joints, maps or shipped_bone_maps())

@@ -1,9 +1,9 @@
 """Acclaim's pair of files, as in the CMU database: the skeleton of a subject (.asf), a motion of it (.amc).
 
-A bone begins where the one before it ends. Its rotation M is given in the bone's own axes, which the skeleton
-turns by C against the file's axes: against its parent a bone turns by C M C^-1. Angles are about fixed axes,
-the first listed applied first, so that the matrix product runs the other way round than in BVH. An .amc does not
-say its rate: CMU's have 120 frames a second, and that is taken for all.
+A bone begins where its parent ends. Its rotation M is given in the bone's own axes, which the skeleton rotates by C
+against the file's axes. Relative to its parent a bone therefore rotates by C M C^-1. Angles are about fixed axes, the
+first listed is applied first, so the order of the matrix product is the reverse of that in BVH. An .amc does not state
+its rate; CMU's rate of 120 frames a second is assumed.
 
 References
 ----------
@@ -22,14 +22,14 @@ import numpy as np
 from posepipe.errors import FormatError
 from synth.geometry.quaternions import inverse, multiply
 from synth.motion.mocap.capture import (
-    LOOKS_PER_S,
     MAX_ANGLE_RAD,
+    SAMPLED_FPS,
     Capture,
     chained,
-    looked_at,
+    euler_rotations,
     numbers,
     read_lines,
-    turns,
+    sampled_frames,
 )
 
 FRAMES_PER_S = 120
@@ -42,7 +42,7 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 class _Bone:
     name: str
     line: int
-    tip: np.ndarray = field(default_factory=lambda: np.zeros(3))  #: from where it begins, at rest
+    tip: np.ndarray = field(default_factory=lambda: np.zeros(3))  #: from the start of the bone, at rest
     axes: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  #: C, a quaternion xyzw
     channels: tuple[str, ...] = ()  #: rx, ty, l ...
     parent: int = -1
@@ -56,13 +56,13 @@ class Acclaim:
     radians: bool
 
 
-def read_amc(path: Path, looks_per_s: float = LOOKS_PER_S) -> Capture:
-    """Read a motion, at about ``looks_per_s`` frames a second, and from the same folder the skeleton it was made with.
+def read_amc(path: Path, sampled_fps: float = SAMPLED_FPS) -> Capture:
+    """Read a motion, at about ``sampled_fps`` frames a second, and its skeleton from the same folder.
 
     Raises
     ------
     FormatError
-        When either is missing, cut or damaged, or they do not belong together; it names the line.
+        When either is missing, cut or damaged, or they do not fit each other; the message names the line.
     """
     skeleton = read_asf(find_asf(path))
     stripped = enumerate(map(str.strip, read_lines(path)), 1)
@@ -78,17 +78,17 @@ def read_amc(path: Path, looks_per_s: float = LOOKS_PER_S) -> Capture:
         number = lines[min(starts[odd] + sizes[odd], len(lines)) - 1][0]
         problem = f"frame {odd + 1} ends here with {sizes[odd] - 1} bones, the first has {sizes[0] - 1}"
         raise FormatError(f"{path}, line {number}", f"{problem}; is the file cut?")
-    _read_frame(path, skeleton, lines[starts[-1] :], radians)  # a file that was cut ends in half a line
-    looks = looked_at(len(starts), 1 / FRAMES_PER_S, looks_per_s)
-    used = [lines[starts[frame] : starts[frame] + sizes[0]] for frame in looks]
+    _read_frame(path, skeleton, lines[starts[-1] :], radians)  # an incomplete file ends within a line
+    sampled = sampled_frames(len(starts), 1 / FRAMES_PER_S, sampled_fps)
+    used = [lines[starts[frame] : starts[frame] + sizes[0]] for frame in sampled]
     angles = [_read_frame(path, skeleton, frame, radians) for frame in used]
-    return _capture(path, skeleton.bones, angles, FRAMES_PER_S / looks.step)
+    return _capture(path, skeleton.bones, angles, FRAMES_PER_S / sampled.step)
 
 
 def find_asf(path: Path) -> Path:
-    """The skeleton of ``07_01.amc``: ``07_01.asf`` or ``07.asf`` beside it, else the only .asf there.
+    """Find the skeleton of ``07_01.amc``: ``07_01.asf`` or ``07.asf`` beside it, else the only .asf there.
 
-    Raises FormatError when there is none or the choice is open.
+    Raises FormatError when there is none, or several that may be meant.
     """
     there = sorted(file for file in path.parent.iterdir() if file.suffix.lower() == ".asf")
     fitting = [file for file in there if path.stem == file.stem or path.stem.startswith(file.stem + "_")]
@@ -102,13 +102,13 @@ def find_asf(path: Path) -> Path:
 
 
 def read_asf(path: Path) -> Acclaim:
-    """Read a skeleton. Raises FormatError, which names the line."""
+    """Read a skeleton. Raises FormatError that names the line."""
     sections = _sections(path)
     units = {words[0].lower(): words[1:] for _, words in sections["units"]}
     root, bones = _read_root(path, sections["root"]), _read_bones(path, sections["bonedata"])
     named = {bone.name: bone for bone in bones}
     ordered, children = [root], _read_hierarchy(path, sections["hierarchy"])
-    for parent, bone in enumerate(ordered):  # grows while it is walked
+    for parent, bone in enumerate(ordered):  # grows during the loop
         for number, name in children.pop(bone.name, []):
             if name not in named:
                 raise FormatError(f"{path}, line {number}", f"bone {name!r} has no :bonedata, or two parents")
@@ -183,7 +183,7 @@ def _channels(path: Path, line: int, words: list[str]) -> tuple[str, ...]:
 
 
 def _own_axes(path: Path, line: int, words: list[str]) -> np.ndarray:
-    """C, from ``axis 0 0 20 XYZ``: degrees, the first letter's turn applied first."""
+    """C, from ``axis 0 0 20 XYZ``: degrees, the rotation of the first letter is applied first."""
     order = (words[3] if len(words) > 3 else "XYZ").lower()
     if sorted(order) != ["x", "y", "z"]:
         raise FormatError(f"{path}, line {line}", f"wanted an order like XYZ, got {order!r:.40}")
@@ -192,8 +192,8 @@ def _own_axes(path: Path, line: int, words: list[str]) -> np.ndarray:
 
 
 def _about_fixed(order: str, angles_rad: np.ndarray) -> np.ndarray:
-    """Turns about fixed axes, the first letter's first: angles (T, K) to quaternions (T, 4)."""
-    return turns([_AXES[letter] for letter in reversed(order)], angles_rad[:, ::-1])
+    """Rotations about fixed axes, the first letter's first: angles (T, K) to quaternions (T, 4)."""
+    return euler_rotations([_AXES[letter] for letter in reversed(order)], angles_rad[:, ::-1])
 
 
 def _read_hierarchy(path: Path, lines: list[_Line]) -> dict[str, list[tuple[int, str]]]:
@@ -205,7 +205,7 @@ def _read_hierarchy(path: Path, lines: list[_Line]) -> dict[str, list[tuple[int,
 
 
 def _read_frame(path: Path, skeleton: Acclaim, lines: list[tuple[int, str]], radians: bool) -> dict[str, np.ndarray]:
-    """Angles of the bones that turn, by name, radians."""
+    """Angles of the bones that rotate, by name, radians."""
     wanted = {bone.name: bone for bone in skeleton.bones if bone.channels}
     found: dict[str, np.ndarray] = {}
     for number, line in lines[1:]:
@@ -225,7 +225,7 @@ def _read_frame(path: Path, skeleton: Acclaim, lines: list[tuple[int, str]], rad
 
 
 def _capture(path: Path, bones: list[_Bone], frames: list[dict[str, np.ndarray]], fps: float) -> Capture:
-    """A joint stands where its bone begins; tips are joints of their own where no bone follows."""
+    """Joints are at the starts of bones, and at the tips of bones that no bone follows."""
     tips = [index for index in range(1, len(bones)) if all(bone.parent != index for bone in bones)]
     parents = np.array([bone.parent for bone in bones] + tips)
     local = np.tile([0.0, 0.0, 0.0, 1.0], (len(frames), len(parents), 1))
@@ -233,7 +233,7 @@ def _capture(path: Path, bones: list[_Bone], frames: list[dict[str, np.ndarray]]
         if bone.channels:
             order = "".join(channel[1] for channel in bone.channels if channel[0] == "r")
             turned = _about_fixed(order, np.stack([frame[bone.name] for frame in frames]))
-            if bone.parent < 0:  # the root is preset by C, then turned
+            if bone.parent < 0:  # the root is rotated by C first
                 local[:, index] = multiply(turned, bone.axes)
             else:
                 local[:, index] = multiply(multiply(bone.axes, turned), inverse(bone.axes))

@@ -1,7 +1,7 @@
-"""Which joint of a captured skeleton is which bone of ours: a few lines of TOML for each family of names.
+"""Bone maps: which joint of a captured skeleton is which bone of ours, a TOML file for each family of names.
 
-Names are compared without case, without a namespace ("mixamorig:"), without a prefix that all joints share
-("Bip01 "), and with space, dot, dash and underscore alike. docs/reference/formats.md tells how to write a map.
+Names are compared without case, without a namespace ("mixamorig:") and without a prefix that all joints share
+("Bip01 "). Space, dot, dash and underscore are equal. docs/reference/formats.md describes how to write a map.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from synth.motion.poses.clips import DATA_DIR
 BONE_MAPS_DIR = DATA_DIR / "bone_maps"
 
 CHAINS = ("spine", "neck")
-"""Bones that rigs divide differently: any number of joints, from the pelvis up; the last of the neck is the head."""
+"""Bones that rigs divide differently: any number of joints, from the pelvis up. The last of the neck is the head."""
 NEEDED = (
     *("pelvis", *CHAINS),
     *(f"{bone}_{side}" for side in "lr" for bone in ("upperarm", "lowerarm", "hand", "thigh", "calf", "foot")),
 )
 OPTIONAL = tuple(f"{bone}_{side}" for side in "lr" for bone in ("clavicle", "fingers", "toes"))
-"""Without them, collar bones follow high arms, hands go straight on from the forearm, feet point forward at rest."""
+"""Without them, collar bones follow raised arms, hands continue the forearm, and feet point forward at rest."""
 UP_AXES = ("x", "y", "z", "-x", "-y", "-z")
 
 
 @dataclass(frozen=True)
 class BoneMap:
-    """Names of the joints where our bones begin; several for one bone are alternatives, for a chain its links."""
+    """Names of the joints where our bones begin. Several are alternatives for one bone, or the links of a chain."""
 
     name: str
     joints: dict[str, tuple[str, ...]]  #: by bone
-    up: str | None = None  #: of UP_AXES, where frames have another up axis than the rest pose
+    up: str | None = None  #: one of UP_AXES, if frames have another up axis than the rest pose
 
     def find(self, names: Sequence[str]) -> dict[str, list[int]]:
-        """Rows of a skeleton's joints by bone: all those found of a chain, the first one found of another bone."""
+        """Return the rows of a skeleton's joints by bone: all that are found of a chain, else the first found."""
         rows = {plain: row for row, plain in reversed(list(enumerate(plain_names(names))))}
         found = {
             bone: [rows[plain] for wanted in joints if (plain := _plain(wanted)) in rows]
@@ -50,7 +50,7 @@ class BoneMap:
 
 @dataclass(frozen=True)
 class MappedBones:
-    """A bone map found in one skeleton."""
+    """A bone map applied to one skeleton."""
 
     chains: dict[str, tuple[int, ...]]  #: joints of the spine and of the neck
     joints: dict[str, int]  #: of the other bones; the optional ones may be missing
@@ -58,14 +58,14 @@ class MappedBones:
 
 
 def plain_names(names: Sequence[str]) -> list[str]:
-    """Names as they are compared; the root may lack the prefix that all others share."""
+    """Return names in the form that is compared. The root may lack the prefix that all others share."""
     bare = [name.rpartition(":")[2] for name in names]
     prefix = _shared_prefix(bare[1:])
     return [_plain(name.removeprefix(prefix)) for name in bare]
 
 
 def _shared_prefix(names: Sequence[str]) -> str:
-    """What all names begin with, up to and with a separator."""
+    """Common beginning of all names, up to and with a separator."""
     first, last = min(names, default=""), max(names, default="")
     shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return re.sub(r"[^\s_.\-]*$", "", first[:shared])
@@ -77,12 +77,12 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def shipped_bone_maps() -> tuple[BoneMap, ...]:
-    """The maps that come with the project."""
+    """Return the maps that come with the project."""
     return tuple(read_bone_map(path) for path in sorted(BONE_MAPS_DIR.glob("*.toml")))
 
 
 def read_bone_map(path: Path) -> BoneMap:
-    """Read a map. Raises FormatError for one that is no TOML, lacks bones, or has others than ours."""
+    """Read a map. Raises FormatError for a file that is not TOML, lacks bones, or has unknown bones."""
     with disk_errors(path):
         content = path.read_bytes()
     try:
@@ -104,12 +104,12 @@ def read_bone_map(path: Path) -> BoneMap:
 
 
 def choose_bones(path: Path, names: Sequence[str], maps: Sequence[BoneMap]) -> MappedBones:
-    """Take the map that covers the needed bones; of several the one that finds most joints, then the first.
+    """Choose the map that covers the needed bones; of several the one that finds the most joints, then the first.
 
     Raises
     ------
     FormatError
-        When none does; it names the bones that the nearest map misses, and the joints that there are.
+        When no map covers them. It names the bones that the nearest map misses, and the joints of the file.
     """
     found = [bone_map.find(names) for bone_map in maps]
     covering = [rows for rows in found if rows.keys() >= set(NEEDED)]

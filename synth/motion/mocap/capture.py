@@ -1,4 +1,4 @@
-"""What a motion capture file holds, whatever its format: a skeleton, and how its joints were turned."""
+"""Content of a motion capture file of any format: a skeleton, and the rotations of its joints."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from posepipe.io.files import disk_errors
 from synth.body.skinning import rotation_matrices
 from synth.geometry.quaternions import from_rotation_vector, multiply
 
-LOOKS_PER_S = 10  #: frames looked at for single poses: of 30 to 240 a second, neighbours are all but equal
+SAMPLED_FPS = 10  #: frames a second that are sampled for single poses; neighbours at higher rates are nearly equal
 MAX_ANGLE_RAD = 200 * np.pi
-"""A hundred turns: trackers that count turns may reach a few, damaged numbers soon go beyond."""
+"""A hundred turns: trackers that count turns may reach a few; larger numbers are damaged."""
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """One recording, in its file's own axes and unit of length. At rest no joint is turned."""
+    """One recording, in its file's own axes and unit of length. At rest no joint is rotated."""
 
     path: Path
-    joints: tuple[str, ...]  #: names; the tip of a chain is called after its last joint: "LeftHand end"
+    joints: tuple[str, ...]  #: names; the tip of a chain has the name of its last joint and " end"
     parents: np.ndarray  #: int64 (J,), -1 = none; a parent is always before its children
     offsets: np.ndarray  #: float64 (J, 3), from the parent, at rest
-    rotations: np.ndarray  #: float64 (T, J, 4), of the frames looked at: quaternions xyzw, global, from rest
-    fps: float  #: of the frames looked at, a second
+    rotations: np.ndarray  #: float64 (T, J, 4), of the sampled frames: quaternions xyzw, global, from rest
+    fps: float  #: of the sampled frames
 
     @property
     def clip(self) -> str:
-        """The name by which clips are held out: the file's, without folder and suffix."""
+        """Name that decides whether the clip is held out: the file's, without folder and suffix."""
         return self.path.stem
 
     def places(self, rotations: np.ndarray) -> np.ndarray:
-        """Where the joints are, the first one at the origin: (..., J, 4) to (..., J, 3)."""
+        """Return the positions of joints, the first one at the origin: (..., J, 4) to (..., J, 3)."""
         arms = np.einsum("...jab,jb->...ja", rotation_matrices(rotations[..., self.parents, :]), self.offsets)
         places = np.zeros((*rotations.shape[:-1], 3))
         for joint, parent in enumerate(self.parents):
@@ -45,7 +45,7 @@ class Capture:
 
 
 def chained(local: np.ndarray, parents: np.ndarray) -> np.ndarray:
-    """Rotations against the parent (T, J, 4) as global ones."""
+    """Return rotations relative to the parent (T, J, 4) as global ones."""
     rotations = local.copy()
     for joint, parent in enumerate(parents):
         if parent >= 0:
@@ -53,21 +53,21 @@ def chained(local: np.ndarray, parents: np.ndarray) -> np.ndarray:
     return rotations
 
 
-def turns(axes: Sequence[int], angles_rad: np.ndarray) -> np.ndarray:
-    """Turns about the coordinate axes, each about axes that the ones before it have turned: (T, K) to (T, 4)."""
+def euler_rotations(axes: Sequence[int], angles_rad: np.ndarray) -> np.ndarray:
+    """Compose rotations about the coordinate axes, each about the rotated axes: (T, K) to (T, 4)."""
     rotation = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles_rad), 1))
     for axis, angles in zip(axes, angles_rad.T, strict=True):
         rotation = multiply(rotation, from_rotation_vector(np.outer(angles, np.eye(3)[axis])))
     return rotation
 
 
-def looked_at(frames: int, frame_time_s: float, looks_per_s: float) -> range:
-    """Frames to look at: every k-th, the first among them, so that there are about ``looks_per_s`` a second."""
-    return range(0, frames, max(1, round(min(frames, 1 / (looks_per_s * frame_time_s)))))
+def sampled_frames(frames: int, frame_time_s: float, sampled_fps: float) -> range:
+    """Return the frames to sample: every k-th from the first, about ``sampled_fps`` a second."""
+    return range(0, frames, max(1, round(min(frames, 1 / (sampled_fps * frame_time_s)))))
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text file; what is no text in it will fail to parse, with a line number."""
+    """Read the lines of a text file. Bytes that are no text fail to parse later, with a line number."""
     with disk_errors(path):
         return path.read_bytes().decode("utf-8-sig", errors="replace").splitlines()
 

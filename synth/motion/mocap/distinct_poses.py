@@ -1,8 +1,7 @@
-"""Keep poses that differ, one after the other: of a whole motion capture database in minutes.
+"""Keep distinct poses, one after the other, fast enough for a whole motion capture database.
 
-Furthest points (`synth.motion.poses.pose_variation`) are the better choice of few, but look at every pair of poses over
-and over; here each pose is compared once with those kept so far, the latest first, and most comparisons end at
-its first joint.
+Furthest points (`synth.motion.poses.pose_variation`) choose better, but compare every pair of poses repeatedly. Here
+each pose is compared once with the poses kept so far, the latest first. Most comparisons end at the first joint.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ from numba import njit
 
 from posepipe.body import HUMAN
 
-MIN_SEPARATION_M = 0.05  #: two poses are as far apart as their furthest joint
+MIN_SEPARATION_M = 0.05  #: the distance of two poses is that of their furthest joint
 
-_FAR_OUT = ("left_hand", "right_hand", "left_foot", "right_foot")
-_ORDER = [HUMAN.joint_index(joint) for joint in (*_FAR_OUT, *(j for j in HUMAN.joints if j not in _FAR_OUT))]
+_EXTREMITIES = ("left_hand", "right_hand", "left_foot", "right_foot")
+_ORDER = [HUMAN.joint_index(joint) for joint in (*_EXTREMITIES, *(j for j in HUMAN.joints if j not in _EXTREMITIES))]
 
 
 @njit(cache=True)
 def _keep_distinct(points_m, kept_m, n_kept, min_separation2, chosen):
-    """Add each pose that is near none of those kept before it; return how many are kept then.
+    """Add each pose that is near none of the poses kept before it; return the number of kept poses.
 
     Parameters
     ----------
     points_m : float32 (N, J, 3), metres
-    kept_m : float32 (J, M, 3), metres, written in place from column n_kept on; M >= n_kept + N. Joint by joint:
-        most poses are told apart by the first, which then alone passes through the cache
+    kept_m : float32 (J, M, 3), metres, written in place from column n_kept on; M >= n_kept + N. Ordered joint by
+        joint for the cache: the first joint distinguishes most poses
     n_kept : int
     min_separation2 : float64, square metres
     chosen : bool (N,), written in place
@@ -56,7 +55,7 @@ def _keep_distinct(points_m, kept_m, n_kept, min_separation2, chosen):
 
 
 class DistinctPoses:
-    """The poses kept so far; no two of those that it chose are nearer than ``min_separation_m``."""
+    """The poses kept so far; no two chosen poses are nearer than ``min_separation_m``."""
 
     def __init__(self, min_separation_m: float = MIN_SEPARATION_M) -> None:
         self._min_separation2 = float(min_separation_m) ** 2
@@ -64,25 +63,25 @@ class DistinctPoses:
         self._n_kept = 0
 
     def choose(self, joints_m: np.ndarray) -> np.ndarray:
-        """Which of some poses to keep, in their order, and remember those.
+        """Choose the poses to keep, in their order, and remember them.
 
         ``joints_m`` float (N, 20, 3), metres, joints in the order of HUMAN; returns bool (N,).
         """
-        self._make_room(len(joints_m))
+        self._reserve(len(joints_m))
         chosen = np.empty(len(joints_m), np.bool_)
         points_m = np.ascontiguousarray(joints_m[:, _ORDER], np.float32)
         self._n_kept = _keep_distinct(points_m, self._kept_m, self._n_kept, self._min_separation2, chosen)
         return chosen
 
-    def take(self, joints_m: np.ndarray) -> None:
-        """Remember poses, near each other or not: later ones must differ from them."""
-        self._make_room(len(joints_m))
+    def add(self, joints_m: np.ndarray) -> None:
+        """Remember poses without choosing: later ones must differ from them."""
+        self._reserve(len(joints_m))
         self._kept_m[:, self._n_kept : self._n_kept + len(joints_m)] = joints_m[:, _ORDER].swapaxes(0, 1)
         self._n_kept += len(joints_m)
 
-    def _make_room(self, count: int) -> None:
-        n_joints, room, _ = self._kept_m.shape
-        if self._n_kept + count > room:
-            grown = np.empty((n_joints, max(self._n_kept + count, 2 * room), 3), np.float32)
+    def _reserve(self, count: int) -> None:
+        n_joints, capacity, _ = self._kept_m.shape
+        if self._n_kept + count > capacity:
+            grown = np.empty((n_joints, max(self._n_kept + count, 2 * capacity), 3), np.float32)
             grown[:, : self._n_kept] = self._kept_m[:, : self._n_kept]
             self._kept_m = grown

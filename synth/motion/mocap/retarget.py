@@ -1,26 +1,25 @@
 """From a captured skeleton to rotations of our 20 posed bones.
 
-Rigs differ in rest pose, bone axes and number of bones. For each bone of ours one constant turn K carries our
-rest pose over into the pose in which the source's person stands (`synth.motion.mocap.stance`); what the source's joint
-has turned since, seen in our axes, comes on top:
+Rigs differ in rest pose, bone axes and number of bones. For each bone of ours a constant rotation K transforms our rest
+pose into the pose in which the captured person stands (`synth.motion.mocap.stance`). The rotation of the source's joint
+since that pose, in our axes, is applied after it:
 
-    rotation(t) = turned(t) K,    turned(t) = W G(t) inverse(S) inverse(A)
+    rotation(t) = since(t) K,    since(t) = W G(t) inverse(S) inverse(A)
 
-with G(t) and S the joint's global rotation in the frame and in the stance, A and W the turns from the source's
-axes to ours. Bones are matched by direction where a pose is told by it, by anatomy elsewhere:
+G(t) and S are the joint's global rotations in the frame and in the standing pose. A and W are the rotations from the
+source's axes to ours. K depends on the bone:
 
-- Arms and legs: K turns our rest direction, from a joint to the next, into the source's. Down a limb each K adds
-  the least turn to the one before it, so that no twist creeps in between upper arm and forearm.
-- Trunk, neck and head: people stand straight in both. The line between two joints of the spine says more of
-  how a rig was drawn than of how its person stands, so K is nothing at rest; in a frame that stands in for the
-  rest pose, it is the lean from hips to neck, and how far hips and shoulders are turned.
-- Feet are flat on the floor at rest; K is the turn about the vertical that toes show. In a frame, they need not
-  be, and K is the turn of our foot's direction into the source's.
+- Arms and legs: K rotates our rest direction, from a joint to the next, into the source's. Down a limb each K adds the
+  shortest rotation to the K before it, so that there is no twist between upper arm and forearm.
+- Trunk, neck and head: people stand straight in both. K is the identity if the source stands at rest. In a frame that
+  replaces the rest pose, K is the lean from hips to neck, with the direction of hips and shoulders.
+- Feet are flat on the floor at rest; K is the rotation about the vertical that toes show. In a frame that replaces the
+  rest pose, K rotates our foot's direction into the source's.
 
-A limb's directions are therefore those of the source in every frame. Twist about its own axis is that of the
-source since the stance; how much a bone was twisted there against ours (palms, the hinge of the elbow) nobody
-tells, and CMU's elbows, for one, differ by some 30 degrees. A source without collar bones gets them as the
-embedded bank did (`synth.tools.build_pose_bank`), and spines of any number of bones are spread over our three.
+The directions of limbs are therefore those of the source in every frame. Twist about a limb's own axis is that of the
+source since the standing pose. The twist in that pose itself (palms, elbow hinges) is unknown; CMU's elbows differ by
+about 30 degrees. A source without collar bones gets them as the embedded bank does (`synth.tools.build_pose_bank`).
+Spines of any number of bones are distributed over our three.
 """
 
 from __future__ import annotations
@@ -35,30 +34,31 @@ from synth.geometry.quaternions import from_rotation_vector, inverse, multiply, 
 from synth.motion.mocap.bone_maps import MappedBones
 from synth.motion.mocap.capture import Capture
 from synth.motion.mocap.mean_body import mean_body
-from synth.motion.mocap.stance import Stance, least_turn, trunk
+from synth.motion.mocap.stance import Stance, shortest_rotation, trunk
 from synth.motion.poses.pose_variation import without_heading
 
 CLAVICLE_FREE_RAD = np.radians(45)
 CLAVICLE_SHARE = 0.3
-"""Of an arm's elevation beyond CLAVICLE_FREE_RAD, the share that the collar bone takes: a source without one keeps its
-shoulders fixed to the chest, where a real one rises by some 30 degrees until the arm points up."""
+"""Share of an arm's elevation beyond CLAVICLE_FREE_RAD that the collar bone takes. A real collar bone rises by about 30
+degrees until the arm points up; a source without one keeps its shoulders fixed to the chest."""
 
 SPINE = ("spine_01", "spine_02", "spine_03")
 NECK = ("neck_01", "head")
-STEEPEST_FOOT = 0.5
-"""Least share of a foot's length that is level; steeper ones tell no direction (end sites that point down)."""
+MIN_LEVEL_SHARE = 0.5
+"""Minimum share of a foot's length that is level. Steeper feet have no direction (end sites that point down)."""
 
 
 def retarget(capture: Capture, bones: MappedBones, stance: Stance) -> np.ndarray:
-    """Rotations of our bones in every frame, without heading.
+    """Compute the rotations of our bones in every frame, without heading.
 
     Returns
     -------
-    float32 (T, 20, 4), global, quaternions xyzw in the order of POSED_BONES
+    float32 (T, 20, 4)
+        Global, quaternions xyzw in the order of POSED_BONES.
     """
-    turned = _turned(capture, stance)
-    joint = {bone: turned[:, row] for bone, row in bones.joints.items()}
-    spine, neck = (turned[:, bones.chains[chain]] for chain in ("spine", "neck"))
+    since = _since_stance(capture, stance)
+    joint = {bone: since[:, row] for bone, row in bones.joints.items()}
+    spine, neck = (since[:, bones.chains[chain]] for chain in ("spine", "neck"))
     ours = {"pelvis": multiply(joint["pelvis"], _trunk_turn(bones, stance, "thigh"))}
     chest_turn = _trunk_turn(bones, stance, "upperarm")
     ours |= _spread(ours["pelvis"], multiply(spine, chest_turn), SPINE)
@@ -74,14 +74,14 @@ def retarget(capture: Capture, bones: MappedBones, stance: Stance) -> np.ndarray
     return without_heading(np.stack([ours[bone] for bone in POSED_BONES], axis=1))
 
 
-def _turned(capture: Capture, stance: Stance) -> np.ndarray:
-    """How each joint has turned since the stance, in our axes: (T, J, 4)."""
+def _since_stance(capture: Capture, stance: Stance) -> np.ndarray:
+    """Rotation of each joint since the standing pose, in our axes: (T, J, 4)."""
     since = multiply(capture.rotations, inverse(stance.rotations))
     return multiply(multiply(stance.world_to_ours, since), inverse(stance.to_ours))
 
 
 def _trunk_turn(bones: MappedBones, stance: Stance, pair: str) -> np.ndarray:
-    """K of pelvis or chest, which carry the joints of a pair: as upright as the trunk, and turned as the pair is."""
+    """K of pelvis or chest: upright as the trunk, with the direction of a pair of joints, hips or shoulders."""
     if stance.at_rest:
         return np.array([0.0, 0.0, 0.0, 1.0])
     up = trunk(stance.places, bones)
@@ -93,7 +93,7 @@ def _trunk_turn(bones: MappedBones, stance: Stance, pair: str) -> np.ndarray:
 
 
 def _spread(base: np.ndarray, links: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Our bones along a chain of links (T, L, 4), evenly; the last of ours turns with the last link."""
+    """Our bones along a chain of links (T, L, 4), at even distances; our last bone moves with the last link."""
     nodes = [base, *np.moveaxis(links, 1, 0)]
     spread = {}
     for count, name in enumerate(names, 1):
@@ -104,7 +104,7 @@ def _spread(base: np.ndarray, links: np.ndarray, names: Sequence[str]) -> dict[s
 
 
 def _arm_turns(bones: MappedBones, stance: Stance, side: str) -> list[np.ndarray]:
-    """K of upper arm, forearm and hand; without fingers, the hand goes on from the forearm."""
+    """K of upper arm, forearm and hand; without fingers, the hand continues the forearm."""
     heads_m = mean_body().heads_m
     chain = [f"{bone}_{side}" for bone in ("upperarm", "lowerarm", "hand")]
     places = [stance.places[bones.joints[bone]] for bone in chain]
@@ -127,23 +127,23 @@ def _leg_turns(bones: MappedBones, stance: Stance, side: str) -> list[np.ndarray
     if f"toes_{side}" in bones.joints:
         ours = heads_m[f"ball_{side}"] - heads_m[chain[2]]
         theirs = stance.places[bones.joints[f"toes_{side}"]] - places[2]
-        if np.linalg.norm(theirs * [1, 0, 1]) > STEEPEST_FOOT * np.linalg.norm(theirs):
+        if np.linalg.norm(theirs * [1, 0, 1]) > MIN_LEVEL_SHARE * np.linalg.norm(theirs):
             kept = np.array([1, 0, 1]) if stance.at_rest else np.ones(3)
-            foot_turn = least_turn(ours * kept, theirs * kept)
+            foot_turn = shortest_rotation(ours * kept, theirs * kept)
     return [*turns, foot_turn]
 
 
 def _chain_turns(ours: np.ndarray, theirs: np.ndarray) -> list[np.ndarray]:
-    """Turns of a chain's directions into others, both (K, 3), each the least after the one before it."""
+    """Rotations of a chain's directions into others, both (K, 3), each the shortest after the one before it."""
     turns, turn = [], np.array([0.0, 0.0, 0.0, 1.0])
     for direction, wanted in zip(ours, theirs, strict=True):
-        turn = multiply(least_turn(rotation_matrices(turn) @ direction, wanted), turn)
+        turn = multiply(shortest_rotation(rotation_matrices(turn) @ direction, wanted), turn)
         turns.append(turn)
     return turns
 
 
 def _lifted_collar(ours: dict[str, np.ndarray], side: str) -> np.ndarray:
-    """A collar bone that rises, in the chest, with an arm that is lifted beyond CLAVICLE_FREE_RAD."""
+    """A collar bone that rises, relative to the chest, with an arm that is lifted beyond CLAVICLE_FREE_RAD."""
     heads_m = mean_body().heads_m
     arm_m = heads_m[f"lowerarm_{side}"] - heads_m[f"upperarm_{side}"]
     held = rotation_matrices(multiply(inverse(ours["spine_03"]), ours[f"upperarm_{side}"]))

@@ -1,9 +1,9 @@
-"""Where the source's person stands upright: which way is up, left and forward, worked out from the body itself.
+"""Find a pose in which the captured person stands upright, and from it the up, left and forward directions.
 
-A file may be y up or z up, face anywhere, and its rest pose may be none that a person can strike (LAFAN1's
-bones all lie along one axis). So the rest pose is taken for standing only if trunk and legs say so; else the
-most upright frame serves instead: arms and legs suffer nothing from it but twist, while a head that is bent there
-is straightened in every pose.
+A file may be y up or z up and may face any direction. Its rest pose may be impossible: all bones of LAFAN1 lie along
+one axis. The rest pose is therefore used only if trunk and legs are upright in it. Otherwise the most upright frame is
+used. Arms and legs then keep their directions, with an unknown twist. A head that is bent in that frame is straightened
+in every pose.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from synth.motion.mocap.bone_maps import UP_AXES, MappedBones
 from synth.motion.mocap.capture import Capture
 
 UPRIGHT = np.cos(np.radians(40))
-"""Least cosine of trunk, thighs and lower legs with the vertical; at rest, CMU's legs are spread by 20 degrees."""
-LYING, MOSTLY = np.cos(np.radians(70)), 0.8
-"""Trunk and legs within 70 degrees of another axis than the rest pose's up in four of five frames: suspicious."""
+"""Minimum cosine of trunk, thighs and lower legs with the vertical; CMU's legs are spread by 20 degrees at rest."""
+MIN_LYING_COSINE, MIN_LYING_SHARE = np.cos(np.radians(70)), 0.8
+"""A warning is given if, in this share of frames, trunk and legs are near another axis than the rest pose's up."""
 _UP = np.concatenate([np.eye(3), -np.eye(3)])  # in the order of UP_AXES
 
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """A pose in which the source's person stands upright and faces forward."""
+    """A pose in which the captured person stands upright and faces forward."""
 
-    at_rest: bool  #: it is the file's rest pose, in which people stand straight on flat feet
+    at_rest: bool  #: whether it is the file's rest pose, in which people stand straight on flat feet
     rotations: np.ndarray  #: float64 (J, 4), global, from the file's rest
     places: np.ndarray  #: float64 (J, 3), in our axes: x left, y up, z forward; the file's unit
-    to_ours: np.ndarray  #: (4,), turns the file's axes, as the person stands in them here, to ours
-    world_to_ours: np.ndarray  #: (4,), the same for the frames, but for a turn about the vertical
+    to_ours: np.ndarray  #: (4,), rotation from the file's axes, as the person stands in them here, to ours
+    world_to_ours: np.ndarray  #: (4,), the same for the frames, except for a rotation about the vertical
 
 
 def find_stance(capture: Capture, bones: MappedBones) -> Stance:
-    """Find out how the person stands.
+    """Find the standing pose of a capture.
 
     Raises
     ------
     FormatError
-        When he stands nowhere, a bone has no length, or his toes point backwards.
+        When the person never stands upright, a bone has no length, or toes point backwards.
     """
     at_rest = np.tile([0.0, 0.0, 0.0, 1.0], (len(capture.joints), 1))
     _check_lengths(capture, bones, capture.places(at_rest))
@@ -61,17 +61,17 @@ def find_stance(capture: Capture, bones: MappedBones) -> Stance:
         raise FormatError(
             capture.path,
             "wanted a person who stands upright, at rest or in some frame, to know up from forward; "
-            f"of {len(frame_scores)} frames looked at there is none; do the joints of the bone map fit?",
+            f"of {len(frame_scores)} sampled frames there is none; do the joints of the bone map fit?",
         )
     places = capture.places(rotations)
     axes = _axes(capture, bones, places, _UP[up])
     to_ours = Rotation.from_matrix(axes).as_quat()
-    world_to_ours = to_ours if world_up == up else least_turn(_UP[world_up], np.array([0.0, 1.0, 0.0]))
+    world_to_ours = to_ours if world_up == up else shortest_rotation(_UP[world_up], np.array([0.0, 1.0, 0.0]))
     return Stance(rotations is at_rest, rotations, places @ axes.T, to_ours, world_to_ours)
 
 
-def least_turn(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The least turn of direction a into b, a quaternion xyzw; of opposite ones, about any axis across."""
+def shortest_rotation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the shortest rotation of direction a into b, a quaternion xyzw; for opposite ones, about any normal."""
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     turn = np.append(np.cross(a, b), 1 + a @ b)
     if np.linalg.norm(turn) < 1e-6:
@@ -80,7 +80,7 @@ def least_turn(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def trunk(places: np.ndarray, bones: MappedBones) -> np.ndarray:
-    """From the middle of the hips to the neck: (..., J, 3) to (..., 3)."""
+    """Return the vector from the middle of the hips to the neck: (..., J, 3) to (..., 3)."""
     hips = (places[..., bones.joints["thigh_l"], :] + places[..., bones.joints["thigh_r"], :]) / 2
     return places[..., bones.chains["neck"][0], :] - hips
 
@@ -93,15 +93,15 @@ def _segments(places: np.ndarray, bones: MappedBones) -> np.ndarray:
 
 
 def _uprightness(places: np.ndarray, bones: MappedBones) -> np.ndarray:
-    """The least cosine of trunk and legs with each of UP_AXES: (..., 6)."""
+    """Minimum cosine of trunk and legs with each of UP_AXES: (..., 6)."""
     segments = _segments(places, bones)
     directions = segments / np.linalg.norm(segments, axis=-1, keepdims=True)
     return (directions @ _UP.T).min(axis=-2)
 
 
 def _check_lengths(capture: Capture, bones: MappedBones, places: np.ndarray) -> None:
-    """Whether the bones that directions are taken of have a length, against the greatest extent of the body."""
-    least = 1e-3 * np.ptp(places, axis=0).max()
+    """Raise FormatError if a bone whose direction is used has no length, relative to the extent of the body."""
+    min_length = 1e-3 * np.ptp(places, axis=0).max()
     pairs = [("thigh_l", "thigh_r"), ("upperarm_l", "upperarm_r")]
     for side in "lr":
         for limb in (("upperarm", "lowerarm", "hand"), ("thigh", "calf", "foot")):
@@ -109,13 +109,13 @@ def _check_lengths(capture: Capture, bones: MappedBones, places: np.ndarray) -> 
     joints = [(bones.joints[a], bones.joints[b]) for a, b in pairs]
     joints.append((bones.chains["neck"][0], bones.joints["thigh_l"]))
     for a, b in joints:
-        if not np.linalg.norm(places[a] - places[b]) > least:
+        if not np.linalg.norm(places[a] - places[b]) > min_length:
             names = f"{capture.joints[a]} and {capture.joints[b]}"
             raise FormatError(capture.path, f"wanted a bone's length between {names}, they are at one place")
 
 
 def _axes(capture: Capture, bones: MappedBones, places: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Rows left, up, forward: hips and shoulders tell left, toes must agree."""
+    """Rows left, up, forward. Left follows from hips and shoulders; toes must agree."""
     at = {bone: places[joint] for bone, joint in bones.joints.items()}
     across = at["thigh_l"] - at["thigh_r"] + at["upperarm_l"] - at["upperarm_r"]
     left = across - (across @ up) * up
@@ -130,12 +130,12 @@ def _axes(capture: Capture, bones: MappedBones, places: np.ndarray, up: np.ndarr
 
 
 def _warn_of_lying(capture: Capture, up: int, frame_scores: np.ndarray) -> None:
-    """Warn when hardly any frame has the rest pose's up axis: people lie, but axes are confused as well."""
+    """Warn if few frames have the rest pose's up axis: the person lies, or the axes are wrong."""
     others = np.delete(frame_scores, up, axis=1)
-    if (others.max(axis=1) >= LYING).mean() >= MOSTLY:
+    if (others.max(axis=1) >= MIN_LYING_COSINE).mean() >= MIN_LYING_SHARE:
         other = UP_AXES[int(frame_scores.mean(axis=0).argmax())]
         warnings.warn(
-            f"{capture.path}: taken for a person who lies along {other}, since {UP_AXES[up]} is up at rest; "
-            f'if he stands, write up = "{other}" into a bone map and give it as --bone-map',
+            f"{capture.path}: read as a person who lies along {other}, because {UP_AXES[up]} is up at rest; "
+            f'if they stand, write up = "{other}" into a bone map and give it as --bone-map',
             stacklevel=2,
         )

@@ -1,8 +1,7 @@
 """Captured poses and motions: from files to bone rotations.
 
-A `PoseBank` is a set of single poses, a `Motion` one recording in time. Both hold the *global*
-rotation of each posed bone from the rest pose (y up, the person facing +z, left = +x). What is kept
-are rotations and not joints, so that every body, tall or short, can strike every pose.
+A `PoseBank` is a set of single poses, a `Motion` one recording in time. Both hold the *global* rotation of each posed
+bone from the rest pose (y up, the person facing +z, left = +x). Rotations, unlike joints, fit bodies of every size.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ DATA_DIR = Path(__file__).parents[2] / "data"
 POSE_BANK_FILE = DATA_DIR / "pose_bank.npz"
 MOTIONS_FILE = DATA_DIR / "motions.npz"
 
-VALIDATION_SHARE = 5  #: one clip in so many is held out
+VALIDATION_SHARE = 5  #: one of this many clips is held out
 VALIDATION_REMAINDER = 0
-"""Which fifth of the hashes is held out: the one that gives the embedded bank a varied validation set."""
+"""Remainder of the hashes that are held out. It gives the embedded bank a varied validation set."""
 UNIT_TOLERANCE = 0.02  #: float16 components leave a unit quaternion within 0.001 of length 1
 
 
 @dataclass(frozen=True, eq=False)
 class PoseBank:
-    """N poses without heading: the body's turn about the vertical axis is removed.
+    """N poses without heading: the body's rotation about the vertical axis is removed.
 
     Raises
     ------
     ValueError
-        When the arrays do not belong together, or the bones are not POSED_BONES in their order.
+        When shapes do not match, or the bones are not POSED_BONES in their order.
     """
 
     rotations: np.ndarray  #: float32 (N, 20, 4), unit quaternions xyzw, global rotation of each bone
     bones: tuple[str, ...]
-    clips: np.ndarray  #: str (N,), the recording that each pose was taken from
+    clips: np.ndarray  #: str (N,), the recording that each pose comes from
 
     def __post_init__(self) -> None:
         if self.bones != POSED_BONES:
@@ -53,14 +52,14 @@ class PoseBank:
             raise ValueError(f"rotations: wanted shape {shape}, one pose a clip name, got {self.rotations.shape}")
 
     def split(self, part: str) -> PoseBank:
-        """The poses to train on or to validate with.
+        """Return the poses for training or for validation.
 
-        Clips are held out whole, because neighbouring frames are all but equal; a clip's name alone
-        decides, so that it stays on its side in whatever bank it appears.
+        Whole clips are held out, because neighbouring frames are nearly equal. A clip's name alone decides, so that it
+        is on the same side in every bank.
 
         Parameters
         ----------
-        part : "train" or "validation"
+        part : {"train", "validation"}
         """
         if part not in ("train", "validation"):
             raise ValueError(f"part: wanted 'train' or 'validation', got {part!r}")
@@ -70,21 +69,21 @@ class PoseBank:
         return PoseBank(self.rotations[kept], self.bones, self.clips[kept])
 
     def select(self, only: Collection[str] = (), leave_out: Collection[str] = ()) -> PoseBank:
-        """The poses of some clips: those of ``only``, or all where it is empty, and never those of ``leave_out``."""
+        """Return the poses of clips in ``only``, or of all clips where it is empty, without those in ``leave_out``."""
         kept = ~np.isin(self.clips, list(leave_out))
         if only:
             kept &= np.isin(self.clips, list(only))
         return PoseBank(self.rotations[kept], self.bones, self.clips[kept])
 
     def digest(self) -> str:
-        """A name for the content, 16 hexadecimal digits: equal banks, equal digests."""
+        """Return a hash of the content, 16 hexadecimal digits: equal banks have equal digests."""
         content = hashlib.sha256(np.ascontiguousarray(self.rotations, np.float32).tobytes())
         content.update("\n".join([*self.bones, *map(str, self.clips)]).encode())
         return content.hexdigest()[:16]
 
     @staticmethod
     def concatenate(banks: Sequence[PoseBank]) -> PoseBank:
-        """All poses of some banks, in order. Raises ValueError for no bank at all."""
+        """Return all poses of some banks, in order. Raises ValueError without any bank."""
         if not banks:
             raise ValueError("banks: wanted at least one pose bank, got none")
         rotations = np.concatenate([bank.rotations for bank in banks])
@@ -93,26 +92,26 @@ class PoseBank:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A recording of T frames at an even rate, its heading kept."""
+    """A recording of T frames at a constant rate, with its heading."""
 
     rotations: np.ndarray  #: float32 (T, 20, 4), as in `PoseBank`
-    root_m: np.ndarray  #: float32 (T, 3), to be added to a body posed by `synth.body.skinning.pose_body`, metres
+    root_m: np.ndarray  #: float32 (T, 3), metres, to be added to a body posed by `synth.body.skinning.pose_body`
     fps: float
 
 
 def is_held_out(clip: str) -> bool:
-    """Whether a clip of this name is for validation."""
+    """Return whether a clip of this name is for validation."""
     return zlib.crc32(clip.encode()) % VALIDATION_SHARE == VALIDATION_REMAINDER
 
 
 @lru_cache(maxsize=1)
 def embedded_pose_bank() -> PoseBank:
-    """The pose bank that comes with the project (synth/data/POSES_NOTICE.md names its source)."""
+    """Return the pose bank that comes with the project (source: synth/data/POSES_NOTICE.md)."""
     return read_pose_bank(POSE_BANK_FILE)
 
 
 def embedded_motion(name: str) -> Motion:
-    """A motion that comes with the project. Raises ValueError for a name it does not have, listing those it has."""
+    """Return a motion that comes with the project. Raises ValueError for an unknown name, listing the known ones."""
     motions = _embedded_motions()
     if name not in motions:
         raise ValueError(f"no motion {name!r}; there are {', '.join(sorted(motions))}")
@@ -130,7 +129,7 @@ def read_pose_bank(path: str | Path) -> PoseBank:
     Raises
     ------
     FormatError
-        When the file is missing, damaged, has other bones, or a quaternion is not of unit length.
+        When the file is missing or damaged, has other bones, or a quaternion is not of unit length.
     """
     arrays = _read_arrays(path, ("quat_xyzw_global", "bones", "clip"))
     bones, clips = arrays["bones"], arrays["clip"]
@@ -144,7 +143,7 @@ def read_pose_bank(path: str | Path) -> PoseBank:
 
 
 def is_pose_bank(path: str | Path) -> bool:
-    """Whether a file is a zip that holds poses; whether they are sound, reading them tells."""
+    """Return whether a file is a zip that holds poses, without checking them."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -152,19 +151,21 @@ def is_pose_bank(path: str | Path) -> bool:
 
 
 def write_pose_bank(bank: PoseBank, path: str | Path) -> None:
-    """Write a pose bank; float16 keeps hands within a millimetre or two."""
+    """Write a pose bank, in float16: hands stay within two millimetres."""
     rotations = bank.rotations.astype(np.float16)
     write_npz(path, {"quat_xyzw_global": rotations, "bones": np.array(bank.bones), "clip": np.asarray(bank.clips)})
 
 
 def read_motions(path: str | Path) -> dict[str, Motion]:
-    """Read motions by name: an .npz with `names` (M,), `bones` (20,), and for each motion in turn `clip00`,
-    `clip01`, ... (T, 20, 4) and, where the body travels, `root00`, ... (T, 3) metres; `fps` is 30 where left out.
+    """Read motions by name from an .npz file.
+
+    It holds `names` (M,), `bones` (20,), and for each motion `clip00`, `clip01`, ... (T, 20, 4). `root00`, ... (T, 3),
+    metres, are optional and hold the path of the body. `fps` is optional; its default is 30.
 
     Raises
     ------
     FormatError
-        When the file is missing, damaged, has other bones, or a quaternion is not of unit length.
+        When the file is missing or damaged, has other bones, or a quaternion is not of unit length.
     """
     arrays = _read_arrays(path, ("names", "bones"))
     if _names(arrays["bones"]) != POSED_BONES:
@@ -192,7 +193,7 @@ def _motion(path: str | Path, arrays: dict[str, np.ndarray], index: int, fps: fl
 
 
 def write_motions(motions: dict[str, Motion], path: str | Path) -> None:
-    """Write motions of one rate. Raises ValueError when their rates differ."""
+    """Write motions of one frame rate. Raises ValueError when their rates differ."""
     rates = {motion.fps for motion in motions.values()}
     if len(rates) != 1:
         raise ValueError(f"motions: wanted some of one frame rate, got rates {sorted(rates)}")
@@ -215,12 +216,12 @@ def _names(array: np.ndarray) -> tuple[str, ...]:
 
 
 def _unit_rotations(path: str | Path, name: str, stored: np.ndarray) -> np.ndarray:
-    """Check stored quaternions and give them unit length again: float32 (N, 20, 4)."""
+    """Check stored quaternions and normalise them: float32 (N, 20, 4)."""
     if stored.dtype.kind != "f" or stored.ndim != 3 or stored.shape[1:] != (len(POSED_BONES), 4):
         raise FormatError(path, f"{name}: wanted floats (N, {len(POSED_BONES)}, 4), got {stored.dtype} {stored.shape}")
     rotations = stored.astype(np.float64)
     lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
-    wrong = ~(np.abs(lengths[..., 0] - 1) < UNIT_TOLERANCE)  # so that NaN is wrong as well
+    wrong = ~(np.abs(lengths[..., 0] - 1) < UNIT_TOLERANCE)  # NaN is wrong as well
     if wrong.any():
         pose, bone = np.argwhere(wrong)[0]
         length = lengths[pose, bone, 0]

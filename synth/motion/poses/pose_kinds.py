@@ -1,4 +1,4 @@
-"""What people do in a set of poses: sit, lie, crouch, reach ... by where their joints are."""
+"""Kinds of poses, by the positions of joints: seated, lying, crouching, reaching ..."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _thigh_tilts(joints_m: np.ndarray) -> np.ndarray:
 
 
 def _pelvis_share(joints_m: np.ndarray) -> np.ndarray:
-    """Height of the pelvis over the lower ankle, in lengths of a leg: (N,)."""
+    """Height of the pelvis above the lower ankle, in leg lengths: (N,)."""
     low = np.minimum(_at(joints_m, "left_ankle")[:, 1], _at(joints_m, "right_ankle")[:, 1])
     return (_at(joints_m, "pelvis")[:, 1] - low) / _leg_m(joints_m)
 
@@ -106,11 +106,11 @@ KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "arms crossed": _arms_crossed,
     "hand to the face": _hand_to_face,
 }  # fmt: skip
-"""Kind of pose -> which joints, float (N, 20, 3), body axes, y up, show it: bool (N,). A pose may be of several."""
+"""Kind -> function from joints, float (N, 20, 3), body axes, y up, to bool (N,). A pose may be of several kinds."""
 
 
 def pose_shares(bank: PoseBank) -> dict[str, float]:
-    """Share of a bank's poses that are of each kind, on the mean body."""
+    """Return the share of a bank's poses that are of each kind, on the mean body."""
     asset = load_body_asset()
     mean = rest_body(asset, np.zeros(len(asset.components_m)))
     joints_m = np.stack([pose_joints(asset, mean, rotations) for rotations in bank.rotations])

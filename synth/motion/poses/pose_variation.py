@@ -1,4 +1,4 @@
-"""From some captured poses, many: choose varied ones, mirror, recombine, jitter, go from one to another.
+"""Vary captured poses: choose distant ones, mirror, recombine, jitter, interpolate.
 
 Poses are global bone rotations (..., 20, 4), quaternions xyzw, in the order of `synth.body.skinning.POSED_BONES`.
 """
@@ -34,9 +34,9 @@ _PARENTS = np.array([POSED_BONES.index(_PARENT_NAMES[b]) if b in _PARENT_NAMES e
 _CHEST = POSED_BONES.index("spine_03")
 _ARMS = np.array([i for i, b in enumerate(POSED_BONES) if b.startswith(("clavicle", "upperarm", "lowerarm", "hand"))])
 
-JITTER_BOUND = 2.5  #: in standard deviations; a longer turn is cut to this length
+JITTER_BOUND = 2.5  #: in standard deviations; longer rotations are limited to it
 _TRUNK_JITTER = 0.5
-"""Share of the noise for spine, neck and collar bones: their turns add up along the chain."""
+"""Share of the noise for spine, neck and collar bones: their rotations add up along the chain."""
 _JITTER_SHARES = np.array(
     [_TRUNK_JITTER if b.startswith(("spine", "neck", "head", "clavicle")) else 1.0 for b in POSED_BONES]
 )
@@ -48,7 +48,8 @@ def mirror_poses(rotations: np.ndarray, bones: tuple[str, ...]) -> np.ndarray:
     Parameters
     ----------
     rotations : float (..., B, 4)
-    bones : names of the B bones; sides end in _l and _r
+    bones : tuple of str
+        Names of the B bones; sides end in _l and _r.
     """
     other_side = {"_l": "_r", "_r": "_l"}
     images = [bone[:-2] + other_side[bone[-2:]] if bone[-2:] in other_side else bone for bone in bones]
@@ -61,9 +62,9 @@ def _furthest_points(points_m, first, min_separation_m, order):
 
     Parameters
     ----------
-    points_m : float32 (N, J, 3), metres; the distance of two is the greatest over J
+    points_m : float32 (N, J, 3), metres; the distance of two poses is the largest over J
     first : int, the index to begin with
-    min_separation_m : float, metres; ends before a point nearer than this to one that is chosen
+    min_separation_m : float, metres; stops before a point nearer than this to a chosen one
     order : int64 (count,), written in place; ties go to the lower index
 
     References
@@ -94,18 +95,23 @@ def _furthest_points(points_m, first, min_separation_m, order):
 
 
 def furthest_points(points_m: np.ndarray, count: int, min_separation_m: float, seed: int) -> np.ndarray:
-    """Choose varied poses: any prefix of the order is the most varied set of its size, greedily.
+    """Choose varied poses, greedily: each is the furthest from all chosen before it.
 
     Parameters
     ----------
-    points_m : float (N, J, 3), joints of N poses, metres; two poses are as far apart as their furthest joint
-    count : at most so many
-    min_separation_m : no two chosen are nearer than this; equal poses are never chosen twice
-    seed : decides which pose is the first
+    points_m : float (N, J, 3), metres
+        Joints of N poses. The distance of two poses is that of their furthest joint.
+    count : int
+        Maximum number of poses.
+    min_separation_m : float, metres
+        Minimum distance of chosen poses; equal poses are never chosen twice.
+    seed : int
+        Decides which pose is the first.
 
     Returns
     -------
-    int64 (M,), M <= count, row numbers in furthest-point order
+    int64 (M,)
+        M <= count row numbers in furthest-point order.
     """
     points_m = np.ascontiguousarray(points_m, np.float32)
     if points_m.ndim != 3 or points_m.shape[2] != 3 or not np.isfinite(points_m).all():
@@ -118,12 +124,14 @@ def furthest_points(points_m: np.ndarray, count: int, min_separation_m: float, s
 
 
 def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Give each pose the arms of another one, as they were held against that one's chest.
+    """Give each pose the arms of another pose, with the same rotations relative to the chest.
 
     Parameters
     ----------
-    rotations : float (N, 20, 4), two poses at least
-    rng : draws who gives arms to whom; nobody keeps his own
+    rotations : float (N, 20, 4)
+        At least two poses.
+    rng : numpy.random.Generator
+        Draws the permutation; no pose keeps its own arms.
 
     Returns
     -------
@@ -142,29 +150,31 @@ def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def without_heading(rotations: np.ndarray) -> np.ndarray:
-    """Undo the pelvis' twist about the vertical axis: float32 (N, 20, 4).
+    """Remove the twist of the pelvis about the vertical axis: float32 (N, 20, 4).
 
-    The twist, unlike the heading of the belly, is steady for people who lie on their backs.
+    The twist, unlike the direction of the belly, is stable for people who lie on their backs.
     """
     twist = rotations[:, 0] * np.array([0, 1, 0, 1])
-    twist[np.linalg.norm(twist, axis=1) < 1e-6] = (0, 0, 0, 1)  # upside down: no heading is better than another
+    twist[np.linalg.norm(twist, axis=1) < 1e-6] = (0, 0, 0, 1)  # upside down: the heading is undefined
     back = Rotation.from_quat(np.repeat(twist, rotations.shape[1], axis=0)).inv()
     turned = back * Rotation.from_quat(rotations.reshape(-1, 4))
     return turned.as_quat().reshape(rotations.shape).astype(np.float32)
 
 
 def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) -> np.ndarray:
-    """Turn every joint a little; what hangs on it follows.
+    """Add rotation noise to every joint; the bones below it follow.
 
     Parameters
     ----------
     rotations : float (20, 4) or (..., 20, 4)
-    rng : draws the noise
-    sigma_rad : standard deviation about each axis; half of it along the trunk. Bounded by JITTER_BOUND
+    rng : numpy.random.Generator
+    sigma_rad : float, radians
+        Standard deviation about each axis; half of it along the trunk. Limited by JITTER_BOUND.
 
     Returns
     -------
-    float32, shaped as ``rotations``
+    float32
+        Of the shape of ``rotations``.
     """
     turns = rng.normal(0, 1, (*rotations.shape[:-1], 3))
     length = np.linalg.norm(turns, axis=-1, keepdims=True)
@@ -176,16 +186,17 @@ def jitter(rotations: np.ndarray, rng: np.random.Generator, sigma_rad: float) ->
 
 
 def pose_between(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
-    """The pose that is part of the way from one to another.
+    """Interpolate between two poses.
 
-    Every bone is turned along an arc (Shoemake 1985), of the two ways round by the one on which its joint, the turn
-    against its parent, goes the short way. Each bone by its own short way, as interpolation is mostly done, would
-    bend knees backwards where a thigh goes round in front and its calf behind.
+    Every bone rotates along an arc (Shoemake 1985). Of the two possible arcs the one is used on which the rotation
+    relative to its parent is the shorter. The shorter arc of each bone by itself would bend knees backwards where
+    thigh and calf take opposite ways.
 
     Parameters
     ----------
     first, second : float (20, 4)
-    share : 0 = the first pose, 1 = the second
+    share : float
+        0 = the first pose, 1 = the second.
 
     Returns
     -------
@@ -198,7 +209,7 @@ def pose_between(first: np.ndarray, second: np.ndarray, share: float) -> np.ndar
 
 @njit(cache=True)
 def _pose_between(first, second, parents, share, out):
-    """Fill ``out`` with the pose ``share`` of the way from one pose to another, see `pose_between`.
+    """Fill ``out`` with the interpolated pose, see `pose_between`.
 
     Parameters
     ----------
@@ -211,7 +222,7 @@ def _pose_between(first, second, parents, share, out):
     """
     for bone in range(first.shape[0]):
         before, after, parent = _tuple(first[bone]), _tuple(second[bone]), parents[bone]
-        if parent >= 0:  # against the parent, whose own way is settled
+        if parent >= 0:  # relative to the parent, whose arc is chosen already
             before = _product(_undone(first[parent]), before)
             after = _product(_undone(second[parent]), after)
         if _dot(before, after) < 0:
@@ -221,7 +232,7 @@ def _pose_between(first, second, parents, share, out):
         if sine > 1e-4:
             angle = math.acos(cosine)
             out[bone] = (math.sin((1 - share) * angle) * first[bone] + math.sin(share * angle) * second[bone]) / sine
-        else:  # as good as the same rotation: a straight line, of the two ways the short one
+        else:  # nearly the same rotation: linear, along the shorter of the two ways
             out[bone] = (1 - share) * first[bone] + (share if cosine > 0 else -share) * second[bone]
         out[bone] /= math.sqrt(_dot(out[bone], out[bone]))
 
@@ -256,9 +267,9 @@ def _product(a, b):
 
 @njit(cache=True)
 def _turn_bones(rotations, parents, turns, out):
-    """Fill ``out`` with poses in which every bone is turned in its own axes; what hangs on it follows.
+    """Fill ``out`` with poses in which every bone is rotated in its own axes; the bones below it follow.
 
-    Twenty bones in NumPy would take half a millisecond a pose.
+    A kernel, because NumPy is slow for twenty bones.
 
     Parameters
     ----------

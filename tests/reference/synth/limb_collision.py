@@ -6,7 +6,7 @@ import numpy as np
 
 
 def segment_distance(a, b, c, d, steps=2001):
-    """Least distance of the segments a-b and c-d: every point of a-b against the nearest of c-d."""
+    """Minimum distance of the segments a-b and c-d: every point of a-b against the nearest of c-d."""
     points = a + np.linspace(0, 1, steps)[:, None] * (b - a)
     along = d - c
     length2 = along @ along

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def pose_distances(points):
-    """(N, N): the greatest distance over the J points of each two poses; points (N, J, 3)."""
+    """(N, N): the largest distance over the J points of each two poses; points (N, J, 3)."""
     points = points.astype(np.float64)
     return np.array([np.sqrt(((pose - points) ** 2).sum(-1)).max(-1) for pose in points])
 

@@ -13,7 +13,7 @@ def rotate(quaternion, points):
 
 
 def skin(vertices, weight_bones, weights, bone_names, bone_parents, bone_heads, posed_bones, rotations):
-    """Posed vertices (V, 3): each bone of the whole rig carries its share of each vertex rigidly.
+    """Posed vertices (V, 3): each bone of the whole rig moves its share of each vertex rigidly.
 
     A bone without a rotation of its own turns with its parent; one without any posed ancestor with the
     first posed bone. The first posed bone's head stays where it is.
@@ -30,6 +30,6 @@ def skin(vertices, weight_bones, weights, bone_names, bone_parents, bone_heads, 
     out = np.zeros(np.shape(vertices))
     for bone in range(len(bone_names)):
         share = np.where(weight_bones == bone, weights, 0).astype(float).sum(1)
-        carried = moved_heads[bone] + shift + rotate(turned[bone], vertices - heads[bone])
-        out += share[:, None] * carried
+        moved = moved_heads[bone] + shift + rotate(turned[bone], vertices - heads[bone])
+        out += share[:, None] * moved
     return out

@@ -7,9 +7,8 @@ from posepipe.body import HUMAN
 from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import paint_parts, rest_body, sample_body
 from synth.body.skinning import POSED_BONES, pose_body, rotation_matrices
-from synth.recipe import Recipe
 from tests.reference.synth import skinning as reference
-from tests.support.rendered_people import people_of
+from tests.support.rendered_people import people_of, recipe_of
 
 IDENTITY = np.tile([0.0, 0.0, 0.0, 1.0], (len(POSED_BONES), 1))
 MICROMETRE = 1e-6
@@ -112,7 +111,7 @@ def test_a_bent_left_elbow_moves_the_left_hand_alone(asset):
 
 
 @pytest.mark.parametrize("name", ["rest", "squat", "step", "bow"])
-def test_joints_lie_inside_the_body_and_among_the_skin_of_their_parts(asset, name):
+def test_joints_lie_inside_the_body_near_the_skin_of_their_parts(asset, name):
     rest = sample_body(asset, np.random.default_rng(4))
     posed = pose_body(asset, rest, {"rest": IDENTITY, **_lifelike_poses()}[name])
     corners = posed.vertices_m[asset.triangles].astype(float)
@@ -151,13 +150,13 @@ def test_wrong_rotations_are_refused(asset, rotations):
 
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_joints_lie_inside_random_people_in_random_poses(count):
-    """Linear blend skinning folds the skin of a sharp bend: a joint stays inside because no pose folds one flat."""
-    people = people_of(Recipe(clothes=False, poses="all"))
+    """Linear blend skinning collapses the skin of a sharp bend; no pose bends a joint so far that it is outside."""
+    people = people_of(recipe_of(clothes=False, poses="all"))
     outside = []
     for number in range(count):
-        figure = people.figure(np.random.default_rng([42, number]))
-        corners = figure.mesh.vertices_m[figure.mesh.triangles].astype(float)
-        for joint, point in zip(HUMAN.joints, figure.joints_m, strict=True):
+        subject = people.draw(np.random.default_rng([42, number]))
+        corners = subject.mesh.vertices_m[subject.mesh.triangles].astype(float)
+        for joint, point in zip(HUMAN.joints, subject.joints_m, strict=True):
             if _winding_number(corners, point) < 0.5:
                 outside.append((number, joint))
     assert outside == []

@@ -9,7 +9,7 @@ from synth.clothing.garments import GARMENTS, PLAIN, Outfit, dress, garment_weig
 from synth.clothing.wrinkles import push_out
 from synth.geometry.vertex_normals import vertex_normals
 from tests.reference.synth import vertex_normals as naive
-from tests.reference.synth import wrinkles as naive_folds
+from tests.reference.synth import wrinkles as naive_wrinkles
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_pushed_out_skin_agrees_with_its_naive_twin(body):
     out = np.empty_like(vertices_m)
     push_out(vertices_m, normals, stand_off, waves, phases, out)
     # float32 counts a dozen waves to some 1e-6 of one, which moves the skin by a micrometre
-    expected = naive_folds.push_out(vertices_m, normals, stand_off, waves, phases)
+    expected = naive_wrinkles.push_out(vertices_m, normals, stand_off, waves, phases)
     np.testing.assert_allclose(out, expected, atol=2e-6)
 
 
@@ -65,20 +65,20 @@ def test_a_garment_moves_what_it_covers_and_nothing_else(body, garment):
     assert moved[weights[garment] == 0].max() == 0
     covered = weights[garment] > 0.99
     assert 0.01 < moved[covered].mean() < 0.03
-    assert moved.max() <= 0.04 + 1e-6  # twice the stand-off, at the crest of a fold
+    assert moved.max() <= 0.04 + 1e-6  # twice the stand-off, at the crest of a wrinkle
 
 
 def test_outfits_stay_within_the_table_and_wear_all_of_it():
-    worn, draped = set(), 0
+    worn, with_skirt = set(), 0
     for seed in range(400):
         outfit = sample_outfit("full", np.random.default_rng(seed))
         worn |= set(outfit.stand_off_m)
-        draped += outfit.drape is not None
+        with_skirt += outfit.skirt is not None
         for garment, metres in outfit.stand_off_m.items():
-            least, most = GARMENTS[garment].stand_off_cm
-            assert least / 100 <= metres <= most / 100
+            low, high = GARMENTS[garment].stand_off_cm
+            assert low / 100 <= metres <= high / 100
     assert worn == set(GARMENTS)
-    assert 0.08 < draped / 400 < 0.25
+    assert 0.08 < with_skirt / 400 < 0.25
     assert set(sample_outfit("plain", np.random.default_rng(0)).stand_off_m) <= set(PLAIN)
 
 

@@ -10,11 +10,11 @@ from posepipe.errors import FormatError, PosepipeError
 from synth.body.skinning import POSED_BONES
 from synth.motion.motions import CapturedMotion, Motions, at_frame_rate, read_captured_motions
 from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE, Motion, embedded_motion, is_held_out, write_motions
-from synth.recipe import Recipe
-from tests.support.mocap_writers import CMU, UNREAL, Figure, asf_amc_text, bvh_text
+from synth.recipe import PoseRecipe
+from tests.support.mocap_writers import CMU, UNREAL, SourceSkeleton, asf_amc_text, bvh_text
 
 WALK = embedded_motion("humanoid3d_walk")
-ALL = Recipe(poses="all")
+ALL = PoseRecipe(poses="all")
 
 
 def captured(*clips: str) -> list[CapturedMotion]:
@@ -23,10 +23,10 @@ def captured(*clips: str) -> list[CapturedMotion]:
 
 def test_a_kind_that_nobody_captured_is_the_embedded_one():
     embedded = Motions.embedded()
-    dances = Motions.chosen(captured("dance", "ballet"), ALL)
+    dances = Motions.select(captured("dance", "ballet"), ALL)
     assert len(dances.acts) == 2
     assert dances.walks == embedded.walks
-    walks = Motions.chosen(captured("walking"), ALL)
+    walks = Motions.select(captured("walking"), ALL)
     assert walks.walks == (WALK,)
     assert walks.acts == embedded.acts
 
@@ -34,13 +34,13 @@ def test_a_kind_that_nobody_captured_is_the_embedded_one():
 def test_motions_are_chosen_as_poses_are():
     clips = [f"walk {k}" for k in range(20)]
     held_out = [clip for clip in clips if is_held_out(clip)]
-    assert len(Motions.chosen(captured(*clips), Recipe(poses="validation")).walks) == len(held_out) > 0
-    assert len(Motions.chosen(captured(*clips), Recipe(poses="train")).walks) == 20 - len(held_out)
-    assert len(Motions.chosen(captured(*clips), Recipe(poses="all", only_clips=("walk 3", "walk 4"))).walks) == 2
-    assert len(Motions.chosen(captured(*clips), Recipe(poses="all", leave_out_clips=("walk 3",))).walks) == 19
+    assert len(Motions.select(captured(*clips), PoseRecipe(poses="validation")).walks) == len(held_out) > 0
+    assert len(Motions.select(captured(*clips), PoseRecipe(poses="train")).walks) == 20 - len(held_out)
+    assert len(Motions.select(captured(*clips), PoseRecipe(poses="all", only_clips=("walk 3", "walk 4"))).walks) == 2
+    assert len(Motions.select(captured(*clips), PoseRecipe(poses="all", leave_out_clips=("walk 3",))).walks) == 19
     trained = next(clip for clip in clips if clip not in held_out)
     with pytest.raises(PosepipeError, match=r'"validation", leaves none of 1 motions, walk \d+ first; poses = "all"'):
-        Motions.chosen(captured(trained), Recipe(poses="validation"))
+        Motions.select(captured(trained), PoseRecipe(poses="validation"))
 
 
 def test_the_digest_tells_motions_apart():
@@ -56,18 +56,18 @@ def test_a_capture_is_played_at_thirty_frames_a_second(tmp_path):
     poses = WALK.rotations[:20:3]
     (tmp_path / "walking").mkdir()
     path = tmp_path / "walking" / "07_01.bvh"
-    path.write_text(bvh_text(Figure(UNREAL), poses))
+    path.write_text(bvh_text(SourceSkeleton(UNREAL), poses))
     (found,) = read_captured_motions(path)
     assert (found.clip, found.walks, found.motion.fps) == ("07_01", True, 30)
     thighs = found.motion.rotations[:, POSED_BONES.index("thigh_l")]
     wanted = WALK.rotations[:19, POSED_BONES.index("thigh_l")]
     bends = [Rotation.from_quat(t).apply([0, 1, 0]) for t in (thighs, wanted)]
-    np.testing.assert_allclose(bends[0][::3, 1], bends[1][::3, 1], atol=2e-3)  # heading aside
+    np.testing.assert_allclose(bends[0][::3, 1], bends[1][::3, 1], atol=2e-3)  # except for the heading
     np.testing.assert_allclose(bends[0][:, 1], bends[1][:, 1], atol=0.02)
 
 
 def test_an_amc_file_and_a_pack_are_read_side_by_side(tmp_path):
-    skeleton, motion = asf_amc_text(Figure(CMU), WALK.rotations[:9], each=4)
+    skeleton, motion = asf_amc_text(SourceSkeleton(CMU), WALK.rotations[:9], each=4)
     (tmp_path / "jump.asf").write_text(skeleton)
     (tmp_path / "jump.amc").write_text(motion)
     write_motions({"slow_WALK": WALK, "wave": WALK}, tmp_path / "clips.npz")
@@ -77,14 +77,14 @@ def test_an_amc_file_and_a_pack_are_read_side_by_side(tmp_path):
 
 
 def test_single_poses_are_no_motion():
-    with pytest.raises(FormatError, match="single poses; sequences want motions"):
+    with pytest.raises(FormatError, match="single poses; sequences need motions"):
         read_captured_motions(POSE_BANK_FILE)
     assert {each.clip for each in read_captured_motions(MOTIONS_FILE)} == {"humanoid3d_walk", "humanoid3d_dance_a"}
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"HIERARCHY", np.random.default_rng(0).bytes(999)])
 @pytest.mark.parametrize("suffix", ["npz", "bvh", "amc"])
-def test_what_cannot_be_read_is_told(tmp_path, content, suffix):
+def test_a_file_that_cannot_be_read_is_named(tmp_path, content, suffix):
     path = tmp_path / f"broken.{suffix}"
     path.write_bytes(content)
     with pytest.raises(PosepipeError, match="broken"):
@@ -98,7 +98,7 @@ def test_a_broken_file_in_a_folder_is_left_out_unless_all_are(tmp_path):
         pytest.raises(FormatError, match="none of its files can be read"),
     ):
         read_captured_motions(tmp_path)
-    (tmp_path / "sound.bvh").write_text(bvh_text(Figure(UNREAL), WALK.rotations[:9:3]))
+    (tmp_path / "sound.bvh").write_text(bvh_text(SourceSkeleton(UNREAL), WALK.rotations[:9:3]))
     with pytest.warns(UserWarning, match="left out: .*broken"):
         assert [each.clip for each in read_captured_motions(tmp_path)] == ["sound"]
 
@@ -154,7 +154,7 @@ def forearm_deg(motion: Motion) -> np.ndarray:
 def test_a_capture_of_any_rate_takes_as_long_as_it_took(tmp_path, fps):
     seconds = np.arange(round(2 * fps) + 1) / fps
     path = tmp_path / "wave.bvh"
-    path.write_text(bvh_text(Figure(UNREAL), swinging(-30 * seconds), fps=fps))
+    path.write_text(bvh_text(SourceSkeleton(UNREAL), swinging(-30 * seconds), fps=fps))
     (found,) = read_captured_motions(path)
     assert found.motion.fps == 30
     assert len(found.motion.rotations) in (60, 61)
@@ -165,9 +165,11 @@ def test_a_capture_of_any_rate_takes_as_long_as_it_took(tmp_path, fps):
 def test_what_happens_within_a_tenth_of_a_second_is_seen(tmp_path, suffix):
     degrees = -20 * np.sin(2 * np.pi * 10 * np.arange(31) / 30)
     if suffix == "bvh":
-        (tmp_path / "wave.bvh").write_text(bvh_text(Figure(UNREAL), np.repeat(swinging(degrees), 4, axis=0), fps=120))
+        (tmp_path / "wave.bvh").write_text(
+            bvh_text(SourceSkeleton(UNREAL), np.repeat(swinging(degrees), 4, axis=0), fps=120)
+        )
     else:
-        skeleton, motion = asf_amc_text(Figure(CMU), swinging(degrees), each=4)
+        skeleton, motion = asf_amc_text(SourceSkeleton(CMU), swinging(degrees), each=4)
         (tmp_path / "wave.asf").write_text(skeleton)
         (tmp_path / "wave.amc").write_text(motion)
     (found,) = read_captured_motions(tmp_path)
@@ -175,16 +177,16 @@ def test_what_happens_within_a_tenth_of_a_second_is_seen(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(("frame_time", "problem"), [("5", "a pose every 5 s"), ("1e300", r"a pose every 1e\+300 s")])
-def test_a_capture_that_hardly_moves_on_is_told_and_not_played_for_ever(tmp_path, frame_time, problem):
-    text = bvh_text(Figure(UNREAL), WALK.rotations[:9])
+def test_a_capture_of_too_low_a_rate_is_refused(tmp_path, frame_time, problem):
+    text = bvh_text(SourceSkeleton(UNREAL), WALK.rotations[:9])
     (tmp_path / "slow.bvh").write_text(text.replace("Frame Time: 0.100000", f"Frame Time: {frame_time}"))
-    with pytest.raises(FormatError, match=rf"slow\.bvh: {problem}; sequences want a motion"):
+    with pytest.raises(FormatError, match=rf"slow\.bvh: {problem}; sequences need at least one a second"):
         read_captured_motions(tmp_path / "slow.bvh")
 
 
 @pytest.mark.parametrize("frame_time", ["1e-9", "5e-324"])
 def test_a_capture_without_duration_is_its_first_pose(tmp_path, frame_time):
-    text = bvh_text(Figure(UNREAL), WALK.rotations[:9])
+    text = bvh_text(SourceSkeleton(UNREAL), WALK.rotations[:9])
     (tmp_path / "short.bvh").write_text(text.replace("Frame Time: 0.100000", f"Frame Time: {frame_time}"))
     (found,) = read_captured_motions(tmp_path / "short.bvh")
     assert found.motion.rotations.shape == (1, 20, 4)

@@ -1,4 +1,4 @@
-"""The rasterizer: pictures small enough to check by eye, and the ray-caster for all others."""
+"""The rasterizer: images small enough to check by eye, and the ray caster for all others."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from synth.render.rasterizer import NEAR_M, paint, render_depth
 from tests.reference.synth import rasterizer as reference
 
 MILLIMETRE = 1e-3
-SMALL = Intrinsics(50.0, 52.0, 31.5, 23.5)  #: of a picture of 64 x 48
+SMALL = Intrinsics(50.0, 52.0, 31.5, 23.5)  #: of an image of 64 x 48
 SIZE = (48, 64)
 
 
@@ -36,7 +36,7 @@ def _sphere(centre, radius, turns=40, rings=20):
 
 
 def _grid(rng, count=12):
-    """A rough sheet that fills the picture and more: every inner edge has a triangle on both sides."""
+    """A rough sheet that fills the image and more: every inner edge has a triangle on both sides."""
     rows, cols = np.mgrid[: count + 1, : count + 1]
     x, y = (cols / count - 0.5) * 6, (rows / count - 0.5) * 6
     points = np.stack([x, y, np.full_like(x, 2.0)], -1) + rng.uniform(-0.15, 0.15, (*x.shape, 3))
@@ -65,7 +65,7 @@ def test_winding_and_first_corner_change_nothing(turn):
 
 def test_a_slanted_plane_has_exact_depth():
     camera = Intrinsics(285.6, 285.6, 159.5, 119.5)
-    # z = 3 + 0.5 x - 0.1 y, over a square that fills the picture
+    # z = 3 + 0.5 x - 0.1 y, over a square that fills the image
     xy = np.array([[-4, -3], [4, -3], [4, 3], [-4, 3]], float)
     corners = np.column_stack([xy, 3 + xy @ [0.5, -0.1]]).astype(np.float32)
     depth_m, _ = render_depth(corners, [[0, 1, 2], [0, 2, 3]], camera, 240, 320)
@@ -134,7 +134,7 @@ def test_what_lies_behind_the_camera_is_never_drawn():
     assert (ids == -1).all()
 
 
-def test_a_floor_that_starts_behind_the_camera_is_cut_at_the_near_plane():
+def test_a_floor_from_behind_the_camera_is_clipped_at_near():
     floor = np.array([[-9, 1, -5], [9, 1, -5], [9, 1, 8], [-9, 1, 8]], np.float32)
     depth_m, ids = render_depth(floor, [[0, 1, 2], [0, 2, 3]], SMALL, *SIZE)
     rows = np.arange(SIZE[0])
@@ -153,7 +153,7 @@ def _outwards(vertices, triangles):
 
 
 @pytest.mark.parametrize("z_m", [1.5, 0.5, 0.2])
-def test_of_a_closed_mesh_the_fronts_alone_make_the_same_picture_even_through_the_near_plane(z_m):
+def test_front_faces_of_a_closed_mesh_make_the_same_image(z_m):
     vertices, triangles = _sphere([0.05, 0, z_m], 0.3)
     triangles = _outwards(vertices, triangles)
     both, _ = render_depth(vertices, triangles, SMALL, *SIZE)

@@ -1,21 +1,18 @@
-"""Whole scenes: ids, things carried, rooms, creatures, and the truth about them."""
+"""Whole scenes: ids, held objects, rooms, creatures, and the truth about them."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
 from synth.body.creatures import read_creature
-from synth.dataset_writer import FrameRenderer
-from synth.recipe import Recipe
+from synth.renderer import FrameRenderer
 from synth.scene.subjects import Creatures
 from tests.support.paths import EXAMPLES
-from tests.support.rendered_people import renderer_of
+from tests.support.rendered_people import recipe_of, renderer_of
 
-FULL = Recipe(seed=3, wardrobe="full", carried_share=0.5, people=(1, 3), room_share=0.5, noise=False)
+FULL = recipe_of(seed=3, wardrobe="full", held_object_share=0.5, people=(1, 3), room_share=0.5, noise=False)
 
 
 @pytest.fixture(scope="module")
@@ -28,21 +25,21 @@ def is_room(frame):
     return bool(((frame.depth.depth_m > 0) & (frame.people == 0)).any())
 
 
-def test_some_frames_show_rooms_and_in_the_others_all_else_reads_nothing(frames):
+def test_without_a_room_only_people_have_readings(frames):
     rooms = [frame for frame in frames if is_room(frame)]
     assert 10 < len(rooms) < 30
     assert np.mean([np.mean(frame.depth.depth_m > 0) for frame in rooms]) > 0.5
 
 
-def test_parts_lie_on_people_and_what_is_carried_is_no_part(frames):
-    carried = 0
+def test_parts_lie_on_people_and_held_objects_are_no_part(frames):
+    held = 0
     for frame in frames:
         assert (frame.people[frame.parts > 0] > 0).all()
-        carried += ((frame.people > 0) & (frame.parts == 0)).any()
-    assert 5 < carried < 35
+        held += ((frame.people > 0) & (frame.parts == 0)).any()
+    assert 5 < held < 35
 
 
-def test_everybody_has_an_id_joints_and_a_body_of_his_own(frames):
+def test_everybody_has_an_id_joints_and_a_body_of_their_own(frames):
     counts = {len(frame.joints_m) for frame in frames}
     assert counts == {1, 2, 3}
     for frame in frames:
@@ -82,16 +79,16 @@ def test_a_frame_depends_on_recipe_and_index_alone():
 @pytest.mark.parametrize("changes", [{"people": (0, 1)}, {"people": (3, 2)}, {"people": (1, 99)}, {"wardrobe": "silk"}])
 def test_a_recipe_refuses_what_cannot_be(changes):
     with pytest.raises(ValueError, match="recipe"):
-        replace(FULL, **changes)
+        recipe_of(**changes)
 
 
 def test_a_creature_is_rendered_by_the_same_commands():
     creature = read_creature(EXAMPLES / "quadruped.toml")
-    cast = Creatures(creature)
-    renderer = FrameRenderer(Recipe(seed=1, distance_m=(0.8, 2.0), aim_height_m=(0.3, 0.6)), cast)
+    subjects = Creatures(creature)
+    renderer = FrameRenderer(recipe_of(seed=1, distance_m=(0.8, 2.0), aim_height_m=(0.3, 0.6)), subjects)
     seen = set()
     for index in range(10):
         frame = renderer.render(index)
         seen |= set(np.unique(frame.parts).tolist())
-        assert frame.joints_m.shape == (1, len(cast.body.joints), 3)
-    assert len(seen) == cast.body.n_classes
+        assert frame.joints_m.shape == (1, len(subjects.body.joints), 3)
+    assert len(seen) == subjects.body.n_classes

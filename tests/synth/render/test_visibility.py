@@ -6,11 +6,11 @@ from posepipe.body import HUMAN
 from synth.recipe import Recipe
 from synth.render.visibility import visible_joints
 from tests.reference.synth import visibility as naive
-from tests.support.rendered_people import renderer_of
+from tests.support.rendered_people import recipe_of, renderer_of
 
 
 def test_visible_joints_follow_the_rule():
-    renderer = renderer_of(Recipe(seed=2, people=(1, 3), distance_m=(1.5, 3.0)))
+    renderer = renderer_of(recipe_of(seed=2, people=(1, 3), distance_m=(1.5, 3.0)))
     crowds = 0
     for index in range(6):
         frame = renderer.render(index)
@@ -25,8 +25,8 @@ def test_visible_joints_follow_the_rule():
     assert crowds > 1
 
 
-def test_nobody_shows_no_joint():
+def test_an_empty_frame_shows_no_joint():
     frame = np.zeros((24, 32), np.float32)
-    nobody = frame.astype(np.uint8)
+    empty = frame.astype(np.uint8)
     camera = renderer_of(Recipe()).recipe.sensor.intrinsics
-    assert not visible_joints(frame, nobody, nobody, np.ones((1, 20, 3)), camera, HUMAN).any()
+    assert not visible_joints(frame, empty, empty, np.ones((1, 20, 3)), camera, HUMAN).any()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.camera import Intrinsics
-from synth.recipe import Recipe
-from synth.scene.placement import ELBOW_ROOM_M, Placement, draw_companion, draw_placement, rotation_about
+from synth.recipe import CameraRecipe
+from synth.scene.placement import MIN_SEPARATION_M, Placement, draw_companion, draw_placement, rotation_about
 
 CAMERA = Intrinsics(285.6, 285.6, 159.5, 119.5)
 PELVIS = np.array([0.1, 0.95, -0.2])
@@ -17,7 +17,7 @@ def view(**changes):
     plain = {
         "yaw_rad": 0.0,
         "distance_m": 2.0,
-        "aside_m": 0.0,
+        "lateral_offset_m": 0.0,
         "camera_height_m": 0.95,
         "pitch_rad": 0.0,
         "roll_rad": 0.0,
@@ -29,7 +29,7 @@ def test_a_level_camera_sees_the_pelvis_straight_ahead():
     np.testing.assert_allclose(view().camera_points(PELVIS), [0, 0, 2], atol=1e-6)
 
 
-def test_left_is_at_larger_x_and_up_at_smaller_y_when_facing_the_camera():
+def test_facing_the_camera_left_has_larger_x_and_up_smaller_y():
     left, up, front = (view().camera_points(PELVIS + step) for step in np.eye(3) * 0.3)
     np.testing.assert_allclose(left, [0.3, 0, 2], atol=1e-6)
     np.testing.assert_allclose(up, [0, -0.3, 2], atol=1e-6)
@@ -55,12 +55,12 @@ def test_a_camera_at_the_ceiling_sees_heads_before_feet():
     assert above.camera_points(PELVIS + [0, 0, 0.3])[1] > 0
 
 
-def test_aside_moves_the_person_to_the_right():
-    np.testing.assert_allclose(view(aside_m=0.5).camera_points(PELVIS), [0.5, 0, 2], atol=1e-6)
+def test_a_lateral_offset_moves_the_person_to_the_right():
+    np.testing.assert_allclose(view(lateral_offset_m=0.5).camera_points(PELVIS), [0.5, 0, 2], atol=1e-6)
 
 
 def drawn(seed, **fields):
-    placement = draw_placement(Recipe(**fields), PELVIS[1], CAMERA, 320, np.random.default_rng(seed))
+    placement = draw_placement(CameraRecipe(**fields), PELVIS[1], CAMERA, 320, np.random.default_rng(seed))
     return placement.view(PELVIS, 0.0)
 
 
@@ -84,21 +84,26 @@ def test_the_limits_of_aiming_are_the_recipe_s(seed):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, -30.0, 60.0, 90.0]))
-def test_aside_is_in_image_widths_at_any_pitch(seed, pitch):
-    straight = {"distance_m": (0.8, 0.8), "camera_height_m": (2.5, 2.5), "roll_deg": (0, 0), "aside": (0.25, 0.25)}
+def test_the_lateral_offset_is_in_image_widths_at_any_pitch(seed, pitch):
+    straight = {
+        "distance_m": (0.8, 0.8),
+        "camera_height_m": (2.5, 2.5),
+        "roll_deg": (0, 0),
+        "lateral_offset": (0.25, 0.25),
+    }
     point = drawn(seed, **straight, pitch_deg=(pitch, pitch)).camera_points(PELVIS)
     if point[2] > 0:
         assert CAMERA.project(point)[1] == pytest.approx(159.5 + 80, abs=1e-3)
 
 
 def test_a_recipe_without_pitch_draws_the_numbers_it_always_drew():
-    """Frozen recipes rest on the order: turn, distance, height, aim, roll, aside."""
-    recipe, rng = Recipe(), np.random.default_rng(5)
+    """Frozen recipes rest on the order: yaw, distance, height, aim, roll, lateral offset."""
+    recipe, rng = CameraRecipe(), np.random.default_rng(5)
     rng.random()
     yaw, distance_m, height_m = rng.uniform(-np.pi, np.pi), rng.uniform(1.0, 4.0), rng.uniform(0.4, 2.2)
-    aim_m, roll_deg, aside = rng.uniform(0.6, 1.3), rng.uniform(-5.0, 5.0), rng.uniform(-0.35, 0.35)
+    aim_m, roll_deg, lateral = rng.uniform(0.6, 1.3), rng.uniform(-5.0, 5.0), rng.uniform(-0.35, 0.35)
     pitch = np.clip(np.arctan2(height_m - aim_m, distance_m), *np.radians([-25.0, 35.0]))
-    wanted = Placement(yaw, distance_m, aside * 320 / 285.6 * distance_m, height_m, pitch, np.radians(roll_deg))
+    wanted = Placement(yaw, distance_m, lateral * 320 / 285.6 * distance_m, height_m, pitch, np.radians(roll_deg))
     assert draw_placement(recipe, PELVIS[1], CAMERA, 320, np.random.default_rng(5)) == wanted
 
 
@@ -111,16 +116,16 @@ def test_rotations_are_rotations(angle, axis):
 
 @given(st.integers(0, 10_000))
 def test_views_keep_lengths_and_the_recipe_s_distance(seed):
-    recipe = Recipe(distance_m=(1.5, 3.0))
+    recipe = CameraRecipe(distance_m=(1.5, 3.0))
     drawn = draw_placement(recipe, PELVIS[1], CAMERA, 320, np.random.default_rng(seed)).view(PELVIS, 0.0)
     np.testing.assert_allclose(drawn.rotation @ drawn.rotation.T, np.eye(3), atol=1e-9)
-    # along the floor: the camera's height difference and the step aside only add
+    # along the floor: the camera's height difference and lateral offset only add
     assert np.linalg.norm(drawn.camera_points(PELVIS)) >= 1.5 - 1e-6
 
 
 @given(st.integers(0, 10_000))
 def test_companions_stand_apart_before_the_same_camera(seed):
-    rng, recipe = np.random.default_rng(seed), Recipe()
+    rng, recipe = np.random.default_rng(seed), CameraRecipe()
     places = [draw_placement(recipe, PELVIS[1], CAMERA, 320, rng)]
     for _ in range(3):
         place = draw_companion(recipe, places, CAMERA, 320, rng)
@@ -130,7 +135,7 @@ def test_companions_stand_apart_before_the_same_camera(seed):
     for k, place in enumerate(places):
         assert [getattr(place, name) for name in camera] == [getattr(places[0], name) for name in camera]
         for other in places[:k]:
-            assert np.linalg.norm(place.floor_place_m - other.floor_place_m) >= ELBOW_ROOM_M
+            assert np.linalg.norm(place.floor_place_m - other.floor_place_m) >= MIN_SEPARATION_M
 
 
 def test_the_world_and_the_people_in_it_are_seen_alike():

@@ -11,7 +11,7 @@ from posepipe.errors import FormatError, PosepipeError
 from synth.recipe import Recipe, read_recipe
 from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
 from synth.sensors.sensor_file import find_sensor, read_sensor
-from tests.support.rendered_people import render_people, renderer_of
+from tests.support.rendered_people import recipe_of, render_people, renderer_of
 
 MINE = {
     "name": "mine",
@@ -111,7 +111,7 @@ def test_a_recipe_keeps_its_sensor_through_json():
     assert Recipe(sensor=changed).to_dict()["sensor"]["max_range_m"] == 5.0
 
 
-def test_a_dataset_goes_on_only_with_the_sensor_that_it_was_begun_with(tmp_path):
+def test_a_dataset_is_resumed_only_with_its_own_sensor(tmp_path):
     path, data = write(tmp_path / "mine.toml"), tmp_path / "data"
     render_people(
         data,
@@ -134,10 +134,10 @@ def test_a_dataset_goes_on_only_with_the_sensor_that_it_was_begun_with(tmp_path)
 
 
 @pytest.mark.parametrize("family", ["ideal", "structured_light", "time_of_flight", "stereo"])
-def test_small_pictures_of_every_family_show_people(family):
-    """A picture thinned out eight times: its matching windows are smaller than a pixel."""
+def test_small_images_of_every_family_show_people(family):
+    """An image subsampled by eight: its matching windows are smaller than a pixel."""
     small = {"width": 80, "height": 60, "fx": 71.4, "fy": 71.4, "cx": 39.5, "cy": 29.5, "matching_fx": 571.2}
     sensor = SensorPreset.from_dict({**MINE, **small, "family": family})
-    frame = renderer_of(Recipe(seed=1, sensor=sensor, distance_m=(1.0, 1.5))).render(0)
+    frame = renderer_of(recipe_of(seed=1, sensor=sensor, distance_m=(1.0, 1.5))).render(0)
     assert frame.depth.depth_m.shape == (60, 80)
     np.testing.assert_array_equal(frame.parts > 0, frame.depth.depth_m > 0)

@@ -253,7 +253,7 @@ def _box_before_wall(preset, box_m=1.5, wall_m=3.5):
     return depth_m
 
 
-def test_kinect_shadow_falls_to_the_left_as_wide_as_disparity_tells():
+def test_kinect_shadow_is_to_the_left_as_wide_as_the_disparity():
     readings_m = add_sensor_noise(_box_before_wall(KINECT), KINECT, np.random.default_rng(0))
     shadow = (readings_m[100:140, 90:125] == 0).sum(1).mean()
     expected = 285.6 * 0.075 * (1 / 1.5 - 1 / 3.5)
@@ -261,7 +261,7 @@ def test_kinect_shadow_falls_to_the_left_as_wide_as_disparity_tells():
     assert (readings_m[100:140, 205:235] == 0).mean() < 0.02
 
 
-def test_kinect_silhouettes_are_ragged_and_stay_within_a_few_pixels():
+def test_kinect_silhouettes_are_ragged_within_a_few_pixels():
     """Nothing before nothing: what was empty is still empty, but for shifted look-ups."""
     depth_m = np.where(_box_before_wall(KINECT, 2.0, 9.0) < 5, np.float32(2), np.float32(0))
     readings_m = add_sensor_noise(depth_m, KINECT, np.random.default_rng(1))
@@ -297,7 +297,7 @@ def test_time_of_flight_mixes_and_blanks_edges_and_nothing_else():
     assert 0.1 < (readings_m[edge] == 0).mean() < 0.4
 
 
-def test_stereo_shadow_falls_to_the_left_and_near_things_are_fattened():
+def test_stereo_shadow_is_to_the_left_and_foreground_fattened():
     preset = sensor_preset("d435")
     depth_m = _flat(preset, 3.5)
     depth_m[160:320, 240:400] = 1.2
@@ -313,7 +313,7 @@ def test_stereo_shadow_falls_to_the_left_and_near_things_are_fattened():
     assert not near[:158].any()
 
 
-def test_stereo_errors_are_smooth_blobs_and_holes_inside_a_surface_are_patches():
+def test_stereo_errors_are_smooth_and_holes_in_surfaces_patches():
     preset = sensor_preset("d435")
     error_m = _middle(add_sensor_noise(_flat(preset, 1.5), preset, np.random.default_rng(1)))
     holes = error_m == 0

@@ -50,7 +50,7 @@ ASF = """# comment
     thigh wrist
   end
 """
-AMC = """#!OML:ASF nobody
+AMC = """#!OML:ASF subject
 :FULLY-SPECIFIED
 :DEGREES
 1
@@ -100,12 +100,12 @@ def test_angles_are_about_fixed_axes_the_first_listed_first(tmp_path_factory, an
 
 def test_radians_are_read_as_either_file_says(tmp_path):
     quarter = AMC.replace("wrist 0", f"wrist {np.pi / 2!r}").replace(":DEGREES\n", "")
-    told = [
+    pairs = [
         (ASF.replace("angle deg", "angle rad"), quarter),
         (ASF, ":RADIANS\n" + quarter),
         (ASF.replace("angle deg", "angle rad"), ":DEGREES\n" + AMC.replace("wrist 0", "wrist 90")),
     ]
-    for asf, amc in told:
+    for asf, amc in pairs:
         turn = Rotation.from_quat(read(tmp_path, asf, amc).rotations[0, 2])
         np.testing.assert_allclose(turn.as_rotvec(degrees=True), [90, 0, 0], atol=1e-6)
 
@@ -122,7 +122,7 @@ def test_lengths_and_places_among_the_channels_are_passed_over(tmp_path):
     np.testing.assert_allclose(Rotation.from_quat(capture.rotations[0, 2]).magnitude(), np.radians(70))
 
 
-def test_ten_of_120_frames_are_looked_at(tmp_path):
+def test_ten_of_120_frames_are_sampled(tmp_path):
     frame = AMC.split("1\n", 1)[1].split("2\n")[0]
     amc = ":DEGREES\n" + "".join(f"{index + 1}\n{frame}" for index in range(120))
     capture = read(tmp_path, amc=amc)

@@ -96,7 +96,7 @@ def test_a_prefix_ends_with_a_separator():
     assert plain_names(["alone"]) == ["alone"]
 
 
-def test_without_a_fitting_map_the_error_names_bones_joints_and_what_to_do(tmp_path):
+def test_without_a_fitting_map_the_error_names_bones_and_joints(tmp_path):
     names = [name for name in SKELETONS["cmu_asf"].split() if name not in ("ltibia", "rhand")]
     with pytest.raises(FormatError) as caught:
         choose_bones(tmp_path / "dog.bvh", names, MAPS)

@@ -83,13 +83,13 @@ def test_names_may_have_spaces(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("fps", "looked_at"), [(120, 20), (30, 80), (10, 240), (5, 240)])
-def test_about_ten_frames_a_second_are_looked_at(tmp_path, fps, looked_at):
+@pytest.mark.parametrize(("fps", "sampled"), [(120, 20), (30, 80), (10, 240), (5, 240)])
+def test_about_ten_frames_a_second_are_sampled(tmp_path, fps, sampled):
     rows = "9 9 9 0 0 0 0 0 0\n" * 240
     text = ARM.split("Frames")[0] + f"Frames: 240\nFrame Time: {1 / fps:.6f}\n{rows}"
     capture = read(tmp_path, text)
-    assert len(capture.rotations) == looked_at
-    assert capture.fps == pytest.approx(fps * looked_at / 240, rel=1e-3)
+    assert len(capture.rotations) == sampled
+    assert capture.fps == pytest.approx(fps * sampled / 240, rel=1e-3)
 
 
 BROKEN = {

@@ -19,7 +19,7 @@ from synth.motion.mocap.mean_body import mean_body
 from synth.motion.poses.clips import PoseBank, embedded_motion, embedded_pose_bank, write_pose_bank
 from tests.reference.synth.distinct_poses import distinct
 from tests.reference.synth.pose_variation import pose_distances
-from tests.support.mocap_writers import CMU, MIXAMO, Figure, asf_amc_text, bvh_text
+from tests.support.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
 
 WALK = embedded_motion("humanoid3d_walk").rotations[::3]
 DANCE = embedded_motion("humanoid3d_dance_a").rotations[::3]
@@ -29,12 +29,12 @@ CROSSED = np.float32([0, 0, -np.sin(np.radians(15)), np.cos(np.radians(15))])
 
 @pytest.fixture(scope="module")
 def texts():
-    return {"walk": bvh_text(Figure(MIXAMO), WALK), "acclaim": asf_amc_text(Figure(CMU), DANCE)}
+    return {"walk": bvh_text(SourceSkeleton(MIXAMO), WALK), "acclaim": asf_amc_text(SourceSkeleton(CMU), DANCE)}
 
 
 @pytest.fixture
 def database(tmp_path, texts):
-    """A folder of all kinds: 01/walk.bvh, 07/07.asf, 07/07_01.amc, bank.npz; and what nobody asked for."""
+    """A folder of all kinds: 01/walk.bvh, 07/07.asf, 07/07_01.amc, bank.npz; and files that are not read."""
     root = tmp_path / "database"
     for folder in (root / "01", root / "07"):
         folder.mkdir(parents=True)
@@ -63,11 +63,11 @@ def test_distinct_poses_are_those_of_the_naive_twin(seed, separation, at_once):
     np.testing.assert_array_equal(chosen, distinct(points, separation))
 
 
-def test_poses_that_were_taken_keep_near_ones_out():
+def test_added_poses_keep_near_ones_out():
     points = np.zeros((3, len(HUMAN.joints), 3), np.float32)
     points[:, 7, 0] = 0, 0.04, 0.06
     poses = DistinctPoses(0.05)
-    poses.take(points[[0, 0]])
+    poses.add(points[[0, 0]])
     assert poses.choose(points).tolist() == [False, False, True]
 
 
@@ -138,7 +138,7 @@ def test_a_folder_with_nothing_to_read_is_an_error(database, tmp_path, texts):
         read_mocap(database, broken)
 
 
-def test_files_asked_for_by_name_must_be_there_whole_and_of_a_kind(database, texts):
+def test_files_given_by_name_must_exist_and_be_readable(database, texts):
     with pytest.raises(PosepipeError, match=r"lost\.bvh: no such file or folder"):
         read_mocap(database / "lost.bvh")
     with pytest.raises(FormatError, match=r"07\.asf: not motion capture by its name; wanted BVH"):
@@ -154,12 +154,12 @@ def test_poses_in_which_limbs_pass_through_the_body_are_dropped(tmp_path):
         crossed[::2, POSED_BONES.index(f"{bone}_l")] = CROSSED
         crossed[::2, POSED_BONES.index(f"{bone}_r")] = CROSSED * [1, 1, -1, 1]
     assert limbs_intersect(mean_body().joints_of(crossed))[::2].all()
-    (tmp_path / "crossed.bvh").write_text(bvh_text(Figure(MIXAMO), crossed))
-    (tmp_path / "walked.bvh").write_text(bvh_text(Figure(MIXAMO), WALK[1::2]))
+    (tmp_path / "crossed.bvh").write_text(bvh_text(SourceSkeleton(MIXAMO), crossed))
+    (tmp_path / "walked.bvh").write_text(bvh_text(SourceSkeleton(MIXAMO), WALK[1::2]))
     kept = read_mocap(tmp_path / "crossed.bvh").rotations
     np.testing.assert_array_equal(kept, read_mocap(tmp_path / "walked.bvh").rotations)
-    (tmp_path / "crossed.bvh").write_text(bvh_text(Figure(MIXAMO), crossed[::2]))
-    with pytest.raises(FormatError, match="in all 13 frames looked at a limb passes through"):
+    (tmp_path / "crossed.bvh").write_text(bvh_text(SourceSkeleton(MIXAMO), crossed[::2]))
+    with pytest.raises(FormatError, match="in all 13 sampled frames a limb passes through"):
         read_mocap(tmp_path / "crossed.bvh")
 
 
@@ -177,7 +177,7 @@ def run(*arguments):
     return main([str(argument) for argument in arguments])
 
 
-def test_the_command_renders_captured_poses_and_names_what_it_left_out(database, tmp_path, texts, capsys):
+def test_the_command_renders_captures_and_names_left_out_files(database, tmp_path, texts, capsys):
     (database / "07" / "cut.bvh").write_text(texts["walk"][:-300])
     recipe = tmp_path / "recipe.toml"
     recipe.write_text('poses = "all"\nonly_clips = ["walk", "07_01"]\nframes = 2\n')

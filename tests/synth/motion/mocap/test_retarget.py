@@ -25,7 +25,7 @@ from tests.support.mocap_writers import (
     PARENTS,
     SPREAD_T_POSE,
     UNREAL,
-    Figure,
+    SourceSkeleton,
     asf_amc_text,
     bvh_text,
 )
@@ -59,19 +59,22 @@ def back(folder, text):
     return read_poses(written(folder, text))[0]
 
 
-FIGURES = {
-    "mixamo": (Figure({bone: f"mixamorig:{name}" for bone, name in MIXAMO.items()}), {}),
-    "motionbuilder, z up, legs spread": (Figure(MIXAMO, SPREAD_T_POSE, Z_UP, 1.0), {"order": "YZX"}),
-    "x up, arms hanging, inches": (Figure(MIXAMO, HANGING, X_UP, 39.37), {"order": "XYZ"}),
-    "unreal, our own rest pose": (Figure(UNREAL, {}, Rotation.from_euler("y", 130, degrees=True)), {"order": "YXZ"}),
-    "six channels a joint": (Figure(MIXAMO), {"positions": tuple(PARENTS), "order": "XZY"}),
+SOURCES = {
+    "mixamo": (SourceSkeleton({bone: f"mixamorig:{name}" for bone, name in MIXAMO.items()}), {}),
+    "motionbuilder, z up, legs spread": (SourceSkeleton(MIXAMO, SPREAD_T_POSE, Z_UP, 1.0), {"order": "YZX"}),
+    "x up, arms hanging, inches": (SourceSkeleton(MIXAMO, HANGING, X_UP, 39.37), {"order": "XYZ"}),
+    "unreal, our own rest pose": (
+        SourceSkeleton(UNREAL, {}, Rotation.from_euler("y", 130, degrees=True)),
+        {"order": "YXZ"},
+    ),
+    "six channels a joint": (SourceSkeleton(MIXAMO), {"positions": tuple(PARENTS), "order": "XZY"}),
 }
 
 
-@pytest.mark.parametrize(("figure", "layout"), FIGURES.values(), ids=FIGURES)
+@pytest.mark.parametrize(("source", "layout"), SOURCES.values(), ids=SOURCES)
 @pytest.mark.parametrize("poses", [WALK, DANCE, BANK], ids=["walk", "dance", "bank"])
-def test_bvh_gives_the_same_poses_back(tmp_path, figure, layout, poses):
-    assert angles_deg(back(tmp_path, bvh_text(figure, poses, **layout)), without_heading(poses)).max() < DIGITS_DEG
+def test_bvh_gives_the_same_poses_back(tmp_path, source, layout, poses):
+    assert angles_deg(back(tmp_path, bvh_text(source, poses, **layout)), without_heading(poses)).max() < DIGITS_DEG
 
 
 @pytest.mark.parametrize("dof", ["rx ry rz", "rz rx ry"])
@@ -79,7 +82,7 @@ def test_bvh_gives_the_same_poses_back(tmp_path, figure, layout, poses):
 def test_acclaim_gives_the_same_poses_back(tmp_path, dof, axes):
     rng = np.random.default_rng(1)
     axes_of = {bone: tuple(rng.integers(-180, 180, 3)) for bone in PARENTS}
-    skeleton, motion = asf_amc_text(Figure(CMU, SPREAD_T_POSE, axes, 17.7), DANCE, axes_of, dof)
+    skeleton, motion = asf_amc_text(SourceSkeleton(CMU, SPREAD_T_POSE, axes, 17.7), DANCE, axes_of, dof)
     written(tmp_path, skeleton, "07.asf")
     poses, clip = read_poses(written(tmp_path, motion, "07_01.amc"))
     assert clip == "07_01"
@@ -90,50 +93,50 @@ def test_acclaim_gives_the_same_poses_back(tmp_path, dof, axes):
 @given(AXES, st.floats(-180, 180), st.permutations("XYZ"), st.floats(0.01, 1000))
 def test_axes_heading_order_and_unit_do_not_matter(tmp_path_factory, axes, heading_deg, order, unit):
     turned = Rotation.from_quat(axes) * Rotation.from_euler("y", heading_deg, degrees=True)
-    text = bvh_text(Figure(MIXAMO, axes=turned, unit=unit), WALK[:5], "".join(order))
+    text = bvh_text(SourceSkeleton(MIXAMO, axes=turned, unit=unit), WALK[:5], "".join(order))
     poses = back(tmp_path_factory.mktemp("bvh"), text)
     assert angles_deg(poses, without_heading(WALK[:5])).max() < 10 * DIGITS_DEG  # a short offset has few digits
 
 
-def test_a_rest_pose_that_is_none_is_replaced_by_an_upright_frame(tmp_path):
+def test_an_impossible_rest_pose_is_replaced_by_an_upright_frame(tmp_path):
     """As in LAFAN1: each bone in its own axes. What is lost is twist; joints stay within a centimetre or so."""
     own_axes = {bone: Rotation.random(random_state=seed) for seed, bone in enumerate(PARENTS)}
-    poses = back(tmp_path, bvh_text(Figure(MIXAMO, axes=Z_UP), WALK, own_axes=own_axes))
+    poses = back(tmp_path, bvh_text(SourceSkeleton(MIXAMO, axes=Z_UP), WALK, own_axes=own_axes))
     assert distances_m(poses, without_heading(WALK)).max() < 0.015
 
 
 def test_another_rest_pose_twists_a_limb_and_moves_no_joint(tmp_path):
     """Arms that were turned about their own length at rest: the file cannot tell."""
-    figure = Figure(MIXAMO, {"upperarm": (0, 0, 1), "lowerarm": (0, 0, 1), "hand": (0, 0, 1)})
-    poses = back(tmp_path, bvh_text(figure, WALK))
+    source = SourceSkeleton(MIXAMO, {"upperarm": (0, 0, 1), "lowerarm": (0, 0, 1), "hand": (0, 0, 1)})
+    poses = back(tmp_path, bvh_text(source, WALK))
     assert angles_deg(poses, without_heading(WALK)).max() < 60
     assert distances_m(poses, without_heading(WALK)).max() < 0.01
 
 
 def test_missing_collar_bones_rise_with_the_arms(tmp_path):
-    figure = Figure(MIXAMO, left_out=("clavicle_l", "clavicle_r"))
-    poses = back(tmp_path, bvh_text(figure, DANCE))
+    source = SourceSkeleton(MIXAMO, left_out=("clavicle_l", "clavicle_r"))
+    poses = back(tmp_path, bvh_text(source, DANCE))
     assert distances_m(poses, without_heading(DANCE)).max() < 0.01  # ours were made by the same rule
 
 
 @pytest.mark.parametrize("left_out", [("spine_02",), ("spine_01", "spine_02"), ("neck_01",)])
 def test_spines_and_necks_of_other_lengths_end_alike(tmp_path, left_out):
-    poses = back(tmp_path, bvh_text(Figure(MIXAMO, left_out=left_out), DANCE))
+    poses = back(tmp_path, bvh_text(SourceSkeleton(MIXAMO, left_out=left_out), DANCE))
     ends = [POSED_BONES.index(bone) for bone in ("pelvis", "spine_03", "head", "hand_l", "foot_r")]
     assert angles_deg(poses, without_heading(DANCE))[:, ends].max() < DIGITS_DEG
     assert distances_m(poses, without_heading(DANCE)).max() < 0.04
 
 
 def test_a_hand_may_be_the_end_of_a_chain(tmp_path):
-    figure = Figure(MIXAMO, left_out=("hand_l", "hand_r", "middle_01_l", "middle_01_r", "ball_l", "ball_r"))
-    text = bvh_text(figure, WALK)
+    source = SourceSkeleton(MIXAMO, left_out=("hand_l", "hand_r", "middle_01_l", "middle_01_r", "ball_l", "ball_r"))
+    text = bvh_text(source, WALK)
     starts = mean_body().heads_m
     for side in ("l", "r"):
         forearm = 100 * np.linalg.norm(starts[f"hand_{side}"] - starts[f"lowerarm_{side}"]) * (1 if side == "l" else -1)
-        head, tail = text.split(f"JOINT {figure.names[f'lowerarm_{side}']}")
+        head, tail = text.split(f"JOINT {source.names[f'lowerarm_{side}']}")
         text = (
             head
-            + f"JOINT {figure.names[f'lowerarm_{side}']}"
+            + f"JOINT {source.names[f'lowerarm_{side}']}"
             + tail.replace("OFFSET 0 0 0", f"OFFSET {forearm} 0 0", 1)
         )
     poses = back(tmp_path, text)
@@ -144,19 +147,19 @@ def test_a_hand_may_be_the_end_of_a_chain(tmp_path):
 
 
 def test_poses_come_without_heading(tmp_path):
-    pelvis = back(tmp_path, bvh_text(Figure(MIXAMO), DANCE))[:, 0]
+    pelvis = back(tmp_path, bvh_text(SourceSkeleton(MIXAMO), DANCE))[:, 0]
     np.testing.assert_allclose(pelvis[:, 1], 0, atol=1e-6)
 
 
 def lying(poses):
-    """The same people, tipped over on their backs as a whole."""
+    """The same people, rotated onto their backs as a whole."""
     turned = Rotation.from_euler("x", -90, degrees=True) * Rotation.from_quat(poses.reshape(-1, 4))
     return turned.as_quat().reshape(poses.shape)
 
 
-def test_up_is_that_of_the_rest_pose_and_who_lies_all_the_time_is_warned_of(tmp_path):
-    text = bvh_text(Figure(MIXAMO), lying(WALK))
-    with pytest.warns(UserWarning, match=r'clip\.bvh: taken for a person who lies along -z.* up = "-z"'):
+def test_up_is_that_of_the_rest_pose_with_a_warning_if_all_lie(tmp_path):
+    text = bvh_text(SourceSkeleton(MIXAMO), lying(WALK))
+    with pytest.warns(UserWarning, match=r'clip\.bvh: read as a person who lies along -z.* up = "-z"'):
         poses = back(tmp_path, text)
     assert angles_deg(poses, without_heading(lying(WALK))).max() < 1
     own = tmp_path / "own.toml"
@@ -176,11 +179,11 @@ def read_bone_map_text(name):
 def test_swapped_sides_are_found_out_by_the_toes(tmp_path):
     swapped = MIXAMO | {b: MIXAMO[b[:-1] + ("r" if b[-1] == "l" else "l")] for b in MIXAMO if b[-2:] in ("_l", "_r")}
     with pytest.raises(FormatError, match="toes point backwards"):
-        back(tmp_path, bvh_text(Figure(swapped), WALK))
+        back(tmp_path, bvh_text(SourceSkeleton(swapped), WALK))
 
 
 def test_bones_without_length_are_refused(tmp_path):
-    text = bvh_text(Figure(MIXAMO), WALK)
+    text = bvh_text(SourceSkeleton(MIXAMO), WALK)
     start = text.index("OFFSET", text.index("JOINT LeftForeArm"))
     with pytest.raises(FormatError, match="between LeftArm and LeftForeArm"):
         back(tmp_path, text[:start] + "OFFSET 0 0 0" + text[text.index("\n", start) :])
@@ -194,7 +197,7 @@ def test_somebody_must_stand_upright_somewhere(tmp_path):
         turned = Rotation.from_euler("x", -90, degrees=True) * Rotation.from_quat(crouched[:, row])
         crouched[:, row] = turned.as_quat()
     with pytest.raises(FormatError, match="stands upright, at rest or in some frame"):
-        back(tmp_path, bvh_text(Figure(MIXAMO), crouched, own_axes=own_axes))
+        back(tmp_path, bvh_text(SourceSkeleton(MIXAMO), crouched, own_axes=own_axes))
 
 
 def test_joints_of_many_poses_are_those_of_each():

@@ -1,4 +1,4 @@
-"""Kinds of poses, told from joints placed by hand."""
+"""Kinds of poses, from joints placed by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STANDING = {
 
 
 def joints(**places) -> np.ndarray:
-    """One person who stands at ease, but for some joints; what is said of the left holds, mirrored, of the right."""
+    """A person who stands at ease, except for some joints; those of the left are mirrored to the right."""
     person = STANDING | places
     for name in list(person):
         right = name.replace("left_", "right_")

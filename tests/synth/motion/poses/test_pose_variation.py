@@ -100,7 +100,7 @@ def test_recombined_poses_keep_their_legs_and_trunk(poses):
     np.testing.assert_array_equal(mixed[:, OTHERS], poses[:, OTHERS])
 
 
-def test_recombined_arms_are_held_against_the_chest_as_their_giver_held_them(poses):
+def test_recombined_arms_keep_their_rotation_relative_to_the_chest(poses):
     pair = poses[[3, 40]]
     mixed = recombine(pair, np.random.default_rng(7))
     for taker, giver in ((0, 1), (1, 0)):
@@ -161,8 +161,8 @@ def test_the_way_between_two_poses_ends_at_them(poses, body):
     _same_turns(pose_between(poses[5], poses[5], 0.4), poses[5], FLOAT32)
 
 
-def test_no_knee_bends_backwards_on_the_way_from_upside_down_to_standing(body):
-    """Thigh and calf must go the same way round: else the knee of one who stands on his hands turns inside out."""
+def test_no_knee_bends_backwards_from_upside_down_to_standing(body):
+    """Thigh and calf must rotate the same way: otherwise the knee in a handstand bends backwards."""
     bank, standing = embedded_pose_bank(), standing_pose(body[0])
     upside_down = np.flatnonzero(np.abs(bank.rotations[:, 0, 3]) < 0.5)
     assert len(upside_down) > 20
@@ -176,7 +176,7 @@ def test_no_knee_bends_backwards_on_the_way_from_upside_down_to_standing(body):
                 assert -25 < (bend + 180) % 360 - 180 < 155, f"pose {row}"
 
 
-def test_jitter_of_one_pose_is_shaped_like_one_pose_and_of_none_is_nothing(poses):
+def test_jitter_keeps_the_shape_of_one_pose_and_of_none(poses):
     assert jitter(poses[0], np.random.default_rng(10), 0.05).shape == poses[0].shape
     _same_turns(jitter(poses, np.random.default_rng(10), 0.0), poses, FLOAT32)
 
@@ -233,7 +233,7 @@ def test_limbs_inside_the_body_intersect(body, move):
     assert limbs_intersect(joints_m) is True
 
 
-def test_intersection_does_not_care_for_axes_and_is_the_same_one_by_one(poses, body):
+def test_intersection_is_independent_of_axes_and_batches(poses, body):
     asset, rest = body
     noisy = jitter(poses, np.random.default_rng(13), 0.3)
     joints_m = np.stack([pose_body(asset, rest, pose).joints_m for pose in noisy])

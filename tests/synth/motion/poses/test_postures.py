@@ -10,7 +10,7 @@ from synth.body.limb_collision import limbs_intersect
 from synth.body.skinning import pose_body
 from synth.motion.poses.clips import embedded_pose_bank
 from synth.motion.poses.pose_kinds import KINDS
-from synth.motion.poses.postures import THIGH_DEG, lay_down, sit_down, tumble
+from synth.motion.poses.postures import THIGH_DEG, lay_down, rotate_randomly, sit_down
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +46,12 @@ def upwards(joints_m):
     return up[1] / np.linalg.norm(up)
 
 
-def test_a_tumbled_body_keeps_its_shape_and_lies_at_any_angle(body, poses):
+def test_a_rotated_body_keeps_its_shape_and_has_any_angle(body, poses):
     upright = joints_of(body, poses[0])
     rng = np.random.default_rng(8)
     ups = []
     for _ in range(200):
-        tipped = joints_of(body, tumble(poses[0], rng))
+        tipped = joints_of(body, rotate_randomly(poses[0], rng))
         np.testing.assert_allclose(distances(tipped), distances(upright), atol=1e-4)
         ups.append(upwards(tipped))
     assert min(ups) < -0.8
@@ -59,7 +59,7 @@ def test_a_tumbled_body_keeps_its_shape_and_lies_at_any_angle(body, poses):
     assert 0.2 < np.mean(np.abs(ups) < 0.5) < 0.5  # angles are even: a third lies within 30 degrees of level
 
 
-def test_who_lies_keeps_his_shape_and_lies_on_back_belly_and_sides_alike(body, poses):
+def test_lying_people_keep_their_shape_on_back_belly_and_sides(body, poses):
     rng = np.random.default_rng(4)
     upright = joints_of(body, poses[0])
     faces = []
@@ -76,7 +76,7 @@ def test_who_lies_keeps_his_shape_and_lies_on_back_belly_and_sides_alike(body, p
     assert np.mean(np.array(faces) < -0.7) == pytest.approx(0.25, abs=0.12)
 
 
-def test_who_sits_keeps_his_bones_and_how_he_holds_his_arms(body, poses):
+def test_seated_people_keep_their_bones_and_arms(body, poses):
     rng = np.random.default_rng(5)
     upright = joints_of(body, poses[0])
     kept = [HUMAN.joint_index(name) for name in ("torso", "neck", "head", "left_shoulder", "left_elbow", "left_hand")]
@@ -94,11 +94,11 @@ def test_who_sits_keeps_his_bones_and_how_he_holds_his_arms(body, poses):
         assert (knees[:, 2] > sitting[HUMAN.joint_index("pelvis"), 2] + 0.2).all()  # ahead of the body
         assert knees[0, 0] > knees[1, 0]
     assert seated > 85
-    assert crossed < 35  # the arms of who walks meet raised thighs; `pose_drawing` draws again
+    assert crossed < 35  # arms of a walk intersect raised thighs; `pose_sampler` draws again
 
 
 def test_one_seed_gives_one_posture(poses):
-    for posture in (tumble, lay_down, sit_down):
+    for posture in (rotate_randomly, lay_down, sit_down):
         one, same, other = (posture(poses[0], np.random.default_rng(seed)) for seed in (1, 1, 2))
         assert one.dtype == np.float32
         np.testing.assert_array_equal(one, same)

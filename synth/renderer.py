@@ -1,0 +1,116 @@
+"""The flow of a rendered frame on one page: subjects -> placement -> scene -> rendered frame -> labelled frame.
+
+A frame depends on (recipe, index) alone, a sequence on (recipe, number).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from posepipe.errors import PosepipeError
+from posepipe.frames import LabelledFrame
+from synth.labelled_frame import render_labelled_frame
+from synth.motion.motions import Motions
+from synth.recipe import Recipe
+from synth.scene.draw_scene import draw_companions, draw_furniture, draw_scene
+from synth.scene.placement import MAX_AIM_ABOVE_ROOT_M, draw_placement
+from synth.scene.scene import floor_y_m, place_subject
+from synth.scene.subjects import People, Subjects
+from synth.sequences import SequenceRenderer
+
+MAX_VIEWS = 200
+MIN_PERSON_PIXELS = 200
+"""Minimum number of pixels that show people. A view with fewer is drawn again: it is useless for training."""
+
+
+class Renderer(Protocol):
+    """Renders a recipe, any of its recordings at any time."""
+
+    recipe: Recipe
+
+    @property
+    def subjects(self) -> Subjects:
+        """Draw who is in the frames."""
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """Render the frames of one recording, by their numbers in the dataset."""
+
+    def scenario(self, number: int) -> str | None:
+        """Return what recording ``number`` shows if it is a sequence; None = its frames are independent."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is rendered beside the recipe: plain data, for the dataset's manifest."""
+
+
+class FrameRenderer:
+    """Renders the independent frames of a recipe, any frame at any time."""
+
+    def __init__(self, recipe: Recipe, subjects: Subjects) -> None:
+        self.recipe = recipe
+        self.subjects = subjects
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """Render ``count`` frames from ``first`` on."""
+        return map(self.render, range(first, first + count))
+
+    def scenario(self, number: int) -> None:
+        """Return None: frames are independent."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the subjects are made from."""
+        return self.subjects.describe()
+
+    def render(self, index: int) -> LabelledFrame:
+        """Render frame ``index``, labelled.
+
+        Raises
+        ------
+        PosepipeError
+            When no view shows the subject.
+        """
+        recipe, sensor, body = self.recipe, self.recipe.sensor, self.subjects.body
+        lens = sensor.intrinsics, sensor.width
+        rng = np.random.default_rng([recipe.seed, index])
+        subject = self.subjects.draw(rng)
+        furniture = draw_furniture(subject, body, recipe.scene.furniture_share, rng)
+        root_height_m = subject.root_m[1] - floor_y_m(subject, furniture)
+        max_aim_m = root_height_m + MAX_AIM_ABOVE_ROOT_M if recipe.pose.lying_share else math.inf
+        for _ in range(MAX_VIEWS):
+            placement = draw_placement(recipe.camera, root_height_m, *lens, rng, max_aim_m)
+            first = place_subject(subject, placement, furniture)
+            placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng)
+            scene = draw_scene(placed, recipe.scene, rng)
+            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng)
+            if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
+                return frame
+        raise PosepipeError(
+            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"
+            " pitch_deg or lateral_offset lie out of sight"
+        )
+
+
+def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = None) -> Renderer:
+    """Return the renderer of a recipe: of independent frames, or of sequences.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    subjects : Subjects
+        Draws who is in the frames.
+    motions : Motions, optional
+        Of sequences; None = those that come with the project.
+
+    Raises
+    ------
+    ValueError
+        For sequences of creatures, which have no motions.
+    """
+    if not recipe.sequence_frames:
+        return FrameRenderer(recipe, subjects)
+    if not isinstance(subjects, People):
+        raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
+    return SequenceRenderer(recipe, subjects, motions or Motions.embedded())

@@ -1,0 +1,1 @@
+"""Subjects, their placement, furniture and rooms."""

@@ -1,0 +1,1 @@
+"""Programs that build the data files of this package."""
