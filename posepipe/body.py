@@ -1,7 +1,7 @@
-"""What a body is made of: painted surface parts, joints inside, and how they belong together.
+"""Body definitions: labelled surface parts, the joints inside, and the skeleton that connects them.
 
-Nothing in the library knows a human. A `BodyDefinition` travels inside every dataset and every
-model, so that a hand, a dog or a robot arm is trained by the same commands.
+Nothing in the library is specific to humans. Every dataset and every model contains its `BodyDefinition`. The same
+commands train models of a hand, a dog or a robot arm.
 """
 
 from __future__ import annotations
@@ -15,79 +15,79 @@ import numpy as np
 class BodyDefinition:
     """Names, mirror pairs, the parts of each joint and the skeleton of one kind of body.
 
-    Label images are uint8: 0 = nobody, ``k`` = ``parts[k - 1]``. Left is the body's own left.
+    Label images are uint8: 0 = background, ``k`` = ``parts[k - 1]``. Left is the body's own left.
 
     Raises
     ------
     ValueError
-        When a joint, parent or part is named that the definition does not have.
+        For an unknown joint, parent or part, a repeated name, or too many parts.
     """
 
     name: str
-    parts: tuple[str, ...]
-    joints: tuple[str, ...]
-    joint_parts: dict[str, tuple[str, ...]]  #: joint -> the parts whose surface surrounds it; may be empty
-    parents: dict[str, str | None] = field(default_factory=dict)  #: joint -> joint nearer the root
+    parts: tuple[str, ...]  #: surface labels, in the order of their codes
+    joints: tuple[str, ...]  #: in the order of the rows of every (J, 3) array
+    joint_parts: dict[str, tuple[str, ...]]  #: joint -> parts whose surface surrounds it; may be empty
+    parents: dict[str, str | None] = field(default_factory=dict)  #: joint -> next joint towards the root
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= 255:
             raise ValueError(f"body {self.name!r}: between 1 and 255 parts fit a uint8 label, got {len(self.parts)}")
         for kind, names in (("part", self.parts), ("joint", self.joints)):
             if len(set(names)) != len(names):
-                raise ValueError(f"body {self.name!r}: every {kind} needs a name of its own, got {', '.join(names)}")
+                raise ValueError(f"body {self.name!r}: every {kind} needs a unique name, got {', '.join(names)}")
         for name in set(self.parts) & set(self.joints):
             if name not in self.joint_parts.get(name, ()):
-                raise ValueError(f"body {self.name!r}: part {name!r} bears a joint's name but is no part of it")
+                raise ValueError(f"body {self.name!r}: part {name!r} bears a joint's name but is not among its parts")
         for joint, parts in self.joint_parts.items():
-            self._known(joint, self.joints, "joint")
+            self._check_name(joint, self.joints, "joint")
             for part in parts:
-                self._known(part, self.parts, "part")
+                self._check_name(part, self.parts, "part")
         for joint, parent in self.parents.items():
-            self._known(joint, self.joints, "joint")
+            self._check_name(joint, self.joints, "joint")
             if parent is not None:
-                self._known(parent, self.joints, "joint")
+                self._check_name(parent, self.joints, "joint")
 
-    def _known(self, name: str, names: tuple[str, ...], kind: str) -> None:
+    def _check_name(self, name: str, names: tuple[str, ...], kind: str) -> None:
         if name not in names:
             raise ValueError(f"body {self.name!r} has no {kind} {name!r}; it has {', '.join(names)}")
 
     @property
     def n_classes(self) -> int:
-        """Classes of a forest: the parts and class 0, "not a person"."""
+        """Number of classes of a forest: the parts, and class 0 for the background."""
         return len(self.parts) + 1
 
     def part_code(self, part: str) -> int:
-        """Label code of a part, 1 and up."""
-        self._known(part, self.parts, "part")
+        """Label code of a part, from 1. Raises ValueError for an unknown part."""
+        self._check_name(part, self.parts, "part")
         return self.parts.index(part) + 1
 
     def joint_index(self, joint: str) -> int:
-        """Row of a joint in every (J, 3) array."""
-        self._known(joint, self.joints, "joint")
+        """Row of a joint in every (J, 3) array. Raises ValueError for an unknown joint."""
+        self._check_name(joint, self.joints, "joint")
         return self.joints.index(joint)
 
     def joint_classes(self) -> np.ndarray:
-        """Which classes belong to which joint: bool (J, C)."""
+        """Table of the classes that belong to each joint: bool (J, C)."""
         table = np.zeros((len(self.joints), self.n_classes), bool)
         for joint, parts in self.joint_parts.items():
             table[self.joint_index(joint), [self.part_code(p) for p in parts]] = True
         return table
 
     def mirrored_joints(self) -> np.ndarray:
-        """For each joint the index of its mirror image, its own where there is none: int (J,)."""
+        """Index of each joint's mirror image, or its own index where there is none: int (J,)."""
         return np.array([_index(self.joints, mirror_name(j), i) for i, j in enumerate(self.joints)])
 
     def mirrored_classes(self) -> np.ndarray:
-        """For each class (0 included) the class of its mirror image, its own where there is none: int (C,)."""
+        """Mirror image of each class, 0 included, or the class itself where there is none: int (C,)."""
         return np.array([0] + [_index(self.parts, mirror_name(p), i) + 1 for i, p in enumerate(self.parts)])
 
     @property
     def has_sides(self) -> bool:
-        """Whether some part has a mirror image: a body seen in a mirror is then such a body again."""
+        """Whether any part has a mirror image. The mirrored body is then a valid body, too."""
         return bool((self.mirrored_classes() != np.arange(self.n_classes)).any())
 
     def bones(self) -> list[tuple[int, int]]:
-        """(joint, parent) index pairs, for drawing and for bone lengths."""
+        """Index pairs (joint, parent), for drawing and for bone lengths."""
         return [
             (self.joint_index(joint), self.joint_index(parent))
             for joint, parent in self.parents.items()
@@ -95,12 +95,12 @@ class BodyDefinition:
         ]
 
     def to_dict(self) -> dict:
-        """Plain data, ready for JSON."""
+        """Convert to plain data, ready for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: dict) -> BodyDefinition:
-        """The inverse of `to_dict`. Raises ValueError or KeyError for data that is no body."""
+        """Create from the data of `to_dict`. Raises ValueError or KeyError for anything else."""
         return cls(
             name=data["name"],
             parts=tuple(data["parts"]),
@@ -115,7 +115,7 @@ def _index(names: tuple[str, ...], name: str, otherwise: int) -> int:
 
 
 def mirror_name(name: str) -> str:
-    """The name of the same thing on the other side: left_hand <-> right_hand, neck <-> neck."""
+    """Name of the counterpart on the other side: left_hand <-> right_hand, neck <-> neck."""
     if name.startswith("left_"):
         return "right_" + name.removeprefix("left_")
     if name.startswith("right_"):
@@ -169,4 +169,4 @@ HUMAN = BodyDefinition(
         },
     },
 )
-"""31 parts and 20 joints of a person; the order is a contract (docs/reference/formats.md)."""
+"""The human body: 31 parts and 20 joints. Datasets and models rely on their order (docs/reference/formats.md)."""

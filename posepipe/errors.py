@@ -1,4 +1,4 @@
-"""The errors a user meets: one line each, saying what was wanted, what came and what to do."""
+"""Errors shown to users: one line each that says what was wanted, what came and what to do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from pathlib import Path
 
 
 class PosepipeError(Exception):
-    """Base of every error that the command line prints as one line instead of a traceback."""
+    """Base of all errors that the command line prints as one line instead of a traceback."""
 
 
 class FormatError(PosepipeError):
-    """A file is not what its format promises. Names the path and, where it helps, the offset."""
+    """The content of a file violates its format.
+
+    Parameters
+    ----------
+    path : the file
+    problem : what was wanted, what came and what to do
+    offset : position in the file, bytes, where it helps
+    """
 
     def __init__(self, path: str | Path, problem: str, offset: int | None = None) -> None:
         place = str(path) if offset is None else f"{path}, byte {offset}"
@@ -18,7 +25,13 @@ class FormatError(PosepipeError):
 
 
 class SourceError(PosepipeError):
-    """A source of frames cannot be opened or has failed. Names the source."""
+    """A source of frames cannot be opened, or has failed.
+
+    Parameters
+    ----------
+    source : name of the source, as the user gave it
+    problem : what was wanted, what came and what to do
+    """
 
     def __init__(self, source: str | Path, problem: str) -> None:
         super().__init__(f"{source}: {problem}")

@@ -1,4 +1,4 @@
-"""A depth frame, and a depth frame with the truth painted on it."""
+"""Depth frames, and depth frames with ground truth."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from posepipe.camera import Intrinsics
 
 MIN_DEPTH_M = 0.1
-"""Nearer readings are noise: no depth camera measures them."""
+"""Minimum depth. Nearer readings are noise: no depth camera measures them."""
 MAX_DEPTH_M = 9.5
-"""Further readings are dropped, so that every reading stays clear of BACKGROUND_M (10 m)."""
+"""Maximum depth. Farther readings are dropped, to keep every reading below BACKGROUND_M (10 m)."""
 
 
 def clean_depth(depth: np.ndarray) -> np.ndarray:
-    """Check a depth image at the public edge and make it float32 metres with 0 = no reading.
+    """Check a depth image and convert it to float32 metres with 0 = no reading.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    float32 (H, W), metres; NaN, infinities and what lies outside [MIN_DEPTH_M, MAX_DEPTH_M] become 0
+    float32 (H, W), metres; NaN, infinities and values outside [MIN_DEPTH_M, MAX_DEPTH_M] become 0
 
     Raises
     ------
     ValueError
-        For another number of axes or another dtype.
+        When ``depth`` has another number of axes or another dtype.
     """
     depth = np.asarray(depth)
     if depth.ndim != 2 or depth.size == 0:
@@ -38,18 +38,18 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     if depth.dtype == np.uint16:
         depth_m = depth.astype(np.float32) * np.float32(0.001)
     elif depth.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and so no reading
+        with np.errstate(over="ignore"):  # float32 overflow becomes infinity, and so no reading
             depth_m = depth.astype(np.float32, copy=False)
     else:
         raise ValueError(f"depth must be floating point metres or uint16 millimetres, got {depth.dtype}")
-    depth_m = np.ascontiguousarray(depth_m)  # row by row, whatever view came in: kernels are compiled for one layout
+    depth_m = np.ascontiguousarray(depth_m)  # kernels are compiled for row-major layout only
     with np.errstate(invalid="ignore"):
         usable = (depth_m >= MIN_DEPTH_M) & (depth_m <= MAX_DEPTH_M)
-    return cv2.copyTo(depth_m, usable.view(np.uint8))  # a new image, 0 elsewhere; np.where takes five times as long
+    return cv2.copyTo(depth_m, usable.view(np.uint8))  # a new image, 0 elsewhere; faster than np.where
 
 
 def window_of(mask: np.ndarray) -> tuple[slice, slice]:
-    """Rows and columns that hold all of a mask, (H, W); empty for an empty one."""
+    """Bounding box of a mask (H, W), as row and column slices; empty for an empty mask."""
     if mask.itemsize > 1:
         mask = mask != 0
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
@@ -60,14 +60,27 @@ def window_of(mask: np.ndarray) -> tuple[slice, slice]:
 class DepthFrame:
     """One image of a depth camera.
 
-    `depth_m` is cleaned on the way in (see `clean_depth`), so that every later stage may trust it.
-    Raises ValueError for depth that is no image.
+    `clean_depth` converts and checks the depth on construction, for all later stages.
+
+    Raises
+    ------
+    ValueError
+        When the depth is not an image, or the time is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posepipe import DepthFrame, Intrinsics
+    >>> millimetres = np.array([[2000, 0, 60000]], np.uint16)  # 60 m is out of range
+    >>> frame = DepthFrame(millimetres, Intrinsics(fx=500.0, fy=500.0, cx=1.0, cy=0.0))
+    >>> frame.depth_m.tolist(), frame.depth_m.dtype.name
+    ([[2.0, 0.0, 0.0]], 'float32')
     """
 
     depth_m: np.ndarray  #: float32 (H, W), metres; 0 = no reading
     intrinsics: Intrinsics
     timestamp_s: float = 0.0  #: seconds since the first frame of the source
-    index: int = 0  #: position in the source, unchanged by frames that were skipped or dropped
+    index: int = 0  #: position in the source, counting skipped and dropped frames
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.timestamp_s):
@@ -77,10 +90,23 @@ class DepthFrame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledFrame:
-    """A depth frame with its truth: what a renderer knows and a camera does not."""
+    """A depth frame with its ground truth, as a renderer supplies it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posepipe import DepthFrame, Intrinsics, LabelledFrame
+    >>> depth = DepthFrame(np.full((2, 3), 1500, np.uint16), Intrinsics(500.0, 500.0, 1.0, 0.5))
+    >>> people = np.array([[0, 1, 1], [0, 1, 0]], np.uint8)  # person 1 on background 0
+    >>> parts = np.array([[0, 2, 2], [0, 5, 0]], np.uint8)  # parts 2 and 5 of the body definition
+    >>> joints_m = np.array([[[0.0, 0.0, 1.5]]], np.float32)  # one person with one joint
+    >>> frame = LabelledFrame(depth, parts, people, joints_m, visible=np.array([[True]]))
+    >>> int((frame.people == 1).sum()), frame.joints_m.shape
+    (3, (1, 1, 3))
+    """
 
     depth: DepthFrame
-    parts: np.ndarray  #: uint8 (H, W), label code of the body part, 0 = nobody
-    people: np.ndarray  #: uint8 (H, W), id of the person, 0 = nobody
+    parts: np.ndarray  #: uint8 (H, W), label code of the body part, 0 = background
+    people: np.ndarray  #: uint8 (H, W), id of the person, 0 = background
     joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
-    visible: np.ndarray  #: bool (P, J), whether the joint's surface is seen (docs/reference/formats.md)
+    visible: np.ndarray  #: bool (P, J), whether the surface around the joint is visible (docs/reference/formats.md)

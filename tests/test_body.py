@@ -1,4 +1,4 @@
-"""Bodies are data: mirrored twice they are themselves, and nonsense is refused."""
+"""Body definitions: mirroring twice is the identity, and invalid definitions are refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_human_has_the_31_parts_and_20_joints_of_the_contract():
     assert HUMAN.n_classes == 32
 
 
-def test_a_part_s_code_is_its_place_counted_from_1():
+def test_the_code_of_a_part_is_its_position_from_1():
     assert [TOY.part_code(part) for part in TOY.parts] == [1, 2, 3, 4, 5]
 
 
@@ -61,7 +61,7 @@ def test_a_mirrored_body_has_the_same_skeleton(body):
 
 
 @BODIES
-def test_a_body_comes_back_from_json(body):
+def test_a_body_is_read_back_from_json(body):
     assert BodyDefinition.from_dict(json.loads(json.dumps(body.to_dict()))) == body
 
 
@@ -102,7 +102,7 @@ def test_a_name_given_twice_is_refused(wrong):
         replace(TOY, **wrong)
 
 
-def test_asking_for_an_unknown_name_tells_the_known_ones():
+def test_an_unknown_name_is_an_error_with_the_known_ones():
     with pytest.raises(ValueError, match="left_arm"):
         TOY.part_code("tail")
     with pytest.raises(ValueError, match="left_hand"):
@@ -110,24 +110,24 @@ def test_asking_for_an_unknown_name_tells_the_known_ones():
 
 
 @pytest.mark.parametrize("gone", ["name", "parts", "joints", "joint_parts", "parents"])
-def test_data_that_is_no_body_is_refused(gone):
+def test_data_of_an_invalid_body_is_refused(gone):
     data = {name: value for name, value in TOY.to_dict().items() if name != gone}
     with pytest.raises((ValueError, KeyError)):
         BodyDefinition.from_dict(data)
 
 
-def test_landmarks_are_joints_with_parts_and_then_parts_without_a_joint():
+def test_landmarks_are_joints_with_parts_then_other_parts():
     assert landmark_names(TOY) == ("head", "left_hand", "right_hand", "trunk", "legs")
     assert np.argwhere(landmark_classes(TOY)).tolist() == [[0, 1], [1, 3], [2, 4], [3, 2], [4, 5]]
 
 
 @BODIES
-def test_every_part_belongs_to_exactly_one_landmark_and_class_0_to_none(body):
+def test_every_part_belongs_to_one_landmark_and_class_0_to_none(body):
     np.testing.assert_array_equal(landmark_classes(body).sum(0), [0] + [1] * len(body.parts))
 
 
 @BODIES
-def test_the_landmarks_of_both_methods_are_surfaces_and_then_joints_voted_for(body):
+def test_landmarks_of_both_methods_are_surfaces_then_votes(body):
     assert landmarks_of(body) == landmarks_of(body, "parts")
     assert landmarks_of(body, "both") == landmarks_of(body, "parts") + landmarks_of(body, "votes")
     assert [name for name, _ in landmarks_of(body, "votes")] == list(body.joints)

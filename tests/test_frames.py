@@ -1,4 +1,4 @@
-"""Depth at the public edge: whatever comes, metres or 0 go on."""
+"""Depth frames: any input becomes metres or 0."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_lists_and_views_are_images_too():
     np.testing.assert_array_equal(clean_depth(big_endian), depth_m.astype(np.float32))
 
 
-def test_a_turned_image_comes_out_row_by_row_as_kernels_want_it():
+def test_a_rotated_image_becomes_row_major_for_kernels():
     # a kernel is compiled once more for every other layout
     assert clean_depth(np.rot90(np.ones((3, 4), np.float32))).flags.c_contiguous
 
 
-def test_a_frame_is_cleaned_on_the_way_in():
+def test_a_frame_is_cleaned_on_construction():
     frame = DepthFrame(np.array([[2000, 0, 65535]], np.uint16), CAMERA, timestamp_s=1.5, index=7)
     assert frame.depth_m.dtype == np.float32
     np.testing.assert_allclose(frame.depth_m, [[2, 0, 0]])
@@ -99,7 +99,7 @@ def test_a_frame_without_an_image_is_refused():
         DepthFrame(np.zeros((2, 2, 2), np.float32), CAMERA)
 
 
-def test_a_window_holds_all_of_a_mask_and_no_row_or_column_more():
+def test_a_window_is_the_bounding_box_of_a_mask():
     mask = np.zeros((9, 12), bool)
     mask[2, 5] = mask[6, 3] = True
     assert window_of(mask) == (slice(2, 7), slice(3, 6))

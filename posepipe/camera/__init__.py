@@ -1,4 +1,4 @@
-"""The camera: pinhole model, place in the world, lens distortion, presets by name."""
+"""The camera: pinhole model, position in the world, lens distortion, presets by name."""
 
 from posepipe.camera.extrinsics import Extrinsics, Plane
 from posepipe.camera.intrinsics import Intrinsics

@@ -1,4 +1,4 @@
-"""``camera.json``: the calibration beside a folder of depth images, or of one's own for any other source."""
+"""``camera.json``: calibration of a folder of depth images, or a replacement for any source's own."""
 
 from __future__ import annotations
 
@@ -15,37 +15,35 @@ CAMERA_FILE_NAME = "camera.json"
 DEFAULT_UNIT_M = 0.001
 DEFAULT_FPS = 30.0
 
-_WANTED = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
+_MAX_VALUE = 1e9  # of any number in the file; also excludes NaN, infinities and integers that no float holds
+_KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
 
 
 @dataclass(frozen=True, slots=True)
 class CameraFile:
-    """What ``camera.json`` says."""
+    """Content of a ``camera.json``: image size, intrinsics, depth unit and frame rate."""
 
     width: int
     height: int
     intrinsics: Intrinsics
     depth_unit_m: float  #: metres per grey level
-    fps: float
+    fps: float  #: frames per second
     name: str = CAMERA_FILE_NAME  #: path or preset, for messages
 
     def intrinsics_for(self, height: int, width: int) -> Intrinsics:
-        """The lens, for images of one size. Raises FormatError when this calibration is for another."""
+        """Return the intrinsics. Raises FormatError when the calibration is for another image size."""
         if (self.height, self.width) != (height, width):
             raise FormatError(self.name, f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}")
         return self.intrinsics
 
 
-_LARGEST = 1e9  # of any number in the file; also keeps out NaN, infinities and integers that no float holds
-
-
 def find_camera(camera: str | Path) -> CameraFile:
-    """A calibration by the name of a preset or the path of a file.
+    """Load a calibration by the name of a preset or the path of a file.
 
     Raises
     ------
     FormatError
-        When it is neither, or the file is no calibration.
+        When ``camera`` is neither, or the file is not a calibration.
     """
     preset = CAMERA_PRESETS.get(str(camera))
     if preset is not None:
@@ -56,12 +54,12 @@ def find_camera(camera: str | Path) -> CameraFile:
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a calibration. Raises FormatError, naming the key, for one that is missing or no usable number."""
+    """Read a calibration. Raises FormatError, naming the key, when a value is missing or not a usable number."""
     path = Path(path)
     if not path.is_file():
-        raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_WANTED)}, or --camera PRESET|FILE")
+        raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_KEYS)}, or --camera PRESET|FILE")
     values = read_json_object(path)
-    for key in _WANTED:
+    for key in _KEYS:
         _check_number(path, key, values)
     try:
         intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
@@ -73,9 +71,9 @@ def read_camera_file(path: str | Path) -> CameraFile:
 
 def _check_number(path: Path, key: str, values: dict) -> None:
     if key not in values:
-        raise FormatError(path, f"key {key!r} is missing; wanted {', '.join(_WANTED)}")
+        raise FormatError(path, f"key {key!r} is missing; wanted {', '.join(_KEYS)}")
     value = values[key]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _MAX_VALUE:
         raise FormatError(path, f"key {key!r}: wanted a number, got {value!r}")
     if key not in ("cx", "cy") and value <= 0:
         raise FormatError(path, f"key {key!r}: wanted a positive number, got {value!r}")
@@ -84,7 +82,7 @@ def _check_number(path: Path, key: str, values: dict) -> None:
 
 
 def write_camera_file(path: str | Path, camera: CameraFile) -> None:
-    """Write a calibration that `read_camera_file` reads back."""
+    """Write a calibration for `read_camera_file`."""
     values = asdict(camera)
     values.update(values.pop("intrinsics"))
-    replace_file(path, json.dumps({key: values[key] for key in _WANTED}, indent=1).encode() + b"\n")
+    replace_file(path, json.dumps({key: values[key] for key in _KEYS}, indent=1).encode() + b"\n")

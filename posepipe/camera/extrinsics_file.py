@@ -1,4 +1,4 @@
-"""Where a camera is in the world, from a JSON file: measured once, for a camera that is bolted down."""
+"""Extrinsics of a fixed camera, from a JSON file."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from posepipe.errors import FormatError
 from posepipe.io.files import read_json_object
 
 KEY = "T_world_camera"
-TURN_TOLERANCE = 1e-3
-"""How far rows of a rotation may be from unit length and right angles: numbers written with four digits are."""
+ROTATION_TOLERANCE = 1e-3
+"""Maximum deviation of the rows of a rotation from unit length and right angles: allows four written digits."""
 
 
 def read_extrinsics(path: str | Path) -> Extrinsics:
     """Read ``{"T_world_camera": [[...] x 4] x 4}``: metres, z up, the floor at 0.
 
+    The rotation is replaced by the nearest exact one.
+
     Raises
     ------
     FormatError
-        For a file without it, or a matrix that is no rotation and translation.
+        When the matrix is missing, or is not a rotation and translation.
     """
     value = read_json_object(path).get(KEY)
     try:
@@ -30,12 +32,13 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
         matrix = np.zeros(0)
     if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
         raise FormatError(path, f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
-    turn = matrix[:3, :3]
-    if np.abs(turn @ turn.T - np.eye(3)).max() > TURN_TOLERANCE or np.linalg.det(turn) < 0:
+    rotation = matrix[:3, :3]
+    if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
         raise FormatError(
-            path, f"the upper left 3x3 of {KEY!r} is no rotation: rows of length 1 at right angles, and no mirror"
+            path,
+            f"the upper left 3x3 of {KEY!r} is no rotation: wanted rows of length 1 at right angles, without a mirror",
         )
-    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > TURN_TOLERANCE:
-        raise FormatError(path, f"the last row of {KEY!r} is 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
-    left, _, right = np.linalg.svd(turn)
+    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > ROTATION_TOLERANCE:
+        raise FormatError(path, f"the last row of {KEY!r}: wanted 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
+    left, _, right = np.linalg.svd(rotation)
     return Extrinsics(left @ right, matrix[:3, 3])

@@ -20,10 +20,20 @@ class Intrinsics:
     ------
     ValueError
         For a focal length that is not positive, or any value that is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posepipe import Intrinsics
+    >>> camera = Intrinsics(fx=500.0, fy=500.0, cx=319.5, cy=239.5)
+    >>> camera.project(np.array([0.5, 0.0, 2.0])).tolist()  # row, column
+    [239.5, 444.5]
+    >>> camera.deproject_pixels(np.array(239.5), np.array(444.5), np.array(2.0)).tolist()
+    [0.5, 0.0, 2.0]
     """
 
-    fx: float
-    fy: float
+    fx: float  #: focal length along the columns
+    fy: float  #: focal length along the rows
     cx: float  #: column of the optical axis
     cy: float  #: row of the optical axis
 
@@ -35,12 +45,12 @@ class Intrinsics:
         if self.fx <= 0 or self.fy <= 0:
             raise ValueError(f"intrinsics: focal lengths must be positive, got fx {self.fx}, fy {self.fy}")
 
-    def turned(self, height: int) -> Intrinsics:
-        """The lens of a picture of so many rows when that is turned clockwise by a quarter."""
+    def rotated(self, height: int) -> Intrinsics:
+        """Return the intrinsics after the image, of ``height`` rows, is rotated clockwise by 90 degrees."""
         return Intrinsics(self.fy, self.fx, height - 1 - self.cy, self.cx)
 
     def deproject(self, depth_m: np.ndarray) -> np.ndarray:
-        """Turn a depth image into camera points.
+        """Convert a depth image to camera points.
 
         Parameters
         ----------
@@ -54,13 +64,32 @@ class Intrinsics:
         return self.deproject_pixels(pixels[0], pixels[1], depth_m.astype(np.float32, copy=False))
 
     def deproject_pixels(self, rows: np.ndarray, cols: np.ndarray, depth_m: np.ndarray) -> np.ndarray:
-        """Turn pixels (rows, cols, depth: one shape, metres) into float32 (..., 3) camera points."""
+        """Convert pixels to camera points.
+
+        Parameters
+        ----------
+        rows, cols : float (...), pixels
+        depth_m : float (...), metres along the optical axis
+
+        Returns
+        -------
+        float32 (..., 3), metres, camera axes
+        """
         x = (cols - self.cx) / self.fx * depth_m
         y = (rows - self.cy) / self.fy * depth_m
         return np.stack([x, y, depth_m], axis=-1).astype(np.float32, copy=False)
 
     def project(self, points_m: np.ndarray) -> np.ndarray:
-        """Project camera points (..., 3), metres, z > 0, to float (..., 2) pixels, axes (row, column)."""
+        """Project camera points to pixels.
+
+        Parameters
+        ----------
+        points_m : float (..., 3), metres, camera axes, z > 0
+
+        Returns
+        -------
+        float (..., 2), pixels, axes (row, column)
+        """
         z = points_m[..., 2]
         rows = points_m[..., 1] / z * self.fy + self.cy
         cols = points_m[..., 0] / z * self.fx + self.cx

@@ -1,7 +1,7 @@
-"""Straight lines stay straight: what a real lens bends, undone on a depth image.
+"""Lens distortion of depth images, and its removal.
 
-Depth must not be blended across a silhouette, so every pixel of the straight picture takes the reading nearest to
-where its ray falls in the bent one.
+Every pixel of the undistorted image takes the nearest reading of the distorted one. Interpolation would blend depth
+across silhouettes.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ import numpy as np
 from posepipe.camera.intrinsics import Intrinsics
 
 MODELS = {"plumb_bob": (4, 5), "rational_polynomial": (8,), "equidistant": (4,)}
-"""ROS's name of each model (REP 104 and image_pipeline) -> how many coefficients it has."""
+"""Name of each model in ROS (REP 104 and image_pipeline) -> allowed numbers of coefficients."""
 
 
 @dataclass(frozen=True, slots=True)
 class LensDistortion:
-    """How a lens bends: OpenCV's coefficients in OpenCV's order, k1 k2 p1 p2 [k3 [k4 k5 k6]]; fish-eye k1 k2 k3 k4.
+    """Distortion model of a lens, with OpenCV's coefficients in OpenCV's order.
+
+    These are k1 k2 p1 p2 [k3 [k4 k5 k6]]; for the fish-eye model (equidistant) k1 k2 k3 k4.
 
     Raises
     ------
     ValueError
-        For a model that is not known, or the wrong number of coefficients.
+        For an unknown model, or the wrong number of coefficients.
     """
 
-    model: str
+    model: str  #: a key of `MODELS`
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
@@ -40,26 +42,26 @@ class LensDistortion:
 
 
 class Undistortion:
-    """Undo the distortion of one lens, for pictures of one size; the straight picture keeps the same intrinsics.
+    """Remove the distortion of one lens from images of one size; the intrinsics stay the same.
 
     Parameters
     ----------
-    intrinsics : of the bent picture
+    intrinsics : Intrinsics, of the distorted image
     distortion : LensDistortion
     shape : rows and columns
 
     References
     ----------
-    Brown 1971; Kannala and Brandt 2006; as OpenCV has them.
+    Brown 1971; Kannala and Brandt 2006; as implemented by OpenCV.
     """
 
     def __init__(self, intrinsics: Intrinsics, distortion: LensDistortion, shape: tuple[int, int]) -> None:
-        lens = np.array([[intrinsics.fx, 0, intrinsics.cx], [0, intrinsics.fy, intrinsics.cy], [0, 0, 1.0]])
-        bends = np.array(distortion.coefficients)
+        matrix = np.array([[intrinsics.fx, 0, intrinsics.cx], [0, intrinsics.fy, intrinsics.cy], [0, 0, 1.0]])
+        coefficients = np.array(distortion.coefficients)
         size = (shape[1], shape[0])
         make = cv2.fisheye.initUndistortRectifyMap if distortion.model == "equidistant" else cv2.initUndistortRectifyMap
-        self._cols, self._rows = make(lens, bends, np.eye(3), lens, size, cv2.CV_32FC1)
+        self._cols, self._rows = make(matrix, coefficients, np.eye(3), matrix, size, cv2.CV_32FC1)
 
-    def straighten(self, depth: np.ndarray) -> np.ndarray:
-        """Depth (H, W), uint16 or float32, along the optical axis; what the bent picture does not hold becomes 0."""
+    def undistort(self, depth: np.ndarray) -> np.ndarray:
+        """Undistort depth (H, W), uint16 or float32, along the optical axis; pixels without a source become 0."""
         return cv2.remap(depth, self._cols, self._rows, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT)

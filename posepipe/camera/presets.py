@@ -1,6 +1,6 @@
-"""Depth cameras by name: picture size and nominal lens, for recordings that do not say and for renders.
+"""Depth cameras by name: image size and nominal intrinsics, for renders and for recordings without calibration.
 
-A camera that was calibrated knows better: give its own file where centimetres matter.
+The calibration of the individual camera is more accurate: give its own file where centimetres matter.
 """
 
 from __future__ import annotations

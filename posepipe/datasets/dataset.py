@@ -1,6 +1,6 @@
-"""A dataset: a folder of labelled recordings and ``dataset.json``, which says what is in them.
+"""Datasets: folders of labelled recordings with a manifest, ``dataset.json``.
 
-Within one recording the camera stays the same; recordings may differ in camera and image size.
+One recording has one camera. Recordings of a dataset may differ in camera and image size.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ MANIFEST_NAME = "dataset.json"
 FORMAT = "posepipe-dataset"
 VERSION = 1
 
-_OPEN_RECORDINGS = 16  # random access to many recordings keeps this many files open
+_MAX_OPEN_RECORDINGS = 16  # random access keeps at most this many files open
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingEntry:
-    """One recording of a dataset, as its manifest lists it."""
+    """One recording in the manifest of a dataset."""
 
-    file: str  #: name inside the dataset's folder
-    frames: int
+    file: str  #: name inside the folder of the dataset
+    frames: int  #: number of frames
     sha256: str | None = None
-    scene: str | None = None  #: what a sequence shows, "" for nothing known; None = no sequence: frames stand alone
+    scene: str | None = None  #: scene of a sequence, "" = unknown; None = single frames, not a sequence
 
     @classmethod
     def describe(cls, path: str | Path, scene: str | None = None) -> RecordingEntry:
-        """Count and hash the frames of a finished recording."""
+        """Create the entry of a finished recording: counts its frames and hashes the file."""
         path = Path(path)
         with RecordingReader(path) as reader:
             return cls(path.name, reader.frame_count, _sha256(path), scene)
 
     def to_dict(self, first_frame: int) -> dict:
-        """Plain data, ready for JSON; `scene` only of a sequence."""
+        """Convert to plain data, ready for JSON; `scene` only for a sequence."""
         row = {"file": self.file, "first_frame": first_frame, "frames": self.frames, "sha256": self.sha256}
         return row if self.scene is None else {**row, "scene": self.scene}
 
@@ -65,13 +65,15 @@ def write_manifest(
     recordings: Sequence[RecordingEntry],
     source_revision: str = "",
 ) -> None:
-    """Write ``dataset.json``, replacing an older one in one step: a killed writer leaves the old.
+    """Write ``dataset.json``, replacing an older one atomically.
 
     Parameters
     ----------
-    recipe : plain data that lets somebody make the same frames again, seed and sensor among it
+    folder : the dataset
+    body : BodyDefinition of all frames
+    recipe : plain data that reproduces the frames, including seed and sensor
     recordings : in frame order
-    source_revision : of the program that made the frames
+    source_revision : revision of the program that made the frames
     """
     starts = [0, *accumulate(entry.frames for entry in recordings)]
     manifest = {
@@ -101,7 +103,7 @@ def is_recording(path: str | Path) -> bool:
 
 
 class Dataset:
-    """Labelled frames in order; iterate, index or step through them. Make one with `Dataset.open`."""
+    """Labelled frames in order, by iteration or index. `Dataset.open` creates one."""
 
     def __init__(
         self,
@@ -118,16 +120,16 @@ class Dataset:
         self.source_revision = source_revision
         self._starts = np.array([0, *accumulate(entry.frames for entry in recordings)])
         self._readers: OrderedDict[int, RecordingReader] = OrderedDict()
-        self._by_itself = False  #: opened by the name of its one recording
+        self._single_recording = False  #: opened by the path of a recording, without a manifest
 
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
-        """Open a dataset's folder (or its ``dataset.json``), or one labelled recording as a dataset of its own.
+        """Open the folder of a dataset, its ``dataset.json``, or a single labelled recording.
 
         Raises
         ------
         FormatError
-            When the manifest is missing or wrong, or a recording that it lists is not there.
+            When the manifest is missing or wrong, or a listed recording is missing.
         """
         path = Path(path)
         if is_recording(path):
@@ -145,7 +147,7 @@ class Dataset:
             if reader.body is None or not reader.labelled:
                 raise FormatError(path, "a recording without truth; wanted a labelled one, as `posepipe synth` writes")
             dataset = cls(path.parent, reader.body, {}, (RecordingEntry.describe(path),))
-        dataset._by_itself = True
+        dataset._single_recording = True
         return dataset
 
     def _check_files(self, manifest_path: Path) -> None:
@@ -156,29 +158,31 @@ class Dataset:
 
     @property
     def name(self) -> str:
+        """Path of the dataset, for messages."""
         return str(self.folder)
 
     @property
     def content(self) -> str:
-        """Names the frames: every recording's file, number of frames and hash."""
+        """Text that identifies the frames: file, number of frames and hash of every recording."""
         return "".join(f"{entry.file} {entry.frames} {entry.sha256}\n" for entry in self.recordings)
 
     @property
     def has_parts(self) -> bool:
+        """Whether pixels are labelled with body parts: always, in a dataset."""
         return True
 
     @property
     def sequences(self) -> tuple[SequenceRows, ...]:
-        """The recordings of which each is one sequence; so is one that no dataset lists."""
+        """Recordings that are one sequence each. A recording outside any dataset is a sequence, too."""
         found = []
         for first, entry in zip(self._starts.tolist(), self.recordings, strict=False):
-            scene = _scene_listed(self.folder / entry.file) if self._by_itself else entry.scene
+            scene = _listed_scene(self.folder / entry.file) if self._single_recording else entry.scene
             if scene is not None:
                 found.append(SequenceRows(Path(entry.file).stem, range(first, first + entry.frames), scene))
         return tuple(found)
 
     def verify(self) -> None:
-        """Compare every recording with its hash. Raises FormatError for the first that has changed."""
+        """Compare every recording with its hash. Raises FormatError for the first changed one."""
         for entry in self.recordings:
             if entry.sha256 is not None and _sha256(self.folder / entry.file) != entry.sha256:
                 raise FormatError(self.folder / entry.file, "changed since the dataset was made; make it again")
@@ -191,16 +195,16 @@ class Dataset:
 
     @property
     def timestamps_s(self) -> np.ndarray:
-        """float64 (N,), seconds, of every frame; each recording counts from its own first."""
+        """Time of every frame, float64 (N,), seconds since the first frame of its recording."""
         return np.concatenate([self._reader(recording).timestamps_s for recording in range(len(self.recordings))])
 
     def frames(self, start: int = 0, stop: int | None = None, step: int = 1) -> Iterator[LabelledFrame]:
-        """Frames ``range(start, stop, step)``, negative numbers as in a slice."""
+        """Iterate over frames ``start:stop:step``, with the meaning of a slice."""
         for index in range(*slice(start, stop, step).indices(len(self))):
             yield self[index]
 
     def __getitem__(self, index: int) -> LabelledFrame:
-        """Frame ``index`` of the whole dataset; its `DepthFrame.index` is that number."""
+        """Frame ``index`` of the dataset; its `DepthFrame.index` is that number."""
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.folder}: frame {index} of {len(self)}")
         index %= len(self)
@@ -215,7 +219,7 @@ class Dataset:
             return self._readers[recording]
         reader = self._open_reader(recording)
         self._readers[recording] = reader
-        if len(self._readers) > _OPEN_RECORDINGS:
+        if len(self._readers) > _MAX_OPEN_RECORDINGS:
             self._readers.popitem(last=False)[1].close()
         return reader
 
@@ -233,7 +237,7 @@ class Dataset:
         )
 
     def close(self) -> None:
-        """Close the recordings; the dataset opens them again when asked for a frame."""
+        """Close all recordings. The dataset opens them again on demand."""
         while self._readers:
             self._readers.popitem()[1].close()
 
@@ -247,7 +251,15 @@ class Dataset:
 
 
 def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
-    """Open datasets as one sequence of frames. Raises FormatError, or ValueError when bodies differ."""
+    """Open datasets as one sequence of frames.
+
+    Raises
+    ------
+    FormatError
+        When a dataset is missing, damaged or empty.
+    ValueError
+        When the bodies differ.
+    """
     frames = FrameSequence([Dataset.open(path) for path in paths])
     if len(frames) == 0:
         raise FormatError(paths[0], "the dataset has no frames yet; let `posepipe synth` finish")
@@ -268,8 +280,8 @@ def _read_manifest(path: Path) -> tuple[BodyDefinition, dict, tuple[RecordingEnt
         raise FormatError(path, f"damaged manifest ({error!r})") from error
 
 
-def _scene_listed(path: Path) -> str | None:
-    """What the manifest beside a recording, if there is one, says of its scene; "" where none lists it."""
+def _listed_scene(path: Path) -> str | None:
+    """Scene of a recording in the manifest beside it; "" where no manifest lists the recording."""
     manifest_path = path.with_name(MANIFEST_NAME)
     if not manifest_path.is_file():
         return ""

@@ -1,4 +1,4 @@
-"""Labelled frames in a row, whatever they come from, and which of them follow one another in time."""
+"""Labelled frames of one or more datasets, and their sequences: frames that follow one another in time."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from posepipe.frames import LabelledFrame
 
 @dataclass(frozen=True, slots=True)
 class SequenceRows:
-    """Frames of a dataset or pack that follow one another in time, before a camera that stands still."""
+    """Consecutive frames of a dataset or pack, taken by a static camera."""
 
     name: str  #: for messages and tables
-    rows: range  #: in the dataset; frames in order of time
-    scene: str = ""  #: what it shows, of `synth.sequences.SCENES`; empty = not known
-    exact_joints: bool = True  #: a renderer's; joints that another system measured tremble themselves
+    rows: range  #: rows in the dataset, in order of time
+    scene: str = ""  #: scenario, from `synth.motion.motion_plans.SCENARIOS`; empty = unknown
+    exact_joints: bool = True  #: True for rendered joints; measured joints have jitter of their own
 
 
 @runtime_checkable
-class InSequences(Protocol):
-    """Frames that know which of them follow one another; any others are single frames."""
+class HasSequences(Protocol):
+    """Frames with known sequences. All other frames count as single frames."""
 
     @property
     def sequences(self) -> tuple[SequenceRows, ...]:
-        """In the order of their rows."""
+        """All sequences, in the order of their rows."""
 
 
 class LabelledFrames(Protocol):
-    """What a `FrameSequence` is made of: a `Dataset`, or whatever else has frames with their truth."""
+    """Input of a `FrameSequence`: a `Dataset`, or any other container of labelled frames."""
 
     body: BodyDefinition
     recipe: dict
@@ -42,15 +42,15 @@ class LabelledFrames(Protocol):
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name for messages."""
 
     @property
     def content(self) -> str:
-        """Names the frames: other frames have another."""
+        """Text that identifies the frames: different frames have different text."""
 
     @property
     def has_parts(self) -> bool:
-        """Whether pixels are labelled with body parts; without, `LabelledFrame.parts` is 0 everywhere."""
+        """Whether pixels are labelled with body parts; otherwise `LabelledFrame.parts` is 0 everywhere."""
 
     def __len__(self) -> int: ...
 
@@ -60,7 +60,15 @@ class LabelledFrames(Protocol):
 class FrameSequence(Sequence[LabelledFrame]):
     """Frames of one or more datasets of one body, in order; slices are views that read nothing.
 
-    Raises ValueError when the bodies differ.
+    Parameters
+    ----------
+    datasets : at least one
+    rows : frames to use, counted over all datasets; None = all
+
+    Raises
+    ------
+    ValueError
+        When the bodies differ.
     """
 
     def __init__(self, datasets: Sequence[LabelledFrames], rows: range | None = None) -> None:
@@ -73,16 +81,17 @@ class FrameSequence(Sequence[LabelledFrame]):
 
     @property
     def body(self) -> BodyDefinition:
+        """Body definition that all datasets share."""
         return self._datasets[0].body
 
     @property
     def recipes(self) -> list[dict]:
-        """Recipe of every dataset."""
+        """Recipes of the datasets, one each."""
         return [dataset.recipe for dataset in self._datasets]
 
     @property
     def source_revisions(self) -> list[str]:
-        """Of the program that made each dataset."""
+        """Revisions of the program that made the datasets, one each."""
         return [dataset.source_revision for dataset in self._datasets]
 
     @property
@@ -92,19 +101,19 @@ class FrameSequence(Sequence[LabelledFrame]):
 
     @property
     def identity(self) -> str:
-        """Names the content: a hash of the datasets' contents and of the rows in use."""
+        """Hash of the datasets' contents and of the rows in use, 16 hexadecimal digits."""
         content = hashlib.sha256(repr(self._rows).encode())
         for dataset in self._datasets:
             content.update(dataset.content.encode())
         return content.hexdigest()[:16]
 
     def sequences(self) -> list[tuple[SequenceRows, FrameSequence]]:
-        """Those of the datasets that have them, cut to the rows in use; a single frame is none."""
+        """Sequences of the datasets, restricted to the rows in use; single frames do not count."""
         found = []
         for dataset, start in zip(self._datasets, self._starts.tolist(), strict=False):
-            for sequence in dataset.sequences if isinstance(dataset, InSequences) else ():
-                own = range(start + sequence.rows.start, start + sequence.rows.stop)
-                used = [place for place, row in enumerate(self._rows) if row in own]
+            for sequence in dataset.sequences if isinstance(dataset, HasSequences) else ():
+                rows = range(start + sequence.rows.start, start + sequence.rows.stop)
+                used = [place for place, row in enumerate(self._rows) if row in rows]
                 if len(used) > 1:
                     found.append((sequence, self[used[0] : used[-1] + 1]))
         return found

@@ -1,4 +1,4 @@
-"""What goes wrong with files, in one line, and how to replace a file so that no reader meets half of it."""
+"""Disk errors as one line, atomic replacement of files, and JSON objects."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from posepipe.errors import FormatError, PosepipeError
 
 @contextmanager
 def disk_errors(path: str | Path) -> Iterator[None]:
-    """Turn an OSError (disk full, no permission, no such folder) into a PosepipeError that names ``path``."""
+    """Convert an OSError (disk full, no permission, no such folder) to a PosepipeError that names ``path``."""
     try:
         yield
-    except FileExistsError as error:  # of a folder that was to be made
+    except FileExistsError as error:  # from mkdir
         raise PosepipeError(f"{path}: wanted a folder at {error.filename}, a file is there") from error
     except OSError as error:
         raise PosepipeError(f"{path}: {error.strerror or error}") from error
 
 
 def replace_file(path: str | Path, content: bytes) -> None:
-    """Write ``content`` beside ``path`` and rename it: a killed writer leaves the old file, never a half one.
+    """Replace a file atomically: write a temporary file beside ``path``, then rename it.
 
-    Its folder is made; where the disk is full, nothing of it stays.
+    A killed writer leaves the old file. The folder is created. Nothing is left behind when the disk is full.
     """
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
@@ -35,13 +35,13 @@ def replace_file(path: str | Path, content: bytes) -> None:
             partial.write_bytes(content)
             os.replace(partial, path)
         except BaseException:
-            with suppress(OSError):  # the first error is the one to tell
+            with suppress(OSError):  # report the first error
                 partial.unlink()
             raise
 
 
 def read_json_object(path: str | Path) -> dict:
-    """Read a JSON file whose outermost value is an object; raises FormatError for anything else."""
+    """Read a JSON file whose top-level value is an object. Raises FormatError for anything else."""
     with disk_errors(path):
         content = Path(path).read_bytes()
     try:

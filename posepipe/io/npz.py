@@ -1,4 +1,4 @@
-"""Arrays in one `.npz`: read without ever unpickling, refuse damage in one line, write whole or not at all; hash."""
+"""Arrays in one `.npz`: read without unpickling, written atomically, hashed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
 
-# all that zipfile, zlib and NumPy's header parser say of damage, found by damaging files
+# errors of zipfile, zlib and NumPy's header parser for damaged files, found by damaging files
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, RuntimeError),
     *(ValueError, TypeError, KeyError, EOFError, OSError, MemoryError, SyntaxError, tokenize.TokenError),
@@ -31,13 +31,17 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     Parameters
     ----------
     path : the file
-    what : what it ought to be, for the message: "a posepipe model"
-    keys : read only these, as far as they are there; None = all
+    what : expected content, for the message: "a posepipe model"
+    keys : names of the arrays to read, where present; None = all
+
+    Returns
+    -------
+    arrays by name
 
     Raises
     ------
     FormatError
-        When it is missing, cut, damaged, no `.npz`, or holds objects.
+        When the file is missing, cut, damaged, not an `.npz`, or holds Python objects.
     """
     path = Path(path)
     if not path.is_file():
@@ -46,7 +50,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
         stream = path.open("rb")
     with stream:
         if not zipfile.is_zipfile(stream):
-            raise FormatError(path, f"not {what}, or a cut one: an .npz file is a zip archive, and this is none")
+            raise FormatError(path, f"not {what}, or a cut one: wanted an .npz file, which is a zip archive")
         stream.seek(0)
         try:
             stored = np.load(stream, allow_pickle=False)
@@ -56,28 +60,28 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
             raise FormatError(path, f"not {what}, or a cut one ({reason})") from None
     strays = [key for key, value in arrays.items() if not isinstance(value, np.ndarray)]
     if strays:
-        raise FormatError(path, f"not {what}: {strays[0]!r} is no NumPy array")
+        raise FormatError(path, f"not {what}: {strays[0]!r} is not a NumPy array")
     return arrays
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray], compress: bool = True) -> None:
-    """Write arrays beside ``path`` and rename: a killed writer leaves the old file, never a half one."""
+    """Write arrays to a temporary file beside ``path`` and rename it: a killed writer leaves the old file."""
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
     save = np.savez_compressed if compress else np.savez
     with disk_errors(path):
         try:
-            with partial.open("wb") as stream:  # a name would get ".npz" appended
+            with partial.open("wb") as stream:  # NumPy appends ".npz" to a path, but not to a stream
                 save(stream, allow_pickle=False, **arrays)
             os.replace(partial, path)
         except BaseException:
-            with suppress(OSError):  # the first error is the one to tell
+            with suppress(OSError):  # report the first error
                 partial.unlink()
             raise
 
 
 def array_hash(arrays: Mapping[str, np.ndarray]) -> str:
-    """SHA-256, in hexadecimal, of what the arrays hold, however and in whatever order they are kept in a file."""
+    """SHA-256, hexadecimal, of the arrays' names, types, shapes and values, independent of their order."""
     content = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

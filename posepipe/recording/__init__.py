@@ -1,8 +1,10 @@
-"""Depth recordings: MCAP files that ROS tools and Foxglove open, and that survive a killed writer.
+"""Depth recordings: MCAP files for ROS tools and Foxglove, and files of other ROS recorders.
 
-A chunk closes at every frame, so that whatever was complete when the power went can be read back.
-docs/reference/formats.md lists topics, encodings and the joints message. Bags of ROS 1 and databases of ROS 2
-are read alike: a `MessageFile` knows where the messages of a format are, a `DepthStream` makes depth of them.
+The writer closes a chunk at every frame: every complete frame survives a killed writer.
+docs/reference/formats.md lists topics, encodings and the joints message.
+
+ROS 1 bags and ROS 2 databases are read, too. A `MessageFile` finds the messages of a file, and a `DepthStream`
+decodes their depth.
 """
 
 from posepipe.recording.containers.mcap_file import McapFile

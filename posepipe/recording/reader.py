@@ -1,4 +1,4 @@
-"""Read depth frames, with or without truth, from an MCAP recording: ours, a cut one, or another ROS 2 program's."""
+"""Read depth frames, with or without ground truth, from MCAP recordings of posepipe or of other ROS 2 programs."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _TRUTH = (ros.PARTS_TOPIC, ros.PEOPLE_TOPIC, ros.JOINTS_TOPIC)
 
 
 class RecordingReader:
-    """The frames of one recording, in order of time; iterate, index, or both; a context manager.
+    """Frames of one recording in order of time, by iteration or index; a context manager.
 
-    A recording whose writer was killed yields every frame that was complete: see `complete` and `missing`.
+    A cut recording yields its complete frames; see `complete` and `missing`.
 
     Parameters
     ----------
     path : the MCAP file
-    intrinsics : take these instead of the file's camera_info
-    depth_topic : which depth stream, where another program's recording holds several
+    intrinsics : replaces the file's camera_info
+    depth_topic : depth stream to read; None = the only one
     first_index : `DepthFrame.index` of the first frame
 
     Raises
     ------
     FormatError
-        For a file that is no recording or holds no complete frame; for a frame where the file is damaged.
+        When the file is not a recording or has no complete frame; while reading, when a frame is damaged.
     """
 
-    seekable = True  #: any frame is found at once
+    seekable = True  #: frames have random access
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class RecordingReader:
         try:
             self._depth = DepthStream(self._file, depth_topic, intrinsics)
             self.labelled = all(topic in self._file.topics for topic in _TRUTH)
-            self.metadata = self._file.metadata.get(USER_METADATA, {})  #: as given to the writer
+            self.metadata = self._file.metadata.get(USER_METADATA, {})  #: given to the writer
             self.body = self._read_body()
             self.intrinsics, self.shape = self._depth.intrinsics, self._depth.shape
             self._rows = self._match_truth()
@@ -63,7 +63,7 @@ class RecordingReader:
             self._file.close()
             raise
         given = self._file.start_time_ns
-        self.start_time_ns = int(self._depth.times_ns[0]) if given is None else given  #: time that is second 0
+        self.start_time_ns = int(self._depth.times_ns[0]) if given is None else given  #: time of second 0
         times_ns = self._depth.times_ns[self._rows[:, 0]]
         self.timestamps_s = (times_ns - self.start_time_ns) / 1e9  #: float64 (N,), seconds since `start_time_ns`
 
@@ -74,12 +74,12 @@ class RecordingReader:
 
     @property
     def missing(self) -> str:
-        """What a cut recording lacks, in words; empty for a complete one."""
+        """Description of what a cut recording lacks; "" for a complete one."""
         return self._file.missing(self.frame_count)
 
     @property
     def frame_count(self) -> int:
-        """Complete frames in the file."""
+        """Number of complete frames."""
         return len(self._rows)
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class RecordingReader:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> DepthFrame | LabelledFrame:
-        """Frame ``index``, negative ones counted from the end."""
+        """Frame ``index``; negative ones count from the end."""
         count = self.frame_count
         if not -count <= index < count:
             raise IndexError(f"{self.path}: frame {index} of {count}")
@@ -111,11 +111,11 @@ class RecordingReader:
     ) -> None:
         self.close()
 
-    def _with_truth(self, depth: DepthFrame, places: list[int]) -> LabelledFrame:
+    def _with_truth(self, depth: DepthFrame, indices: list[int]) -> LabelledFrame:
         from rosbags.serde import SerdeError
 
-        data = [self._file.message(topic, place) for topic, place in zip(_TRUTH, places, strict=True)]
-        with self._file.errors_of(ros.JOINTS_TOPIC, places[-1]):
+        data = [self._file.message(topic, index) for topic, index in zip(_TRUTH, indices, strict=True)]
+        with self._file.errors_of(ros.JOINTS_TOPIC, indices[-1]):
             parts, people = (ros.decode_image(image)[0] for image in data[:2])
             try:
                 names, joints_m, visible = ros.decode_joints(data[2])
@@ -126,21 +126,23 @@ class RecordingReader:
         return LabelledFrame(depth, parts, people, joints_m, visible)
 
     def _match_truth(self) -> np.ndarray:
-        """Places of depth, and of parts, people and joints, of every frame that is whole: int (N, 1 or 4).
+        """Message indices of depth, parts, people and joints of every complete frame: int (N, 1 or 4).
 
-        What belongs together has one time; two frames of one time are told apart by their order.
+        The messages of a frame have the same time. The order separates frames of equal time.
         """
-        depth = list(_named(self._depth.times_ns))
+        depth = list(_numbered(self._depth.times_ns))
         if not self.labelled:
             return np.arange(len(depth))[:, None]
-        if self._depth.straightened:
-            raise FormatError(self.path, "a labelled recording of a bent lens; its labels fit no straight image")
-        truth = [{name: i for i, name in enumerate(_named(self._file.times_ns(topic)))} for topic in _TRUTH]
-        rows = [(i, *(places.get(name, -1) for places in truth)) for i, name in enumerate(depth)]
-        whole = [row for row in rows if min(row) >= 0]
-        if not whole:
+        if self._depth.undistorted:
+            raise FormatError(
+                self.path, "a labelled recording with lens distortion; its labels do not fit the undistorted image"
+            )
+        truth = [{name: i for i, name in enumerate(_numbered(self._file.times_ns(topic)))} for topic in _TRUTH]
+        rows = [(i, *(indices.get(name, -1) for indices in truth)) for i, name in enumerate(depth)]
+        complete = [row for row in rows if min(row) >= 0]
+        if not complete:
             raise FormatError(self.path, "no complete labelled frame in the recording")
-        return np.array(whole)
+        return np.array(complete)
 
     def _read_body(self) -> BodyDefinition | None:
         content = self._file.attachments.get(BODY_ATTACHMENT)
@@ -154,8 +156,8 @@ class RecordingReader:
             raise FormatError(self.path, f"attachment {BODY_ATTACHMENT} is no body definition ({error!r})") from error
 
 
-def _named(times_ns: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Each time, and how many of the same there were before it."""
+def _numbered(times_ns: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Each time, with the number of equal times before it."""
     seen: Counter[int] = Counter()
     for time in times_ns.tolist():
         yield time, seen[time]

@@ -1,4 +1,4 @@
-"""Write depth frames, with or without truth, to an MCAP recording."""
+"""Write depth frames, with or without ground truth, to an MCAP recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USER_METADATA = "source"
 FORMAT_VERSION = "1"
 FRAME_ID = "depth_camera"
 
-_NEVER_BY_SIZE = 1 << 62  # we close each chunk ourselves, at the end of its frame
+_UNLIMITED_CHUNK_BYTES = 1 << 62  # chunks are closed explicitly, at the end of each frame
 _TOPICS = {ros.CAMERA_INFO_TOPIC: ros.CAMERA_INFO}
 _TRUTH_TOPICS = {ros.PARTS_TOPIC: ros.IMAGE, ros.PEOPLE_TOPIC: ros.IMAGE, ros.JOINTS_TOPIC: ros.JOINTS}
 _DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
@@ -30,17 +30,17 @@ _DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
 class RecordingWriter:
     """One camera's frames in one MCAP file; a context manager.
 
-    Every frame becomes a chunk of its own and is flushed, so that a killed writer loses one frame.
-    The same frames make the same bytes: no clock is read.
+    Every frame is a flushed chunk of its own: a killed writer loses at most one frame. Equal frames give equal bytes,
+    because no clock is read.
 
     Parameters
     ----------
-    path : the file to write, its folder is made; an older one is replaced
+    path : the file, replaced if it exists; its folder is created
     intrinsics, height, width : of every frame
-    body : makes the recording a labelled one, of LabelledFrame
-    metadata : free text about where the frames come from, such as sensor and seed
+    body : body definition of a labelled recording, of LabelledFrame; None = unlabelled
+    metadata : free text about the origin of the frames, such as sensor and seed
     start_time_ns : sensor time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
-    further_topics : message type by name, of what else `write` is given
+    further_topics : message type by topic, for further messages of `write`
 
     Raises
     ------
@@ -71,13 +71,13 @@ class RecordingWriter:
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("wb")
-            self._mcap = Writer(self._file, chunk_size=_NEVER_BY_SIZE, compression=CompressionType.ZSTD)
+            self._mcap = Writer(self._file, chunk_size=_UNLIMITED_CHUNK_BYTES, compression=CompressionType.ZSTD)
             self._mcap.start(profile="ros2", library="posepipe")
             self._write_head(metadata or {})
         self._channels = self._register_channels(further_topics or {})
 
     def _write_head(self, metadata: dict[str, str]) -> None:
-        # before the first frame, where a cut cannot reach them
+        # before the first frame: a cut file still has them
         header = {"version": FORMAT_VERSION, "start_time_ns": str(self._start_time_ns)}
         self._mcap.add_metadata(HEADER_METADATA, header)
         if metadata:
@@ -98,14 +98,24 @@ class RecordingWriter:
         }
 
     def stamp_ns(self, frame: DepthFrame) -> int:
-        """When a frame was seen, nanoseconds; of all messages that belong to it."""
+        """Time of a frame and of all its messages, nanoseconds."""
         return self._start_time_ns + round(frame.timestamp_s * 1e9)
 
     def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, bytes] | None = None) -> None:
-        """Append one frame, with messages by topic that belong to it, and flush it.
+        """Append one frame and flush it.
 
-        Depth goes as whole millimetres where it is such, else as float32 metres; nothing is rounded
-        by more than 0.01 mm. Raises ValueError for a frame that does not belong in this recording.
+        Depth is stored as uint16 millimetres if all values are whole millimetres, within 0.01 mm; else as float32
+        metres.
+
+        Parameters
+        ----------
+        frame : LabelledFrame for a labelled recording, else DepthFrame
+        further : further messages of this frame, serialised, by topic
+
+        Raises
+        ------
+        ValueError
+            When camera, size, body or time of the frame do not fit this recording.
         """
         depth, truth = (frame.depth, frame) if isinstance(frame, LabelledFrame) else (frame, None)
         self._check(depth, truth)
@@ -133,7 +143,7 @@ class RecordingWriter:
         self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
 
     def _add(self, topic: str, stamp_ns: int, data: bytes) -> None:
-        # time and sequence together name the frame: two frames of one time stay apart
+        # the sequence number separates frames of equal time
         self._mcap.add_message(self._channels[topic], stamp_ns, data, stamp_ns, sequence=self.frame_count)
 
     def _check(self, depth: DepthFrame, truth: LabelledFrame | None) -> None:
@@ -169,7 +179,7 @@ class RecordingWriter:
             raise ValueError(f"people: ids up to {truth.people.max()} but joints of {people} people (at most 255)")
 
     def close(self) -> None:
-        """Write the index and close; a recording that was not closed can still be read."""
+        """Write the index and close. A recording without this step can still be read."""
         if self._file.closed:
             return
         with disk_errors(self.path), self._file:

@@ -1,6 +1,12 @@
-"""Where depth frames come from. A format is told from what a file or folder holds, never from failing to read it.
+"""Sources of depth frames: files and folders in many formats, and live cameras.
 
-To add a format: one file with a class that fits `FrameSource`, one line in `FORMATS`.
+`FORMATS` is the table of file formats. To add a format:
+
+1. Write ``formats/my_format.py`` with a class `MyFormat`, a subclass of `IndexedSource`.
+2. Import it here and add a `SourceFormat` to `FORMATS`. Its ``matches`` recognises the format by content: first
+   bytes of a file, or names inside a folder. Never recognise a format by a failed attempt to read it.
+
+CONTRIBUTING.md shows a complete format. Cameras have a table of their own, `posepipe.sources.cameras.CAMERAS`.
 """
 
 from __future__ import annotations
@@ -14,37 +20,39 @@ from posepipe.datasets.dataset import MANIFEST_NAME
 from posepipe.errors import SourceError
 from posepipe.io.files import disk_errors
 from posepipe.sources.base.frame_source import FrameSource
-from posepipe.sources.cameras import names_camera, open_camera
+from posepipe.sources.cameras import is_camera_name, open_camera
 from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.formats.dataset_folder import DatasetFolder
 from posepipe.sources.formats.depth_png import PNG_MAGIC
 from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
-from posepipe.sources.formats.npz_pack import NpzPack
+from posepipe.sources.formats.npz_pack import ZIP_MAGICS, NpzPack
 from posepipe.sources.formats.png_folder import PngFolder
-from posepipe.sources.formats.recording_file import RecordingSource
-from posepipe.sources.formats.ros1_bag import Ros1Bag
-from posepipe.sources.formats.ros2_bag import METADATA_NAME, Ros2Bag
+from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
+from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
+from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2Bag
 from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
 
-__all__ = ["FORMATS", "FrameSource", "open_source"]
+__all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source"]
 
 
 @dataclass(frozen=True)
 class SourceFormat:
-    """One line of the table of formats."""
+    """One format of `FORMATS`."""
 
-    description: str
-    matches: Callable[[Path], bool]
-    open: Callable[..., FrameSource]  #: called with the path, the given `CameraFile` or None, and the topic
-    has_topics: bool = False  #: a file may hold several depth streams
+    description: str  #: for messages, with its article
+    matches: Callable[[Path], bool]  #: whether an existing file or folder has this format
+    open: Callable[..., FrameSource]  #: open(path, camera), or open(path, camera, topic) with `has_topics`
+    has_topics: bool = False  #: whether a file can hold several depth streams, selected by topic
 
 
-def _folder_with(*patterns: str) -> Callable[[Path], bool]:
+def folder_with(*patterns: str) -> Callable[[Path], bool]:
+    """Match folders that contain a file with one of these names or glob patterns."""
     return lambda path: path.is_dir() and any(next(path.glob(pattern), None) is not None for pattern in patterns)
 
 
-def _starts_with(*magics: bytes) -> Callable[[Path], bool]:
+def file_starting_with(*magics: bytes) -> Callable[[Path], bool]:
+    """Match files whose first bytes, at most 16, are one of these."""
     return lambda path: path.is_file() and _first_bytes(path).startswith(magics)
 
 
@@ -54,27 +62,26 @@ def _first_bytes(path: Path) -> bytes:
 
 
 FORMATS: tuple[SourceFormat, ...] = (
-    SourceFormat(f"a dataset folder ({MANIFEST_NAME})", _folder_with(MANIFEST_NAME), DatasetFolder),
-    SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", _folder_with(LIST_NAME), TumFolder),
-    SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", _folder_with(INDEX_NAME), FakenectDump),
-    SourceFormat("a folder of 16-bit PNGs", _folder_with(CAMERA_FILE_NAME, "*.[pP][nN][gG]"), PngFolder),
+    # folders, the most specific first: a folder can match several of them
+    SourceFormat(f"a dataset folder ({MANIFEST_NAME})", folder_with(MANIFEST_NAME), DatasetFolder),
+    SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", folder_with(LIST_NAME), TumFolder),
+    SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", folder_with(INDEX_NAME), FakenectDump),
+    SourceFormat("a folder of 16-bit PNGs", folder_with(CAMERA_FILE_NAME, "*.[pP][nN][gG]"), PngFolder),
     SourceFormat(
-        f"a rosbag2 folder ({METADATA_NAME})",
-        _folder_with(METADATA_NAME, "*.db3", "*.mcap"),
-        Ros2Bag,
-        has_topics=True,
+        f"a rosbag2 folder ({METADATA_NAME})", folder_with(METADATA_NAME, "*.db3", "*.mcap"), Ros2Bag, has_topics=True
     ),
-    SourceFormat("an MCAP recording", _starts_with(b"\x89MCAP0\r\n"), RecordingSource, has_topics=True),
-    SourceFormat("a ROS 1 bag", _starts_with(b"#ROSBAG V"), Ros1Bag, has_topics=True),
-    SourceFormat("a ROS 2 database", _starts_with(b"SQLite format 3\0"), Ros2Bag, has_topics=True),
-    SourceFormat("a recording of the Azure Kinect (.mkv)", _starts_with(EBML_MAGIC), AzureMkv),
-    SourceFormat("a depth map of ITOP (HDF5)", _starts_with(HDF5_MAGIC), ItopDepthMap),
-    SourceFormat("an NPZ pack", _starts_with(b"PK\x03\x04", b"PK\x05\x06"), NpzPack),
+    # files
+    SourceFormat("an MCAP recording", file_starting_with(MCAP_MAGIC), RecordingSource, has_topics=True),
+    SourceFormat("a ROS 1 bag", file_starting_with(BAG_MAGIC), Ros1Bag, has_topics=True),
+    SourceFormat("a ROS 2 database", file_starting_with(SQLITE_MAGIC), Ros2Bag, has_topics=True),
+    SourceFormat("a recording of the Azure Kinect (.mkv)", file_starting_with(EBML_MAGIC), AzureMkv),
+    SourceFormat("a depth map of ITOP (HDF5)", file_starting_with(HDF5_MAGIC), ItopDepthMap),
+    SourceFormat("an NPZ pack", file_starting_with(*ZIP_MAGICS), NpzPack),
 )
-"""Tried from the top: a folder that holds several kinds is what stands first."""
+"""All file formats. The first match opens the source."""
 
-COMMONEST = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and others (posepipe run --help)"
-"""Of these formats, for messages that must fit into a line."""
+COMMON_FORMATS = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and others (posepipe run --help)"
+"""Summary of `FORMATS` for messages of one line."""
 
 
 def open_source(
@@ -84,18 +91,19 @@ def open_source(
 
     Parameters
     ----------
-    camera : a preset's name or a ``camera.json``, to take instead of the source's own calibration
-    topic : which depth stream, where a file holds several
-    every_frame : a camera's frames wait rather than be dropped, for a recording; files are always played whole
+    source : path, or name of a camera
+    camera : name of a preset or path of a ``camera.json``, replaces the calibration of the source
+    topic : depth stream to play, for files with several
+    every_frame : queue the frames of a camera instead of dropping them, for recordings; files always play whole
 
     Raises
     ------
     SourceError
-        When nothing is there, or nothing that can be read.
+        When the source does not exist, or its format is unknown.
     FormatError
-        When the format is known and the content is not what it promises.
+        When the content violates the format.
     """
-    if names_camera(str(source)):
+    if is_camera_name(str(source)):
         if topic is not None:
             raise SourceError(source, f"a camera has one depth stream and no topics; leave out topic {topic!r}")
         return open_camera(str(source), None if camera is None else find_camera(camera), every_frame)
@@ -103,15 +111,15 @@ def open_source(
     with disk_errors(path):
         if not path.exists():
             raise SourceError(source, "no such file or folder")
-        found = next((kind for kind in FORMATS if kind.matches(path)), None)
+        found = next((each for each in FORMATS if each.matches(path)), None)
     if found is None:
         raise SourceError(source, _describe_unknown(path))
-    lens: CameraFile | None = None if camera is None else find_camera(camera)
+    calibration: CameraFile | None = None if camera is None else find_camera(camera)
     if found.has_topics:
-        return found.open(path, lens, topic)
+        return found.open(path, calibration, topic)
     if topic is not None:
         raise SourceError(source, f"{found.description} holds one stream and no topics; leave out topic {topic!r}")
-    return found.open(path, lens)
+    return found.open(path, calibration)
 
 
 def _describe_unknown(path: Path) -> str:
@@ -126,4 +134,4 @@ def _describe_unknown(path: Path) -> str:
             return "the file holds results and no depth; `posepipe view` and `posepipe convert` take it"
         else:
             what = "the file is of no known kind"
-    return f"{what}; readable: {COMMONEST}"
+    return f"{what}; readable: {COMMON_FORMATS}"

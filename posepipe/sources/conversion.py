@@ -1,4 +1,4 @@
-"""One recording into another format, with depth, times and calibration as they are, or not at all."""
+"""Conversion of recordings between formats, without loss of depth, times or calibration."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
+from posepipe.sources.base.depth_units import depth_to_levels
 from posepipe.sources.base.frame_source import FrameSource
-from posepipe.sources.formats.depth_png import depth_in_grey_levels
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import PngFolderWriter
 
-ROUNDING_M = 1e-5
-"""Nearer to a whole millimetre than this is rounding of float32."""
+ROUNDING_TOLERANCE_M = 1e-5
+"""Maximum distance from a whole millimetre that counts as rounding of float32."""
 
 
 @dataclass(frozen=True)
 class FrameFormat:
-    """One line of the table of formats that can be written."""
+    """One format of `FORMATS`."""
 
     description: str
-    matches: Callable[[Path], bool]
-    write: Callable[[FrameSource, Iterable[DepthFrame], Path], int]
-    keeps_fractions: bool  #: of millimetres
+    matches: Callable[[Path], bool]  #: whether the name of the output selects this format
+    write: Callable[[FrameSource, Iterable[DepthFrame], Path], int]  #: returns the number of frames
+    keeps_fractions: bool  #: whether it stores depth finer than millimetres
 
 
 def convert_frames(
@@ -35,13 +35,15 @@ def convert_frames(
     round_to_mm: bool = False,
     on_frame: Callable[[], object] = lambda: None,
 ) -> int:
-    """Write all frames of a source in the format that the name of ``path`` asks for; of none, nothing is written.
+    """Write all frames of a source in the format that the name of ``path`` selects.
+
+    A source without frames is an error, and nothing is written.
 
     Parameters
     ----------
     source : FrameSource, closed afterwards
     path : ends in .mcap or .npz, or has no suffix: a folder of PNGs
-    round_to_mm : depth finer than millimetres may be rounded where the format holds whole ones
+    round_to_mm : allow rounding to whole millimetres where the format needs it
     on_frame : called after every frame
 
     Returns
@@ -51,7 +53,7 @@ def convert_frames(
     Raises
     ------
     PosepipeError
-        When the path is taken, names no known format, the format would lose something, or there is no frame.
+        When ``path`` exists or selects no format, when the format would lose depth, or when no frame comes.
     """
     path = Path(path)
     format_ = next((each for each in FORMATS if each.matches(path)), None)
@@ -60,7 +62,7 @@ def convert_frames(
     if path.exists():
         raise PosepipeError(f"{path}: is there already; give another name")
     with source:
-        frames = _told(iter(source), path, format_.keeps_fractions or round_to_mm, on_frame)
+        frames = _checked(iter(source), path, format_.keeps_fractions or round_to_mm, on_frame)
         first = next(frames, None)
         if first is None:
             raise PosepipeError(f"{source.name}: not a single frame came; {path} was not written")
@@ -70,14 +72,14 @@ def convert_frames(
             raise PosepipeError(str(error)) from error
 
 
-def _told(
-    frames: Iterator[DepthFrame], path: Path, fractions_may_go: bool, on_frame: Callable[[], object]
+def _checked(
+    frames: Iterator[DepthFrame], path: Path, fractions_allowed: bool, on_frame: Callable[[], object]
 ) -> Iterator[DepthFrame]:
-    """The frames, each looked at for what the format would lose."""
+    """Check every frame for depth that the format would lose."""
     for frame in frames:
-        if not fractions_may_go:
-            millimetres = depth_in_grey_levels(frame, 0.001)
-            if abs(millimetres * 0.001 - frame.depth_m).max() > ROUNDING_M:
+        if not fractions_allowed:
+            millimetres = depth_to_levels(frame, 0.001)
+            if abs(millimetres * 0.001 - frame.depth_m).max() > ROUNDING_TOLERANCE_M:
                 raise PosepipeError(
                     f"{path}: frame {frame.index} is finer than millimetres; write an .mcap, or give --round-to-mm"
                 )
@@ -109,4 +111,4 @@ FORMATS = (
     FrameFormat("FILE.npz, a pack", lambda path: path.suffix.lower() == ".npz", _write_pack, False),
     FrameFormat("FOLDER, of PNGs", lambda path: path.suffix == "", _write_pngs, False),
 )
-"""What can be written; the name of the file tells which."""
+"""All formats for writing; the name of the output selects one."""

@@ -1,4 +1,4 @@
-"""How a source is played: from when to when, how many of its frames, how fast."""
+"""Playback of a source: time range, frame step, speed."""
 
 from __future__ import annotations
 
@@ -10,47 +10,51 @@ import numpy as np
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.base.frame_source import FrameSource, WrappedSource
-from posepipe.sources.base.indexed_source import whole_frames
+from posepipe.sources.base.indexed_source import undamaged_frames
 
 
-class StretchOfSource(WrappedSource):
-    """Some frames of a source; each keeps the index and the time that it has there.
+class SlicedSource(WrappedSource):
+    """Some frames of a source. Each keeps its index and time in that source.
 
     Parameters
     ----------
     source : FrameSource
-    start_s : first time that is played, seconds since the source's first frame
-    end_s : last time that is played; None = to the end
-    every : each so many-th frame, counted from the first that is played
+    start_s : minimum time of a frame, seconds since the first frame of the source
+    end_s : maximum time of a frame; None = no limit
+    frame_step : play one frame in ``frame_step``, starting with the first in the time range
 
     Raises
     ------
     ValueError
-        For an ``every`` below 1, or an end before the start.
+        When ``frame_step`` is below 1, or the end is before the start.
     """
 
-    def __init__(self, source: FrameSource, start_s: float = 0.0, end_s: float | None = None, every: int = 1) -> None:
+    def __init__(
+        self, source: FrameSource, start_s: float = 0.0, end_s: float | None = None, frame_step: int = 1
+    ) -> None:
         super().__init__(source)
-        if every < 1:
-            raise ValueError(f"every: wanted 1 or more, got {every}")
-        self._start_s, self._end_s, self._every = start_s, np.inf if end_s is None else end_s, every
+        if frame_step < 1:
+            raise ValueError(f"frame step: wanted 1 or more, got {frame_step}")
+        self._start_s, self._end_s, self._step = start_s, np.inf if end_s is None else end_s, frame_step
         if not self._start_s <= self._end_s:
             raise ValueError(f"the end, {end_s} s, lies before the start, {start_s} s")
         self._rows: np.ndarray | None = None
         if source.frame_count is not None and not self._plays_all:
             times = source.timestamps_s
-            self._rows = np.nonzero((times >= self._start_s) & (times <= self._end_s))[0][::every]
+            self._rows = np.nonzero((times >= self._start_s) & (times <= self._end_s))[0][::frame_step]
 
     @property
     def _plays_all(self) -> bool:
-        return (self._start_s, self._end_s, self._every) == (0, np.inf, 1)
+        return (self._start_s, self._end_s, self._step) == (0, np.inf, 1)
 
     @property
     def frame_count(self) -> int | None:
+        """Number of selected frames; None for a camera."""
         return self._source.frame_count if self._rows is None else len(self._rows)
 
     @property
     def timestamps_s(self) -> np.ndarray:
+        """Times of the selected frames, float64 (N,), seconds since the first frame of the source."""
         times = self._source.timestamps_s
         return times if self._rows is None else times[self._rows]
 
@@ -59,36 +63,45 @@ class StretchOfSource(WrappedSource):
 
     def __iter__(self) -> Iterator[DepthFrame]:
         if self._rows is not None:
-            return whole_frames(self._source, self._rows)
-        return iter(self._source) if self._plays_all else self._as_they_come()
+            return undamaged_frames(self._source, self._rows)
+        return iter(self._source) if self._plays_all else self._live_frames()
 
-    def _as_they_come(self) -> Iterator[DepthFrame]:
+    def _live_frames(self) -> Iterator[DepthFrame]:
         count = 0
         for frame in self._source:
             if frame.timestamp_s > self._end_s:
                 return
             if frame.timestamp_s >= self._start_s:
-                if count % self._every == 0:
+                if count % self._step == 0:
                     yield frame
                 count += 1
 
 
-class NeverEmptySource(WrappedSource):
-    """Frames of another source; SourceError where not one comes, so that nothing takes the place of older results."""
+class NonEmptySource(WrappedSource):
+    """Frames of another source. Raises SourceError instead of ending without any frame.
+
+    Sinks replace older results on the first frame. This error keeps the older results.
+    """
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        came = False
+        empty = True
         for frame in self._source:
-            came = True
+            empty = False
             yield frame
-        if not came:
+        if empty:
             raise SourceError(self.name, "no frame came; what was written before is kept")
 
 
 class PacedSource(WrappedSource):
-    """Frames no sooner than a camera would give them: a recording in real time.
+    """Frames of a recording in real time: none earlier than the camera delivered it.
 
-    Who is slower than that gets every frame, late; nothing is dropped.
+    A slower consumer gets every frame, late; nothing is dropped.
+
+    Parameters
+    ----------
+    source : FrameSource
+    clock : current time, seconds
+    sleep : waits for some seconds
     """
 
     def __init__(

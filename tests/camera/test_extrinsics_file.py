@@ -1,4 +1,4 @@
-"""A camera's place from a file: read as meant, and refused where it cannot be one."""
+"""Extrinsics from a file: read exactly, and refused when invalid."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def written(tmp_path, value):
     return path
 
 
-def test_points_go_where_the_matrix_says(tmp_path):
+def test_points_follow_the_matrix(tmp_path):
     world = read_extrinsics(written(tmp_path, LEVEL))
     points = world.world_points(np.array([[0, 0, 3.0], [0.1, 1.2, 3.0]]))
     np.testing.assert_allclose(points, [[0.5, 1.0, 1.2], [0.6, 1.0, 0.0]], atol=1e-9)
 
 
-def test_a_rotation_of_four_digits_is_made_a_true_one(tmp_path):
+def test_a_rotation_of_four_digits_becomes_an_exact_one(tmp_path):
     c, s = 0.8661, 0.4999
     turn = read_extrinsics(written(tmp_path, [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])).rotation
     np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
@@ -44,6 +44,6 @@ def test_a_rotation_of_four_digits_is_made_a_true_one(tmp_path):
         (np.array(LEVEL).T.tolist(), "transposed"),
     ],
 )
-def test_what_is_no_place_of_a_camera_is_refused(tmp_path, value, message):
+def test_invalid_extrinsics_are_refused(tmp_path, value, message):
     with pytest.raises(FormatError, match=message):
         read_extrinsics(written(tmp_path, value))

@@ -1,4 +1,4 @@
-"""The pinhole camera: there and back, and what is no camera."""
+"""The pinhole camera: projection and its inverse, and invalid intrinsics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAMERAS = st.builds(
 PIXELS = st.tuples(st.floats(0, 1500), st.floats(0, 1500), st.floats(0.1, 10))
 
 
-def test_the_pixel_of_the_axis_lies_straight_ahead():
+def test_the_pixel_of_the_optical_axis_deprojects_onto_it():
     camera = Intrinsics(100, 100, 2, 1)
     np.testing.assert_array_equal(camera.deproject(np.full((3, 4), 2.0))[1, 2], [0, 0, 2])
 
@@ -70,7 +70,7 @@ def test_scaling_keeps_the_edges_of_the_image_where_they_are(camera, factor):
 
 
 @given(CAMERAS, st.floats(0.1, 10))
-def test_scaling_there_and_back_changes_nothing(camera, factor):
+def test_scaling_and_its_inverse_are_the_identity(camera, factor):
     again = camera.scaled(factor).scaled(1 / factor)
     for name in ("fx", "fy", "cx", "cy"):
         assert getattr(again, name) == pytest.approx(getattr(camera, name), abs=1e-6)

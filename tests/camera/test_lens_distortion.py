@@ -1,4 +1,4 @@
-"""A bent picture of a known scene comes out straight."""
+"""A distorted image of a known scene is undistorted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.camera.lens_distortion import MODELS, LensDistortion, Undistortion
 
-LENS = Intrinsics(200.0, 210.0, 99.5, 79.5)
+INTRINSICS = Intrinsics(200.0, 210.0, 99.5, 79.5)
 SHAPE = (160, 200)
-BENDS = {
+COEFFICIENTS = {
     "plumb_bob": (-0.2, 0.05, 0.001, -0.002, 0.0),
     "rational_polynomial": (0.3, 0.1, 0.001, -0.001, 0.02, 0.5, 0.1, 0.01),
     "equidistant": (0.05, 0.01, -0.01, 0.002),
@@ -19,43 +19,43 @@ BENDS = {
 
 
 def bent_pixels(points: np.ndarray, model: str) -> np.ndarray:
-    """Where a lens of that model shows camera points (N, 3): (N, 2) column and row, by OpenCV's projection."""
-    matrix = np.array([[LENS.fx, 0, LENS.cx], [0, LENS.fy, LENS.cy], [0, 0, 1.0]])
-    bends = np.array(BENDS[model])
+    """Project camera points (N, 3) with a distortion model, by OpenCV: (N, 2), column and row."""
+    matrix = np.array([[INTRINSICS.fx, 0, INTRINSICS.cx], [0, INTRINSICS.fy, INTRINSICS.cy], [0, 0, 1.0]])
+    coefficients = np.array(COEFFICIENTS[model])
     zero = np.zeros(3)
     if model == "equidistant":
-        return cv2.fisheye.projectPoints(points[:, None], zero, zero, matrix, bends)[0][:, 0]
-    return cv2.projectPoints(points[:, None], zero, zero, matrix, bends)[0][:, 0]
+        return cv2.fisheye.projectPoints(points[:, None], zero, zero, matrix, coefficients)[0][:, 0]
+    return cv2.projectPoints(points[:, None], zero, zero, matrix, coefficients)[0][:, 0]
 
 
-def test_every_model_is_tried_here():
-    assert set(BENDS) == set(MODELS)
+def test_every_distortion_model_is_tested():
+    assert set(COEFFICIENTS) == set(MODELS)
 
 
-@pytest.mark.parametrize("model", BENDS)
-def test_discs_drawn_through_a_bent_lens_land_where_a_straight_one_shows_them(model):
+@pytest.mark.parametrize("model", COEFFICIENTS)
+def test_undistorted_discs_are_where_a_pinhole_shows_them(model):
     grid = np.stack(np.meshgrid(np.linspace(-0.3, 0.3, 7), np.linspace(-0.22, 0.22, 5)), axis=-1).reshape(-1, 2)
     points = np.column_stack([grid, np.ones(len(grid))])
-    bent = np.zeros(SHAPE, np.uint16)
+    distorted = np.zeros(SHAPE, np.uint16)
     for i, (col, row) in enumerate(np.rint(bent_pixels(points, model)).astype(int)):
-        cv2.circle(bent, (int(col), int(row)), 4, 1000 + i, -1)
-    straight = Undistortion(LENS, LensDistortion(model, BENDS[model]), SHAPE).straighten(bent)
-    assert straight.dtype == np.uint16
-    for i, pixel in enumerate(LENS.project(points)):
-        centre = np.argwhere(straight == 1000 + i).mean(axis=0)
+        cv2.circle(distorted, (int(col), int(row)), 4, 1000 + i, -1)
+    undistorted = Undistortion(INTRINSICS, LensDistortion(model, COEFFICIENTS[model]), SHAPE).undistort(distorted)
+    assert undistorted.dtype == np.uint16
+    for i, pixel in enumerate(INTRINSICS.project(points)):
+        centre = np.argwhere(undistorted == 1000 + i).mean(axis=0)
         np.testing.assert_allclose(centre, pixel, atol=1.0)
-    assert set(np.unique(straight)) <= {0, *range(1000, 1000 + len(points))}  # nothing is blended
+    assert set(np.unique(undistorted)) <= {0, *range(1000, 1000 + len(points))}  # nothing is blended
 
 
-def test_no_bend_changes_nothing():
+def test_zero_distortion_changes_nothing():
     depth = np.random.default_rng(0).integers(0, 5000, SHAPE, dtype=np.uint16)
     none = LensDistortion("plumb_bob", (0.0,) * 5)
-    np.testing.assert_array_equal(Undistortion(LENS, none, SHAPE).straighten(depth), depth)
+    np.testing.assert_array_equal(Undistortion(INTRINSICS, none, SHAPE).undistort(depth), depth)
 
 
 @pytest.mark.parametrize(
     ("model", "numbers"), [("thin_prism", (0.0,) * 5), ("plumb_bob", (0.0,)), ("plumb_bob", (np.nan,) * 5)]
 )
-def test_what_cannot_be_undone_is_refused(model, numbers):
+def test_an_unsupported_distortion_is_refused(model, numbers):
     with pytest.raises(ValueError, match="lens distortion"):
         LensDistortion(model, numbers)

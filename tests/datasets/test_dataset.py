@@ -1,4 +1,4 @@
-"""Datasets: labelled recordings in a row, and a manifest that is never half written."""
+"""Datasets: labelled recordings in order, and a manifest that is replaced atomically."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def numbers(frames) -> list[int]:
     return found
 
 
-def test_a_dataset_comes_back_as_it_went(folder):
+def test_a_written_dataset_is_read_back(folder):
     with Dataset.open(folder) as dataset:
         assert (dataset.body, dataset.recipe, dataset.source_revision, len(dataset)) == (HUMAN, RECIPE, "abc123", 5)
         assert [entry.frames for entry in dataset.recordings] == list(FRAMES)
@@ -77,7 +77,7 @@ def test_recordings_may_differ_in_camera(folder):
         assert [(f.depth.intrinsics, f.depth.depth_m.shape) for f in (dataset[2], dataset[3])] == list(CAMERAS)
 
 
-def test_a_closed_dataset_opens_again_when_asked(folder):
+def test_a_closed_dataset_opens_again_on_demand(folder):
     dataset = Dataset.open(folder)
     assert numbers([dataset[4]]) == [4]
     dataset.close()
@@ -85,7 +85,7 @@ def test_a_closed_dataset_opens_again_when_asked(folder):
     dataset.close()
 
 
-def test_a_folder_without_manifest_is_told(tmp_path):
+def test_a_folder_without_manifest_is_an_error(tmp_path):
     with pytest.raises(FormatError, match=r"no dataset.json"):
         Dataset.open(tmp_path)
 
@@ -111,7 +111,7 @@ def test_a_missing_recording_is_named(folder):
         ({"recordings": [{"file": "a.mcap", "frames": 5, "scene": 3}]}, "scene must be a name"),
     ],
 )
-def test_a_wrong_manifest_is_told(folder, change, message):
+def test_a_wrong_manifest_is_an_error(folder, change, message):
     path = folder / "dataset.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(FormatError, match=message):
@@ -119,13 +119,13 @@ def test_a_wrong_manifest_is_told(folder, change, message):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000])
-def test_a_manifest_that_is_no_json_object_is_told(folder, content):
+def test_a_manifest_other_than_a_json_object_is_an_error(folder, content):
     (folder / "dataset.json").write_bytes(content)
     with pytest.raises(FormatError, match=r"dataset.json"):
         Dataset.open(folder)
 
 
-def test_a_cut_recording_is_told_when_its_frames_are_asked_for(folder):
+def test_a_cut_recording_is_an_error_on_reading_its_frames(folder):
     path = folder / recording_name(0)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -136,14 +136,14 @@ def test_a_cut_recording_is_told_when_its_frames_are_asked_for(folder):
             dataset.verify()
 
 
-def test_a_recording_of_another_body_is_told(folder):
+def test_a_recording_of_another_body_is_an_error(folder):
     hand = BodyDefinition("hand", ("palm",), ("wrist",), {"wrist": ("palm",)})
     write_manifest(folder, hand, RECIPE, [RecordingEntry.describe(folder / recording_name(0))])
     with Dataset.open(folder) as dataset, pytest.raises(FormatError, match="of body 'human'"):
         dataset[0]
 
 
-def test_a_manifest_is_replaced_in_one_step(folder):
+def test_a_manifest_is_replaced_atomically(folder):
     write_manifest(folder, HUMAN, RECIPE, [])
     assert sorted(p.name for p in folder.iterdir()) == ["dataset.json", recording_name(0), recording_name(1)]
     assert len(Dataset.open(folder)) == 0
@@ -159,21 +159,21 @@ def test_one_labelled_recording_is_a_dataset():
 
 
 def list_as(folder, scenes):
-    """Write the manifest anew: what each recording shows."""
+    """Rewrite the manifest with the scenes of the recordings."""
     entries = [RecordingEntry.describe(folder / recording_name(k), scene) for k, scene in enumerate(scenes)]
     write_manifest(folder, HUMAN, RECIPE, entries)
 
 
-def test_recordings_that_are_sequences_are_told_from_those_that_are_not(folder):
+def test_sequences_are_distinguished_from_single_frames(folder):
     with Dataset.open(folder) as dataset:
         assert dataset.sequences == ()
-    assert "scene" not in (folder / "dataset.json").read_text()  # older readers find what they knew
+    assert "scene" not in (folder / "dataset.json").read_text()  # older readers still work
     list_as(folder, [None, "crossing"])
     with Dataset.open(folder) as dataset:
         assert dataset.sequences == (SequenceRows("frames-00001", range(3, 5), "crossing"),)
 
 
-def test_a_recording_by_itself_is_a_sequence_unless_its_dataset_says_otherwise(folder, tmp_path_factory):
+def test_a_single_recording_is_a_sequence_by_default(folder, tmp_path_factory):
     def sequences(path):
         with Dataset.open(path) as dataset:
             return dataset.sequences
@@ -186,12 +186,12 @@ def test_a_recording_by_itself_is_a_sequence_unless_its_dataset_says_otherwise(f
     moved.write_bytes(path.read_bytes())
     assert sequences(moved) == (SequenceRows("mine", range(3)),)
     (folder / "dataset.json").write_text("{}")
-    assert len(Dataset.open(path)) == 3  # its frames are there, whatever lies beside it
+    assert len(Dataset.open(path)) == 3  # a damaged manifest beside it does not matter
     with pytest.raises(FormatError, match="wanted format"):
         sequences(path)
 
 
-def test_a_recording_without_truth_is_no_dataset(tmp_path):
+def test_a_recording_without_ground_truth_is_not_a_dataset(tmp_path):
     with RecordingWriter(tmp_path / "a.mcap", Intrinsics(20.0, 20.0, 7.5, 5.5), 12, 16) as writer:
         writer.write(DepthFrame(np.ones((12, 16), np.float32), writer.intrinsics))
     with pytest.raises(FormatError, match="a recording without truth"):

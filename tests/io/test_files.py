@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all, and what goes wrong is one line."""
+"""Files are replaced atomically, and disk errors are one line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.files import read_json_object, replace_file
 
 
-def test_a_folder_that_is_not_there_is_made(tmp_path):
+def test_a_missing_folder_is_created(tmp_path):
     replace_file(tmp_path / "new" / "deep" / "a.txt", b"text")
     assert (tmp_path / "new" / "deep" / "a.txt").read_bytes() == b"text"
 
 
-def test_a_full_disk_leaves_the_older_file_and_nothing_beside_it(tmp_path):
+def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path):
     resource = pytest.importorskip("resource", reason="limits of file sizes are POSIX")
     replace_file(tmp_path / "a.txt", b"older")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -27,7 +27,7 @@ def test_a_full_disk_leaves_the_older_file_and_nothing_beside_it(tmp_path):
     assert (tmp_path / "a.txt").read_bytes() == b"older"
 
 
-def test_a_folder_in_the_place_of_the_file_is_one_line_and_nothing_stays_beside_it(tmp_path):
+def test_a_folder_in_place_of_the_file_is_one_line(tmp_path):
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(PosepipeError, match=r"a\.txt: "):
         replace_file(tmp_path / "a.txt", b"text")
@@ -43,7 +43,7 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"), [(b"", "is not JSON"), (b"[1]", "got list"), (b"[" * 100_000, "is not JSON")]
 )
-def test_what_is_no_json_object_is_one_line(tmp_path, content, problem):
+def test_anything_but_a_json_object_is_one_line(tmp_path, content, problem):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(FormatError, match=problem):
         read_json_object(tmp_path / "a.json")

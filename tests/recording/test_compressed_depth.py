@@ -1,4 +1,4 @@
-"""Compressed depth comes out as it went in, and nothing that it claims is believed."""
+"""Compressed depth is decoded exactly, and its claimed sizes are checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GREY = ros.depth_mm(1)
 
 
 def message(payload: bytes, format: str = "16UC1; compressedDepth png") -> tuple[str, np.ndarray]:
-    """A compressed image's format and data."""
+    """Format and data of a compressed image."""
     return format, np.frombuffer(payload, np.uint8)
 
 
@@ -37,7 +37,7 @@ def message(payload: bytes, format: str = "16UC1; compressedDepth png") -> tuple
         ("16UC1; png compressed ", ros.png(GREY)),
     ],
 )
-def test_millimetres_come_out_as_they_went_in(format, payload):
+def test_millimetres_are_decoded_exactly(format, payload):
     image = message(payload, format)
     assert is_compressed_depth(*image)
     got = decode_compressed_depth(*image)
@@ -46,7 +46,7 @@ def test_millimetres_come_out_as_they_went_in(format, payload):
 
 
 @pytest.mark.parametrize("codec", ["png", "rvl"])
-def test_metres_come_out_within_the_step_of_their_inverse(codec):
+def test_metres_are_decoded_within_one_quantisation_step(codec):
     depth_m = np.linspace(0.3, 9.0, 192, dtype=np.float32).reshape(ros.SHAPE)
     a, b = 100.0 * 101.0, 1.0 - 100.0 * 101.0 / 10.0  # the transport's own, for 10 m and its default of 100
     steps = (a / depth_m + b).astype(np.uint16)
@@ -56,7 +56,7 @@ def test_metres_come_out_within_the_step_of_their_inverse(codec):
     assert got.dtype == np.float32
     assert got[0, 0] == 0
     np.testing.assert_allclose(got[1:], depth_m[1:], rtol=0, atol=1e-6 + (depth_m[1:] ** 2 / a).max())
-    assert (got[1:] >= depth_m[1:] - 1e-5).all()  # the transport cuts off, so that depth grows
+    assert (got[1:] >= depth_m[1:] - 1e-5).all()  # the transport rounds down, and depth grows
 
 
 def test_rvl_worked_out_by_hand():
@@ -79,7 +79,7 @@ def test_rvl_is_lossless(grey):
     np.testing.assert_array_equal(naive.decode_rvl(stream, *grey.shape), grey)
 
 
-def test_an_rvl_stream_cut_or_of_noise_is_refused_or_a_picture():
+def test_a_cut_or_random_rvl_stream_is_refused_or_an_image():
     stream = ros.rvl(GREY)[8:]
     for end in range(0, len(stream) - 4, 4):
         with pytest.raises(ValueError, match="RVL"):
@@ -90,7 +90,7 @@ def test_an_rvl_stream_cut_or_of_noise_is_refused_or_a_picture():
             assert decode_rvl(rng.bytes(size), *GREY.shape).shape == GREY.shape
 
 
-def test_a_png_that_is_not_16_bit_grey_is_told_from_one_that_is():
+def test_a_png_other_than_16_bit_grey_is_refused():
     for picture in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3), np.uint16), np.zeros((4, 4, 3), np.uint8)):
         assert not is_compressed_depth(*message(ros.png(picture), "png"))
         with pytest.raises(ValueError, match="16-bit grey"):
@@ -112,7 +112,7 @@ def test_a_damaged_png_is_refused():
 
 
 @pytest.mark.parametrize(("width", "height"), [(2**31, 2**31), (65536, 65536), (2**32 - 1, 1), (0, 5)])
-def test_claimed_sizes_are_refused_before_memory_is_asked_for(width, height):
+def test_oversized_images_are_refused_before_allocation(width, height):
     lying_png = ros.png(GREY)[:16] + struct.pack(">II", width, height) + ros.png(GREY)[24:]
     lying_rvl = struct.pack("<II", width, height) + ros.rvl(GREY)[8:]
     for payload, codec in ((lying_png, "png"), (lying_rvl, "rvl")):
@@ -130,6 +130,6 @@ def test_claimed_sizes_are_refused_before_memory_is_asked_for(width, height):
         ("32FC1; compressedDepth png", ros.compressed_depth(ros.png(GREY), 0.0, 0.0), "quantisation"),
     ],
 )
-def test_what_is_no_depth_is_told(format, payload, problem):
+def test_images_without_depth_are_an_error(format, payload, problem):
     with pytest.raises(ValueError, match=problem):
         decode_compressed_depth(*message(payload, format))

@@ -20,7 +20,7 @@ from posepipe.recording import DamagedMessageError, McapFile, RecordingReader, R
 from posepipe.recording.containers.mcap_layout import _CHUNK_BEGIN, _is_chunk
 from posepipe.recording.containers.next_chunk import next_chunk
 from posepipe.sources import open_source
-from posepipe.sources.playback import StretchOfSource
+from posepipe.sources.playback import SlicedSource
 from tests.support import ros_writers as ros
 
 COUNT = 9
@@ -29,7 +29,7 @@ TRUTH = {ros.depth_mm(i).tobytes(): i for i in range(COUNT)}
 
 
 def mcap_file(compression: CompressionType, **options) -> Callable[[Path], Path]:
-    """A chunk a frame: calibration, depth and colour."""
+    """One chunk per frame: calibration, depth and colour."""
     return lambda path: ros.write_mcap(path, MESSAGES, chunk_size=1300, compression=compression, **options)
 
 
@@ -46,7 +46,7 @@ WHOLE = {
     "none.bag": bag("none"),
 }
 PACKED = [name for name in WHOLE if name != "none.bag"]
-"""Those that tell of damage themselves: an unpacked bag has no checksum at all."""
+"""Layouts with checksums: an uncompressed bag has none."""
 
 
 @pytest.fixture(params=WHOLE)
@@ -66,7 +66,7 @@ def overwrite(path: Path, offset: int, content: bytes) -> None:
 
 
 def played(path: Path, caplog, **options) -> tuple[list[int], list[str]]:
-    """Which true frames a file gives, each at the place and time that it had, and what is said of the others."""
+    """Numbers of the frames that a file yields, at their index and time, and the warnings about others."""
     caplog.clear()
     with caplog.at_level(logging.WARNING), open_source(path, **options) as source:
         frames = list(source)
@@ -77,7 +77,7 @@ def played(path: Path, caplog, **options) -> tuple[list[int], list[str]]:
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_a_chunk_that_is_damaged_inside_costs_its_own_frames_and_one_line(tmp_path, caplog, name):
+def test_a_damaged_chunk_costs_its_own_frames_and_one_line(tmp_path, caplog, name):
     path = WHOLE[name](tmp_path / name)
     whole, said = played(path, caplog)
     assert (whole, said) == (list(range(COUNT)), [])
@@ -89,13 +89,13 @@ def test_a_chunk_that_is_damaged_inside_costs_its_own_frames_and_one_line(tmp_pa
     assert line.endswith(f"; frame {lost} is left out")
     with open_source(path) as source:
         assert len(source) == COUNT
-        assert [frame.index for frame in source] == numbers  # a frame keeps its place
+        assert [frame.index for frame in source] == numbers  # a frame keeps its index
         with pytest.raises(DamagedMessageError):
             source[lost]
-        assert [frame.index for frame in StretchOfSource(source, every=2)] == [n for n in numbers if n % 2 == 0]
+        assert [frame.index for frame in SlicedSource(source, frame_step=2)] == [n for n in numbers if n % 2 == 0]
 
 
-def test_neighbours_that_are_damaged_are_one_stretch(tmp_path, caplog):
+def test_adjacent_damaged_frames_are_one_warning(tmp_path, caplog):
     path = WHOLE["zstd.mcap"](tmp_path / "a.mcap")
     for offset in chunk_offsets(path)[3:6]:
         overwrite(path, offset + 120, bytes(range(1, 41)))
@@ -105,7 +105,7 @@ def test_neighbours_that_are_damaged_are_one_stretch(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_the_first_chunk_may_be_the_damaged_one(tmp_path, caplog, name):
+def test_the_first_chunk_may_be_damaged(tmp_path, caplog, name):
     path = WHOLE[name](tmp_path / name)
     overwrite(path, chunk_offsets(path)[0] + 120, bytes(range(1, 41)))
     numbers, (line,) = played(path, caplog)
@@ -114,7 +114,7 @@ def test_the_first_chunk_may_be_the_damaged_one(tmp_path, caplog, name):
 
 
 @pytest.mark.parametrize("length", [3, 300, 5000, 2**31])
-def test_behind_a_chunk_whose_length_is_damaged_the_next_is_found(path, caplog, length):
+def test_the_chunk_after_a_damaged_length_is_found(path, caplog, length):
     offset = chunk_offsets(path)[4]
     if path.suffix == ".mcap":
         overwrite(path, offset + 1, struct.pack("<Q", length))
@@ -128,7 +128,7 @@ def test_behind_a_chunk_whose_length_is_damaged_the_next_is_found(path, caplog, 
     assert f"{len(numbers)} complete frames" in said[0] or "left out" in said[-1]
 
 
-def test_behind_a_header_that_is_no_longer_one_the_next_is_found(path, caplog):
+def test_the_chunk_after_a_damaged_header_is_found(path, caplog):
     overwrite(path, chunk_offsets(path)[4], b"\x46\xff\xff\xff" * 8)
     numbers, (line,) = played(path, caplog)
     assert len(numbers) == COUNT - 1
@@ -136,17 +136,17 @@ def test_behind_a_header_that_is_no_longer_one_the_next_is_found(path, caplog):
     assert f"{len(numbers)} complete frames" in line
 
 
-def test_an_index_behind_a_chunk_that_is_none_any_more_is_not_taken_for_the_last_chunk_s(tmp_path, caplog):
+def test_the_index_of_a_lost_chunk_is_not_taken_for_another_s(tmp_path, caplog):
     path = WHOLE["zstd.mcap"](tmp_path / "a.mcap")
-    overwrite(path, chunk_offsets(path)[4], b"\x46")  # an unknown kind of record, as long as it was
+    overwrite(path, chunk_offsets(path)[4], b"\x46")  # a record of unknown type and the same length
     numbers, (line,) = played(path, caplog)
     assert len(numbers) == COUNT - 1
     assert "damaged at byte" in line
 
 
 @pytest.mark.parametrize("name", ["zstd.mcap", "bz2.bag"])
-def test_a_cut_recording_that_is_damaged_too_plays_on_behind_the_damage(tmp_path, caplog, name):
-    """What has no index at its end."""
+def test_a_cut_recording_plays_on_after_damage(tmp_path, caplog, name):
+    """A recording without an index at its end."""
     path = WHOLE[name](tmp_path / name)
     offsets = chunk_offsets(path)
     overwrite(path, offsets[2], b"\x46\xff\xff\xff" * 8)
@@ -161,7 +161,7 @@ def test_a_cut_recording_that_is_damaged_too_plays_on_behind_the_damage(tmp_path
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_where_every_chunk_is_damaged_that_is_one_error(tmp_path, name):
+def test_damage_in_every_chunk_is_one_error(tmp_path, name):
     path = WHOLE[name](tmp_path / name)
     for offset in chunk_offsets(path):
         overwrite(path, offset + 120, bytes(range(1, 41)))
@@ -169,17 +169,17 @@ def test_where_every_chunk_is_damaged_that_is_one_error(tmp_path, name):
         open_source(path)
 
 
-def test_a_damaged_attachment_is_told_and_stepped_over(tmp_path):
+def test_a_damaged_attachment_is_skipped_with_a_warning(tmp_path):
     path = ros.write_mcap(tmp_path / "a.mcap", MESSAGES, chunk_size=1300)
     magic, rest = path.read_bytes()[:8], path.read_bytes()[8:]
     path.write_bytes(magic + b"\x09" + struct.pack("<Q", 20) + b"\xff" * 20 + rest)
     with McapFile(path) as file:
         assert not file.complete
-        assert "what is damaged at byte 8 was passed over" in file.missing(COUNT)
+        assert "what is damaged at byte 8 was skipped" in file.missing(COUNT)
         assert len(file.times_ns(ros.DEPTH)) == COUNT
 
 
-def test_a_labelled_reader_says_that_a_file_is_not_whole(tmp_path):
+def test_a_labelled_reader_reports_an_incomplete_file(tmp_path):
     path = WHOLE["zstd.mcap"](tmp_path / "a.mcap")
     overwrite(path, chunk_offsets(path)[4], b"\x46\xff\xff\xff" * 8)
     with RecordingReader(path, depth_topic=ros.DEPTH) as reader:
@@ -197,19 +197,19 @@ def test_one_file_of_a_folder_may_be_damaged(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("name", ["zstd.mcap", "lz4.mcap", "none.mcap", "bz2.bag"])
-def test_no_damage_makes_a_wrong_frame_where_the_file_has_checksums(tmp_path, caplog, name):
+def test_no_damage_gives_a_wrong_frame_in_files_with_checksums(tmp_path, caplog, name):
     content = WHOLE[name](tmp_path / name).read_bytes()
     begin = 4200 if name.endswith(".bag") else 300
     rng = np.random.default_rng(1)
-    path, lost = tmp_path / f"damaged{Path(name).suffix}", []
+    path, damaged = tmp_path / f"damaged{Path(name).suffix}", []
     for _ in range(40):
         place, size = int(rng.integers(begin, len(content))), int(rng.integers(1, 200))
         path.write_bytes(content[:place] + rng.bytes(len(content[place : place + size])) + content[place + size :])
         with open_source(path) as source:
-            pictures = [np.rint(frame.depth_m * 1000).astype(np.uint16).tobytes() for frame in source]
-        assert set(pictures) <= TRUTH.keys()
-        lost.append(COUNT - len(set(pictures)))
-    assert max(lost) <= 3
+            images = [np.rint(frame.depth_m * 1000).astype(np.uint16).tobytes() for frame in source]
+        assert set(images) <= TRUTH.keys()
+        damaged.append(COUNT - len(set(images)))
+    assert max(damaged) <= 3
 
 
 def test_a_row_of_a_database_that_cannot_be_read_is_left_out(tmp_path, caplog):

@@ -1,4 +1,4 @@
-"""Messages are read as rosbags writes them, for either ROS and byte order, and never beyond their end."""
+"""Messages of rosbags are read exactly, for both versions of ROS and byte orders, never beyond their end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIRES = [(1, True, "ros1"), (2, True, "cdr"), (2, False, "cdr")]
 
 @pytest.mark.parametrize(("version", "little", "encoding"), WIRES)
 @pytest.mark.parametrize("frame_id", ["", "a", "abc", "abcdefg"])  # every alignment of what follows
-def test_fields_are_those_that_were_written(version, little, encoding, frame_id):
+def test_fields_are_read_back_exactly(version, little, encoding, frame_id):
     picture = ros.image(ros.depth_mm(0), ros.START_NS + 7, padding=3)
     picture.fields["header"]["frame_id"] = frame_id
     got = read_image(picture.serialised(version, little), encoding)
@@ -43,7 +43,7 @@ def test_fields_are_those_that_were_written(version, little, encoding, frame_id)
 
 @pytest.mark.parametrize(("version", "little", "encoding"), WIRES)
 def test_a_message_that_ends_too_early_is_a_value_error(version, little, encoding):
-    behind_p = 25  # bytes of binning and region of interest, which nobody reads
+    behind_p = 25  # bytes of binning and region of interest, which are not read
     for message, read, unread in (
         (ros.image(np.zeros((2, 3), np.uint16)), read_image, 0),
         (ros.camera_info(), read_camera_info, behind_p),

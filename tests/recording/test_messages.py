@@ -1,4 +1,4 @@
-"""Messages of which only the time and the numbers are new are those that ROS's own serialiser writes."""
+"""Messages with a cached constant part equal those of ROS's own serialiser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def serialised(kind: str, *fields) -> bytes:
 @pytest.mark.parametrize("stamp_ns", STAMPS_NS)
 @pytest.mark.parametrize(("encoding", "dtype"), [("mono8", np.uint8), ("16UC1", np.uint16), ("32FC1", np.float32)])
 @pytest.mark.parametrize("frame_id", ["", "camera"])
-def test_images_are_those_of_ros(stamp_ns, encoding, dtype, frame_id):
+def test_images_equal_those_of_rosbags(stamp_ns, encoding, dtype, frame_id):
     pixels = np.random.default_rng(0).integers(0, 200, (5, 7)).astype(dtype)
     data = pixels.view(np.uint8).reshape(-1)
     wanted = serialised(ros.IMAGE, ros._header(stamp_ns, frame_id), 5, 7, encoding, 0, 7 * pixels.itemsize, data)
@@ -27,7 +27,7 @@ def test_images_are_those_of_ros(stamp_ns, encoding, dtype, frame_id):
 
 
 @pytest.mark.parametrize("people", [0, 1, 3])
-def test_joints_are_those_of_ros(people):
+def test_joints_equal_those_of_rosbags(people):
     rng = np.random.default_rng(people)
     names = ("head", "hand", "left_foot")
     joints_m, visible = rng.normal(size=(people, 3, 3)).astype(np.float32), rng.random((people, 3)) < 0.5
@@ -38,17 +38,17 @@ def test_joints_are_those_of_ros(people):
         assert ros.encode_joints(names, joints_m, visible, stamp_ns, "f") == wanted
 
 
-def test_camera_info_differs_from_time_to_time_in_its_time_alone():
-    lens = Intrinsics(60.0, 61.0, 15.5, 11.5)
+def test_camera_infos_differ_in_their_time_alone():
+    camera = Intrinsics(60.0, 61.0, 15.5, 11.5)
     for stamp_ns in STAMPS_NS:
-        info = ros.typestore().deserialize_cdr(ros.encode_camera_info(lens, 24, 32, stamp_ns, "f"), ros.CAMERA_INFO)
+        info = ros.typestore().deserialize_cdr(ros.encode_camera_info(camera, 24, 32, stamp_ns, "f"), ros.CAMERA_INFO)
         assert info.header.stamp.sec * 10**9 + info.header.stamp.nanosec == stamp_ns
         assert (info.height, info.width, info.header.frame_id) == (24, 32, "f")
         assert info.k.tolist() == [60, 0, 15.5, 0, 61, 11.5, 0, 0, 1]
 
 
 @pytest.mark.parametrize("where", [(0, 0), (4, 6), (2, slice(None)), (slice(None), slice(None))])
-def test_depth_that_fills_a_part_of_the_frame_is_kept_whole(where):
+def test_depth_in_a_part_of_the_frame_is_stored_completely(where):
     depth_mm = np.zeros((5, 7), np.uint16)
     depth_mm[where] = 1234
     pixels, encoding = ros.depth_pixels(depth_mm.astype(np.float32) * np.float32(0.001))

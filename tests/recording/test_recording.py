@@ -1,4 +1,4 @@
-"""Recordings: what is written is read back, by us and by others, and a cut file gives all it has."""
+"""Recordings: read back exactly, by posepipe and by other programs, complete or cut."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def assert_same_truth(got: object, wanted: LabelledFrame) -> None:
         assert left.flags.writeable, f"{name}: a read-only array would compile every kernel twice"
 
 
-def test_depth_frames_come_back_as_they_went(tmp_path):
+def test_depth_frames_are_read_back(tmp_path):
     frames = [depth_frame(i) for i in range(5)]
     path = record(tmp_path / "a.mcap", frames, metadata={"sensor": "ideal"}, start_time_ns=1_700_000_000_000_000_000)
     with RecordingReader(path) as reader:
@@ -75,7 +75,7 @@ def test_depth_frames_come_back_as_they_went(tmp_path):
             assert_same_depth(got, wanted)
 
 
-def test_labelled_frames_come_back_as_they_went(tmp_path):
+def test_labelled_frames_are_read_back(tmp_path):
     frames = [labelled_frame(i, people=i) for i in range(3)]
     with RecordingReader(record(tmp_path / "a.mcap", frames, body=HUMAN)) as reader:
         assert reader.body == HUMAN
@@ -107,20 +107,20 @@ def test_depth_is_kept_to_a_hundredth_of_a_millimetre(tmp_path_factory, depth_m,
         np.testing.assert_allclose(next(iter(reader)).depth_m, frame.depth_m, atol=ros.WHOLE_MM_TOLERANCE_M)
 
 
-def test_whole_millimetres_are_stored_as_integers_and_finer_depth_as_floats():
+def test_whole_millimetres_are_integers_and_finer_depth_floats():
     assert ros.depth_pixels(np.array([[1.234, 0.0]], np.float32))[1] == "16UC1"
     pixels, encoding = ros.depth_pixels(np.array([[1.2345, 0.0]], np.float32))
     assert encoding == "32FC1"
     assert np.isnan(pixels[0, 1])
 
 
-def test_the_same_frames_make_the_same_bytes(tmp_path):
+def test_equal_frames_give_equal_bytes(tmp_path):
     frames = [labelled_frame(i) for i in range(3)]
     first, second = (record(tmp_path / name, frames, body=HUMAN).read_bytes() for name in ("a.mcap", "b.mcap"))
     assert first == second
 
 
-def test_two_frames_of_one_time_stay_two(tmp_path):
+def test_two_frames_of_equal_time_stay_separate(tmp_path):
     frames = [labelled_frame(0), labelled_frame(0)]
     with RecordingReader(record(tmp_path / "a.mcap", frames, body=HUMAN)) as reader:
         assert [frame.depth.index for frame in reader] == [0, 1]
@@ -157,7 +157,7 @@ def test_a_killed_writer_leaves_every_frame_it_wrote(tmp_path):
     writer = RecordingWriter(tmp_path / "a.mcap", CAMERA, *SHAPE)
     for i in range(3):
         writer.write(depth_frame(i))
-        with RecordingReader(tmp_path / "a.mcap") as reader:  # never closed: what a kill leaves
+        with RecordingReader(tmp_path / "a.mcap") as reader:  # not closed, as after a kill
             assert len(list(reader)) == i + 1
     writer.close()
 
@@ -173,7 +173,7 @@ def test_zeros_after_the_last_frame_are_a_cut(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89MCAP0\r\n", b"not a recording", bytes(100)])
-def test_no_recording_is_a_format_error(tmp_path, content):
+def test_a_file_of_another_format_is_a_format_error(tmp_path, content):
     path = tmp_path / "a.mcap"
     path.write_bytes(content)
     with pytest.raises(FormatError, match=r"a\.mcap"):
@@ -210,7 +210,7 @@ def test_a_recording_without_frames_is_a_format_error(tmp_path):
         RecordingReader(record(tmp_path / "a.mcap", []))
 
 
-def test_mcap_own_reader_sees_our_topics_and_depth(tmp_path):
+def test_the_reader_of_mcap_finds_all_topics_and_depth(tmp_path):
     frames = [labelled_frame(i) for i in range(3)]
     path = record(tmp_path / "a.mcap", frames, body=HUMAN)
     with path.open("rb") as stream:
@@ -228,7 +228,7 @@ def test_mcap_own_reader_sees_our_topics_and_depth(tmp_path):
         np.testing.assert_array_equal(DepthFrame(ros.decode_image(data)[0], CAMERA).depth_m, wanted.depth.depth_m)
 
 
-def test_rosbags_reads_our_recording_with_the_schemas_in_the_file(tmp_path):
+def test_rosbags_reads_a_recording_by_the_schemas_in_the_file(tmp_path):
     frames = [labelled_frame(i) for i in range(3)]
     path = record(tmp_path / "a.mcap", frames, body=HUMAN)
     seen = dict.fromkeys((ros.DEPTH_TOPIC, ros.JOINTS_TOPIC, ros.CAMERA_INFO_TOPIC), 0)
@@ -253,7 +253,7 @@ def test_rosbags_reads_our_recording_with_the_schemas_in_the_file(tmp_path):
 def write_foreign(
     path: Path, images: list[bytes], info: bytes | None, topic: str = "/cam/depth/image_rect_raw"
 ) -> Path:
-    """A recording as another ROS 2 program makes it: all messages in one chunk, its own topic names."""
+    """A recording of another ROS 2 program: all messages in one chunk, with other topic names."""
     with path.open("wb") as stream:
         writer = Writer(stream)
         writer.start(profile="ros2")
@@ -299,7 +299,7 @@ def test_big_endian_and_padded_images_are_read():
     assert got.dtype == np.uint16
 
 
-def test_a_missing_calibration_is_told_and_can_be_given(tmp_path):
+def test_a_missing_calibration_is_an_error_and_can_be_given(tmp_path):
     image = bytes(ros.encode_image(np.full(SHAPE, 1000, np.uint16), "16UC1", 0, "f"))
     path = write_foreign(tmp_path / "a.mcap", [image], None)
     with pytest.raises(FormatError, match="no camera_info"):
@@ -308,22 +308,22 @@ def test_a_missing_calibration_is_told_and_can_be_given(tmp_path):
         assert next(iter(reader)).intrinsics == CAMERA
 
 
-def test_labels_of_a_bent_lens_are_refused(tmp_path, monkeypatch):
+def test_labels_with_lens_distortion_are_refused(tmp_path, monkeypatch):
     message = ros.typestore().deserialize_cdr(camera_info(), ros.CAMERA_INFO)
     message.d = np.array([0.1, 0, 0, 0, 0])
-    bent = ros.typestore().serialize_cdr(message, ros.CAMERA_INFO)
-    monkeypatch.setattr(ros, "encode_camera_info", lambda *_: bent)
-    with pytest.raises(FormatError, match="its labels fit no straight image"):
+    distorted = ros.typestore().serialize_cdr(message, ros.CAMERA_INFO)
+    monkeypatch.setattr(ros, "encode_camera_info", lambda *_: distorted)
+    with pytest.raises(FormatError, match="its labels do not fit the undistorted image"):
         RecordingReader(record(tmp_path / "a.mcap", [labelled_frame(0)], body=HUMAN))
 
 
-def test_topics_are_named_where_depth_is_missing(tmp_path):
+def test_an_error_without_depth_names_the_topics(tmp_path):
     path = write_foreign(tmp_path / "a.mcap", [b""], None, topic="/cam/infra/image")
     with pytest.raises(FormatError, match=r"no depth topic.*/cam/color/image_raw"):
         RecordingReader(path)
 
 
-def test_frames_that_do_not_belong_are_refused(tmp_path):
+def test_frames_of_another_camera_or_body_are_refused(tmp_path):
     with RecordingWriter(tmp_path / "a.mcap", CAMERA, *SHAPE) as writer:
         with pytest.raises(ValueError, match="no body"):
             writer.write(labelled_frame(0))

@@ -1,4 +1,4 @@
-"""From every format to every other and back: depth, times and calibration stay as they were."""
+"""Conversion between all formats preserves depth, times and calibration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from posepipe.sources import open_source
 from posepipe.sources.conversion import convert_frames
 from tests.support.depth_senders import frame_bytes, header_line
 
-LENS = Intrinsics(20.25, 21.5, 7.4, 5.6)
+INTRINSICS = Intrinsics(20.25, 21.5, 7.4, 5.6)
 SHAPE = (12, 16)
 START_NS = 1_790_000_000_123_456_789
 NAMES = ("recording.mcap", "pack.npz", "folder")
@@ -25,10 +25,10 @@ NAMES = ("recording.mcap", "pack.npz", "folder")
 @pytest.fixture
 def recording(tmp_path):
     rng = np.random.default_rng(0)
-    with RecordingWriter(tmp_path / "first.mcap", LENS, *SHAPE, start_time_ns=START_NS) as writer:
+    with RecordingWriter(tmp_path / "first.mcap", INTRINSICS, *SHAPE, start_time_ns=START_NS) as writer:
         for i, time_s in enumerate(np.cumsum(rng.uniform(0.02, 0.05, 5)).round(9) - 0.02):
             depth_mm = rng.integers(500, 5000, SHAPE, dtype=np.uint16) * (rng.random(SHAPE) < 0.9)
-            writer.write(DepthFrame(depth_mm.astype(np.uint16), LENS, float(time_s), i))
+            writer.write(DepthFrame(depth_mm.astype(np.uint16), INTRINSICS, float(time_s), i))
     return tmp_path / "first.mcap"
 
 
@@ -37,11 +37,11 @@ def absolute_ns(source) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("there", "back"), list(itertools.product(NAMES, NAMES)))
-def test_nothing_is_lost_on_the_way(tmp_path, recording, there, back):
+def test_conversion_preserves_every_frame(tmp_path, recording, there, back):
     assert convert_frames(open_source(recording), tmp_path / "a" / there) == 5
     assert convert_frames(open_source(tmp_path / "a" / there), tmp_path / "b" / back) == 5
     with open_source(recording) as wanted, open_source(tmp_path / "b" / back) as got:
-        assert got.intrinsics == LENS
+        assert got.intrinsics == INTRINSICS
         np.testing.assert_array_equal(absolute_ns(got), absolute_ns(wanted))
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one.depth_m, other.depth_m)
@@ -49,8 +49,8 @@ def test_nothing_is_lost_on_the_way(tmp_path, recording, there, back):
 
 def test_depth_finer_than_millimetres_is_kept_or_refused(tmp_path):
     depth_m = np.full(SHAPE, 1.23456, np.float32)
-    with RecordingWriter(tmp_path / "fine.mcap", LENS, *SHAPE) as writer:
-        writer.write(DepthFrame(depth_m, LENS))
+    with RecordingWriter(tmp_path / "fine.mcap", INTRINSICS, *SHAPE) as writer:
+        writer.write(DepthFrame(depth_m, INTRINSICS))
     convert_frames(open_source(tmp_path / "fine.mcap"), tmp_path / "again.mcap")
     np.testing.assert_array_equal(open_source(tmp_path / "again.mcap")[0].depth_m, depth_m)
     for name in ("pack.npz", "folder"):
@@ -60,7 +60,7 @@ def test_depth_finer_than_millimetres_is_kept_or_refused(tmp_path):
     np.testing.assert_allclose(open_source(tmp_path / "rounded.npz")[0].depth_m, 1.235)
 
 
-def test_what_is_there_is_not_written_over(tmp_path, recording):
+def test_an_existing_output_is_not_overwritten(tmp_path, recording):
     before = recording.read_bytes()
     with pytest.raises(PosepipeError, match="is there already"):
         convert_frames(open_source(recording), recording)
@@ -69,7 +69,7 @@ def test_what_is_there_is_not_written_over(tmp_path, recording):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sent", [header_line(), header_line() + frame_bytes(0)[:-9]])
-def test_a_camera_that_gives_no_frame_leaves_nothing(tmp_path, capsys, name, sent):
+def test_a_source_without_frames_leaves_no_file(tmp_path, capsys, name, sent):
     (tmp_path / "sent.bin").write_bytes(sent)
     assert main(["convert", f"camera:pipe:{tmp_path / 'sent.bin'}", str(tmp_path / "new" / name)]) == 1
     (line,) = capsys.readouterr().err.splitlines()
@@ -77,7 +77,7 @@ def test_a_camera_that_gives_no_frame_leaves_nothing(tmp_path, capsys, name, sen
     assert not (tmp_path / "new").exists()
 
 
-def test_frames_that_are_all_damaged_are_one_line_and_leave_nothing(tmp_path, recording, monkeypatch):
+def test_damaged_frames_only_are_one_line_and_leave_no_file(tmp_path, recording, monkeypatch):
     source = open_source(recording)
     monkeypatch.setattr(type(source), "__iter__", lambda self: iter(()))
     with pytest.raises(PosepipeError, match=r"first\.mcap: not a single frame came; .*a\.mcap was not written"):
@@ -85,20 +85,20 @@ def test_frames_that_are_all_damaged_are_one_line_and_leave_nothing(tmp_path, re
     assert not (tmp_path / "a.mcap").exists()
 
 
-def test_an_unknown_suffix_is_told_what_there_is(tmp_path, recording):
+def test_an_unknown_suffix_is_an_error_with_the_formats(tmp_path, recording):
     with pytest.raises(PosepipeError, match=r"written as FILE.mcap, a recording; FILE.npz, a pack; FOLDER"):
         convert_frames(open_source(recording), tmp_path / "film.avi")
 
 
 def test_the_command_converts_what_it_is_given(tmp_path, recording, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["convert", str(recording), "turned.npz", "--rotate", "90", "--every", "2"]) == 0
+    assert main(["convert", str(recording), "turned.npz", "--rotate", "90", "--frame-step", "2"]) == 0
     assert "3 frames -> turned.npz" in capsys.readouterr().out
     with open_source("turned.npz") as source:
         assert source.shape == SHAPE[::-1]
         np.testing.assert_array_equal(source[1].depth_m, np.rot90(open_source(recording)[2].depth_m, -1))
     for target, message in (
-        ("walk.bvh", "is made of results; first: posepipe run"),
+        ("walk.bvh", "is made from results; first: posepipe run"),
         ("a.avi", "recordings are written"),
     ):
         assert main(["convert", str(recording), target]) == 1

@@ -1,4 +1,4 @@
-"""The format of a source is told from its content, whatever its name."""
+"""The format of a source is recognised by content, whatever its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from posepipe.sources.formats.fakenect_dump import ZeroPlane
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
 from tests.support import ros_writers
-from tests.support.azure_recordings import STRAIGHT_LENS, calibration_json, write_azure_recording
+from tests.support.azure_recordings import NO_DISTORTION, calibration_json, write_azure_recording
 from tests.support.kinect_dumps import device_json, write_dump
 
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
@@ -30,7 +30,7 @@ def frames(count: int = 3) -> list[DepthFrame]:
 
 
 def depth_mm() -> np.ndarray:
-    """The frames as a camera gives them: uint16 (N, H, W)."""
+    """Frames as a camera delivers them: uint16 (N, H, W)."""
     return np.stack([np.rint(frame.depth_m * 1000) for frame in frames()]).astype(np.uint16)
 
 
@@ -67,7 +67,7 @@ def make_dataset(path):
 
 
 def messages() -> list[ros_writers.Message]:
-    """The same frames as ROS records them."""
+    """The same frames as ROS messages."""
     found = [ros_writers.camera_info(camera=CAMERA)]
     for frame in frames():
         time_ns = ros_writers.START_NS + round(frame.timestamp_s * 1e9)
@@ -84,12 +84,12 @@ def make_db3(path):
 
 
 def make_azure(path):
-    pytest.importorskip("av", reason="needs the extra azure")
-    write_azure_recording(path, depth_mm(), calibration_json(STRAIGHT_LENS, sensor=SHAPE[::-1]))
+    pytest.importorskip("av", reason="needs the extra azure", exc_type=ImportError)
+    write_azure_recording(path, depth_mm(), calibration_json(NO_DISTORTION, sensor=SHAPE[::-1]))
 
 
 def make_fakenect(path):
-    """Of a Kinect with a base so long that every millimetre has a disparity."""
+    """A dump of a Kinect with a long baseline: every millimetre has its own disparity."""
     plane = {"dcmos_emitter_distance": 150.0, "reference_distance": 120.0, "reference_pixel_size": 0.5}
     write_dump(path, np.searchsorted(ZeroPlane(**plane).millimetres()[:1000], depth_mm()))
     path.joinpath("device.json").write_text(device_json(plane, 200.0))
@@ -108,10 +108,10 @@ MAKERS = {
     "FakenectDump": make_fakenect,
 }
 ONE_CAMERA = {"ItopDepthMap"}
-"""Formats of one size and lens, for which nothing can be made here: each has all of this in its own tests."""
+"""Formats with a fixed size and calibration, which cannot hold these frames; their own tests cover the same."""
 
 
-def test_every_format_of_the_table_is_tried_here():
+def test_every_format_of_the_table_is_tested():
     assert {kind.open.__name__ for kind in FORMATS} == set(MAKERS) | ONE_CAMERA
 
 
@@ -122,7 +122,7 @@ def test_every_format_gives_the_same_frames(tmp_path, kind):
         assert type(source).__name__ == kind
         assert (source.intrinsics, source.frame_count) == (CAMERA, 3)
         assert source.name == str(tmp_path / "thing.bin")
-        for _ in range(2):  # a second pass starts anew
+        for _ in range(2):  # a source can be iterated again
             got = list(source)
             assert len(got) == 3
             for frame, wanted in zip(got, frames(), strict=True):
@@ -140,7 +140,7 @@ def test_a_given_calibration_replaces_the_sources_own(tmp_path, kind):
         assert next(iter(source)).intrinsics == OTHER
 
 
-def test_nothing_there_is_one_line(tmp_path):
+def test_a_missing_source_is_one_line(tmp_path):
     with pytest.raises(SourceError, match="no such file or folder"):
         open_source(tmp_path / "nothing.mcap")
 
@@ -150,28 +150,28 @@ def test_an_empty_folder_is_one_line(tmp_path):
         open_source(tmp_path)
 
 
-def test_a_folder_of_other_things_is_told(tmp_path):
+def test_a_folder_without_depth_is_an_error(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(SourceError, match="without depth frames"):
         open_source(tmp_path)
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"hello", "no known kind")])
-def test_an_unknown_file_is_told_what_is_readable(tmp_path, content, message):
+def test_an_unknown_file_is_an_error_with_the_formats(tmp_path, content, message):
     (tmp_path / "thing.npz").write_bytes(content)
     with pytest.raises(SourceError, match=rf"{message}; readable: .*\.mcap.*posepipe run --help") as error:
         open_source(tmp_path / "thing.npz")
     assert len(str(error.value).removeprefix(str(tmp_path))) < 150
 
 
-def test_one_picture_is_told_to_be_given_as_its_folder(tmp_path):
+def test_a_single_image_is_an_error_that_names_its_folder(tmp_path):
     make_png(tmp_path / "frames")
     with pytest.raises(SourceError, match=r"one picture; give the folder that it lies in, with a camera\.json"):
         open_source(tmp_path / "frames" / "000000.png")
 
 
 @pytest.mark.parametrize("kind", ["NpzPack", "RecordingSource"])
-def test_a_cut_file_plays_or_is_a_format_error_and_never_anything_else(tmp_path, kind):
+def test_a_cut_file_plays_or_is_a_format_error(tmp_path, kind):
     MAKERS[kind](tmp_path / "whole")
     content = (tmp_path / "whole").read_bytes()
     for tenth in range(1, 10):

@@ -1,4 +1,4 @@
-"""Recordings as k4arecorder lays them out, byte by byte: its own SDK is not to be had, and no other muxer writes b16g.
+"""Recordings in the layout of k4arecorder, byte by byte: no available muxer writes b16g.
 
 Microsecond time codes; tracks COLOR (MJPEG), DEPTH and IR (b16g) and IMU; ``calibration.json`` attached; a cluster for
 every 32 ms, cues for the first track alone; sizes written when the file is closed.
@@ -17,16 +17,16 @@ from pathlib import Path
 import numpy as np
 
 UNKNOWN = (1 << 56) - 1
-"""Size of a segment whose recorder was killed."""
-NFOV_LENS = (0.51297, 0.51692, 0.49278, 0.49290, 0.54794, -0.02097, -0.00265, 0.88968, 0.08613, -0.01391,
+"""Size of the segment after a killed recorder."""
+NFOV_PARAMETERS = (0.51297, 0.51692, 0.49278, 0.49290, 0.54794, -0.02097, -0.00265, 0.88968, 0.08613, -0.01391,
              0.0, 0.0, -7.2e-5, 2.1e-5)  # fmt: skip
-"""cx cy fx fy k1-k6 codx cody p2 p1, of the size that factories measure."""
-STRAIGHT_LENS = (0.5, 0.5, 1.25, 1.75, *(0.0,) * 10)
+"""cx cy fx fy k1-k6 codx cody p2 p1, typical of a factory calibration."""
+NO_DISTORTION = (0.5, 0.5, 1.25, 1.75, *(0.0,) * 10)
 _MJPEG = b"\xff\xd8\xff\xd9"
 
 
 def element(code: int, content: bytes | int | str | float, size: int | None = None) -> bytes:
-    """One EBML element; a size of 8 bytes, which every reader takes."""
+    """One EBML element, with a size of 8 bytes, which every reader accepts."""
     if isinstance(content, str):
         content = content.encode()
     elif isinstance(content, int):
@@ -37,14 +37,14 @@ def element(code: int, content: bytes | int | str | float, size: int | None = No
     return name + ((1 << 56) | (len(content) if size is None else size)).to_bytes(8, "big") + content
 
 
-def calibration_json(lens=NFOV_LENS, sensor=(1024, 1024), model="BrownConrady") -> bytes:
-    """The part of the factory's calibration that says how the depth camera sees; other cameras come first."""
+def calibration_json(parameters=NFOV_PARAMETERS, sensor=(1024, 1024), model="BrownConrady") -> bytes:
+    """Depth calibration in the format of the factory; another camera comes first."""
 
-    def camera(place: str, parameters, size) -> dict:
+    def camera(place: str, values, size) -> dict:
         return {
             "Intrinsics": {
-                "ModelParameterCount": len(parameters),
-                "ModelParameters": list(parameters),
+                "ModelParameterCount": len(values),
+                "ModelParameters": list(values),
                 "ModelType": f"CALIBRATION_LensDistortionModel{model}",
             },
             "Location": f"CALIBRATION_CameraLocation{place}",
@@ -53,7 +53,7 @@ def calibration_json(lens=NFOV_LENS, sensor=(1024, 1024), model="BrownConrady") 
         }
 
     colour = camera("PV0", (0.5, 0.5, 0.48, 0.64, *(0.0,) * 10), (4096, 3072))
-    return json.dumps({"CalibrationInformation": {"Cameras": [colour, camera("D0", lens, sensor)]}}).encode()
+    return json.dumps({"CalibrationInformation": {"Cameras": [colour, camera("D0", parameters, sensor)]}}).encode()
 
 
 def azure_recording(
@@ -64,7 +64,7 @@ def azure_recording(
     fourcc: bytes = b"b16g",
     closed: bool = True,
 ) -> bytes:
-    """Bytes of a recording of uint16 (N, H, W) depth; IR and colour are there too and hold something else."""
+    """Bytes of a recording of uint16 (N, H, W) depth, with other content in IR and colour."""
     height, width = depth_mm.shape[1:]
     head = element(0x1A45DFA3, element(0x4282, "matroska") + element(0x4287, 4) + element(0x4285, 2))
     info = element(
@@ -113,7 +113,7 @@ def _tag(name: str, value: str, track: int | None = None) -> bytes:
 
 
 def write_azure_recording(path: str | Path, depth_mm: np.ndarray, calibration: bytes | None, **changes) -> Path:
-    """Write a recording of 30 frames a second, the first 5 ms after the colour camera's."""
+    """Write a recording of 30 frames per second; the first is 5 ms after that of the colour camera."""
     times_us = 5000 + np.round(np.arange(len(depth_mm)) * 1e6 / 30).astype(int)
     Path(path).write_bytes(azure_recording(depth_mm, times_us, calibration, **changes))
     return Path(path)

@@ -1,4 +1,4 @@
-"""What a program sends us through a pipe or a socket: frames whose content tells which they are."""
+"""Streams for pipes and sockets: frames with content that depends on their index."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 
 WIDTH, HEIGHT = 32, 24
-LENS = Intrinsics(28.0, 28.5, 15.5, 11.5)
+INTRINSICS = Intrinsics(28.0, 28.5, 15.5, 11.5)
 START_NS = 1_700_000_000_123_456_789
 STEP_NS = 33_333_333
 
@@ -22,7 +22,7 @@ def header_line(**changes: object) -> bytes:
 
 
 def depth_mm_of(index: int, shape: tuple[int, int] = (HEIGHT, WIDTH)) -> np.ndarray:
-    """Noise that is the same for the same index and hard to compress."""
+    """Noise that depends on the index alone and is hard to compress."""
     return np.random.default_rng(index).integers(500, 9000, shape, dtype=np.uint16)
 
 

@@ -1,4 +1,4 @@
-"""Folders as fakenect-record of libfreenect writes them (fakenect/record.c)."""
+"""Folders in the format of libfreenect's fakenect-record (fakenect/record.c)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ START_NS = 1_290_000_000_123_456_000
 
 
 def write_dump(folder: Path, images: np.ndarray, step_ns: int = 33_333_000) -> list[str]:
-    """What fakenect-record writes: depth between colour and acceleration; returns the names of the depth files."""
+    """Write depth between colour and acceleration; return the names of the depth files."""
     folder.mkdir(parents=True)
     names, depth_names = [], []
     for k, image in enumerate(images):

@@ -1,4 +1,4 @@
-"""Files of ROS messages for tests: the same messages as a bag of ROS 1, a database of ROS 2 or an MCAP file."""
+"""Files of ROS messages: the same messages as ROS 1 bag, ROS 2 database or MCAP file."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ INFO = "/camera/depth/camera_info"
 
 @dataclass(frozen=True)
 class Message:
-    """One message, not yet serialised: what it holds depends on the ROS that writes it."""
+    """One message before serialisation, which depends on the version of ROS."""
 
     topic: str
-    kind: str  #: as ROS 2 writes it
+    kind: str  #: message type, as ROS 2 writes it
     time_ns: int  #: of the recorder
     fields: dict[str, Any]
 
     def serialised(self, ros: int, little_endian: bool = True) -> bytes:
-        """The bytes of ROS 1 or 2, by rosbags."""
+        """Serialise for ROS 1 or 2, by rosbags."""
         store = typestore(ros)
         built = _built(store, self.kind, self.fields, ros)
         if ros == 1:
@@ -54,7 +54,7 @@ def _built(store: Any, kind: str, fields: dict[str, Any], ros: int) -> Any:
         stamp = _built(store, "builtin_interfaces/msg/Time", fields["stamp"], ros)
         counter = {"seq": 0} if ros == 1 else {}
         return store.types[kind](**counter, stamp=stamp, frame_id=fields["frame_id"])
-    if kind == "sensor_msgs/msg/CameraInfo" and ros == 1:  # which writes the matrices in capitals
+    if kind == "sensor_msgs/msg/CameraInfo" and ros == 1:  # its matrices have capital names
         fields = {name.upper() if name in "dkrp" else name: value for name, value in fields.items()}
     kinds = {"header": "std_msgs/msg/Header", "roi": "sensor_msgs/msg/RegionOfInterest"}
     parts = {n: _built(store, kinds[n], v, ros) if n in kinds else v for n, v in fields.items()}
@@ -75,7 +75,7 @@ def image(
     padding: int = 0,
     stamp_ns: int | None = None,
 ) -> Message:
-    """sensor_msgs/Image of pixels (H, W), with so many bytes behind each row."""
+    """sensor_msgs/Image of pixels (H, W), with padding bytes after each row."""
     ordered = np.ascontiguousarray(pixels.astype(pixels.dtype.newbyteorder(">" if big_endian else "<")))
     rows = np.pad(ordered.view(np.uint8).reshape(len(pixels), -1), ((0, 0), (0, padding)), constant_values=0xAA)
     fields = {
@@ -105,8 +105,8 @@ def camera_info(
     d: Sequence[float] = (0.0,) * 5,
     p: Intrinsics | None = None,
 ) -> Message:
-    """sensor_msgs/CameraInfo; ``p`` is the camera of the rectified picture, which is the same if not given."""
-    straight = p or camera
+    """sensor_msgs/CameraInfo; ``p`` are the intrinsics of the rectified image, by default the same."""
+    rectified = p or camera
     fields = {
         "header": _header(time_ns),
         "height": shape[0],
@@ -115,7 +115,7 @@ def camera_info(
         "d": np.array(d, float),
         "k": np.array([camera.fx, 0, camera.cx, 0, camera.fy, camera.cy, 0, 0, 1]),
         "r": np.eye(3).reshape(-1),
-        "p": np.array([straight.fx, 0, straight.cx, 0, 0, straight.fy, straight.cy, 0, 0, 0, 1, 0]),
+        "p": np.array([rectified.fx, 0, rectified.cx, 0, 0, rectified.fy, rectified.cy, 0, 0, 0, 1, 0]),
         "binning_x": 0,
         "binning_y": 0,
         "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False},
@@ -132,13 +132,13 @@ def text(value: str, topic: str, time_ns: int = START_NS) -> Message:
 
 
 def depth_mm(index: int, shape: tuple[int, int] = SHAPE) -> np.ndarray:
-    """Millimetres, with holes, that tell one frame from another."""
+    """Millimetres, with holes, that depend on the index."""
     rng = np.random.default_rng(index)
     return (rng.integers(500, 9000, shape) * (rng.random(shape) < 0.8)).astype(np.uint16)
 
 
 def depth_recording(count: int = 3, colour: bool = True) -> list[Message]:
-    """Depth, its calibration and, as everywhere, a colour stream that nobody asks for."""
+    """Depth, its calibration and a colour stream."""
     messages = []
     for i in range(count):
         time_ns = START_NS + i * 10**9 // 30
@@ -150,7 +150,7 @@ def depth_recording(count: int = 3, colour: bool = True) -> list[Message]:
 
 
 def write_bag(path: Path, messages: Sequence[Message], compression: str = "none", chunk_bytes: int = 1 << 20) -> Path:
-    """A bag of ROS 1, by rosbags; a message whose ``fields`` hold bytes under "raw" is written as it is."""
+    """Write a ROS 1 bag, by rosbags; bytes in ``fields["raw"]`` are written unchanged."""
     path.unlink(missing_ok=True)
     writer = BagWriter(path)
     writer.chunk_threshold = chunk_bytes
@@ -167,7 +167,7 @@ def write_bag(path: Path, messages: Sequence[Message], compression: str = "none"
 
 
 def write_db3(path: Path, messages: Sequence[Message], packed: Callable[[bytes], bytes] = bytes) -> Path:
-    """A database as rosbag2 of Foxy wrote it, without definitions of types."""
+    """Write a database in the format of rosbag2 in Foxy, without type definitions."""
     path.unlink(missing_ok=True)
     database = sqlite3.connect(path)
     database.execute("CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, "
@@ -190,7 +190,7 @@ def write_db3(path: Path, messages: Sequence[Message], packed: Callable[[bytes],
 
 
 def write_mcap(path: Path, messages: Sequence[Message], encoding: str = "cdr", **options: Any) -> Path:
-    """An MCAP file by its own library, as another program makes it; ``options`` are those of its writer."""
+    """Write an MCAP file by its own library; ``options`` are those of its writer."""
     with path.open("wb") as stream:
         writer = mcap.writer.Writer(stream, **options)
         writer.start(profile="ros2" if encoding == "cdr" else encoding)
@@ -211,7 +211,7 @@ def png(grey: np.ndarray) -> bytes:
 
 
 def compressed_depth(content: bytes, a: float = 0.0, b: float = 0.0) -> bytes:
-    """What compressed_depth_image_transport puts before its picture."""
+    """Header of compressed_depth_image_transport, and an image."""
     return struct.pack("<iff", 0, a, b) + content
 
 
@@ -247,20 +247,20 @@ def rvl(grey: np.ndarray) -> bytes:
 
 def record_realsense(path: Path, frames: Sequence[np.ndarray], unit_m: float = 0.001, model: str = "brown_conrady",
                      coefficients: Sequence[float] = (0.0,) * 5) -> Path:  # fmt: skip
-    """Depth frames as RealSense's own SDK records them, of a camera made of software: .db3, or .bag up to 2.57."""
+    """Record depth frames of a software device by the RealSense SDK: .db3, or .bag up to 2.57."""
     import pyrealsense2 as rs
 
     height, width = frames[0].shape
     device = rs.software_device()
     sensor = device.add_sensor("Stereo Module")
-    lens = rs.intrinsics()
-    lens.width, lens.height, lens.fx, lens.fy, lens.ppx, lens.ppy = (
+    own = rs.intrinsics()
+    own.width, own.height, own.fx, own.fy, own.ppx, own.ppy = (
         width, height, CAMERA.fx, CAMERA.fy, CAMERA.cx, CAMERA.cy,
     )  # fmt: skip
-    lens.model, lens.coeffs = getattr(rs.distortion, model), list(coefficients)
+    own.model, own.coeffs = getattr(rs.distortion, model), list(coefficients)
     stream = rs.video_stream()
     stream.type, stream.index, stream.uid, stream.fmt = rs.stream.depth, 0, 0, rs.format.z16
-    stream.width, stream.height, stream.fps, stream.bpp, stream.intrinsics = width, height, 30, 2, lens
+    stream.width, stream.height, stream.fps, stream.bpp, stream.intrinsics = width, height, 30, 2, own
     profile = sensor.add_video_stream(stream).as_video_stream_profile()
     sensor.add_read_only_option(rs.option.depth_units, unit_m)
     recorder = rs.recorder(str(path), device)
@@ -274,7 +274,7 @@ def record_realsense(path: Path, frames: Sequence[np.ndarray], unit_m: float = 0
         frame.timestamp, frame.domain = START_NS / 1e6 + i * 1000 / 30, rs.timestamp_domain.system_time
         frame.frame_number, frame.depth_units = i, unit_m
         sensor.on_video_frame(frame)
-        assert arrived.acquire(timeout=10), "the SDK lost a frame"
+        assert arrived.acquire(timeout=10), "the SDK dropped a frame"
     recorded.stop()
     recorded.close()
     recorder.pause()

@@ -1,8 +1,8 @@
-"""Depth in a sensor_msgs/CompressedImage: a PNG of 16-bit grey, or what ROS's compressed_depth_image_transport makes.
+"""Depth in a sensor_msgs/CompressedImage: a 16-bit grey PNG, or the format of compressed_depth_image_transport.
 
-That one puts 12 bytes first: an enum, and a and b of the quantisation. Depth in millimetres (16UC1) follows as a PNG or
-as RVL, whose columns and rows stand in 8 bytes more; depth in metres (32FC1) does so as 16-bit steps of its inverse,
-value = a / depth + b, with 0 for no reading.
+That format starts with 12 bytes: an enum, and the quantisation parameters a and b. Depth in millimetres (16UC1)
+follows as PNG, or as RVL after 8 more bytes, columns and rows. Depth in metres (32FC1) is stored likewise, quantised to
+16 bits as value = a / depth + b, with 0 = no reading.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 MAX_PIXELS = 1 << 26
-"""Larger pictures are damage, or worse: no depth camera has a tenth of it."""
+"""Maximum image size, against damaged or hostile headers: ten times that of any depth camera."""
 
 _CONFIG = struct.Struct("<iff")
 _RVL_SIZE = struct.Struct("<II")
@@ -23,7 +23,7 @@ _PNG_END = b"IEND\xaeB`\x82"
 
 
 def is_compressed_depth(image_format: str, data: np.ndarray) -> bool:
-    """Whether a compressed image, uint8 (N,), holds depth: its format says so, or it is grey of 16 bits."""
+    """Whether a compressed image, uint8 (N,), contains depth, by its format or as 16-bit grey PNG."""
     if "compressedDepth" in image_format:
         return True
     try:
@@ -33,12 +33,21 @@ def is_compressed_depth(image_format: str, data: np.ndarray) -> bool:
 
 
 def decode_compressed_depth(image_format: str, data: np.ndarray) -> np.ndarray:
-    """Depth (H, W) of a compressed image, uint8 (N,): uint16 millimetres, or float32 metres with 0 for no reading.
+    """Decode the depth of a compressed image.
+
+    Parameters
+    ----------
+    image_format : ``format`` of the message
+    data : uint8 (N,)
+
+    Returns
+    -------
+    (H, W), uint16 millimetres, or float32 metres with 0 = no reading
 
     Raises
     ------
     ValueError
-        For an image that holds no depth, is damaged, or claims more than MAX_PIXELS.
+        When the image contains no depth, is damaged, or has more than MAX_PIXELS.
     """
     payload = data.tobytes()
     encoding, _, transport = (part.strip() for part in image_format.partition(";"))
@@ -56,7 +65,7 @@ def decode_compressed_depth(image_format: str, data: np.ndarray) -> np.ndarray:
 
 
 def decode_png(data: bytes) -> np.ndarray:
-    """Grey levels uint16 (H, W). Raises ValueError for another PNG, a cut one, or none."""
+    """Decode a 16-bit grey PNG to uint16 (H, W). Raises ValueError for other or damaged data."""
     width, height, bits, colour = _png_head(data)
     if (bits, colour) != (16, 0):
         raise ValueError(f"wanted a PNG of 16-bit grey, got {bits}-bit of colour type {colour}")
@@ -73,7 +82,7 @@ def decode_png(data: bytes) -> np.ndarray:
 
 
 def _png_head(data: bytes) -> tuple[int, int, int, int]:
-    """Width, height, bits and colour type."""
+    """Width, height, bits per pixel and colour type."""
     if len(data) < _PNG_HEAD.size or not data.startswith(_PNG_SIGNATURE):
         raise ValueError("wanted a PNG of 16-bit grey, got something else")
     _, _, _, width, height, bits, colour = _PNG_HEAD.unpack_from(data)
@@ -81,7 +90,7 @@ def _png_head(data: bytes) -> tuple[int, int, int, int]:
 
 
 def _rvl(payload: bytes) -> np.ndarray:
-    from posepipe.recording.codecs.rvl import decode_rvl  # few recordings need it, and Numba is slow to import
+    from posepipe.recording.codecs.rvl import decode_rvl  # rarely needed, and Numba is slow to import
 
     if len(payload) < _CONFIG.size + _RVL_SIZE.size:
         raise ValueError(f"compressed depth rvl with {len(payload)} bytes")
@@ -96,7 +105,7 @@ def _check_size(width: int, height: int) -> None:
 
 
 def _depth_of_inverse(grey: np.ndarray, a: float, b: float) -> np.ndarray:
-    """Metres of quantised inverse depth."""
+    """Convert quantised inverse depth to metres."""
     if not (np.isfinite(a) and np.isfinite(b) and a > 0):
         raise ValueError(f"compressed depth with quantisation a = {a}, b = {b}")
     with np.errstate(divide="ignore"):

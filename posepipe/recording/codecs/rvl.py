@@ -1,9 +1,9 @@
-"""RVL: depth as runs of zeros and small differences, the quickest of the lossless codecs for it.
+"""RVL, a fast lossless codec for depth: runs of zeros, and differences of readings.
 
-The stream is made of 4-bit nibbles, eight in a 32-bit little-endian word, the highest first. A number is written three
-bits a nibble, the lowest first; the fourth bit says that more follow. Pixels, row by row, alternate between a run of
-zeros (its length) and a run of readings (its length, then for each the difference from the reading before, with the
-sign in the lowest bit).
+The stream consists of 4-bit nibbles, eight per 32-bit little-endian word, the highest first. A number has three bits
+per nibble, the lowest first; the fourth bit means that more follow. Pixels, row by row, alternate between two runs:
+zeros (their number), and readings (their number, then the difference of each from the previous reading, with the sign
+in the lowest bit).
 
 References
 ----------
@@ -15,19 +15,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_NIBBLES_A_WORD = 8
-_MOST_BITS = 32  #: a number that goes on beyond these is no number
+_NIBBLES_PER_WORD = 8
+_MAX_BITS = 32  #: a longer number is invalid
 
 
 @njit(inline="always")
 def _number(words, at):
-    """The number at nibble ``at``, and the nibble behind it; -1 where there is none."""
+    """Decode the number at nibble ``at``: the number, or -1 for an invalid one, and the next nibble."""
     value = np.int64(0)
-    for bit in range(0, _MOST_BITS, 3):
-        if at >= words.shape[0] * _NIBBLES_A_WORD:
+    for bit in range(0, _MAX_BITS, 3):
+        if at >= words.shape[0] * _NIBBLES_PER_WORD:
             return np.int64(-1), at
-        shift = 4 * (_NIBBLES_A_WORD - 1 - at % _NIBBLES_A_WORD)
-        nibble = (np.int64(words[at // _NIBBLES_A_WORD]) >> shift) & 15
+        shift = 4 * (_NIBBLES_PER_WORD - 1 - at % _NIBBLES_PER_WORD)
+        nibble = (np.int64(words[at // _NIBBLES_PER_WORD]) >> shift) & 15
         at += 1
         value |= (nibble & 7) << bit
         if nibble < 8:
@@ -37,7 +37,13 @@ def _number(words, at):
 
 @njit(cache=True)
 def _decode(words, grey):
-    """Fill ``grey`` uint16 (N,), zeros at first, from ``words`` uint32 (M,); False where they do not fit."""
+    """Decode a stream; return False when it does not fit the image.
+
+    Parameters
+    ----------
+    words : uint32 (M,)
+    grey : uint16 (N,), zeros, written in place
+    """
     at, pixel, reading = 0, 0, np.int64(0)
     while pixel < grey.shape[0]:
         zeros, at = _number(words, at)
@@ -56,12 +62,12 @@ def _decode(words, grey):
 
 
 def decode_rvl(stream: bytes, height: int, width: int) -> np.ndarray:
-    """Grey levels uint16 (height, width) of an RVL stream.
+    """Decode an RVL stream to grey levels, uint16 (height, width).
 
     Raises
     ------
     ValueError
-        Where the stream does not hold as many pixels.
+        When the stream does not contain this number of pixels.
     """
     words = np.frombuffer(stream + bytes(-len(stream) % 4), "<u4").astype(np.uint32)
     grey = np.zeros(height * width, np.uint16)

@@ -1,8 +1,8 @@
-"""Files that pack messages into compressed chunks with an index behind each: MCAP, and bags of ROS 1.
+"""Files with messages in compressed chunks, each followed by its index: MCAP and ROS 1 bags.
 
-The index of the whole file stands at its end, where a killed writer has not been. Walking the headers of all records
-costs about 12 microseconds each, serves whole and cut files alike, and needs no second code path. Where a header is
-damaged, the walk goes on at the next chunk; where the content of a chunk is, its messages are lost and no others.
+The index of the whole file is at its end, and missing after a killed writer. This reader scans the record headers
+instead, for complete and cut files alike. It takes about 12 microseconds per record. After a damaged header the scan
+continues at the next chunk. A damaged chunk loses its own messages and no others.
 """
 
 from __future__ import annotations
@@ -21,105 +21,108 @@ from posepipe.io.files import disk_errors
 from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
 MAX_CHUNK_BYTES = 1 << 30
-"""A damaged size must not ask for all the memory there is."""
+"""Maximum size of an unpacked chunk, against damaged sizes."""
 _OUTSIDE = -1
 
 
 class Channel(NamedTuple):
-    """Who speaks: ROS 1 calls it a connection. Several may share a topic."""
+    """One stream of messages; ROS 1 calls it a connection. Several may share a topic."""
 
     topic: str
-    kind: str
-    encoding: str
+    kind: str  #: message type, as in `Topic`
+    encoding: str  #: as in `Topic`
 
 
 class MessagePlace(NamedTuple):
-    """Where one message stands."""
+    """Position of one message."""
 
     channel: int
     time_ns: int
-    offset: int  #: of its record, in the unpacked chunk or, outside of chunks, in the file
+    offset: int  #: of its record, in the unpacked chunk, or in the file for messages outside chunks
 
 
 @dataclass(slots=True)
 class ChunkPlace:
-    """Where one chunk lies and where each channel speaks in it."""
+    """Position of one chunk, and index of its messages."""
 
     offset: int  #: byte of the record header
     index: dict[int, np.ndarray] = field(default_factory=dict)  #: channel -> int64 (N, 2): time, offset; {} = unknown
-    certain: bool = True  #: no part of the index is lost
+    index_complete: bool = True  #: False if part of the index may be missing
 
 
 @dataclass(slots=True)
 class Layout:
-    """What the record headers of a file tell, before any chunk is unpacked."""
+    """Structure of a file, from its record headers alone."""
 
     chunks: list[ChunkPlace] = field(default_factory=list)
     channels: dict[int, Channel] = field(default_factory=dict)
-    outside: list[MessagePlace] = field(default_factory=list)  #: messages that stand in no chunk
-    complete: bool = False
-    readable_bytes: int = 0  #: end of the last whole record
-    size: int = 0
-    damaged: list[int] = field(default_factory=list)  #: bytes where something could not be read and was passed over
-    indexed: ChunkPlace | None = None  #: whose index the next records may be: it stands right behind its chunk
+    outside: list[MessagePlace] = field(default_factory=list)  #: messages outside chunks
+    complete: bool = False  #: whether the end of the file was found
+    readable_bytes: int = 0  #: end of the last complete record
+    size: int = 0  #: of the file, bytes
+    damaged: list[int] = field(default_factory=list)  #: positions of skipped, unreadable data
+    indexed: ChunkPlace | None = (
+        None  #: chunk of the index records that may follow; an index directly follows its chunk
+    )
 
     def begin_chunk(self) -> None:
-        """Note the chunk at `readable_bytes`."""
+        """Add the chunk at `readable_bytes`."""
         self.indexed = ChunkPlace(self.readable_bytes)
         self.chunks.append(self.indexed)
 
     def index_record(self) -> ChunkPlace:
-        """Whose index the record at `readable_bytes` is part of. One that follows no chunk tells of a lost one."""
+        """Chunk of the index record at `readable_bytes`. Without a preceding chunk, that chunk is damaged."""
         if self.indexed is None:
             self.damaged.append(self.readable_bytes)
             self.indexed = ChunkPlace(self.readable_bytes)
         return self.indexed
 
-    def pass_over(self) -> None:
-        """The record at `readable_bytes` is damaged: what it might have said of the last chunk is not known."""
+    def skip_record(self) -> None:
+        """Note a damaged record at `readable_bytes`. It may have been part of the last chunk's index."""
         self.damaged.append(self.readable_bytes)
-        self.doubt_last_chunk()
+        self.distrust_last_index()
 
-    def doubt_last_chunk(self) -> None:
-        """A cut, or damage, may have gone through its index."""
+    def distrust_last_index(self) -> None:
+        """Note that the index of the last chunk may be cut or damaged."""
         if self.chunks:
-            self.chunks[-1].certain = False
+            self.chunks[-1].index_complete = False
 
 
 def walk_records(
     layout: Layout, take_record: Callable[[], bool], next_chunk_after: Callable[[int], int | None]
 ) -> None:
-    """Take in one record after another, to the end of the file or of what can be read of it.
+    """Read record after record, to the end of the file or of its readable part.
 
     Parameters
     ----------
-    take_record : notes the record at `Layout.readable_bytes` and steps over it; False where there is no whole one
-    next_chunk_after : where the next chunk begins behind a byte; None where there is none
+    layout : Layout, extended in place
+    take_record : adds the record at `Layout.readable_bytes` and advances; False when no complete record is there
+    next_chunk_after : start of the next chunk after a position; None = no chunk
     """
-    before = layout.readable_bytes  # a record whose length is damaged reaches beyond the chunk to go on with
+    before = layout.readable_bytes  # a record with a damaged length may extend beyond the next chunk
     while not layout.complete and layout.readable_bytes < layout.size:
         here = layout.readable_bytes
         if take_record():
             before = here
         elif (found := next_chunk_after(before)) is not None:
-            layout.pass_over()
+            layout.skip_record()
             layout.readable_bytes = before = found
         else:
             return
 
 
 class ChunkedFile(MessageFile):
-    """Messages of one file, by topic; a format says how its records are read.
+    """Messages of one file, by topic. A subclass reads the records of its format.
 
     Parameters
     ----------
     path : the file
-    read_layout : walks the record headers of an open file
+    read_layout : scans the record headers of an open file
 
     Raises
     ------
     FormatError
-        For a file of another format, or one of which nothing can be read.
+        When the file has another format, or nothing in it can be read.
     """
 
     def __init__(self, path: str | Path, read_layout: Callable[[IO[bytes], Path], Layout]) -> None:
@@ -130,12 +133,12 @@ class ChunkedFile(MessageFile):
             with disk_errors(self.path):
                 self._layout = read_layout(self._stream, self.path)
             if not self._layout.complete:
-                self._layout.doubt_last_chunk()
+                self._layout.distrust_last_index()
             if not self._layout.chunks and not self._layout.outside:
                 raise FormatError(self.path, "no complete frame in the recording")
             self._unpacked: tuple[int, bytes] = (_OUTSIDE, b"")
-            self._lost: dict[int, str] = {}  # chunks that cannot be unpacked, and why
-            self._learn()
+            self._damaged: dict[int, str] = {}  # chunk -> why it cannot be unpacked
+            self._index_chunks()
             self.complete = self._layout.complete and not self._layout.damaged
         except BaseException:
             self._stream.close()
@@ -145,24 +148,26 @@ class ChunkedFile(MessageFile):
 
     @abstractmethod
     def _unpack(self, place: ChunkPlace) -> bytes:
-        """The records inside a chunk."""
+        """Unpack the records of a chunk."""
 
     @abstractmethod
     def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace]:
-        """Channels, with their ids, and messages of an unpacked chunk."""
+        """Iterate over channels, with their ids, and messages of an unpacked chunk."""
 
     @abstractmethod
     def _record(self, offset: int) -> bytes:
-        """A record outside of chunks, whole."""
+        """Read a complete record outside chunks."""
 
     @abstractmethod
     def _message(self, content: bytes, offset: int) -> tuple[int, int, bytes]:
-        """Channel, time and bytes of the message whose record begins at ``offset``."""
+        """Channel, time and bytes of the message with its record at ``offset``."""
 
     def times_ns(self, topic: str) -> np.ndarray:
+        """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
     def message(self, topic: str, index: int) -> bytes:
+        """Read one message. Raises DamagedMessageError where the file is damaged."""
         time_ns, chunk, offset, channel = map(int, self._places_of(topic)[index])
         with disk_errors(self.path), self._chunk_errors(self.offset(topic, index)):
             if chunk == _OUTSIDE:
@@ -174,22 +179,25 @@ class ChunkedFile(MessageFile):
         return data
 
     def offset(self, topic: str, index: int) -> int:
+        """Position in the file of a message, or of its chunk."""
         _, chunk, offset, _ = self._places_of(topic)[index]
         return int(offset) if chunk == _OUTSIDE else self._layout.chunks[chunk].offset
 
     def missing(self, frames: int) -> str:
+        """Describe what a cut or damaged file lacks; "" for a complete one."""
         if self.complete:
             return ""
-        layout, lost = self._layout, []
+        layout, problems = self._layout, []
         if not layout.complete:
-            lost.append(f"{layout.size - layout.readable_bytes} bytes after byte {layout.readable_bytes} were not")
+            problems.append(f"{layout.size - layout.readable_bytes} bytes after byte {layout.readable_bytes} were not")
         if layout.damaged:
             more = f" and in {len(layout.damaged) - 1} more places" if len(layout.damaged) > 1 else ""
-            lost.append(f"what is damaged at byte {min(layout.damaged)}{more} was passed over")
+            problems.append(f"what is damaged at byte {min(layout.damaged)}{more} was skipped")
         state = "is damaged" if layout.complete else "was not closed"
-        return f"{self.path}: the recording {state}: {frames} complete frames were read, {'; '.join(lost)}"
+        return f"{self.path}: the recording {state}: {frames} complete frames were read, {'; '.join(problems)}"
 
     def close(self) -> None:
+        """Close the file."""
         self._stream.close()
 
     @contextmanager
@@ -201,29 +209,29 @@ class ChunkedFile(MessageFile):
             raise DamagedMessageError(self.path, problem, offset) from error
 
     def _content(self, chunk: int) -> bytes:
-        """An unpacked chunk; the last one is kept, for its other messages. Raises what `DAMAGE` lists."""
-        if chunk in self._lost:
-            raise ValueError(self._lost[chunk])
+        """Unpack a chunk, and keep the last one. Raises the errors of `DAMAGE`."""
+        if chunk in self._damaged:
+            raise ValueError(self._damaged[chunk])
         if self._unpacked[0] != chunk:
             try:
                 self._unpacked = (chunk, self._unpack(self._layout.chunks[chunk]))
             except DAMAGE as error:
-                self._lost[chunk] = str(error) or type(error).__name__
+                self._damaged[chunk] = str(error) or type(error).__name__
                 raise
         return self._unpacked[1]
 
-    def _learn(self) -> None:
-        """Look into chunks that have no whole index, or where a channel speaks that was named nowhere else."""
+    def _index_chunks(self) -> None:
+        """Index the chunks with an incomplete index, or with channels that are defined only inside."""
         for chunk, place in enumerate(self._layout.chunks):
-            if not place.index or not place.certain or place.index.keys() - self._layout.channels.keys():
+            if not place.index or not place.index_complete or place.index.keys() - self._layout.channels.keys():
                 place.index = {}
                 try:
                     with disk_errors(self.path):
-                        self._learn_chunk(place, self._content(chunk))
+                        self._index_chunk(place, self._content(chunk))
                 except DAMAGE:
                     self._layout.damaged.append(place.offset)
 
-    def _learn_chunk(self, place: ChunkPlace, content: bytes) -> None:
+    def _index_chunk(self, place: ChunkPlace, content: bytes) -> None:
         found: dict[int, list[tuple[int, int]]] = {}
         try:
             for record in self._walk(content):
@@ -231,7 +239,7 @@ class ChunkedFile(MessageFile):
                     found.setdefault(record.channel, []).append((record.time_ns, record.offset))
                 else:
                     self._layout.channels[record[0]] = record[1]
-        finally:  # of a chunk that is damaged further on, what stands before that
+        finally:  # in a damaged chunk, keep the messages before the damage
             place.index = {channel: np.array(entries, np.int64) for channel, entries in found.items()}
 
     def _list_topics(self) -> dict[str, Topic]:
@@ -244,22 +252,22 @@ class ChunkedFile(MessageFile):
         topics: dict[str, Topic] = {}
         for id, channel in self._layout.channels.items():
             known = topics.get(channel.topic)
-            if known is None or channel == (known.name, known.kind, known.encoding):  # else: the first is taken
+            if known is None or channel == (known.name, known.kind, known.encoding):  # else: the first channel wins
                 topics[channel.topic] = Topic(*channel, counts[id] + (known.count if known else 0))
         return topics
 
     def _places_of(self, topic: str) -> np.ndarray:
-        """int64 (N, 4): time, chunk, offset and channel of every message, in order of time."""
+        """Positions of all messages, int64 (N, 4): time, chunk, offset and channel, in order of time."""
         if topic not in self._places:
             known = self.topics[topic]
             wanted = Channel(known.name, known.kind, known.encoding)
             places = np.concatenate(list(self._rows({id for id, c in self._layout.channels.items() if c == wanted})))
-            # ties: as they stand in the file
+            # equal times: in file order
             self._places[topic] = places[np.lexsort((places[:, 2], places[:, 1], places[:, 0]))]
         return self._places[topic]
 
     def _rows(self, channels: set[int]) -> Iterator[np.ndarray]:
-        """The same, as they stand in the file."""
+        """Positions as in `_places_of`, in file order."""
         for chunk, place in enumerate(self._layout.chunks):
             for id in channels & place.index.keys():
                 rows = np.empty((len(place.index[id]), 4), np.int64)

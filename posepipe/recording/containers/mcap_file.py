@@ -1,4 +1,4 @@
-"""The messages of an MCAP file: ours, a cut one, or another program's."""
+"""Messages of an MCAP file, of posepipe or another program, complete or cut."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from posepipe.recording.containers.chunked_file import MAX_CHUNK_BYTES, Channel,
 from posepipe.recording.containers.mcap_layout import MESSAGE_HEAD, RECORD_HEADER, McapLayout, read_layout
 
 HEADER_METADATA = "posepipe"
-"""Name of the metadata record that our own writer begins a file with."""
+"""Name of the first metadata record of a file by `RecordingWriter`."""
 
 
 class McapFile(ChunkedFile):
-    """Messages of an MCAP file, in chunks of any compression or in none.
+    """Messages of an MCAP file, in chunks of any compression or outside chunks.
 
     Raises
     ------
     FormatError
-        For a file that is no MCAP, or of which nothing can be read.
+        When the file is not MCAP, or nothing in it can be read.
     """
 
     _layout: McapLayout
@@ -46,7 +46,7 @@ class McapFile(ChunkedFile):
             _check_size(chunk)
             stream, size = get_chunk_data_stream(chunk, validate_crc=True)
             content = stream.read(size)
-        except (McapError, zstandard.ZstdError, RuntimeError) as error:  # lz4 has no error of its own
+        except (McapError, zstandard.ZstdError, RuntimeError) as error:  # lz4 raises RuntimeError
             raise ValueError(str(error) or type(error).__name__) from error
         if len(content) != chunk.uncompressed_size:
             raise ValueError(f"a chunk of {chunk.uncompressed_size} bytes unpacks to {len(content)}")
@@ -60,7 +60,7 @@ class McapFile(ChunkedFile):
                 channel, time_ns, _ = self._message(content, offset)
                 yield MessagePlace(channel, time_ns, offset)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
-                found = self._layout.learn(opcode, content[offset + RECORD_HEADER.size :][:length])
+                found = self._layout.add_definition(opcode, content[offset + RECORD_HEADER.size :][:length])
                 if found:
                     yield found
             offset += RECORD_HEADER.size + length
@@ -74,13 +74,13 @@ class McapFile(ChunkedFile):
         opcode, length = RECORD_HEADER.unpack_from(content, offset)
         begin = offset + RECORD_HEADER.size
         if opcode != Opcode.MESSAGE or length < MESSAGE_HEAD.size or begin + length > len(content):
-            raise ValueError("no whole message where one should be")
+            raise ValueError("no complete message at the indexed position")
         channel, _, time_ns, _ = MESSAGE_HEAD.unpack_from(content, begin)
         return channel, time_ns, content[begin + MESSAGE_HEAD.size : begin + length]
 
 
 def _check_size(chunk: Chunk) -> None:
-    """Refuse what would unpack to more than it says, before memory is asked for."""
+    """Refuse an oversized chunk before memory is allocated."""
     if chunk.compression not in ("", "lz4", "zstd"):
         raise ValueError(f"a chunk compressed with {chunk.compression!r}; readable are zstd and lz4")
     size = chunk.uncompressed_size

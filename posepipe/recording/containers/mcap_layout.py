@@ -1,4 +1,4 @@
-"""Where the chunks of an MCAP file lie, found by walking its record headers.
+"""Structure of an MCAP file, from its record headers.
 
 References
 ----------
@@ -30,7 +30,7 @@ from posepipe.recording.containers.next_chunk import next_chunk
 RECORD_HEADER = struct.Struct("<BQ")
 MESSAGE_HEAD = struct.Struct("<HIQQ")  #: channel, sequence, log time, publish time
 _INDEX_HEAD = struct.Struct("<HI")
-_CHUNK_HEAD = struct.Struct("<QQQQII")  # length of the record; first and last time, size, CRC, length of a name
+_CHUNK_HEAD = struct.Struct("<QQQQII")  # record length; first and last time, size, CRC, length of the compression name
 _LENGTH = struct.Struct("<Q")
 _CHUNK_BEGIN = re.compile(  # opcode, length, times, size, CRC, and zstd, lz4 or nothing: sizes are below 4 GB
     rb"\x06(?=.{4}\0{4}.{16}.{4}\0{4}.{4}(?:\x04\0{3}zstd|\x03\0{3}lz4|\0{4}).{4}\0{4})", re.DOTALL
@@ -39,14 +39,14 @@ _CHUNK_BEGIN = re.compile(  # opcode, length, times, size, CRC, and zstd, lz4 or
 
 @dataclass(slots=True)
 class McapLayout(Layout):
-    """What the record headers of an MCAP file tell, before any chunk is unpacked."""
+    """Structure of an MCAP file, from its record headers alone."""
 
-    schemas: dict[int, str] = field(default_factory=dict)  #: id -> type of message
+    schemas: dict[int, str] = field(default_factory=dict)  #: id -> message type
     attachments: dict[str, bytes] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def learn(self, opcode: int, body: bytes) -> tuple[int, Channel] | None:
-        """Take in a schema, or a channel, which is returned."""
+    def add_definition(self, opcode: int, body: bytes) -> tuple[int, Channel] | None:
+        """Parse a schema or a channel record; return a channel with its id, None for a schema."""
         stream = ReadDataStream(BytesIO(body))
         if opcode == Opcode.SCHEMA:
             schema = Schema.read(stream)
@@ -59,7 +59,7 @@ class McapLayout(Layout):
 
 
 def read_layout(stream: IO[bytes], path: Path) -> McapLayout:
-    """Walk all record headers. Raises FormatError for a file that is no MCAP."""
+    """Scan all record headers. Raises FormatError when the file is not MCAP."""
     size = stream.seek(0, 2)
     stream.seek(0)
     magic = stream.read(len(MCAP0_MAGIC))
@@ -75,7 +75,7 @@ def read_layout(stream: IO[bytes], path: Path) -> McapLayout:
 
 
 def _take_record(stream: IO[bytes], layout: McapLayout) -> bool:
-    """Note the record at `readable_bytes` and step over it; False where there is no whole one."""
+    """Add the record at `readable_bytes` and advance; False when no complete record is there."""
     offset = layout.readable_bytes
     stream.seek(offset)
     head = stream.read(RECORD_HEADER.size)
@@ -83,20 +83,20 @@ def _take_record(stream: IO[bytes], layout: McapLayout) -> bool:
         return False
     opcode, length = RECORD_HEADER.unpack(head)
     end = offset + RECORD_HEADER.size + length
-    if opcode == 0 or end > layout.size:  # opcode 0 is never written: zeros where the disk lost a tail
+    if opcode == 0 or end > layout.size:  # opcode 0 is never written: zeros are a lost end of the file
         return False
     if opcode not in (Opcode.CHUNK, Opcode.MESSAGE_INDEX):
         layout.indexed = None
     try:
-        _note(opcode, length, offset, stream, layout)
+        _add_record(opcode, length, offset, stream, layout)
     except (McapError, *DAMAGE):
-        layout.pass_over()
+        layout.skip_record()
     layout.readable_bytes = end
     return True
 
 
 def _is_chunk(stream: IO[bytes], offset: int, size: int) -> bool:
-    """Whether a whole chunk begins at a byte, told by its two lengths: of the record, and of what is packed in it."""
+    """Whether a complete chunk starts at a position, by the lengths of its record and of its content."""
     stream.seek(offset + RECORD_HEADER.size - 8)
     length, _, _, _, _, name_bytes = _CHUNK_HEAD.unpack(stream.read(_CHUNK_HEAD.size))
     (packed,) = _LENGTH.unpack(stream.read(name_bytes + _LENGTH.size)[-_LENGTH.size :])
@@ -104,7 +104,7 @@ def _is_chunk(stream: IO[bytes], offset: int, size: int) -> bool:
     return length == fields + packed and offset + RECORD_HEADER.size + length <= size
 
 
-def _note(opcode: int, length: int, offset: int, stream: IO[bytes], layout: McapLayout) -> None:
+def _add_record(opcode: int, length: int, offset: int, stream: IO[bytes], layout: McapLayout) -> None:
     if opcode == Opcode.CHUNK:
         layout.begin_chunk()
     elif opcode == Opcode.MESSAGE_INDEX:
@@ -119,7 +119,7 @@ def _note(opcode: int, length: int, offset: int, stream: IO[bytes], layout: Mcap
         channel, _, time_ns, _ = MESSAGE_HEAD.unpack(stream.read(MESSAGE_HEAD.size))
         layout.outside.append(MessagePlace(channel, time_ns, offset))
     elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
-        found = layout.learn(opcode, stream.read(length))
+        found = layout.add_definition(opcode, stream.read(length))
         layout.channels |= dict([found] if found else [])
     elif opcode == Opcode.ATTACHMENT:
         attachment = Attachment.read(ReadDataStream(BytesIO(stream.read(length))))

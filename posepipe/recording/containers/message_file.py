@@ -1,4 +1,4 @@
-"""Messages by topic and place: what an MCAP file, a ROS 1 bag and a ROS 2 database have in common."""
+"""The interface of all files of ROS messages: MCAP files, ROS 1 bags and ROS 2 databases."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import numpy as np
 from posepipe.errors import FormatError
 
 MAX_MESSAGE_BYTES = 1 << 30
+"""Maximum size of a message, against damaged sizes."""
 DAMAGE = (ValueError, LookupError, ArithmeticError, struct.error, MemoryError)
-"""What bytes that are not what they should be lead to."""
+"""Errors that damaged bytes cause while they are decoded."""
 
 
 class DamagedMessageError(FormatError):
-    """One message cannot be read; others of its file can."""
+    """One message of a file is damaged; others may be readable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +28,45 @@ class Topic:
     """One stream of messages."""
 
     name: str
-    kind: str  #: its type, as ROS 1 writes it: sensor_msgs/Image
-    encoding: str  #: cdr (ROS 2), ros1, or another program's
-    count: int
+    kind: str  #: message type, as ROS 1 writes it: sensor_msgs/Image
+    encoding: str  #: serialisation: cdr (ROS 2), ros1, or another program's
+    count: int  #: number of messages
 
     def __str__(self) -> str:
         return f"{self.name} ({self.kind or 'unknown type'}, {self.count} messages)"
 
 
 def short_kind(kind: str) -> str:
-    """A type's name without what only ROS 2 writes: sensor_msgs/msg/Image is sensor_msgs/Image."""
+    """Convert the name of a message type from ROS 2 to ROS 1: sensor_msgs/msg/Image to sensor_msgs/Image."""
     return kind.replace("/msg/", "/")
 
 
 class MessageFile(ABC):
-    """Any message at once, by topic and place in order of time; a context manager.
+    """Messages by topic and index, in order of time, with random access; a context manager.
 
-    Times are those at which the recorder took the messages: they stand in the index, so that a file of any size opens
-    without unpacking what it holds, and they never jump as the clocks of cameras do.
+    Times are when the recorder received the messages. They are in the index of the file, and opening unpacks no
+    message. Unlike the clocks of cameras, they do not jump.
     """
 
     path: Path
-    topics: dict[str, Topic]
-    start_time_ns: int | None = None  #: time that counts as second 0; None = that of the first frame
-    complete: bool = True  #: whether the recorder closed the file, and all of it can be found
+    topics: dict[str, Topic]  #: by name
+    start_time_ns: int | None = None  #: time of second 0; None = that of the first frame
+    complete: bool = True  #: whether the recorder closed the file, and nothing in it is damaged
 
     @abstractmethod
     def times_ns(self, topic: str) -> np.ndarray:
-        """Of every message of a topic, int64 (N,), ascending."""
+        """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
 
     @abstractmethod
     def message(self, topic: str, index: int) -> bytes:
-        """The bytes of one message. Raises DamagedMessageError where the file is damaged there."""
+        """Read one message. Raises DamagedMessageError where the file is damaged."""
 
     @abstractmethod
     def close(self) -> None:
         """Close the file."""
 
     def first(self, topic: str) -> tuple[int, bytes]:
-        """Place and bytes of the first message that is not damaged. Raises FormatError where there is none."""
+        """Index and bytes of the first undamaged message. Raises FormatError where there is none."""
         problem = FormatError(self.path, f"{topic}: no message in the recording")
         for index in range(len(self.times_ns(topic))):
             try:
@@ -75,16 +76,21 @@ class MessageFile(ABC):
         raise problem
 
     def offset(self, topic: str, index: int) -> int | None:
-        """Where a message lies, in bytes, for error messages; None where that tells nothing."""
+        """Position of a message in the file, bytes, for error messages; None = unknown."""
         return None
 
     def missing(self, frames: int) -> str:
-        """What a file that was cut or is damaged lacks, in words; empty for a complete one."""
+        """Describe what a cut or damaged file lacks; "" for a complete one.
+
+        Parameters
+        ----------
+        frames : number of complete frames, for the message
+        """
         return ""
 
     @contextmanager
     def errors_of(self, topic: str, index: int) -> Iterator[None]:
-        """Turn whatever damaged bytes lead to into one line that names the message."""
+        """Convert errors of damaged bytes to a DamagedMessageError that names the message."""
         try:
             yield
         except DAMAGE as error:
@@ -99,7 +105,13 @@ class MessageFile(ABC):
 
 
 class JoinedFiles(MessageFile):
-    """Several files as one: recorders begin a new one when the last has grown large."""
+    """Several files of one recording as one. Recorders split large recordings.
+
+    Parameters
+    ----------
+    path : folder of the files, for messages
+    files : closed with this object
+    """
 
     def __init__(self, path: Path, files: Sequence[MessageFile]) -> None:
         self.path = path
@@ -114,22 +126,26 @@ class JoinedFiles(MessageFile):
         self._places: dict[str, np.ndarray] = {}
 
     def times_ns(self, topic: str) -> np.ndarray:
+        """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
     def message(self, topic: str, index: int) -> bytes:
+        """Read one message. Raises DamagedMessageError where the file is damaged."""
         _, file, place = self._places_of(topic)[index]
         return self._files[file].message(topic, int(place))
 
     def missing(self, frames: int) -> str:
+        """Describe what cut or damaged files lack; "" for complete ones."""
         cut = [str(file.path) for file in self._files if not file.complete]
         return f"{', '.join(cut)}: not closed or damaged; {frames} complete frames were read" if cut else ""
 
     def close(self) -> None:
+        """Close all files."""
         for file in self._files:
             file.close()
 
     def _places_of(self, topic: str) -> np.ndarray:
-        """int64 (N, 3): time, file, and place in it, of every message."""
+        """Positions of all messages, int64 (N, 3): time, file, and index in that file."""
         if topic not in self._places:
             wanted = self.topics[topic]
             rows = []

@@ -1,4 +1,4 @@
-"""The messages of a ROS 1 bag, whole or cut.
+"""Messages of a ROS 1 bag, complete or cut.
 
 References
 ----------
@@ -35,17 +35,17 @@ MAGIC = b"#ROSBAG V2.0\n"
 _OLD_MAGIC = b"#ROSBAG V"
 _MESSAGE, _BAG_HEADER, _INDEX, _CHUNK, _CONNECTION = 0x02, 0x03, 0x04, 0x05, 0x07
 _READ = (_INDEX, _CONNECTION)
-"""Records whose data tells where messages are."""
+"""Records with data that locate messages."""
 _LENGTH = struct.Struct("<I")
-_CHUNK_BEGIN = re.compile(  # the length of a header, and its three fields in any order
+_CHUNK_BEGIN = re.compile(  # length of the header, and its three fields in any order
     rb"[\x28\x29]\0{3}(?=(?:\x04\0{3}op=\x05|[\x0f\x10]\0{3}compression=(?:none|bz2|lz4)|\x09\0{3}size=.{4}){3})",
     re.DOTALL,
 )
 _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
 _MAX_HEADER_BYTES = 1 << 20
 _UNPACKERS: dict[str, Callable[[], Any]] = {"bz2": bz2.BZ2Decompressor, "lz4": lz4.frame.LZ4FrameDecompressor}
-_MOST_OF_LZ4 = 255  #: times shorter is the most that it can make anything
-_NS = 1_000_000_000
+_MAX_LZ4_RATIO = 255  #: maximum compression ratio of lz4
+_NS_PER_S = 1_000_000_000
 
 
 class Ros1File(ChunkedFile):
@@ -54,7 +54,7 @@ class Ros1File(ChunkedFile):
     Raises
     ------
     FormatError
-        For a file that is no bag of version 2.0, is encrypted, or of which nothing can be read.
+        When the file is not a bag of version 2.0, is encrypted, or nothing in it can be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -89,19 +89,19 @@ class Ros1File(ChunkedFile):
     def _message(self, content: bytes, offset: int) -> tuple[int, int, bytes]:
         fields, data = _split(content, offset)
         if fields["op"][0] != _MESSAGE:
-            raise ValueError("no message where one should be")
+            raise ValueError("no message at the indexed position")
         return *_channel_and_time(fields), data
 
 
 @dataclass(slots=True)
 class _BagLayout(Layout):
-    """What the record headers of a bag tell."""
+    """Structure of a bag, from its record headers alone."""
 
-    promised: int = 0  #: chunks, as the bag's header says, which is written last; 0 = that was never done
+    expected_chunks: int = 0  #: from the bag's header, written last; 0 = the bag was not closed
 
 
 def _read_layout(stream: IO[bytes], path: Path) -> Layout:
-    """Walk all record headers. Raises FormatError for a file that is no bag of this version."""
+    """Scan all record headers. Raises FormatError when the file is not a bag of this version."""
     size = stream.seek(0, 2)
     stream.seek(0)
     magic = stream.read(len(MAGIC))
@@ -117,13 +117,13 @@ def _read_layout(stream: IO[bytes], path: Path) -> Layout:
             stream, before + 1, size, _CHUNK_BEGIN, lambda at: _read_head(stream, at, size) is not None
         ),
     )
-    whole = layout.promised == len(layout.chunks) or bool(layout.damaged)
-    layout.complete = layout.readable_bytes == size and layout.promised > 0 and whole
+    whole = layout.expected_chunks == len(layout.chunks) or bool(layout.damaged)
+    layout.complete = layout.readable_bytes == size and layout.expected_chunks > 0 and whole
     return layout
 
 
 def _take_record(stream: IO[bytes], layout: _BagLayout, path: Path) -> bool:
-    """Note the record at `readable_bytes` and step over it; False where there is no whole one."""
+    """Add the record at `readable_bytes` and advance; False when no complete record is there."""
     record = _read_head(stream, layout.readable_bytes, layout.size)
     if record is None:
         return False
@@ -134,18 +134,18 @@ def _take_record(stream: IO[bytes], layout: _BagLayout, path: Path) -> bool:
     try:
         if op == _BAG_HEADER:
             _refuse_encrypted(path, fields)
-            layout.promised = _LENGTH.unpack(fields["chunk_count"])[0] if any(fields["index_pos"]) else 0
+            layout.expected_chunks = _LENGTH.unpack(fields["chunk_count"])[0] if any(fields["index_pos"]) else 0
         else:
             stream.seek(data_offset)
-            _note(fields, stream.read(end - data_offset) if op in _READ else b"", layout)
+            _add_record(fields, stream.read(end - data_offset) if op in _READ else b"", layout)
     except DAMAGE:
-        layout.pass_over()
+        layout.skip_record()
     layout.readable_bytes = end
     return True
 
 
 def _read_head(stream: IO[bytes], offset: int, size: int) -> tuple[dict[str, bytes], int, int] | None:
-    """Fields of a record, where its data begins and where it ends; None where there is no whole record."""
+    """Fields of a record, start and end of its data; None when no complete record is there."""
     try:
         stream.seek(offset)
         (header_bytes,) = _LENGTH.unpack(stream.read(_LENGTH.size))
@@ -160,20 +160,20 @@ def _read_head(stream: IO[bytes], offset: int, size: int) -> tuple[dict[str, byt
     return (fields, data_offset, end) if end <= size and fields.get("op") else None
 
 
-def _note(fields: dict[str, bytes], data: bytes, layout: Layout) -> None:
+def _add_record(fields: dict[str, bytes], data: bytes, layout: Layout) -> None:
     op = fields["op"][0]
     if op == _CHUNK:
         layout.begin_chunk()
     elif op == _INDEX:
         place = layout.index_record()
         entries = np.frombuffer(data, _INDEX_ENTRY)
-        times_ns = entries["seconds"].astype(np.int64) * _NS + entries["nanoseconds"]
+        times_ns = entries["seconds"].astype(np.int64) * _NS_PER_S + entries["nanoseconds"]
         (channel,) = _LENGTH.unpack(fields["conn"])
         place.index[channel] = np.stack([times_ns, entries["offset"].astype(np.int64)], axis=1)
     elif op == _CONNECTION:
         id, channel_found = _connection(fields, data)
         layout.channels[id] = channel_found
-    elif op == _MESSAGE:  # of a chunk that was never closed: its header says that it is empty
+    elif op == _MESSAGE:  # in an unclosed chunk, with size 0 in its header
         layout.outside.append(MessagePlace(*_channel_and_time(fields), layout.readable_bytes))
 
 
@@ -184,7 +184,7 @@ def _refuse_encrypted(path: Path, fields: dict[str, bytes]) -> None:
 
 
 def _fields(header: bytes) -> dict[str, bytes]:
-    """Named fields of a record's header. Raises ValueError where their lengths disagree."""
+    """Parse the named fields of a record header. Raises ValueError for inconsistent lengths."""
     fields, at = {}, 0
     while at < len(header):
         (length,) = _LENGTH.unpack_from(header, at)
@@ -198,7 +198,7 @@ def _fields(header: bytes) -> dict[str, bytes]:
 
 
 def _split_record(content: bytes, offset: int) -> tuple[dict[str, bytes], bytes, int]:
-    """Fields and data of the record at ``offset`` of an unpacked chunk, and where the next begins."""
+    """Fields and data of the record at ``offset`` of an unpacked chunk, and start of the next record."""
     (header_bytes,) = _LENGTH.unpack_from(content, offset)
     begin = offset + _LENGTH.size
     fields = _fields(content[begin : begin + header_bytes])
@@ -223,22 +223,24 @@ def _connection(fields: dict[str, bytes], data: bytes) -> tuple[int, Channel]:
 def _channel_and_time(fields: dict[str, bytes]) -> tuple[int, int]:
     (channel,) = _LENGTH.unpack(fields["conn"])
     seconds, nanoseconds = struct.unpack("<II", fields["time"])
-    return channel, seconds * _NS + nanoseconds
+    return channel, seconds * _NS_PER_S + nanoseconds
 
 
 def _decompressed(compression: str, data: bytes, size: int) -> bytes:
-    """The records of a chunk; no more than one byte beyond what it says is unpacked."""
+    """Decompress the records of a chunk, at most one byte more than its stated size."""
     if compression == "none":
         return data
     if compression not in _UNPACKERS:
         raise ValueError(f"a chunk compressed with {compression!r}; readable are bz2, lz4 and none")
-    if compression == "lz4" and size > _MOST_OF_LZ4 * (len(data) + 1):  # what it may grow to is allocated at once
+    if compression == "lz4" and size > _MAX_LZ4_RATIO * (
+        len(data) + 1
+    ):  # its decompressor allocates the stated size at once
         raise ValueError(f"a chunk of {size} bytes, packed into {len(data)}")
     unpacker = _UNPACKERS[compression]()
     try:
         content = unpacker.decompress(data, size + 1)
-    except (OSError, RuntimeError) as error:  # as these two report damage
+    except (OSError, RuntimeError) as error:  # damage, for bz2 and lz4
         raise ValueError(str(error)) from error
-    if not unpacker.eof:  # the checksum stands behind all
+    if not unpacker.eof:  # the checksum is at the end
         raise ValueError(f"a chunk that does not end after the {size} bytes that it promises")
     return content

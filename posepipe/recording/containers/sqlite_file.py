@@ -1,4 +1,4 @@
-"""The messages of a ROS 2 database (.db3): rosbag2's, or that of RealSense's SDK from 2.58 on.
+"""Messages of a ROS 2 database (.db3), of rosbag2 or of the RealSense SDK from 2.58.
 
 References
 ----------
@@ -33,12 +33,12 @@ _TABLES = {"topics", "messages"}
 class SqliteFile(MessageFile):
     """Messages of one database.
 
-    What a killed recorder left in the write-ahead log beside the file is read with it.
+    The write-ahead log of a killed recorder, beside the file, is read with it.
 
     Raises
     ------
     FormatError
-        For a file that is no database, holds no recording, or was cut: its pages point to each other all over.
+        When the file is not a database, contains no recording, or is cut. A cut database cannot be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -49,12 +49,12 @@ class SqliteFile(MessageFile):
             problem = "the file is empty" if not head else "wanted a ROS 2 database (SQLite), got something else"
             raise FormatError(self.path, problem)
         with disk_errors(self.path), self._database_errors():
-            self._database = sqlite3.connect(_address(self.path), uri=True, check_same_thread=False)
+            self._database = sqlite3.connect(_database_uri(self.path), uri=True, check_same_thread=False)
         try:
             with self._database_errors():
                 self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
                 self._database.execute("PRAGMA trusted_schema = OFF")
-                self._refuse_strangers()
+                self._check_tables()
                 self._ids, self.topics = self._read_topics()
         except BaseException:
             self._database.close()
@@ -62,9 +62,11 @@ class SqliteFile(MessageFile):
         self._places: dict[str, np.ndarray] = {}
 
     def times_ns(self, topic: str) -> np.ndarray:
+        """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
     def message(self, topic: str, index: int) -> bytes:
+        """Read one message. Raises DamagedMessageError where the file is damaged."""
         id = int(self._places_of(topic)[index, 1])
         try:
             found = self._database.execute("SELECT data FROM messages WHERE id = ?", (id,)).fetchone()
@@ -75,6 +77,7 @@ class SqliteFile(MessageFile):
         return found[0]
 
     def close(self) -> None:
+        """Close the database."""
         self._database.close()
 
     @contextmanager
@@ -84,8 +87,8 @@ class SqliteFile(MessageFile):
         except (sqlite3.Error, *DAMAGE) as error:
             raise FormatError(self.path, f"the database is cut or damaged ({error})") from error
 
-    def _refuse_strangers(self) -> None:
-        """Only plain tables are read: a view or a virtual table runs what its writer wants."""
+    def _check_tables(self) -> None:
+        """Refuse views and virtual tables: reading them could run code of their author."""
         rows = self._database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
         plain = {name for name, sql in rows if not str(sql).upper().lstrip().startswith("CREATE VIRTUAL")}
         if not plain >= _TABLES:
@@ -105,7 +108,7 @@ class SqliteFile(MessageFile):
         return ids, topics
 
     def _places_of(self, topic: str) -> np.ndarray:
-        """int64 (N, 2): time and id of every message, in order of time."""
+        """Positions of all messages, int64 (N, 2): time and id, in order of time."""
         if topic not in self._places:
             ids = self._ids[topic]
             wanted = f"SELECT timestamp, id FROM messages WHERE topic_id IN ({','.join('?' * len(ids))}) ORDER BY 1, 2"
@@ -115,15 +118,15 @@ class SqliteFile(MessageFile):
         return self._places[topic]
 
 
-def _address(path: Path) -> str:
-    """How SQLite is to open a file: nothing is written, but a log beside it is taken in, which needs leave to lock.
+def _database_uri(path: Path) -> str:
+    """URI that opens a database read-only, with locks only if there is a write-ahead log.
 
-    Raises FormatError for one that was killed while it changed the file itself: only who may write can take that back.
+    Raises FormatError for an interrupted write with a rollback journal: recovery needs write access.
     """
     journal = path.with_name(path.name + "-journal")
     if journal.is_file() and journal.open("rb").read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC:
         problem = f"its recorder was killed while it wrote; put it right first: sqlite3 {path.name} .tables"
         raise FormatError(path, problem)
-    log = path.with_name(path.name + "-wal")
-    unlogged = not log.exists() or log.stat().st_size == 0
-    return f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if unlogged else ''}"
+    wal = path.with_name(path.name + "-wal")
+    immutable = not wal.exists() or wal.stat().st_size == 0
+    return f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"

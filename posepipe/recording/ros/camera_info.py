@@ -1,4 +1,4 @@
-"""The lens that depth images were seen through, from the camera_info beside them."""
+"""Intrinsics and lens distortion of depth images, from their camera_info."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.lens_distortion import LensDistortion
 from posepipe.recording.ros.message_fields import CameraInfo
 
-_AS_ROS_CALLS_IT = {"Brown Conrady": "plumb_bob"}
-"""RealSense's name of the same formula."""
+_ROS_MODEL_NAMES = {"Brown Conrady": "plumb_bob"}
+"""RealSense's name of a distortion model -> that of ROS."""
 
 
-def lens_of(info: CameraInfo, rectified: bool, model: str | None = None) -> tuple[Intrinsics, LensDistortion | None]:
-    """Intrinsics and distortion of a picture; None where there is nothing to undo.
+def intrinsics_and_distortion(
+    info: CameraInfo, rectified: bool, model: str | None = None
+) -> tuple[Intrinsics, LensDistortion | None]:
+    """Intrinsics and distortion of an image; None = no distortion.
 
     Parameters
     ----------
     info : CameraInfo
-    rectified : whether the picture is straight already: then P describes it, else K and D do (image_pipeline)
-    model : of the distortion, where another message knows better
+    rectified : whether the image is rectified: P describes it, else K and D (image_pipeline)
+    model : distortion model, replaces that of ``info``
 
     Raises
     ------
     ValueError
-        For a camera that was never calibrated, or a distortion that cannot be undone.
+        When the camera was not calibrated, or the distortion is unsupported.
     """
-    bends = np.any(info.d != 0)
+    distorted = np.any(info.d != 0)
     if rectified and info.p[0, 0] != 0:
         return _intrinsics(info.p), None
     if info.k[0, 0] == 0:
         raise ValueError("camera_info is empty: the camera was never calibrated; give --camera PRESET|FILE")
-    if rectified and bends:
+    if rectified and distorted:
         raise ValueError("camera_info has no P for the rectified images; give --camera PRESET|FILE")
-    if not bends:
+    if not distorted:
         return _intrinsics(info.k), None
     name = model or info.distortion_model
     try:
-        return _intrinsics(info.k), LensDistortion(_AS_ROS_CALLS_IT.get(name, name), tuple(info.d.tolist()))
+        return _intrinsics(info.k), LensDistortion(_ROS_MODEL_NAMES.get(name, name), tuple(info.d.tolist()))
     except ValueError as error:
-        raise ValueError(f"{error}; record the rectified topic, or give --camera to play the images bent") from error
+        raise ValueError(
+            f"{error}; record the rectified topic, or give --camera to play the images without undistortion"
+        ) from error
 
 
 def _intrinsics(matrix: np.ndarray) -> Intrinsics:

@@ -1,4 +1,4 @@
-"""Depth out of ROS image messages, raw or compressed."""
+"""Decode depth from ROS image messages, raw or compressed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ IMAGE = "sensor_msgs/Image"
 COMPRESSED_IMAGE = "sensor_msgs/CompressedImage"
 IMAGE_KINDS = (IMAGE, COMPRESSED_IMAGE)
 ENCODINGS = ("cdr", "ros1")
-"""How messages are serialised that can be read."""
+"""Supported serialisations of messages."""
 
 DEPTH_ENCODINGS = {"16UC1": np.uint16, "mono16": np.uint16, "32FC1": np.float32}
 """ROS image encodings of depth (REP 118): integers are millimetres, floats metres."""
@@ -21,7 +21,7 @@ _PIXEL_TYPES = {**DEPTH_ENCODINGS, "mono8": np.uint8, "8UC1": np.uint8}
 
 
 def image_pixels(image: Image) -> np.ndarray:
-    """Pixels (H, W) in native byte order, writable. Raises ValueError for another kind of image."""
+    """Pixels (H, W) in native byte order, writable. Raises ValueError for unsupported or damaged images."""
     if image.encoding not in _PIXEL_TYPES:
         raise ValueError(f"image encoding {image.encoding!r}; readable: {', '.join(_PIXEL_TYPES)}")
     dtype = np.dtype(_PIXEL_TYPES[image.encoding])
@@ -34,13 +34,13 @@ def image_pixels(image: Image) -> np.ndarray:
 
 
 def read_depth(data: bytes, topic: Topic) -> np.ndarray:
-    """Depth (H, W) of one message: uint16 as it was recorded, or float32 metres.
+    """Decode the depth of one message: (H, W), uint16 as recorded, or float32 metres.
 
-    Raises ValueError for a message that holds no depth or is damaged.
+    Raises ValueError when the message contains no depth, or is damaged.
     """
     if topic.kind == COMPRESSED_IMAGE:
-        image = read_compressed_image(data, topic.encoding)
-        return decode_compressed_depth(image.format, image.data)
+        compressed = read_compressed_image(data, topic.encoding)
+        return decode_compressed_depth(compressed.format, compressed.data)
     image = read_image(data, topic.encoding)
     if image.encoding not in DEPTH_ENCODINGS:
         raise ValueError(f"wanted a depth image ({', '.join(DEPTH_ENCODINGS)}), got {image.encoding}")
@@ -48,7 +48,7 @@ def read_depth(data: bytes, topic: Topic) -> np.ndarray:
 
 
 def read_head(file: MessageFile, topic: Topic) -> Image | CompressedImage:
-    """The first whole image of a topic, not decoded. Raises FormatError where there is none."""
+    """Read the first undamaged image of a topic, not decoded. Raises FormatError where there is none."""
     index, data = file.first(topic.name)
     with file.errors_of(topic.name, index):
         read = read_compressed_image if topic.kind == COMPRESSED_IMAGE else read_image
@@ -56,7 +56,7 @@ def read_head(file: MessageFile, topic: Topic) -> Image | CompressedImage:
 
 
 def is_depth(image: Image | CompressedImage) -> bool:
-    """Whether an image says that it is depth."""
+    """Whether an image contains depth, by its encoding."""
     if isinstance(image, CompressedImage):
         return is_compressed_depth(image.format, image.data)
     return image.encoding in DEPTH_ENCODINGS

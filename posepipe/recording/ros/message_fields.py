@@ -1,11 +1,11 @@
-"""The few ROS messages that depth comes in, read field by field, as ROS 1 and ROS 2 (CDR) serialise them.
+"""Decoders of the ROS messages for depth, field by field, in the serialisations of ROS 1 and ROS 2 (CDR).
 
-rosbags' deserialiser wants the definitions of all types and refuses a message that goes on after its last field, as
-images of RealSense's SDK do.
+The deserialiser of rosbags needs the definitions of all types. It refuses messages with data after the last field, as
+the RealSense SDK writes them.
 
 References
 ----------
-http://wiki.ros.org/ROS/TCPROS ; DDS-XTypes 1.3, 7.4.1 (CDR: numbers stand at multiples of their size)
+http://wiki.ros.org/ROS/TCPROS ; DDS-XTypes 1.3, 7.4.1 (CDR: numbers are aligned to their size)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from posepipe.recording.containers.message_file import MAX_MESSAGE_BYTES
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CDR_HEADER_BYTES = 4
-_NS = 1_000_000_000
+_NS_PER_S = 1_000_000_000
 
 
 class Image(NamedTuple):
@@ -30,7 +30,7 @@ class Image(NamedTuple):
     width: int
     encoding: str
     is_bigendian: bool
-    step: int  #: bytes a row
+    step: int  #: bytes per row
     data: np.ndarray  #: uint8 (N,)
 
 
@@ -43,28 +43,28 @@ class CompressedImage(NamedTuple):
 
 
 class CameraInfo(NamedTuple):
-    """What of sensor_msgs/CameraInfo says how a camera sees."""
+    """Size, intrinsics and distortion of a sensor_msgs/CameraInfo."""
 
     height: int
     width: int
     distortion_model: str
-    d: np.ndarray  #: float64 (N,), coefficients of the distortion
-    k: np.ndarray  #: float64 (3, 3), intrinsics of the picture as it is
-    p: np.ndarray  #: float64 (3, 4), projection into the rectified picture
+    d: np.ndarray  #: float64 (N,), distortion coefficients
+    k: np.ndarray  #: float64 (3, 3), intrinsics of the raw image
+    p: np.ndarray  #: float64 (3, 4), projection of the rectified image
 
 
 class MessageFields:
-    """Take the fields of one message, from the first on.
+    """Reads the fields of one message in order.
 
     Parameters
     ----------
-    data : the message; rosbag2 may have compressed it by itself
+    data : the message; rosbag2 may have compressed it
     encoding : "ros1", or "cdr" for ROS 2
 
     Raises
     ------
     ValueError
-        Here and in every method, where the message ends too early or is none.
+        From the constructor and every method, when the message is too short or invalid.
     """
 
     def __init__(self, data: bytes, encoding: str) -> None:
@@ -80,12 +80,12 @@ class MessageFields:
         self._data = data
 
     def number(self, kind: str) -> float:
-        """One number; ``kind`` is a letter of the struct module."""
+        """Read one number; ``kind`` is a NumPy type such as "u4"."""
         (value,) = self.numbers(kind, 1)
         return value.item()
 
     def numbers(self, kind: str, count: int) -> np.ndarray:
-        """So many numbers, (count,), read-only."""
+        """Read numbers, (count,), read-only."""
         dtype = np.dtype(self._order + kind)
         if self._aligned and count:
             self._at += -(self._at - _CDR_HEADER_BYTES) % dtype.itemsize
@@ -96,24 +96,24 @@ class MessageFields:
         return found
 
     def sequence(self, kind: str) -> np.ndarray:
-        """Numbers after their count."""
+        """Read a sequence: a count, then as many numbers."""
         return self.numbers(kind, int(self.number("u4")))
 
     def text(self) -> str:
-        """A string; that of CDR ends with a zero."""
+        """Read a string, without the terminating zero of CDR."""
         return self.sequence("u1").tobytes().rstrip(b"\0").decode()
 
     def header(self) -> int:
-        """std_msgs/Header: its time, nanoseconds."""
+        """Read a std_msgs/Header; return its time, nanoseconds."""
         if not self._aligned:
-            self.number("u4")  # a counter that ROS 2 did without
+            self.number("u4")  # the sequence number, only in ROS 1
         seconds, nanoseconds = self.numbers("u4", 2).tolist()
-        self.text()  # the frame's name
-        return seconds * _NS + nanoseconds
+        self.text()  # frame_id
+        return seconds * _NS_PER_S + nanoseconds
 
 
 def read_image(data: bytes, encoding: str) -> Image:
-    """sensor_msgs/Image. Raises ValueError where it ends too early."""
+    """Read a sensor_msgs/Image. Raises ValueError for a truncated message."""
     fields = MessageFields(data, encoding)
     stamp_ns = fields.header()
     height, width = fields.numbers("u4", 2).tolist()
@@ -122,23 +122,23 @@ def read_image(data: bytes, encoding: str) -> Image:
 
 
 def read_compressed_image(data: bytes, encoding: str) -> CompressedImage:
-    """sensor_msgs/CompressedImage. Raises ValueError where it ends too early."""
+    """Read a sensor_msgs/CompressedImage. Raises ValueError for a truncated message."""
     fields = MessageFields(data, encoding)
     return CompressedImage(fields.header(), fields.text(), fields.sequence("u1"))
 
 
 def read_camera_info(data: bytes, encoding: str) -> CameraInfo:
-    """sensor_msgs/CameraInfo. Raises ValueError where it ends too early."""
+    """Read a sensor_msgs/CameraInfo. Raises ValueError for a truncated message."""
     fields = MessageFields(data, encoding)
     fields.header()
     height, width = fields.numbers("u4", 2).tolist()
     model, d, k = fields.text(), fields.sequence("f8"), fields.numbers("f8", 9).reshape(3, 3)
-    fields.numbers("f8", 9)  # R: the turn between the eyes of a stereo pair
+    fields.numbers("f8", 9)  # R, the rectifying rotation of stereo pairs
     return CameraInfo(height, width, model, d, k, fields.numbers("f8", 12).reshape(3, 4))
 
 
 def _inflated(data: bytes) -> bytes:
-    """A message, unpacked where rosbag2 compressed each by itself."""
+    """Decompress a message that rosbag2 compressed individually."""
     if not data.startswith(_ZSTD_MAGIC):
         return data
     try:

@@ -1,8 +1,7 @@
-"""The ROS 2 messages of a recording: depth and label images, camera info and true joints, as CDR bytes.
+"""ROS 2 messages of a recording, as CDR bytes: depth and label images, camera info, true joints.
 
-rosbags supplies the definitions and the serialiser; it is imported on first use because the command
-line starts without it in a third of the time. What frames have in common is serialised once: a frame adds its
-time and its numbers.
+rosbags supplies the definitions and the serialiser. It is imported on first use: it triples the start time of the
+command line. The constant part of each message is serialised once and cached.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ bool[] visible
 """
 
 WHOLE_MM_TOLERANCE_M = 1e-5
-"""Nearer to a whole millimetre than this is rounding of float32, not a finer sensor."""
+"""Maximum distance from a whole millimetre that counts as rounding of float32."""
 
 _STAMP = slice(4, 12)
-"""Where a message keeps its time, when it begins with a header: behind the four bytes that name its encoding."""
+"""Bytes of the time in a message that starts with a header, after four bytes for the encoding."""
 _LENGTH = struct.Struct("<I")
-"""What stands before the elements of a sequence."""
+"""Number of elements, before those of a sequence."""
 
 
 @cache
 def typestore() -> Any:
-    """The message types of ROS 2 Humble and our own; building it takes 0.15 s."""
+    """Message types of ROS 2 Humble and of posepipe; takes 0.15 s to build, and is cached."""
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
     store = get_typestore(Stores.ROS2_HUMBLE)
@@ -61,11 +60,11 @@ def typestore() -> Any:
 
 
 def schema_text(message_type: str) -> str:
-    """Definition of a message and of all it contains: what an MCAP schema of encoding ``ros2msg`` holds."""
+    """Definition of a message type and its fields' types: content of an MCAP schema of encoding ``ros2msg``."""
     text, _ = typestore().generate_msgdef(message_type, ros_version=2)
     if message_type != JOINTS:
         return text
-    _, separator, contained = text.partition("=" * 80)  # rosbags drops comments; ours document the file
+    _, separator, contained = text.partition("=" * 80)  # rosbags drops comments; these document the format
     return JOINTS_DEFINITION + separator + contained
 
 
@@ -76,7 +75,7 @@ def _header(stamp_ns: int, frame_id: str) -> Any:
 
 
 def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
-    """The smallest lossless image of a cleaned depth frame, and its ROS encoding.
+    """Smallest lossless image of a cleaned depth frame, and its ROS encoding.
 
     Parameters
     ----------
@@ -86,26 +85,26 @@ def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
     -------
     uint16 millimetres and ``16UC1``, or float32 metres (NaN = no reading, REP 118) and ``32FC1``
     """
-    shown = depth_m > 0
-    left, top, wide, tall = cv2.boundingRect(shown.view(np.uint8))  # a person who was cut out fills little of a frame
-    seen = slice(top, top + tall), slice(left, left + wide)
-    seen_m = depth_m[seen]
-    seen_mm = np.rint(seen_m * np.float32(1000))
-    if np.abs(seen_mm * np.float32(0.001) - seen_m).max(initial=0) > WHOLE_MM_TOLERANCE_M:
-        return np.where(shown, depth_m, np.float32(np.nan)), "32FC1"
+    valid = depth_m > 0
+    left, top, wide, tall = cv2.boundingRect(valid.view(np.uint8))  # a cut-out person fills little of a frame
+    window = slice(top, top + tall), slice(left, left + wide)
+    window_m = depth_m[window]
+    window_mm = np.rint(window_m * np.float32(1000))
+    if np.abs(window_mm * np.float32(0.001) - window_m).max(initial=0) > WHOLE_MM_TOLERANCE_M:
+        return np.where(valid, depth_m, np.float32(np.nan)), "32FC1"
     depth_mm = np.zeros(depth_m.shape, np.uint16)
-    depth_mm[seen] = seen_mm
+    depth_mm[window] = window_mm
     return depth_mm, "16UC1"
 
 
 def _stamped(message: bytes, stamp_ns: int) -> bytes:
-    """The same message, of a type that begins with a header, at another time."""
+    """Replace the time of a message that starts with a header."""
     return message[: _STAMP.start] + struct.pack("<iI", *divmod(stamp_ns, 1_000_000_000)) + message[_STAMP.stop :]
 
 
 @lru_cache(maxsize=16)
 def _image_head(height: int, width: int, encoding: str, row_bytes: int, frame_id: str) -> bytes:
-    """An Image up to its pixels, which are its end."""
+    """Serialised Image without its pixels, which are at the end."""
     types = typestore().types
     empty = types[IMAGE](_header(0, frame_id), height, width, encoding, 0, row_bytes, np.zeros(0, np.uint8))
     head = bytes(typestore().serialize_cdr(empty, IMAGE, little_endian=True))
@@ -113,14 +112,17 @@ def _image_head(height: int, width: int, encoding: str, row_bytes: int, frame_id
 
 
 def encode_image(pixels: np.ndarray, encoding: str, stamp_ns: int, frame_id: str) -> bytes:
-    """Serialise an image (H, W) as sensor_msgs/Image."""
+    """Serialise an image (H, W) as sensor_msgs/Image; ``encoding`` is its ROS encoding."""
     height, width = pixels.shape
     head = _image_head(height, width, encoding, width * pixels.itemsize, frame_id)
     return b"".join([_stamped(head, stamp_ns), np.ascontiguousarray(pixels).data])
 
 
 def decode_image(data: bytes) -> tuple[np.ndarray, str]:
-    """Pixels (H, W) in native byte order, writable, and the encoding. Raises ValueError for another kind of image."""
+    """Decode a sensor_msgs/Image: pixels (H, W) in native byte order, writable, and the encoding.
+
+    Raises ValueError for an unsupported encoding or a damaged message.
+    """
     image = read_image(data, "cdr")
     return image_pixels(image), image.encoding
 
@@ -146,13 +148,13 @@ def _camera_info(intrinsics: Intrinsics, height: int, width: int, frame_id: str)
 
 
 def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns: int, frame_id: str) -> bytes:
-    """Serialise a pinhole camera without distortion as sensor_msgs/CameraInfo."""
+    """Serialise the intrinsics of a camera without distortion as sensor_msgs/CameraInfo."""
     return _stamped(_camera_info(intrinsics, height, width, frame_id), stamp_ns)
 
 
 @lru_cache(maxsize=16)
 def _joints_head(joint_names: tuple[str, ...], people: int, frame_id: str) -> bytes:
-    """A Joints message up to its joints: without any, it ends on two counts."""
+    """Serialised Joints message without joints and the two counts at the end."""
     message = typestore().types[JOINTS](
         header=_header(0, frame_id),
         joint_names=list(joint_names),
@@ -174,7 +176,10 @@ def encode_joints(
 
 
 def decode_joints(data: bytes) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Joint names, joints_m float32 (P, J, 3) and visible bool (P, J). Raises ValueError where sizes disagree."""
+    """Decode a posepipe_msgs/Joints: joint names, joints_m float32 (P, J, 3) and visible bool (P, J).
+
+    Raises ValueError for inconsistent sizes.
+    """
     message = typestore().deserialize_cdr(data, JOINTS)
     people, joints = len(message.person_ids), len(message.joint_names)
     if message.person_ids.tolist() != list(range(1, people + 1)):

@@ -1,7 +1,7 @@
-"""Found people as ROS 2 messages, to stand beside the depth in a recording: markers for RViz and Foxglove, and /tf.
+"""People as ROS 2 messages, for recordings: markers for RViz and Foxglove, and transforms for /tf.
 
-Markers and transforms are in the camera's frame. Every frame's markers begin by deleting those before, so that who is
-gone vanishes. Joints have places and no orientation: their frames are turned as the camera's.
+Markers and transforms are in the frame of the camera. The markers of a frame first delete those of the previous frame.
+Joints have a position only: their frames have the orientation of the camera.
 
 References
 ----------
@@ -29,20 +29,24 @@ WORLD_FRAME = "world"
 
 _JOINT_M, _BONE_M, _TEXT_M, _TEXT_ABOVE_M = 0.06, 0.02, 0.12, 0.2
 _LEFT, _RIGHT, _MIDDLE, _BONE, _TEXT = (1, 0.55, 0.1), (0.2, 0.55, 1), (0.3, 0.85, 0.3), (0.8, 0.8, 0.8), (1, 1, 1)
-_FAINTEST = 0.2  # of a joint that hardly anything speaks for
+_MIN_ALPHA = 0.2  # of a joint with low confidence
 
 
 def encode_poses(
     people: Sequence[Track], body: BodyDefinition, world: Extrinsics | None, stamp_ns: int, frame_id: str
 ) -> dict[str, bytes]:
-    """Everybody in one frame, as CDR bytes by topic; without anybody and without a world there is nothing for /tf.
+    """Serialise all people of one frame.
 
     Parameters
     ----------
-    people : joints in the camera's axes, metres
-    body : whose bones
-    world : T_world_camera; if it is known, /tf has the camera's place as well: z up, the floor at 0
+    people : tracks with joints in camera axes, metres
+    body : BodyDefinition, for the bones
+    world : T_world_camera; if known, /tf contains the camera as well: z up, the floor at 0
     stamp_ns, frame_id : of the depth image
+
+    Returns
+    -------
+    CDR bytes by topic; without people and world there is no message for /tf
     """
     header = _header(stamp_ns, frame_id)
     markers = [_marker(header, "", 0, "DELETEALL", "ARROW")]
@@ -71,7 +75,7 @@ def _header(stamp_ns: int, frame_id: str) -> Any:
 
 
 def _person_markers(track: Track, body: BodyDefinition, header: Any) -> list:
-    """Joints as spheres, fainter where less sure, bones as lines, and the id above."""
+    """Joints as spheres, more transparent at low confidence, bones as lines, and the id above."""
     point, joints = _type("geometry_msgs/msg/Point"), track.pose.joints
     places = {name: point(*map(float, joint.xyz_m)) for name, joint in joints.items()}
     pairs = [(body.joints[row], body.joints[parent]) for row, parent in body.bones()]
@@ -80,7 +84,7 @@ def _person_markers(track: Track, body: BodyDefinition, header: Any) -> list:
     x, _, z = np.median(xyz_m, axis=0).tolist()
     above = point(x, float(xyz_m[:, 1].min()) - _TEXT_ABOVE_M, z)
     name = f"person_{track.id}"
-    colours = [_colour(_side_colour(n), max(float(j.confidence), _FAINTEST)) for n, j in joints.items()]
+    colours = [_colour(_side_colour(n), max(float(j.confidence), _MIN_ALPHA)) for n, j in joints.items()]
     dots = _marker(header, name, 0, "ADD", "SPHERE_LIST", size_m=_JOINT_M, points=list(places.values()), colors=colours)
     lines = _marker(header, name, 1, "ADD", "LINE_LIST", size_m=_BONE_M, points=ends, color=_colour(_BONE))
     text = _marker(header, name, 2, "ADD", "TEXT_VIEW_FACING", size_m=_TEXT_M, place=above, color=_colour(_TEXT))
@@ -142,7 +146,7 @@ def _joint_transforms(track: Track, header: Any) -> list:
 
 
 def _camera_in_world(world: Extrinsics, stamp_ns: int, frame_id: str) -> Any:
-    from scipy.spatial.transform import Rotation  # takes longer to import than all else here
+    from scipy.spatial.transform import Rotation  # slow to import
 
     turn = Rotation.from_matrix(world.rotation).as_quat()
     return _transform(_header(stamp_ns, WORLD_FRAME), frame_id, world.translation_m, turn)

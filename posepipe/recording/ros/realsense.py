@@ -1,6 +1,6 @@
-"""What RealSense's own recordings say beside the images: the SDK's bags and, from 2.58 on, its databases.
+"""Depth unit and distortion model of RealSense recordings: bags of the SDK and, from 2.58, its databases.
 
-Both name topics alike, ``/device_0/sensor_0/Depth_0/image/data``; bags hold values as numbers, databases as text.
+Both have topics such as ``/device_0/sensor_0/Depth_0/image/data``. Bags store values as numbers, databases as text.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from posepipe.recording.containers.message_file import MessageFile
 from posepipe.recording.ros.message_fields import MessageFields
 
 _STREAM = re.compile(r"(?P<stream>(?P<sensor>/device_\d+/sensor_\d+)/\w+_\d+)/image/data")
-_OPTION_NAMES = ("Depth_Units", "Depth Units")  # the second in files of older SDKs
+_OPTION_NAMES = ("Depth_Units", "Depth Units")  # the second: older SDKs
 _MILLIMETRE = 0.001
-_LENS_MODEL = re.compile(r"(?:^|;)model=([^;]*)")
+_MODEL_FIELD = re.compile(r"(?:^|;)model=([^;]*)")
 
 
 def depth_unit_m(file: MessageFile, topic: str) -> float | None:
-    """Metres a grey level of a RealSense stream; None for another camera's, or where it is whole millimetres.
+    """Metres per grey level of a RealSense stream; None for other cameras, and for millimetres.
 
-    ROS wants millimetres; these recordings hold what the sensor gave, and an option of it says in which unit.
+    ROS prescribes millimetres. These recordings contain raw sensor values, and their unit as a sensor option.
     """
     found = _STREAM.match(topic)
     names = [f"{found['sensor']}/option/{option}/value" for option in _OPTION_NAMES] if found else []
@@ -33,14 +33,17 @@ def depth_unit_m(file: MessageFile, topic: str) -> float | None:
     return None
 
 
-def lens_model(file: MessageFile, topic: str) -> str | None:
-    """The SDK's name of the lens distortion of a stream in a database, whose camera_info calls every one plumb_bob."""
+def distortion_model(file: MessageFile, topic: str) -> str | None:
+    """The SDK's name of the distortion model of a stream in a database; None = not given.
+
+    The camera_info of a database always says plumb_bob.
+    """
     found = _STREAM.match(topic)
     name = f"{found['stream']}/camera_info" if found else ""
     if name not in file.topics or file.topics[name].kind != "std_msgs/String" or not file.topics[name].count:
         return None
     with file.errors_of(name, 0):
-        model = _LENS_MODEL.search(_text(file, name))
+        model = _MODEL_FIELD.search(_text(file, name))
     return model[1] if model else None
 
 

@@ -1,4 +1,4 @@
-"""Which topics of a recording carry depth and calibration."""
+"""Selection of the depth and calibration topics of a recording."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ from posepipe.recording.ros.messages import DEPTH_TOPIC
 
 CAMERA_INFO = "sensor_msgs/CameraInfo"
 _TRANSPORTS = ("/compressedDepth", "/compressed")
-"""What image_transport puts behind the name of a stream."""
-_LISTED = 20  #: topics in an error message
+"""Suffixes that image_transport appends to the name of a stream."""
+_MAX_LISTED = 20  #: topics in an error message
 
 
 class SeveralTopicsError(FormatError):
-    """A file holds several streams of depth, and nobody said which is meant."""
+    """A file contains several depth streams, and no topic was given.
+
+    Parameters
+    ----------
+    path : the file
+    topics : its depth streams
+    """
 
     def __init__(self, path: str | Path, topics: Sequence[Topic]) -> None:
         super().__init__(path, f"several depth topics, choose one with --topic: {', '.join(map(str, topics))}")
@@ -27,20 +33,26 @@ class SeveralTopicsError(FormatError):
 
 
 def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
-    """The depth stream that was asked for, ours, or the only one there is.
+    """Choose the wanted depth stream, that of posepipe, or the only one.
 
-    A stream that is there both raw and compressed is one. Raises FormatError, naming the topics there are, where there
-    is none, and SeveralTopicsError where there are several to choose from.
+    The raw and the compressed version of a stream count as one.
+
+    Raises
+    ------
+    FormatError
+        When there is no depth stream. Names the topics of the file.
+    SeveralTopicsError
+        When there are several depth streams.
     """
     if wanted is not None:
         return _checked(file, wanted)
-    ours = file.topics.get(DEPTH_TOPIC)
-    if ours is not None and ours.kind == IMAGE:
+    own = file.topics.get(DEPTH_TOPIC)
+    if own is not None and own.kind == IMAGE:
         return _checked(file, DEPTH_TOPIC)
     named = [t for t in file.topics.values() if t.kind in IMAGE_KINDS and "depth" in t.name.lower()]
     readable = {t.name: t for t in named if t.encoding in ENCODINGS and (t.count == 0 or is_depth(read_head(file, t)))}
-    spoken = {name: t for name, t in readable.items() if t.count} or readable
-    found = [t for name, t in spoken.items() if name == stream_of(name) or stream_of(name) not in spoken]
+    nonempty = {name: t for name, t in readable.items() if t.count} or readable
+    found = [t for name, t in nonempty.items() if name == stream_of(name) or stream_of(name) not in nonempty]
     if len(found) == 1:
         return found[0]
     if found:
@@ -49,9 +61,9 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
 
 
 def camera_info_topic(file: MessageFile, topic: str) -> Topic | None:
-    """The calibration of a depth stream; None where there is none.
+    """Find the camera_info of a depth stream; None = there is none.
 
-    It stands beside the stream, or, in RealSense's own bags, in ``info`` beside the ``image`` that the stream is in.
+    It is beside the stream or, in bags of the RealSense SDK, in ``info`` beside the ``image`` of the stream.
     """
     folder = stream_of(topic).rpartition("/")[0]
     for name in (f"{folder}/camera_info", f"{folder.rpartition('/')[0]}/info/camera_info"):
@@ -62,14 +74,14 @@ def camera_info_topic(file: MessageFile, topic: str) -> Topic | None:
 
 
 def stream_of(topic: str) -> str:
-    """A topic's name without its transport."""
+    """Name of a topic without the suffix of its transport."""
     for transport in _TRANSPORTS:
         topic = topic.removesuffix(transport)
     return topic
 
 
 def is_rectified(topic: str) -> bool:
-    """Whether the images of a topic are straight already, as image_pipeline names them: image_rect, image_rect_raw."""
+    """Whether the images of a topic are rectified, by the names of image_pipeline: image_rect, image_rect_raw."""
     return re.search(r"(?:^|[/_])rect", topic.lower()) is not None
 
 
@@ -90,8 +102,8 @@ def _checked(file: MessageFile, name: str) -> Topic:
 
 def _listed(file: MessageFile) -> str:
     topics = sorted(file.topics.values(), key=lambda t: (t.kind not in IMAGE_KINDS, t.name))
-    more = f", and {len(topics) - _LISTED} more" if len(topics) > _LISTED else ""
-    return (", ".join(str(t) for t in topics[:_LISTED]) or "none") + more
+    more = f", and {len(topics) - _MAX_LISTED} more" if len(topics) > _MAX_LISTED else ""
+    return (", ".join(str(t) for t in topics[:_MAX_LISTED]) or "none") + more
 
 
 def _foreign(file: MessageFile) -> str:

@@ -1,4 +1,4 @@
-"""What a source of frames is, and one that hands on the frames of another, changed."""
+"""The interface of all sources of frames, and the base of sources that transform another."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from posepipe.frames import DepthFrame
 
 
 class FrameSource(Protocol):
-    """A context manager that yields depth frames in order; iterating a file's source again starts anew.
+    """A context manager that yields depth frames in order.
 
-    A source that knows how many frames it has can be entered anywhere; a camera cannot.
+    A file has a known number of frames, random access, and can be iterated again. A live camera has none of these.
     """
 
     @property
     def name(self) -> str:
-        """What the user called it."""
+        """Name of the source, as the user gave it."""
 
     @property
     def intrinsics(self) -> Intrinsics:
-        """Of the first frame; every frame carries its own."""
+        """Intrinsics of the first frame; every frame carries its own."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -32,11 +32,11 @@ class FrameSource(Protocol):
 
     @property
     def frame_count(self) -> int | None:
-        """How many frames there are, None where only time will tell."""
+        """Number of frames; None for a live camera."""
 
     @property
     def timestamps_s(self) -> np.ndarray:
-        """Of every frame, float64 (N,), seconds since the first; raises TypeError where only time will tell."""
+        """Times of all frames, float64 (N,), seconds since the first. Raises TypeError for a live camera."""
 
     @property
     def start_time_ns(self) -> int:
@@ -45,7 +45,7 @@ class FrameSource(Protocol):
     def __iter__(self) -> Iterator[DepthFrame]: ...
 
     def __getitem__(self, index: int) -> DepthFrame:
-        """The frame of this place; raises TypeError where only time will tell."""
+        """Frame at a position. Raises TypeError for a live camera."""
 
     def __enter__(self) -> Self: ...
 
@@ -55,44 +55,55 @@ class FrameSource(Protocol):
 
 
 class WrappedSource:
-    """Frames of another source, each as `changed` makes it; a `FrameSource`."""
+    """Frames of another source, each passed through `transform`; a `FrameSource`.
+
+    Parameters
+    ----------
+    source : FrameSource, entered and closed with this one
+    """
 
     def __init__(self, source: FrameSource) -> None:
         self._source = source
 
-    def changed(self, frame: DepthFrame) -> DepthFrame:
-        """What becomes of a frame."""
+    def transform(self, frame: DepthFrame) -> DepthFrame:
+        """Return the transformed frame; unchanged by default."""
         return frame
 
     @property
     def name(self) -> str:
+        """Name of the wrapped source."""
         return self._source.name
 
     @property
     def intrinsics(self) -> Intrinsics:
+        """Intrinsics of the first frame."""
         return self._source.intrinsics
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and columns of the first frame."""
         return self._source.shape
 
     @property
     def frame_count(self) -> int | None:
+        """Number of frames; None for a live camera."""
         return self._source.frame_count
 
     @property
     def timestamps_s(self) -> np.ndarray:
+        """Times of all frames, float64 (N,), seconds since the first. Raises TypeError for a live camera."""
         return self._source.timestamps_s
 
     @property
     def start_time_ns(self) -> int:
+        """Time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown."""
         return self._source.start_time_ns
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        return map(self.changed, self._source)
+        return map(self.transform, self._source)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self.changed(self._source[index])
+        return self.transform(self._source[index])
 
     def __enter__(self) -> Self:
         self._source.__enter__()

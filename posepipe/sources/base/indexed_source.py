@@ -1,4 +1,4 @@
-"""What all files of frames have in common: every frame has an index and a time, and can be had at once."""
+"""The base of all file formats: every frame has an index and a time, and random access."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ _log = logging.getLogger(__name__)
 
 
 class IndexedSource(ABC):
-    """Frames of a file or folder; a `FrameSource` that can also be entered anywhere.
+    """Frames of a file or folder; a `FrameSource` with random access.
 
-    A format sets these fields when it is opened and answers `__getitem__`.
+    The constructor of a format sets these fields. The format also implements `__getitem__`.
     """
 
-    name: str  #: what the user called it
+    name: str  #: name of the source, as the user gave it
     intrinsics: Intrinsics  #: of the first frame
     shape: tuple[int, int]  #: rows and columns of the first frame
-    timestamps_s: np.ndarray  #: float64 (N,), of every frame, seconds since the first
-    start_time_ns: int = 0  #: time of the first, nanoseconds since the Unix epoch; 0 = unknown
-    lens_from: str = ""  #: who says what `intrinsics` are, for people
+    timestamps_s: np.ndarray  #: float64 (N,), times of all frames, seconds since the first
+    start_time_ns: int = 0  #: time of the first frame, nanoseconds since the Unix epoch; 0 = unknown
+    intrinsics_from: str = ""  #: origin of `intrinsics`, for users: a file, a topic, a preset
 
     @property
     def frame_count(self) -> int | None:
+        """Number of frames."""
         return len(self)
 
     def __len__(self) -> int:
@@ -43,10 +44,10 @@ class IndexedSource(ABC):
         """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        return whole_frames(self, range(len(self)))
+        return undamaged_frames(self, range(len(self)))
 
-    def close(self) -> None:  # noqa: B027 - formats that read a file at a time have nothing to close
-        """Close what is open."""
+    def close(self) -> None:  # noqa: B027 - formats that read one file per frame have nothing to close
+        """Close open files."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,27 +58,32 @@ class IndexedSource(ABC):
         self.close()
 
 
-def whole_frames(source: FrameSource, rows: Iterable[int]) -> Iterator[DepthFrame]:
-    """The frames of these places of a source, which rise, but not those that are damaged.
+def undamaged_frames(source: FrameSource, rows: Iterable[int]) -> Iterator[DepthFrame]:
+    """Iterate over frames of a source and skip damaged ones.
 
-    Logs one warning for each stretch of damaged ones. Raises what the source raises of anything else.
+    Logs one warning for each run of damaged frames. Other errors of the source are raised.
+
+    Parameters
+    ----------
+    source : FrameSource with random access
+    rows : ascending positions of the frames
     """
-    lost: list[int] = []
+    damaged: list[int] = []
     problem = ""
     for row in map(int, rows):
         try:
             frame = source[row]
         except DamagedMessageError as error:
-            lost.append(row)
+            damaged.append(row)
             problem = problem or str(error)
             continue
-        _tell_lost(lost, problem)
-        lost, problem = [], ""
+        _warn_damaged(damaged, problem)
+        damaged, problem = [], ""
         yield frame
-    _tell_lost(lost, problem)
+    _warn_damaged(damaged, problem)
 
 
-def _tell_lost(rows: list[int], problem: str) -> None:
+def _warn_damaged(rows: list[int], problem: str) -> None:
     if rows:
         which = f"frame {rows[0]} is" if len(rows) == 1 else f"frames {rows[0]} to {rows[-1]} are"
         _log.warning("%s; %s left out", problem, which)

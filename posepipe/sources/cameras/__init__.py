@@ -1,7 +1,7 @@
-"""Depth cameras as sources: ``camera:NAME[:ARGUMENT]``.
+"""Live depth cameras as sources: ``camera:NAME[:ARGUMENT]``.
 
-To add a camera: one file with a class that fits `DepthCamera`, one line in `CAMERAS`. Vendors' packages are imported
-when their camera is opened.
+`CAMERAS` is the table of cameras. To add one, write a file with a class that implements `DepthCamera`, import it here
+and add a `CameraKind`. A vendor's package is imported only when its camera is opened.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from posepipe.sources.cameras.pipe import PipeCamera
 from posepipe.sources.cameras.realsense import RealSenseCamera
 from posepipe.sources.cameras.socket import SocketCamera
 
-__all__ = ["CAMERAS", "CameraFrame", "DepthCamera", "LiveSource", "names_camera", "open_camera"]
+__all__ = ["CAMERAS", "CameraFrame", "DepthCamera", "LiveSource", "is_camera_name", "open_camera"]
 
 PREFIX = "camera:"
 
 
 @dataclass(frozen=True)
 class CameraKind:
-    """One line of the table of cameras."""
+    """One camera of `CAMERAS`."""
 
-    description: str
-    make: Callable[[str, str, CameraFile | None], DepthCamera]  #: called with name, argument and given calibration
+    description: str  #: device and argument, for --help
+    make: Callable[[str, str, CameraFile | None], DepthCamera]  #: make(name, argument, calibration)
 
 
 CAMERAS: dict[str, CameraKind] = {
@@ -39,27 +39,29 @@ CAMERAS: dict[str, CameraKind] = {
     "kinect-v1": CameraKind("Kinect for Xbox 360; SERIAL or INDEX", KinectV1Camera),
     "opencv": CameraKind("video device with 16-bit depth; INDEX", OpenCvCamera),
     "pipe": CameraKind("a program that writes to a named pipe or file; PATH or -", PipeCamera),
-    "socket": CameraKind("a program that connects to us; PORT or HOST:PORT", SocketCamera),
+    "socket": CameraKind("a program that connects over TCP; PORT or HOST:PORT", SocketCamera),
 }
+"""All cameras, by the NAME in ``camera:NAME``."""
 
 
-def names_camera(source: str) -> bool:
-    """Whether a source's name means a camera."""
+def is_camera_name(source: str) -> bool:
+    """Whether the name of a source denotes a camera."""
     return source.startswith(PREFIX)
 
 
 def open_camera(source: str, calibration: CameraFile | None = None, every_frame: bool = False) -> LiveSource:
-    """Open ``camera:NAME[:ARGUMENT]``.
+    """Open a camera.
 
     Parameters
     ----------
-    calibration : to take instead of what the camera says of its lens
-    every_frame : let frames wait rather than drop them, for a recording
+    source : ``camera:NAME[:ARGUMENT]``
+    calibration : replaces the camera's own calibration
+    every_frame : queue frames instead of dropping them, for a recording
 
     Raises
     ------
     SourceError
-        For a name that is not in the table, or a camera that does not answer.
+        For an unknown name, or a camera that does not answer.
     """
     name, _, argument = source.removeprefix(PREFIX).partition(":")
     if name not in CAMERAS:

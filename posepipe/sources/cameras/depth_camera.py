@@ -1,8 +1,9 @@
-"""What a driver of a depth camera answers; how its frames become a source is the business of `LiveSource`."""
+"""The interface of depth camera drivers; `LiveSource` makes a source of one."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 from types import ModuleType
@@ -16,56 +17,88 @@ from posepipe.errors import SourceError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraFrame:
-    """What a camera gave, before anything is made of it."""
+    """One depth image as the driver delivers it."""
 
-    depth: np.ndarray  #: (H, W), uint16 millimetres or float32 metres; no buffer that the driver fills again
-    time_ns: int | None = None  #: of the camera's own clock; None = it has none, the moment of arrival counts
+    depth: np.ndarray  #: (H, W), uint16 millimetres or float32 metres; not a buffer that the driver reuses
+    time_ns: int | None = None  #: from the camera's own clock; None = no clock, the time of arrival counts
     since_epoch: bool = False  #: whether that clock counts from the Unix epoch
-    number: int | None = None  #: the camera's own count of its frames; None = it does not count
+    number: int | None = None  #: the camera's own frame counter; None = it has none
 
 
 class DepthCamera(Protocol):
-    """A driver. One thread at a time calls it; making one touches no device, `open` does.
+    """A camera driver, used by one thread at a time.
 
-    `SourceError` says that the camera failed and may come back: it is opened again. Any other error is final.
+    The constructor touches no device; `open` does. `SourceError` means that the camera failed and may come back: it
+    is opened again. Any other error is final.
     """
 
-    name: str  #: what the user called it
-    intrinsics: Intrinsics  #: once it is open
-    shape: tuple[int, int]  #: rows and columns, once it is open
-    waits: bool  #: what we do not read yet is kept for us: nothing is lost by being slow
-    recorded: bool  #: all of it is there already: it is played whole, not live
+    name: str  #: name of the source, as the user gave it
+    intrinsics: Intrinsics  #: valid while open
+    shape: tuple[int, int]  #: rows and columns, valid while open
+    waits: bool  #: whether the sender blocks until its data are read: a slow reader loses nothing
+    recorded: bool  #: whether all frames exist already: they play whole, not live
 
     def open(self, stop: Event) -> None:
-        """Connect, or connect anew; ends soon after ``stop`` is set. Raises SourceError where nothing answers."""
+        """Connect or reconnect; return soon after ``stop`` is set. Raises SourceError where nothing answers."""
 
     def read(self, timeout_s: float) -> CameraFrame | None:
-        """The next frame, or None when none came in time.
+        """Wait for the next frame; None after the timeout.
 
         Raises
         ------
         SourceError
             When the camera is gone.
         EOFError
-            When there will be no more frames, and nothing is wrong.
+            When the stream has ended regularly.
         """
 
     def close(self) -> None:
-        """Let go of the device, in whatever state it is."""
+        """Release the device, in any state."""
 
 
-def import_sdk(name: str, module: str, install: str) -> ModuleType:
-    """A vendor's Python package. Raises SourceError that says how to install it."""
+def import_sdk(name: str, module: str, install: str, libraries: Mapping[str, str] | None = None) -> ModuleType:
+    """Import a vendor's Python package.
+
+    Parameters
+    ----------
+    name : name of the source, for messages
+    module : Python package
+    install : command that installs the package
+    libraries : system library -> command that installs it, for those the package needs
+
+    Raises
+    ------
+    SourceError
+        When the package or a system library is missing. Names the command that installs it.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise SourceError(name, f"needs the Python package {module}: {install} ({error})") from error
+        reason = " ".join(str(error).split())  # the dynamic loader may answer in several lines
+        for library, command in (libraries or {}).items():
+            if library in reason:
+                raise SourceError(name, f"needs the system library {library}: {command} ({reason})") from error
+        raise SourceError(name, f"needs the Python package {module}: {install} ({reason})") from error
 
 
 def choose_device(name: str, argument: str, serials: list[str], maker: str) -> int:
-    """Which device ``argument`` means: a serial number, else a place in the list; the first where it is empty.
+    """Select a connected device by serial number or index.
 
-    Raises SourceError, naming those that are there, where it means none.
+    Parameters
+    ----------
+    name : name of the source, for messages
+    argument : serial number or index; empty = the first device
+    serials : serial numbers of the connected devices
+    maker : of the camera, for messages
+
+    Returns
+    -------
+    index into ``serials``
+
+    Raises
+    ------
+    SourceError
+        When no device matches. Names the connected ones.
     """
     if not serials:
         raise SourceError(name, f"no {maker} camera is connected, or this user may not open it")

@@ -1,4 +1,4 @@
-"""When the frames of a camera were taken: seconds since the first, which never run backwards."""
+"""Times of camera frames: seconds since the first, never decreasing."""
 
 from __future__ import annotations
 
@@ -9,28 +9,33 @@ from posepipe.sources.cameras.depth_camera import CameraFrame
 
 
 class FrameClock:
-    """Times of frames by the camera's own clock where it has one, else by the moment they arrive.
+    """Times of frames by the camera's own clock, or by their arrival where it has none.
 
-    A clock that jumps back, as a camera's does when it is plugged in again, goes on from the moment of arrival.
+    After a clock jumps back, as a reconnected camera's does, times continue from the moment of arrival.
+
+    Parameters
+    ----------
+    monotonic_ns : time of arrival, nanoseconds
+    wall_ns : nanoseconds since the Unix epoch
     """
 
     def __init__(
         self, monotonic_ns: Callable[[], int] = time.monotonic_ns, wall_ns: Callable[[], int] = time.time_ns
     ) -> None:
         self._monotonic_ns, self._wall_ns = monotonic_ns, wall_ns
-        self.start_time_ns = 0  #: of the first frame, since the Unix epoch; 0 = none came yet
+        self.start_time_ns = 0  #: of the first frame, since the Unix epoch; 0 = no frame yet
         self._first_arrival_ns: int | None = None
-        self._zero_ns: int | None = None  #: what the camera's clock showed at second 0
+        self._zero_ns: int | None = None  #: reading of the camera's clock at second 0
         self._since_epoch = False
         self._last_ns = 0
 
     def restart(self) -> None:
-        """The camera was opened anew: its clock may count from another moment."""
+        """Handle a reconnected camera: its clock may have another origin."""
         if not self._since_epoch:
             self._zero_ns = None
 
     def seconds(self, frame: CameraFrame) -> float:
-        """When a frame that just arrived was taken."""
+        """Time of a frame that has just arrived, seconds since the first."""
         now_ns = self._monotonic_ns()
         if self._first_arrival_ns is None:
             self._first_arrival_ns = now_ns

@@ -1,8 +1,8 @@
-"""``camera:kinect-v1[:INDEX|SERIAL]``: depth of the first Kinect, by libfreenect, which is called as it is.
+"""``camera:kinect-v1[:INDEX|SERIAL]``: depth of the first Kinect, by libfreenect.
 
-libfreenect itself turns disparity into millimetres, with the camera's own plane of reference; where it does not know
-that mode, we do, with that of an average Kinect. It tells no time but a counter of unknown rate, so the moment of
-arrival counts. Tested with libfreenect's own stand-in for a Kinect, fakenect, which gives disparity alone.
+libfreenect converts disparity to millimetres, with the reference plane of the camera. For versions without that mode,
+this driver converts, with the plane of an average Kinect. libfreenect's timestamps are a counter of unknown rate, so
+the time of arrival counts. Tested with fakenect, libfreenect's own simulated Kinect, which delivers disparity only.
 
 References
 ----------
@@ -21,19 +21,20 @@ import numpy as np
 from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import SourceError
+from posepipe.sources.base.kinect_disparity import ZeroPlane
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.formats.fakenect_dump import ZeroPlane
 
 LIBRARY_VARIABLE = "POSEPIPE_LIBFREENECT"
-"""Environment variable: path of the library to take instead of the system's."""
+"""Environment variable: path of a library that replaces the system's."""
 NOMINAL = CAMERA_PRESETS["kinect-v1"]
+"""Image size and nominal intrinsics; a Kinect reports none of its own."""
 
 _LIBRARIES = ("libfreenect.so.0.5", "libfreenect.so.0", "libfreenect.so", "libfreenect.dylib", "freenect.dll")
 _MEDIUM_RESOLUTION = 1  # 640x480
 _DISPARITY = 0  # 11 bits
 _DEPTH_MM = 5  # not aligned to the colour image
-_CAMERA_ONLY = 2  # not the motor, which some models do not have, nor the microphones
-_LOG_FATAL = 0  # errors come back as numbers; its own lines would stand between ours
+_CAMERA_ONLY = 2  # neither motor, missing in some models, nor microphones
+_LOG_FATAL = 0  # errors are returned as numbers; suppress its own messages
 
 
 class _FrameMode(ctypes.Structure):
@@ -68,8 +69,8 @@ class KinectV1Camera:
     Parameters
     ----------
     name : what the user called it
-    argument : place among those connected, or serial number; empty = the first
-    calibration : to take instead of the lens that a Kinect has on average
+    argument : index among the connected devices, or serial number; empty = the first
+    calibration : replaces the nominal intrinsics
     """
 
     waits = False
@@ -85,15 +86,16 @@ class KinectV1Camera:
         self._library: ctypes.CDLL | None = None
         self._context = ctypes.c_void_p()
         self._device = ctypes.c_void_p()
-        self._millimetres: np.ndarray | None = None  # of each disparity, where that is what comes
-        self._came: deque[np.ndarray] = deque()
-        self._callback = _DepthCallback(self._take)  # libfreenect keeps its address: it must live as long
+        self._millimetres: np.ndarray | None = None  # depth by disparity; None while millimetres come
+        self._queue: deque[np.ndarray] = deque()
+        self._callback = _DepthCallback(self._take)  # libfreenect keeps its address: it must not be freed
 
     def open(self, stop: Event) -> None:
+        """Connect or reconnect to the device. Raises SourceError where nothing answers."""
         self.close()
         library = self._library = _load(self.name)
         if library.freenect_init(ctypes.byref(self._context), None) < 0:
-            raise SourceError(self.name, "libfreenect does not start: is USB to be had here?")
+            raise SourceError(self.name, "libfreenect does not start: is USB available here?")
         library.freenect_set_log_level(self._context, _LOG_FATAL)
         library.freenect_select_subdevices(self._context, _CAMERA_ONLY)
         count = library.freenect_num_devices(self._context)
@@ -115,13 +117,13 @@ class KinectV1Camera:
     def _start(self, library: ctypes.CDLL) -> None:
         mode = self._choose_mode(library)
         self._millimetres = None if mode.format == _DEPTH_MM else ZeroPlane().millimetres()
-        self._came.clear()
+        self._queue.clear()
         library.freenect_set_depth_callback(self._device, self._callback)
         if library.freenect_set_depth_mode(self._device, mode) < 0 or library.freenect_start_depth(self._device) < 0:
             raise SourceError(self.name, "its depth stream does not start; plug it in again")
 
     def _choose_mode(self, library: ctypes.CDLL) -> _FrameMode:
-        # not by freenect_find_depth_mode: fakenect ends the process when asked for a mode that it does not know
+        # not by freenect_find_depth_mode: fakenect exits the process for an unknown mode
         modes = [library.freenect_get_depth_mode(i) for i in range(library.freenect_get_depth_mode_count())]
         known = {m.format: m for m in modes if m.is_valid and m.resolution == _MEDIUM_RESOLUTION}
         mode = known.get(_DEPTH_MM, known.get(_DISPARITY))
@@ -135,20 +137,22 @@ class KinectV1Camera:
         height, width = self.shape
         pixels = np.frombuffer(
             ctypes.string_at(depth, 2 * height * width), np.uint16
-        )  # copied: it fills its buffer anew
+        )  # copied: libfreenect reuses its buffer
         if self._millimetres is not None:
             pixels = self._millimetres[np.minimum(pixels, len(self._millimetres) - 1)]
-        self._came.append(pixels.reshape(height, width))
+        self._queue.append(pixels.reshape(height, width))
 
     def read(self, timeout_s: float) -> CameraFrame | None:
+        """Wait for the next frame; None after the timeout. Raises SourceError when the camera is gone."""
         assert self._library is not None
-        if not self._came:
+        if not self._queue:
             time = _Time(int(timeout_s), round(timeout_s % 1 * 1e6))
             if self._library.freenect_process_events_timeout(self._context, ctypes.byref(time)) < 0:
                 raise SourceError(self.name, "was unplugged")
-        return CameraFrame(self._came.popleft()) if self._came else None
+        return CameraFrame(self._queue.popleft()) if self._queue else None
 
     def close(self) -> None:
+        """Release the device, in any state."""
         library, self._library = self._library, None
         if library is None:
             return
@@ -161,13 +165,13 @@ class KinectV1Camera:
 
 
 def _load(name: str) -> ctypes.CDLL:
-    """The library, its functions typed. Raises SourceError that says how to get it."""
+    """Load the library. Raises SourceError, with the command that installs it."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     problem: Exception | None = None
     for path in [chosen] if chosen else _LIBRARIES:
         try:
             return _typed(ctypes.CDLL(path))
-        except (OSError, AttributeError) as error:  # the latter: another library of this name
+        except (OSError, AttributeError) as error:  # AttributeError: another library of this name
             problem = error
     if chosen:
         raise SourceError(name, f"{LIBRARY_VARIABLE}={chosen} is no libfreenect ({problem})")
@@ -175,7 +179,7 @@ def _load(name: str) -> ctypes.CDLL:
 
 
 def _typed(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Say what each function takes: ctypes would pass pointers as 32-bit numbers."""
+    """Declare the argument types of each function: ctypes passes pointers as 32-bit numbers by default."""
     pointer, number = ctypes.c_void_p, ctypes.c_int
     for function, takes in {
         "freenect_init": (pointer, pointer),

@@ -1,4 +1,4 @@
-"""Frames of a camera as they come: a thread takes them, so that the camera never waits for what is made of them."""
+"""Live cameras as sources: a thread reads the frames, and the camera never waits for their processing."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ from posepipe.sources.cameras.frame_clock import FrameClock
 _log = logging.getLogger(__name__)
 
 STALL_S = 5.0
-"""A camera that gives nothing for so long is opened again."""
+"""A camera without a frame for this time is opened again."""
 PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0)
-"""How long we wait before each time that we open it again; after the last we give up."""
-WAITING_BYTES = 256 << 20
-"""Frames that may wait for whoever wants every one of them: 14 s of 640x480 at 30 fps."""
+"""Pause before each attempt to open the camera again; a failure of the last attempt is an error."""
+QUEUE_BYTES = 256 << 20
+"""Maximum size of the queue when every frame is wanted: 14 s of 640x480 at 30 fps."""
 
-_POLL_S = 0.1  # how soon a thread sees that it is to end
-_CLOSE_S = 10.0  # a vendor's library that does not return must not keep us
-_MOST_LOST = 1000  # a larger step in a camera's count is another count
+_POLL_S = 0.1  # maximum delay until a thread notices that it must end
+_CLOSE_S = 10.0  # maximum wait for a vendor's library that does not return
+_MAX_MISSED = 1000  # a larger step in a camera's frame counter is a restarted counter
 
 
 class LiveSource:
-    """A camera that is running; a `FrameSource` of which only time will tell how many frames it has.
+    """A running camera; a `FrameSource` with an unknown number of frames.
+
+    By default a slow consumer gets the newest frame, and the frames between are dropped. `dropped` counts them.
+    `DepthFrame.index` counts all frames of the camera, and has a gap for every dropped one.
 
     Parameters
     ----------
     camera : DepthCamera, not yet open
-    every_frame : keep frames in order while they wait, for a recording. Otherwise the newest one wins, and whoever
-        is slower than the camera misses those between. Either way what is lost is counted in `dropped`, and
-        `DepthFrame.index` counts what the camera took, so that gaps show it.
-    stall_s : after so long without a frame the camera is opened again
-    pauses_s : before each of these tries, until that is an error
-    waiting_bytes : depth that may wait when every frame is wanted; what overflows is lost, the oldest first
+    every_frame : queue the frames in order, for a recording
+    stall_s : the camera is opened again after this time without a frame
+    pauses_s : pause before each attempt to open it again, until that is an error
+    queue_bytes : maximum size of the queue with ``every_frame``; the oldest frames are dropped on overflow
 
     Raises
     ------
     SourceError
-        When the camera cannot be opened; later, from the iterator, when it is gone for good.
+        When the camera cannot be opened; later, from the iterator, when it is gone permanently.
     """
 
     def __init__(
@@ -57,11 +58,11 @@ class LiveSource:
         every_frame: bool = False,
         stall_s: float = STALL_S,
         pauses_s: Sequence[float] = PAUSES_S,
-        waiting_bytes: int = WAITING_BYTES,
+        queue_bytes: int = QUEUE_BYTES,
     ) -> None:
         self._camera = camera
         self._stall_s, self._pauses_s = stall_s, pauses_s
-        self._tries = 0  # since the last frame
+        self._attempts = 0  # to open it again, since the last frame
         self._stop = threading.Event()
         try:
             camera.open(self._stop)
@@ -71,12 +72,12 @@ class LiveSource:
         self.name = camera.name
         self.intrinsics = camera.intrinsics
         self.shape = camera.shape
-        self.dropped = 0  #: frames that the camera took and nobody got
-        self._waiting_bytes = waiting_bytes if every_frame or camera.recorded else 0
-        self._patient = camera.recorded or (every_frame and camera.waits)
+        self.dropped = 0  #: frames of the camera that were not delivered
+        self._queue_bytes = queue_bytes if every_frame or camera.recorded else 0
+        self._blocks_sender = camera.recorded or (every_frame and camera.waits)
         self._clock = FrameClock()
-        self._waiting: deque[tuple[np.ndarray, float, int]] = deque()
-        self._changed = threading.Condition()  # guards what waits, `_ended` and `_failure`
+        self._queue: deque[tuple[np.ndarray, float, int]] = deque()
+        self._condition = threading.Condition()  # guards `_queue`, `_ended` and `_failure`
         self._ended = False
         self._failure: BaseException | None = None
         self._count = 0
@@ -86,10 +87,12 @@ class LiveSource:
 
     @property
     def frame_count(self) -> int | None:
+        """None: the number of frames is unknown."""
         return None
 
     @property
     def timestamps_s(self) -> NoReturn:
+        """Raise TypeError: the times are unknown in advance."""
         raise TypeError(f"{self.name} is live: the times of its frames are not known before they come")
 
     def __getitem__(self, index: int) -> NoReturn:
@@ -97,20 +100,19 @@ class LiveSource:
 
     @property
     def start_time_ns(self) -> int:
-        """Of the first frame; waits for it. Raises SourceError where none comes."""
+        """Time of the first frame, nanoseconds since the Unix epoch. Waits for it; raises SourceError if none comes."""
         self._start()
-        with self._changed:
+        with self._condition:
             while not self._clock.start_time_ns and not self._ended:
-                self._changed.wait(_POLL_S)
+                self._condition.wait(_POLL_S)
             if not self._clock.start_time_ns and self._failure is not None:
                 raise self._failure
         return self._clock.start_time_ns
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        """Frames from now on.
+        """Iterate over the frames from now on.
 
-        Raises SourceError, after the last that came, when the camera is gone; and where it ended before its first, so
-        that nothing takes the place of older results.
+        Raises SourceError after the last frame when the camera is gone, and when it ends before its first frame.
         """
         self._start()
         while (taken := self._take()) is not None:
@@ -120,24 +122,24 @@ class LiveSource:
             raise SourceError(self.name, "ended before its first frame came")
 
     def _take(self) -> tuple[np.ndarray, float, int] | None:
-        with self._changed:
-            while not self._waiting and not self._ended:
-                self._changed.wait(_POLL_S)  # not for ever: Windows would not hear Ctrl-C
-            if self._waiting:
-                self._changed.notify_all()
-                return self._waiting.popleft()
+        with self._condition:
+            while not self._queue and not self._ended:
+                self._condition.wait(_POLL_S)  # not without a timeout: that blocks Ctrl-C on Windows
+            if self._queue:
+                self._condition.notify_all()
+                return self._queue.popleft()
             if self._failure is not None:
                 raise self._failure
         return None
 
     def _start(self) -> None:
-        with self._changed:
+        with self._condition:
             if self._thread is not None or self._stop.is_set():
                 return
             self._last_frame_s = time.monotonic()
             self._thread = threading.Thread(target=self._receive, name=self.name, daemon=True)
             self._thread.start()
-        atexit.register(self.close)  # a driver at work while Python ends would crash it
+        atexit.register(self.close)  # a running driver would crash the exit of Python
 
     def _receive(self) -> None:
         failure: BaseException | None = None
@@ -148,18 +150,18 @@ class LiveSource:
                     self._put(frame)
         except EOFError:
             pass
-        except BaseException as error:  # whoever waits for frames shall hear of it, whatever it is
+        except BaseException as error:  # the consumer raises it
             failure = error
         finally:
             try:
                 self._camera.close()
             finally:
-                with self._changed:
+                with self._condition:
                     self._ended, self._failure = True, None if self._stop.is_set() else failure
-                    self._changed.notify_all()
+                    self._condition.notify_all()
 
     def _read(self) -> CameraFrame | None:
-        """A frame, or None where there is none yet; the camera is opened again when it fails or is silent."""
+        """Read a frame, or None; open the camera again when it fails or stalls."""
         try:
             frame = self._camera.read(_POLL_S)
             if frame is None and time.monotonic() - self._last_frame_s > self._stall_s:
@@ -169,21 +171,21 @@ class LiveSource:
             return None
         if frame is not None:
             self._last_frame_s = time.monotonic()
-            self._tries = 0
+            self._attempts = 0
         return frame
 
     def _reopen(self, error: SourceError) -> None:
         while not self._stop.is_set():
-            if self._tries == len(self._pauses_s):
+            if self._attempts == len(self._pauses_s):
                 raise error
-            pause_s = self._pauses_s[self._tries]
-            self._tries += 1
-            _log.warning("%s; trying again, %d of %d", error, self._tries, len(self._pauses_s))
+            pause_s = self._pauses_s[self._attempts]
+            self._attempts += 1
+            _log.warning("%s; trying again, %d of %d", error, self._attempts, len(self._pauses_s))
             self._stop.wait(pause_s)
             try:
                 self._camera.open(self._stop)
-            except SourceError as again:
-                error = again
+            except SourceError as next_error:
+                error = next_error
                 continue
             self._check_same()
             self._clock.restart()
@@ -200,39 +202,39 @@ class LiveSource:
             )
 
     def _put(self, frame: CameraFrame) -> None:
-        """Let a frame wait, and drop the oldest where there is no room."""
+        """Queue a frame; drop the oldest when the queue is full."""
         if frame.depth.shape != self.shape:
-            raise SourceError(self.name, f"gave a picture {frame.depth.shape}, wanted {self.shape}")
-        room = max(2, self._waiting_bytes // frame.depth.nbytes) if self._waiting_bytes else 1
-        with self._changed:
-            lost = self._lost_before(frame)
+            raise SourceError(self.name, f"gave an image {frame.depth.shape}, wanted {self.shape}")
+        capacity = max(2, self._queue_bytes // frame.depth.nbytes) if self._queue_bytes else 1
+        with self._condition:
+            missed = self._missed_before(frame)
             seconds = self._clock.seconds(frame)
-            while self._patient and len(self._waiting) >= room and not self._stop.is_set():
-                self._changed.wait(_POLL_S)
-            self.dropped += lost
-            if len(self._waiting) >= room:
-                self._waiting.popleft()
+            while self._blocks_sender and len(self._queue) >= capacity and not self._stop.is_set():
+                self._condition.wait(_POLL_S)
+            self.dropped += missed
+            if len(self._queue) >= capacity:
+                self._queue.popleft()
                 self.dropped += 1
-            self._waiting.append((frame.depth, seconds, self._count + lost))
-            self._count += lost + 1
-            self._changed.notify_all()
+            self._queue.append((frame.depth, seconds, self._count + missed))
+            self._count += missed + 1
+            self._condition.notify_all()
 
-    def _lost_before(self, frame: CameraFrame) -> int:
-        """Frames that the camera counted and never gave us."""
+    def _missed_before(self, frame: CameraFrame) -> int:
+        """Number of frames that the camera counted and did not deliver."""
         before, self._last_number = self._last_number, frame.number
-        if before is None or frame.number is None or not 0 < frame.number - before < _MOST_LOST:
+        if before is None or frame.number is None or not 0 < frame.number - before < _MAX_MISSED:
             return 0
         return frame.number - before - 1
 
     def close(self) -> None:
-        """End the thread and let go of the camera; frames that still wait are forgotten."""
+        """Stop the thread and release the camera; queued frames are discarded."""
         atexit.unregister(self.close)
         self._stop.set()
-        with self._changed:
+        with self._condition:
             thread = self._thread
-            self._waiting.clear()
+            self._queue.clear()
             self._ended = self._ended or thread is None
-            self._changed.notify_all()
+            self._condition.notify_all()
         if thread is None:
             self._camera.close()
             return

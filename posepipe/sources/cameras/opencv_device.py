@@ -1,7 +1,7 @@
-"""``camera:opencv:INDEX``: any camera that the system itself shows as a video device with 16-bit depth, by OpenCV.
+"""``camera:opencv:INDEX``: a video device of the system with 16-bit depth, by OpenCV.
 
-Such a device says nothing of its lens or unit: ``--camera`` must. On Linux these are V4L2 devices with the pixel
-format ``Z16 `` or ``Y16 `` (``v4l2-ctl --list-formats`` tells). Tested without a device, at the seam to OpenCV.
+Such a device reports neither intrinsics nor depth unit, so ``--camera`` is required. On Linux these are V4L2 devices
+with the pixel format ``Z16 `` or ``Y16 `` (see ``v4l2-ctl --list-formats``). Tested with a simulated OpenCV device.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.formats.depth_png import depth_in_metres
 
 _FORMATS = ("Z16 ", "Y16 ")
 
@@ -34,8 +34,8 @@ class OpenCvCamera:
     ----------
     name : what the user called it
     argument : number of the device, as in ``/dev/video2``; empty = 0
-    calibration : its lens, picture size, unit and rate; must be given
-    open_device : makes an object that behaves as ``cv2.VideoCapture``
+    calibration : intrinsics, image size, depth unit and frame rate; required
+    open_device : returns an object with the methods of ``cv2.VideoCapture``
     """
 
     shape: tuple[int, int]
@@ -54,13 +54,14 @@ class OpenCvCamera:
         if not (argument or "0").isdecimal() or len(argument) > 4:
             raise SourceError(name, f"wanted camera:opencv:INDEX with the number of a video device, got {argument!r}")
         if calibration is None:
-            raise SourceError(name, "a video device does not say what lens it has; give its camera.json as --camera")
+            raise SourceError(name, "a video device does not report its intrinsics; give its camera.json as --camera")
         self._index = int(argument or "0")
         self._calibration = calibration
         self._open_device = open_device
         self._device: Any = None
 
     def open(self, stop: Event) -> None:
+        """Connect or reconnect to the device. Raises SourceError where nothing answers."""
         self.close()
         self._device = self._open_device(self._index)
         if not self._device.isOpened():
@@ -73,10 +74,10 @@ class OpenCvCamera:
         device = self._device
         for name in _FORMATS:
             device.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*name))
-            if _four_letters(device.get(cv2.CAP_PROP_FOURCC)) in _FORMATS:
+            if _fourcc_text(device.get(cv2.CAP_PROP_FOURCC)) in _FORMATS:
                 break
         else:
-            given = _four_letters(device.get(cv2.CAP_PROP_FOURCC))
+            given = _fourcc_text(device.get(cv2.CAP_PROP_FOURCC))
             raise SourceError(
                 self.name, f"video device {self._index} gives {given!r}, wanted 16-bit depth (Z16 or Y16)"
             )
@@ -86,27 +87,29 @@ class OpenCvCamera:
         device.set(cv2.CAP_PROP_CONVERT_RGB, 0)
 
     def read(self, timeout_s: float) -> CameraFrame | None:
-        came, picture = self._device.read()  # waits as long as OpenCV likes to, up to 10 s
-        if not came:
+        """Wait for the next frame; None when none comes. Raises SourceError for images of another kind or size."""
+        received, image = self._device.read()  # OpenCV chooses the timeout, up to 10 s
+        if not received:
             return None
-        return CameraFrame(depth_in_metres(self._grey(np.asarray(picture)), self._calibration.depth_unit_m))
+        return CameraFrame(levels_to_depth(self._grey(np.asarray(image)), self._calibration.depth_unit_m))
 
-    def _grey(self, picture: np.ndarray) -> np.ndarray:
-        """The 16-bit picture; OpenCV hands formats that it does not know over as one row of bytes."""
+    def _grey(self, image: np.ndarray) -> np.ndarray:
+        """The 16-bit image. OpenCV returns unknown formats as bytes."""
         height, width = self.shape
-        if picture.dtype == np.uint8 and picture.shape in ((1, 2 * height * width), (height, width, 2)):
-            picture = picture.reshape(-1).view(np.uint16).reshape(height, width)
-        if picture.dtype != np.uint16 or picture.shape != self.shape:
-            got = f"{picture.dtype.itemsize * 8}-bit pictures {picture.shape}"
+        if image.dtype == np.uint8 and image.shape in ((1, 2 * height * width), (height, width, 2)):
+            image = image.reshape(-1).view(np.uint16).reshape(height, width)
+        if image.dtype != np.uint16 or image.shape != self.shape:
+            got = f"{image.dtype.itemsize * 8}-bit images {image.shape}"
             wanted = f"16-bit depth of {width}x{height} pixels, as {self._calibration.name} says"
             raise SourceError(self.name, f"gave {got}, wanted {wanted}")
-        return picture.copy()  # it fills its buffer again
+        return image.copy()  # OpenCV reuses its buffer
 
     def close(self) -> None:
+        """Release the device, in any state."""
         if self._device is not None:
             self._device.release()
             self._device = None
 
 
-def _four_letters(code: float) -> str:
+def _fourcc_text(code: float) -> str:
     return (int(code) & 0xFFFFFFFF).to_bytes(4, "little").decode("latin-1")

@@ -1,6 +1,6 @@
-"""``camera:orbbec[:SERIAL|INDEX]``: depth of an Orbbec camera, by the second Orbbec SDK for Python.
+"""``camera:orbbec[:SERIAL|INDEX]``: depth of an Orbbec camera, by version 2 of the Orbbec SDK for Python.
 
-Frames and calibrations were tested with the SDK's own objects, and an empty list of devices; no camera was at hand.
+Tested with frames and calibrations that the SDK creates, without a camera.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk
-from posepipe.sources.formats.depth_png import depth_in_metres
 
 _log = logging.getLogger(__name__)
 
 
 class OrbbecCamera:
-    """The depth stream of one Orbbec camera, aligned to no other.
+    """The depth stream of one Orbbec camera, not aligned to any other stream.
 
     Parameters
     ----------
     name : what the user called it
-    argument : serial number, or place among those connected; empty = the first
-    calibration : to take instead of the camera's own intrinsics
+    argument : serial number, or index among the connected devices; empty = the first
+    calibration : replaces the camera's own intrinsics
     """
 
     intrinsics: Intrinsics
@@ -46,16 +46,17 @@ class OrbbecCamera:
         self._undistortion: Undistortion | None = None
 
     def open(self, stop: Event) -> None:
+        """Connect or reconnect to the device. Raises SourceError where nothing answers."""
         self.close()
         sdk = import_sdk(self.name, "pyorbbecsdk", "pip install pyorbbecsdk2")
-        self._errors = (RuntimeError, sdk.OBError)  # the SDK throws either
+        self._errors = (RuntimeError, sdk.OBError)  # the SDK raises either
         try:
             self._start(sdk)
         except self._errors as error:
             raise SourceError(self.name, f"cannot be started ({error})") from error
 
     def _start(self, sdk: ModuleType) -> None:
-        sdk.Context.set_logger_to_file(sdk.OBLogLevel.NONE, "")  # or it makes a folder Log wherever we are
+        sdk.Context.set_logger_to_file(sdk.OBLogLevel.NONE, "")  # else it creates a folder Log in the working directory
         sdk.Context.set_logger_to_console(sdk.OBLogLevel.NONE)
         devices = sdk.Context().query_devices()
         count = devices.get_count()
@@ -67,63 +68,65 @@ class OrbbecCamera:
         config.enable_stream(profile)
         pipeline.start(config)
         self._pipeline = pipeline
-        self.take_lens(profile)
+        self.read_intrinsics(profile)
         _log.info("%s: %dx%d at %d fps", self.name, *reversed(self.shape), profile.get_fps())
 
-    def take_lens(self, profile: Any) -> None:
-        """Learn the lens from a video stream's profile. Raises SourceError for one that cannot be straightened."""
-        lens, bends = profile.get_intrinsic(), profile.get_distortion()
+    def read_intrinsics(self, profile: Any) -> None:
+        """Take intrinsics and distortion from a stream profile. Raises SourceError for an unsupported distortion."""
+        own = profile.get_intrinsic()
         self.shape = (profile.get_height(), profile.get_width())
-        self.intrinsics = Intrinsics(lens.fx, lens.fy, lens.cx, lens.cy)
+        self.intrinsics = Intrinsics(own.fx, own.fy, own.cx, own.cy)
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
             return
-        distortion = _distortion(self.name, bends)
+        distortion = _distortion(self.name, profile.get_distortion())
         if distortion is not None:
             self._undistortion = Undistortion(self.intrinsics, distortion, self.shape)
 
     def read(self, timeout_s: float) -> CameraFrame | None:
+        """Wait for the next frame; None after the timeout. Raises SourceError when the camera is gone."""
         try:
             frames = self._pipeline.wait_for_frames(max(1, round(timeout_s * 1000)))
             depth = None if frames is None else frames.get_depth_frame()
-            return None if depth is None else self.frame(depth)
+            return None if depth is None else self.convert_frame(depth)
         except self._errors as error:
             raise SourceError(self.name, f"has failed ({error})") from error
 
-    def frame(self, depth: Any) -> CameraFrame:
-        """Turn a ``DepthFrame`` of the SDK into ours."""
+    def convert_frame(self, depth: Any) -> CameraFrame:
+        """Convert a ``DepthFrame`` of the SDK. Raises SourceError for anything but 16-bit depth."""
         height, width = depth.get_height(), depth.get_width()
         data = np.frombuffer(depth.get_data(), np.uint16)
         if data.size != height * width:
             raise SourceError(self.name, f"gave {data.nbytes} bytes, wanted 16-bit depth of {width}x{height} pixels")
         grey = data.reshape(height, width).copy()
         if self._undistortion is not None:
-            grey = self._undistortion.straighten(grey)
+            grey = self._undistortion.undistort(grey)
         unit_m = round(depth.get_depth_scale() / 1000, 9)  # the SDK's scale is in millimetres
         global_us, device_us = depth.get_global_timestamp_us(), depth.get_timestamp_us()
-        since_epoch = global_us > 0  # only some cameras keep the computer's time
+        since_epoch = global_us > 0  # only some cameras know the computer's time
         time_ns = (global_us or device_us) * 1000
-        return CameraFrame(depth_in_metres(grey, unit_m), time_ns or None, since_epoch, depth.get_index())
+        return CameraFrame(levels_to_depth(grey, unit_m), time_ns or None, since_epoch, depth.get_index())
 
     def close(self) -> None:
+        """Release the device, in any state."""
         pipeline, self._pipeline = self._pipeline, None
         if pipeline is not None:
             try:
                 pipeline.stop()
-            except self._errors as error:  # of a camera that is gone
+            except self._errors as error:  # the camera is gone
                 _log.debug("%s: %s", self.name, error)
 
 
-def _distortion(name: str, bends: Any) -> LensDistortion | None:
-    """The lens's model in our words, None for a straight one. Raises SourceError for one that cannot be undone."""
-    model = bends.model.name
-    radial = (bends.k1, bends.k2, bends.p1, bends.p2, bends.k3)
-    ratio = (bends.k4, bends.k5, bends.k6)
-    if model == "NONE" or not any(radial + ratio):
+def _distortion(name: str, model: Any) -> LensDistortion | None:
+    """Convert the distortion; None where there is none. Raises SourceError for an unsupported model."""
+    kind = model.model.name
+    plain = (model.k1, model.k2, model.p1, model.p2, model.k3)
+    ratio = (model.k4, model.k5, model.k6)
+    if kind == "NONE" or not any(plain + ratio):
         return None
-    if model == "BROWN_CONRADY":
-        return LensDistortion("plumb_bob", radial)
-    if model == "BROWN_CONRADY_K6":
-        return LensDistortion("rational_polynomial", radial + ratio)
-    raise SourceError(name, f"its lens is bent ({model}, {radial + ratio}); calibrate it and give --camera")
+    if kind == "BROWN_CONRADY":
+        return LensDistortion("plumb_bob", plain)
+    if kind == "BROWN_CONRADY_K6":
+        return LensDistortion("rational_polynomial", plain + ratio)
+    raise SourceError(name, f"unsupported lens distortion ({kind}, {plain + ratio}); calibrate it and give --camera")

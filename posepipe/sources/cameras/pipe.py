@@ -1,4 +1,4 @@
-"""``camera:pipe:PATH``: depth frames that another program writes to a named pipe, a file, or our standard input."""
+"""``camera:pipe:PATH``: depth frames that another program writes to a named pipe, a file, or standard input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from posepipe.sources.cameras.depth_camera import CameraFrame
 from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
 
 SENDER_WAIT_S = 60.0
-"""How long we wait for somebody to open the other end."""
+"""Maximum wait for a sender's header."""
 STANDARD_INPUT = "-"
 
 _POLL_S = 0.1
@@ -28,13 +28,13 @@ _log = logging.getLogger(__name__)
 
 
 class PipeCamera:
-    """A sender at the other end of a pipe. When it closes the pipe, the source ends.
+    """Depth frames from a pipe. The source ends when the sender closes the pipe.
 
     Parameters
     ----------
     name : what the user called it
-    path : a named pipe, a file that holds what a sender wrote, or ``-``
-    calibration : to take instead of the sender's own intrinsics
+    path : a named pipe, a file with the output of a sender, or ``-`` for standard input
+    calibration : replaces the sender's intrinsics
     """
 
     intrinsics: Intrinsics
@@ -54,7 +54,8 @@ class PipeCamera:
         self._reader = WireReader(self.name, self._receive)
 
     def open(self, stop: Event) -> None:
-        if self._descriptor is not None:  # a silent sender is waited for; opening anew would break its pipe
+        """Open the pipe and read the header. Raises SourceError where no sender answers."""
+        if self._descriptor is not None:  # keep the pipe of a silent sender: reopening would break it
             return
         try:
             self._descriptor = self._open_path()
@@ -77,25 +78,34 @@ class PipeCamera:
         if stat.S_ISDIR(mode):
             raise SourceError(self.name, "is a folder; wanted a named pipe (mkfifo) or a file")
         self.recorded = stat.S_ISREG(mode)
-        return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)  # or it would wait for the sender, deaf to Ctrl-C
+        return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)  # a blocking open would ignore Ctrl-C
 
     def _read_header(self, stop: Event) -> WireHeader:
         deadline = time.monotonic() + SENDER_WAIT_S
-        told = False
+        logged = False
         with self._wire_errors():
             while not stop.is_set() and time.monotonic() < deadline:
                 try:
                     header = self._reader.read_header(_POLL_S)
                 except EOFError:
-                    raise WireError("empty: the sender ended before it said anything") from None
+                    raise WireError("empty: the sender ended before it sent anything") from None
                 if header is not None:
                     return header
-                if self._reader.silent and not told:
-                    told = True
+                if self._reader.silent and not logged:
+                    logged = True
                     _log.info("%s: waiting for a sender", self.name)
-        raise SourceError(self.name, f"nobody has sent a header within {SENDER_WAIT_S:g} s")
+        raise SourceError(self.name, f"no header came within {SENDER_WAIT_S:g} s")
 
     def read(self, timeout_s: float) -> CameraFrame | None:
+        """Wait for the next frame; None after the timeout.
+
+        Raises
+        ------
+        FormatError
+            When the stream is cut or damaged.
+        EOFError
+            When the sender has closed the pipe.
+        """
         with self._wire_errors():
             return self._reader.read(timeout_s)
 
@@ -112,10 +122,11 @@ class PipeCamera:
     def _wire_errors(self) -> Iterator[None]:
         try:
             yield
-        except (WireError, OSError) as error:  # for good: there is no second stream
+        except (WireError, OSError) as error:  # final: there is no second stream
             raise FormatError(self.name, str(error)) from error
 
     def close(self) -> None:
+        """Close the pipe."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,7 +1,7 @@
 """``camera:realsense[:SERIAL|INDEX]``: depth of an Intel RealSense, by ``pyrealsense2``.
 
-The depth stream itself, in the resolution that the camera offers first, aligned to no other stream: its pixels are
-where the depth was measured. Tested with librealsense's software device, not with a camera.
+The depth stream comes in the camera's default resolution, not aligned to any other stream. Tested with librealsense's
+software device, without a camera.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk
-from posepipe.sources.formats.depth_png import depth_in_metres
 
-_QUEUE_FRAMES = 16  # librealsense keeps so many for us; it drops the oldest, and its frame numbers tell
+_QUEUE_FRAMES = 16  # of librealsense; on overflow it drops the oldest, and frame numbers have a gap
+_LIBRARIES = {"libusb-1.0.so.0": "apt install libusb-1.0-0", "libudev.so.1": "apt install libudev1"}
 _log = logging.getLogger(__name__)
 
 
@@ -30,8 +31,8 @@ class RealSenseCamera:
     Parameters
     ----------
     name : what the user called it
-    argument : serial number, or place among those connected; empty = the first
-    calibration : to take instead of the camera's own intrinsics
+    argument : serial number, or index among the connected devices; empty = the first
+    calibration : replaces the camera's own intrinsics
     """
 
     intrinsics: Intrinsics
@@ -48,14 +49,15 @@ class RealSenseCamera:
         self._undistortion: Undistortion | None = None
 
     def open(self, stop: Event) -> None:
+        """Connect or reconnect to the device. Raises SourceError where nothing answers."""
         self.close()
-        rs = import_sdk(self.name, "pyrealsense2", "pip install 'posepipe[realsense]'")
+        rs = import_sdk(self.name, "pyrealsense2", "pip install 'posepipe[realsense]'", _LIBRARIES)
         devices = list(rs.context().query_devices())
         serials = [device.get_info(rs.camera_info.serial_number) for device in devices]
         self.start(rs, devices[choose_device(self.name, self._argument, serials, "RealSense")])
 
     def start(self, rs: ModuleType, device: Any) -> None:
-        """Let the depth sensor of a device run. Raises SourceError where it has none, or will not."""
+        """Start the depth sensor of a device. Raises SourceError where that fails, or there is none."""
         try:
             sensor = device.first_depth_sensor()
             profile = _choose_profile(rs, sensor)
@@ -63,27 +65,28 @@ class RealSenseCamera:
             self._sensor, self._device = sensor, device
             self._queue = rs.frame_queue(_QUEUE_FRAMES)
             sensor.start(self._queue)
-            self._depth_unit_m = round(sensor.get_depth_scale(), 9)  # a float32: 0.001 came as 0.0010000000475
-        except RuntimeError as error:  # what librealsense throws for all that goes wrong
+            self._depth_unit_m = round(sensor.get_depth_scale(), 9)  # a float32: 0.001 is 0.0010000000475
+        except RuntimeError as error:  # the only exception of librealsense
             raise SourceError(self.name, f"cannot be started ({error})") from error
-        self._take_lens(profile.get_intrinsics())
+        self._read_intrinsics(profile.get_intrinsics())
         self._domains = rs.timestamp_domain
         width, height, fps = profile.width(), profile.height(), profile.fps()
         _log.info("%s: %s, %dx%d at %d fps", self.name, device.get_info(rs.camera_info.name), width, height, fps)
 
-    def _take_lens(self, lens: Any) -> None:
-        self.shape = (lens.height, lens.width)
-        self.intrinsics = Intrinsics(lens.fx, lens.fy, lens.ppx, lens.ppy)
+    def _read_intrinsics(self, own: Any) -> None:
+        self.shape = (own.height, own.width)
+        self.intrinsics = Intrinsics(own.fx, own.fy, own.ppx, own.ppy)
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
-        elif any(lens.coeffs):
-            self._undistortion = Undistortion(self.intrinsics, _distortion(self.name, lens), self.shape)
+        elif any(own.coeffs):
+            self._undistortion = Undistortion(self.intrinsics, _distortion(self.name, own), self.shape)
 
     def read(self, timeout_s: float) -> CameraFrame | None:
+        """Wait for the next frame; None after the timeout. Raises SourceError when the camera is gone."""
         try:
-            came, frame = self._queue.try_wait_for_frame(max(1, round(timeout_s * 1000)))
-            if not came:
+            received, frame = self._queue.try_wait_for_frame(max(1, round(timeout_s * 1000)))
+            if not received:
                 if not self._device.is_connected():
                     raise SourceError(self.name, "was unplugged")
                 return None
@@ -92,31 +95,32 @@ class RealSenseCamera:
             raise SourceError(self.name, f"has failed ({error})") from error
 
     def _frame(self, frame: Any) -> CameraFrame:
-        grey = np.array(frame.get_data(), np.uint16)  # copied: librealsense fills its buffer again
+        grey = np.array(frame.get_data(), np.uint16)  # copied: librealsense reuses its buffer
         if self._undistortion is not None:
-            grey = self._undistortion.straighten(grey)
+            grey = self._undistortion.undistort(grey)
         since_epoch = frame.get_frame_timestamp_domain() != self._domains.hardware_clock
         return CameraFrame(
-            depth_in_metres(grey, self._depth_unit_m),
+            levels_to_depth(grey, self._depth_unit_m),
             round(frame.get_timestamp() * 1e6),  # milliseconds
             since_epoch,
             frame.get_frame_number(),
         )
 
     def close(self) -> None:
+        """Release the device, in any state."""
         sensor, self._sensor = self._sensor, None
         if sensor is None:
             return
         for end in (sensor.stop, sensor.close):
             try:
                 end()
-            except RuntimeError as error:  # of a camera that is gone
+            except RuntimeError as error:  # the camera is gone
                 _log.debug("%s: %s", self.name, error)
         self._queue = self._device = None
 
 
 def _choose_profile(rs: ModuleType, sensor: Any) -> Any:
-    """The depth stream that the camera offers by default, else its largest."""
+    """The default depth stream of the camera, else its largest."""
     found = [
         p for p in sensor.get_stream_profiles() if (p.stream_type(), p.format()) == (rs.stream.depth, rs.format.z16)
     ]
@@ -126,12 +130,14 @@ def _choose_profile(rs: ModuleType, sensor: Any) -> Any:
     return max(videos, key=lambda p: (p.is_default(), p.width() * p.height(), p.fps()))
 
 
-def _distortion(name: str, lens: Any) -> LensDistortion:
-    """The lens's model in our words. Raises SourceError for one that cannot be undone."""
-    model = lens.model.name
-    coefficients = tuple(lens.coeffs)
+def _distortion(name: str, own: Any) -> LensDistortion:
+    """Convert the distortion. Raises SourceError for an unsupported model."""
+    model = own.model.name
+    coefficients = tuple(own.coeffs)
     if model == "brown_conrady":
         return LensDistortion("plumb_bob", coefficients)
     if model == "kannala_brandt4":
         return LensDistortion("equidistant", coefficients[:4])
-    raise SourceError(name, f"its lens is bent ({model}, {list(coefficients)}); calibrate it and give --camera")
+    raise SourceError(
+        name, f"unsupported lens distortion ({model}, {list(coefficients)}); calibrate it and give --camera"
+    )

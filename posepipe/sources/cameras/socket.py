@@ -1,6 +1,6 @@
-"""``camera:socket:[HOST:]PORT``: depth frames that another program sends us over TCP.
+"""``camera:socket:[HOST:]PORT``: depth frames that another program sends over TCP.
 
-We listen, on this computer alone unless another host is named; senders come and go, one at a time.
+The camera listens on the loopback address unless another host is named. It accepts one sender at a time.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
 
 LOOPBACK = "127.0.0.1"
 SENDER_WAIT_S = 60.0
-"""How long we wait for the first sender ..."""
+"""Maximum wait for the first sender."""
 RETURN_WAIT_S = 10.0
-"""... and for one to come back, each time that we try."""
+"""Maximum wait for the next sender, per attempt."""
 HEADER_WAIT_S = 5.0
-"""Who connects and does not say who it is in this time makes room for the next."""
+"""Maximum wait for the header of a sender that has connected."""
 
 _POLL_S = 0.1
 _log = logging.getLogger(__name__)
 
 
 class SocketCamera:
-    """Whoever connects to a port and sends frames.
+    """Depth frames from senders that connect to a port.
 
     Parameters
     ----------
     name : what the user called it
-    place : ``PORT`` or ``HOST:PORT``; port 0 = any that is free
-    calibration : to take instead of the sender's own intrinsics
+    place : ``PORT`` or ``HOST:PORT``; port 0 = any free port
+    calibration : replaces the sender's intrinsics
     """
 
     intrinsics: Intrinsics
@@ -54,12 +54,13 @@ class SocketCamera:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port on which we listen, once open."""
+        """Host and port of the listening socket; valid while open."""
         assert self._listener is not None
         return self._listener.getsockname()[:2]
 
     def open(self, stop: Event) -> None:
-        self._hang_up()
+        """Wait for a sender. Raises SourceError where none comes, or the port cannot be opened."""
+        self._drop_sender()
         wait_s = RETURN_WAIT_S
         if self._listener is None:
             self._listener = self._listen()
@@ -84,7 +85,7 @@ class SocketCamera:
         return listener
 
     def _accept(self, listener: socket.socket, stop: Event) -> bool:
-        """Take the next sender that speaks our format; False when none came in a moment."""
+        """Accept the next sender with a valid header; False when none connects within the poll time."""
         try:
             self._sender, (host, *_) = listener.accept()
         except TimeoutError:
@@ -97,8 +98,8 @@ class SocketCamera:
             if self._calibration is not None:
                 self.intrinsics = self._calibration.intrinsics_for(*self.shape)
         except (WireError, OSError, EOFError) as error:
-            _log.warning("%s: a sender from %s was refused: %s", self.name, host, str(error) or "it said nothing")
-            self._hang_up()
+            _log.warning("%s: a sender from %s was refused: %s", self.name, host, str(error) or "it sent nothing")
+            self._drop_sender()
             return False
         _log.info("%s: a sender from %s, %dx%d pixels", self.name, host, *reversed(self.shape))
         return True
@@ -112,6 +113,7 @@ class SocketCamera:
         raise WireError(f"no first line within {HEADER_WAIT_S:g} s")
 
     def read(self, timeout_s: float) -> CameraFrame | None:
+        """Wait for the next frame; None after the timeout. Raises SourceError when the sender is gone."""
         assert self._reader is not None
         try:
             return self._reader.read(timeout_s)
@@ -125,16 +127,17 @@ class SocketCamera:
         self._sender.settimeout(timeout_s)
         try:
             return self._sender.recv_into(buffer)
-        except (TimeoutError, BlockingIOError):  # the latter where there was no time left
+        except (TimeoutError, BlockingIOError):  # BlockingIOError: the timeout was 0
             return None
 
-    def _hang_up(self) -> None:
+    def _drop_sender(self) -> None:
         if self._sender is not None:
             self._sender.close()
         self._sender = self._reader = None
 
     def close(self) -> None:
-        self._hang_up()
+        """Close the connection and the port."""
+        self._drop_sender()
         if self._listener is not None:
             self._listener.close()
             self._listener = None

@@ -1,9 +1,9 @@
-"""Depth frames in a stream of bytes: what a program in any language writes to feed us through a pipe or a socket.
+r"""The byte stream of depth frames that other programs send through a pipe or a socket.
 
 One line of JSON, then frames of one size to the end::
 
-    {"width": 640, "height": 480, "fx": 575.8, "fy": 575.8, "cx": 319.5, "cy": 239.5, "depth_unit_m": 0.001}\\n
-    8 bytes: uint64, little endian, nanoseconds since the Unix epoch; 0 in all frames = the moment of arrival counts
+    {"width": 640, "height": 480, "fx": 575.8, "fy": 575.8, "cx": 319.5, "cy": 239.5, "depth_unit_m": 0.001}\n
+    8 bytes: uint64, little endian, nanoseconds since the Unix epoch; 0 in all frames = time of arrival
     2 * width * height bytes: uint16, little endian, rows from the top; 0 = no reading
 """
 
@@ -20,16 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame
-from posepipe.sources.formats.depth_png import depth_in_metres
 
-MOST_HEADER_BYTES = 4096
-MOST_PIXELS_A_SIDE = 8192
-MOST_PIXELS = 1 << 24
-LATEST_NS = (1 << 31) * 1_000_000_000
-"""ROS messages, and so recordings, have no later time than 2038. Pixels taken for a time lie beyond it."""
+MAX_HEADER_BYTES = 4096
+MAX_PIXELS_PER_SIDE = 8192
+MAX_PIXELS = 1 << 24
+MAX_TIME_NS = (1 << 31) * 1_000_000_000
+"""Time limit of ROS messages, and so of recordings: 2038. Pixels that are misread as a time exceed it."""
 
-_JUMP_NS = 86_400 * 1_000_000_000  # a day: clocks are set, but seldom so far, and not back
+_MAX_STEP_NS = 86_400 * 1_000_000_000  # one day: clock corrections are smaller
 _TIME = struct.Struct("<Q")
 _KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m")
 _PIXEL = np.dtype("<u2")
@@ -37,12 +37,12 @@ _log = logging.getLogger(__name__)
 
 
 class WireError(Exception):
-    """What came is not this format; the text says what was wanted and what came."""
+    """The stream violates the format. The message says what was wanted and what came."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireHeader:
-    """What the first line says."""
+    """Content of the first line."""
 
     width: int
     height: int
@@ -51,11 +51,12 @@ class WireHeader:
 
     @property
     def frame_bytes(self) -> int:
+        """Size of one frame with its time, bytes."""
         return _TIME.size + _PIXEL.itemsize * self.width * self.height
 
 
 def parse_header(line: bytes) -> WireHeader:
-    """Read the first line. Raises WireError for anything but the numbers that are wanted, and for absurd sizes."""
+    """Parse the first line. Raises WireError for missing or invalid numbers, and for excessive sizes."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
@@ -64,12 +65,12 @@ def parse_header(line: bytes) -> WireHeader:
         raise WireError(f"wanted a first line of JSON with {', '.join(_KEYS)}, got {line[:60]!r}")
     width, height, fx, fy, cx, cy, unit = (_number(values, key) for key in _KEYS)
     for key, size in (("width", width), ("height", height)):
-        if size != int(size) or not 1 <= size <= MOST_PIXELS_A_SIDE:
-            raise WireError(f"{key}: wanted a whole number from 1 to {MOST_PIXELS_A_SIDE}, got {size:g}")
-    if width * height > MOST_PIXELS:
-        raise WireError(f"wanted at most {MOST_PIXELS} pixels, got {width:g} x {height:g}")
+        if size != int(size) or not 1 <= size <= MAX_PIXELS_PER_SIDE:
+            raise WireError(f"{key}: wanted a whole number from 1 to {MAX_PIXELS_PER_SIDE}, got {size:g}")
+    if width * height > MAX_PIXELS:
+        raise WireError(f"wanted at most {MAX_PIXELS} pixels, got {width:g} x {height:g}")
     if unit <= 0:
-        raise WireError(f"depth_unit_m: wanted metres a grey level, got {unit:g}")
+        raise WireError(f"depth_unit_m: wanted metres per grey level, got {unit:g}")
     try:
         return WireHeader(int(width), int(height), Intrinsics(fx, fy, cx, cy), unit)
     except ValueError as error:
@@ -84,18 +85,18 @@ def _number(values: dict, key: str) -> float:
 
 
 class WireReader:
-    """Takes frames out of a stream, however it is cut into pieces on its way.
+    """Reads frames from a stream that arrives in pieces of any size.
 
     Parameters
     ----------
-    name : of the source, for messages
-    receive : fills the start of a buffer with what comes within some seconds, and says how many bytes that was:
+    name : name of the source, for messages
+    receive : receive(buffer, timeout_s) fills the start of a buffer and returns the number of bytes;
         0 = the sender has ended, None = nothing came in time
     """
 
     def __init__(self, name: str, receive: Callable[[memoryview, float], int | None]) -> None:
         self._name, self._receive = name, receive
-        self.header: WireHeader | None = None  #: once `read_header` has it
+        self.header: WireHeader | None = None  #: set by `read_header`
         self._line = bytearray()
         self._buffer = bytearray()
         self._filled = 0
@@ -105,11 +106,19 @@ class WireReader:
 
     @property
     def silent(self) -> bool:
-        """Whether not one byte has come yet."""
+        """Whether no byte has come yet."""
         return not self._line
 
     def read_header(self, timeout_s: float) -> WireHeader | None:
-        """The first line, or None when it has not come whole in time. Raises EOFError where nothing came at all."""
+        """Read the first line; None after the timeout.
+
+        Raises
+        ------
+        EOFError
+            When the sender ended without sending anything.
+        WireError
+            When the line is invalid, too long, or cut.
+        """
         deadline = time.monotonic() + timeout_s
         byte = bytearray(1)
         while not self._line.endswith(b"\n"):
@@ -121,35 +130,35 @@ class WireReader:
             if count == 0:
                 raise EOFError
             self._line += byte
-            if len(self._line) > MOST_HEADER_BYTES:
+            if len(self._line) > MAX_HEADER_BYTES:
                 raise WireError(
-                    f"wanted a first line of at most {MOST_HEADER_BYTES} bytes, got {bytes(self._line[:40])!r} ..."
+                    f"wanted a first line of at most {MAX_HEADER_BYTES} bytes, got {bytes(self._line[:40])!r} ..."
                 )
         self.header = parse_header(bytes(self._line))
         return self.header
 
     def read(self, timeout_s: float) -> CameraFrame | None:
-        """The next frame, or None when it has not come whole in time; what came of it is kept.
+        """Read the next frame; None after the timeout, and the next call continues.
 
         Raises
         ------
         EOFError
             When the sender ended after a whole frame.
         WireError
-            When it ended within one, or what came is none.
+            When it ended within a frame, or the frame is invalid.
         """
         assert self.header is not None
         deadline = time.monotonic() + timeout_s
         size = self.header.frame_bytes
         if not self._filled:
-            self._buffer = bytearray(size)  # a new one for each: the frame lives in it
+            self._buffer = bytearray(size)  # a new buffer per frame: the frame keeps it
         while self._filled < size:
             count = self._receive(memoryview(self._buffer)[self._filled :], max(0.0, deadline - time.monotonic()))
             if count is None:
                 return None
             if count == 0 and self._filled:
                 came = f"{self._filled} of {size} bytes came"
-                raise WireError(f"the stream was cut in frame {self._frames}: {came}; {self._suspicion}")
+                raise WireError(f"the stream was cut in frame {self._frames}: {came}; {self._size_hint}")
             if count == 0:
                 raise EOFError
             self._filled += count
@@ -161,30 +170,31 @@ class WireReader:
         self._check_time(time_ns)
         self._frames += 1
         grey = np.frombuffer(self._buffer, _PIXEL, offset=_TIME.size).reshape(header.height, header.width)
-        depth = depth_in_metres(grey.astype(np.uint16, copy=False), header.depth_unit_m)
+        depth = levels_to_depth(grey.astype(np.uint16, copy=False), header.depth_unit_m)
         return CameraFrame(depth, time_ns or None, since_epoch=time_ns > 0)
 
     def _check_time(self, time_ns: int) -> None:
-        """A stream has no other mark by which to notice that pixels were taken for a time.
+        """Raise WireError for an implausible time, which indicates frames of another size than the header says.
 
-        Pixels nearer than 7.6 m make a year before 2038, those nearer than 6.2 m one that is past. Raises WireError.
+        The stream has no other marker. Pixels of less than 7.6 m read as a year before 2038, those of less than
+        6.2 m as a year in the past.
         """
         before_ns, self._last_ns = self._last_ns if self._frames else time_ns, time_ns
         wanted = ""
-        if time_ns >= LATEST_NS:
+        if time_ns >= MAX_TIME_NS:
             wanted = "nanoseconds since 1970"
         elif (time_ns == 0) != (before_ns == 0):
             wanted = "a time, as the frames before have" if before_ns else "0, as the frames before have"
-        elif time_ns < before_ns - _JUMP_NS or (time_ns > before_ns + _JUMP_NS and self._jumped):
+        elif time_ns < before_ns - _MAX_STEP_NS or (time_ns > before_ns + _MAX_STEP_NS and self._jumped):
             wanted = f"a time like {before_ns}, of the frame before"
         if wanted:
-            raise WireError(f"frame {self._frames}: wanted {wanted}, got {time_ns}; {self._suspicion}")
-        if time_ns > before_ns + _JUMP_NS:  # a computer without a clock learns the time when it finds the network
+            raise WireError(f"frame {self._frames}: wanted {wanted}, got {time_ns}; {self._size_hint}")
+        if time_ns > before_ns + _MAX_STEP_NS:  # a computer without a clock sets its time late
             self._jumped = True
             problem = "its time is days after the last"
-            _log.warning("%s: frame %d: %s; %s", self._name, self._frames, problem, self._suspicion)
+            _log.warning("%s: frame %d: %s; %s", self._name, self._frames, problem, self._size_hint)
 
     @property
-    def _suspicion(self) -> str:
+    def _size_hint(self) -> str:
         assert self.header is not None
         return f"is every frame 8 + 2 x {self.header.width} x {self.header.height} bytes?"

@@ -1,11 +1,11 @@
-"""How the depth camera of an Azure Kinect sees: ``calibration.json``, which the factory puts into every camera.
+"""Calibration of the depth camera of an Azure Kinect, from its factory's ``calibration.json``.
 
-The calibration is of the whole sensor; a depth mode bins its pixels, crops a window out of them, or both.
+The calibration is for the whole sensor. A depth mode bins the pixels of the sensor, crops a window, or both.
 
 References
 ----------
-Azure-Kinect-Sensor-SDK: src/calibration/calibration.c (the names), src/transformation/mode_specific_calibration.c
-(windows, and that pixel coordinates begin at a pixel's corner), intrinsic_transformation.c (the lens).
+Azure-Kinect-Sensor-SDK: src/calibration/calibration.c (names), src/transformation/mode_specific_calibration.c
+(windows; pixel coordinates start at the corner of a pixel), intrinsic_transformation.c (distortion).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ CALIBRATION_NAME = "calibration.json"
 _DEPTH_CAMERA = "CALIBRATION_CameraLocationD0"
 _BROWN, _RATIONAL = "CALIBRATION_LensDistortionModelBrownConrady", "CALIBRATION_LensDistortionModelRational6KT"
 _PARAMETERS = ("cx", "cy", "fx", "fy", "k1", "k2", "k3", "k4", "k5", "k6", "codx", "cody", "p2", "p1")
-_SENSOR = (1024, 1024)
-_WINDOWS = {  # columns and rows of the picture -> those of the binned sensor, and the window's first column and row
+_SENSOR = (1024, 1024)  # columns and rows
+_WINDOWS = {  # size of the image -> size of the binned sensor, first column and row of the window
     (320, 288): ((512, 512), (96, 90)),  # NFOV_2X2BINNED
     (640, 576): ((1024, 1024), (192, 180)),  # NFOV_UNBINNED
     (512, 512): ((512, 512), (0, 0)),  # WFOV_2X2BINNED
@@ -32,26 +32,26 @@ _WINDOWS = {  # columns and rows of the picture -> those of the binned sensor, a
 
 
 @dataclass(frozen=True, slots=True)
-class AzureLens:
-    """Pinhole and bend of the pictures of one depth mode."""
+class AzureCalibration:
+    """Intrinsics and distortion of one depth mode."""
 
     intrinsics: Intrinsics
     distortion: LensDistortion
 
 
-def read_azure_lens(path: str | Path, content: bytes, shape: tuple[int, int]) -> AzureLens:
-    """The depth camera's lens, for pictures of one size; the size says the depth mode.
+def read_azure_calibration(path: str | Path, content: bytes, shape: tuple[int, int]) -> AzureCalibration:
+    """Read the calibration of the depth camera. The image size determines the depth mode.
 
     Parameters
     ----------
     path : the recording, for messages
-    content : of ``calibration.json``
-    shape : rows and columns of the pictures
+    content : content of ``calibration.json``
+    shape : rows and columns of the images
 
     Raises
     ------
     FormatError
-        For a calibration that is damaged, of another size, or with a lens that cannot be undone.
+        When the calibration is damaged, for another image size, or has an unsupported distortion.
     """
     camera = _depth_camera(path, content)
     try:
@@ -74,8 +74,8 @@ def read_azure_lens(path: str | Path, content: bytes, shape: tuple[int, int]) ->
         )
     except ValueError as error:
         raise _damaged(path, str(error)) from error
-    bends = tuple(numbers[name] for name in ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"))
-    return AzureLens(intrinsics, LensDistortion("rational_polynomial", bends))
+    coefficients = tuple(numbers[name] for name in ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"))
+    return AzureCalibration(intrinsics, LensDistortion("rational_polynomial", coefficients))
 
 
 def _damaged(path: str | Path, problem: str) -> FormatError:
@@ -94,31 +94,31 @@ def _depth_camera(path: str | Path, content: bytes) -> dict:
 
 
 def _check_model(path: str | Path, model: object, numbers: dict[str, float]) -> None:
-    """Refuse a lens that OpenCV's rational model does not describe.
+    """Refuse a distortion that OpenCV's rational model cannot express.
 
-    Rational6KT, of cameras before the retail ones, has half of OpenCV's tangential terms in x y.
+    Rational6KT, used before the retail cameras, has half of OpenCV's tangential terms in x y.
     """
     centred = numbers["codx"] == numbers["cody"] == 0
     tangential = numbers["p1"] != 0 or numbers["p2"] != 0
     if not centred or model not in (_BROWN, _RATIONAL) or (model == _RATIONAL and tangential):
         raise FormatError(
             path,
-            f"{CALIBRATION_NAME}: wanted a lens {_BROWN} whose bend is centred (codx = cody = 0), got {model!r} with"
-            f" codx {numbers['codx']:g}, cody {numbers['cody']:g}; straighten the pictures and give --camera",
+            f"{CALIBRATION_NAME}: wanted distortion {_BROWN} centred at codx = cody = 0, got {model!r} with"
+            f" codx {numbers['codx']:g}, cody {numbers['cody']:g}; undistort the images and give --camera",
         )
 
 
 def _window(
-    path: str | Path, sensor: tuple[int, int], picture: tuple[int, int]
+    path: str | Path, sensor: tuple[int, int], image: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Columns and rows of the sensor as it is binned, and where in them the picture begins."""
-    if picture == sensor:
+    """Columns and rows of the binned sensor, and first column and row of the image in it."""
+    if image == sensor:
         return sensor, (0, 0)
-    if sensor != _SENSOR or picture not in _WINDOWS:
+    if sensor != _SENSOR or image not in _WINDOWS:
         sizes = ", ".join(f"{columns}x{rows}" for columns, rows in (*_WINDOWS, _SENSOR))
         raise FormatError(
             path,
-            f"pictures of {picture[0]}x{picture[1]} of a sensor of {sensor[0]}x{sensor[1]} pixels are of no known"
+            f"images of {image[0]}x{image[1]} of a sensor of {sensor[0]}x{sensor[1]} pixels have no known"
             f" depth mode (known: {sizes} of {_SENSOR[0]}x{_SENSOR[1]}); give --camera",
         )
-    return _WINDOWS[picture]
+    return _WINDOWS[image]

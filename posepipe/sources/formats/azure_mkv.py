@@ -1,9 +1,8 @@
 """Recordings of the Azure Kinect (``k4arecorder``, and the same program for Orbbec's Femto): Matroska; extra ``azure``.
 
-Of the tracks COLOR, DEPTH, IR and IMU only DEPTH is played: 16-bit big-endian millimetres (``b16g``), not compressed,
-so that a frame is the bytes of its packet and nothing is decoded. The lens comes from ``calibration.json``, attached,
-and its bend is undone; of a wide picture (WFOV, 120 degrees) remain the inner 90, as far as a flat picture of that
-size and focal length goes.
+Only the track DEPTH is read: 16-bit big-endian millimetres (``b16g``), not compressed. The intrinsics come from the
+attached ``calibration.json``, and images are undistorted. Of the wide field of view (WFOV, 120 degrees) the inner 90
+degrees remain: the undistorted image keeps its size and focal length.
 
 References
 ----------
@@ -27,7 +26,7 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.azure_calibration import CALIBRATION_NAME, read_azure_lens
+from posepipe.sources.formats.azure_calibration import CALIBRATION_NAME, read_azure_calibration
 
 if TYPE_CHECKING:
     import av
@@ -41,20 +40,21 @@ _log = logging.getLogger(__name__)
 
 
 class AzureMkv(IndexedSource):
-    """Depth frames of a recording. A cut one plays what it has, then logs one warning.
+    """Depth frames of a recording. A cut recording plays its complete frames, with one logged warning.
 
-    Opening reads the file once, to learn when each frame was taken.
+    Opening reads the whole file once, for the times of the frames.
 
     Parameters
     ----------
-    camera : a calibration to take instead of the recording's own; pictures then stay as bent as they are
+    path : the recording
+    camera : replaces the recording's own calibration; images are then not undistorted
 
     Raises
     ------
     SourceError
         When the extra ``azure`` is not installed.
     FormatError
-        For a file without a depth track or frames, or with a lens that is not known.
+        When there is no depth track, no frame or no usable calibration.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
@@ -65,8 +65,8 @@ class AzureMkv(IndexedSource):
             self._stream = _depth_stream(self.path, self._container)
             self.shape = (self._stream.height, self._stream.width)
             self._times, missing = self._index()
-            self.intrinsics, self._undistortion = self._lens(camera)
-            self.lens_from = f"{CALIBRATION_NAME} attached, its bend undone" if camera is None else camera.name
+            self.intrinsics, self._undistortion = self._read_calibration(camera)
+            self.intrinsics_from = f"{CALIBRATION_NAME} attached, undistorted" if camera is None else camera.name
         except BaseException:
             self.close()
             raise
@@ -74,24 +74,24 @@ class AzureMkv(IndexedSource):
         self.timestamps_s = (self._times - self._times[0]) * unit_s
         self.start_time_ns = _start_time_ns(self._container, float(self._times[0]) * unit_s)
         self._packets: Iterator[av.Packet] = iter(())
-        self._next = -1  # frame that `_packets` gives next
+        self._next = -1  # index of the next frame of `_packets`
         if missing:
             _log.warning("%s: %s; the %d frames that are whole are played", self.path, missing, len(self))
 
-    def _lens(self, camera: CameraFile | None) -> tuple[Intrinsics, Undistortion | None]:
+    def _read_calibration(self, camera: CameraFile | None) -> tuple[Intrinsics, Undistortion | None]:
         if camera is not None:
             intrinsics = camera.intrinsics_for(*self.shape)
-            _log.warning("%s: %s stands for the lens; its bend is not undone", self.path, camera.name)
+            _log.warning("%s: calibration from %s; images are not undistorted", self.path, camera.name)
             return intrinsics, None
-        lens = read_azure_lens(self.path, _calibration(self.path, self._container), self.shape)
-        return lens.intrinsics, Undistortion(lens.intrinsics, lens.distortion, self.shape)
+        own = read_azure_calibration(self.path, _calibration(self.path, self._container), self.shape)
+        return own.intrinsics, Undistortion(own.intrinsics, own.distortion, self.shape)
 
     def _index(self) -> tuple[np.ndarray, str]:
-        """Time codes of all whole frames, int64 (N,), and what is missing of a cut recording ("" = nothing)."""
+        """Time codes of all complete frames, int64 (N,), and what a cut recording lacks ("" = nothing)."""
         import av
 
         times, sizes = [], []
-        missing = _what_a_cut_lacks(self.path)
+        missing = _describe_cut(self.path)
         try:
             for packet in self._container.demux(self._stream):
                 if packet.pts is not None and packet.size:
@@ -113,17 +113,17 @@ class AzureMkv(IndexedSource):
         packet = self._packet(index)
         depth_mm = np.frombuffer(bytes(packet), ">u2").reshape(self.shape).astype(np.uint16)
         if self._undistortion is not None:
-            depth_mm = self._undistortion.straighten(depth_mm)
+            depth_mm = self._undistortion.undistort(depth_mm)
         return DepthFrame(depth_mm, self.intrinsics, float(self.timestamps_s[index]), index)
 
     def _packet(self, index: int) -> av.Packet:
-        """The packet of a frame: the next one, or found by its time."""
+        """Packet of a frame: the next one, or found by its time."""
         import av
 
         wanted = int(self._times[index])
         try:
             if index != self._next:
-                self._enter_at(wanted)
+                self._seek(wanted)
             packet = next((found for found in self._packets if found.pts is not None and found.pts >= wanted), None)
         except av.FFmpegError as error:
             raise FormatError(self.path, f"frame {index} cannot be read ({error.strerror})") from error
@@ -133,8 +133,8 @@ class AzureMkv(IndexedSource):
             raise FormatError(self.path, f"frame {index} is not where it was when the file was opened")
         return packet
 
-    def _enter_at(self, time: int) -> None:
-        """Go to a time; where frames are not marked as ones to enter at, to the beginning."""
+    def _seek(self, time: int) -> None:
+        """Seek to a time, or to the beginning where no frame is marked as a seek target."""
         import av
 
         try:
@@ -146,6 +146,7 @@ class AzureMkv(IndexedSource):
         self._packets = self._container.demux(self._stream)
 
     def close(self) -> None:
+        """Close the file."""
         self._container.close()
 
 
@@ -153,9 +154,12 @@ def _open_container(path: Path) -> Any:
     try:
         import av
     except ImportError as error:
-        raise SourceError(path, "recordings of the Azure Kinect need PyAV; pip install 'posepipe[azure]'") from error
+        reason = " ".join(str(error).split())
+        raise SourceError(
+            path, f"recordings of the Azure Kinect need PyAV; pip install 'posepipe[azure]' ({reason})"
+        ) from error
     with disk_errors(path), path.open("rb"):
-        pass  # PyAV's own words for a missing file or permission name neither
+        pass  # PyAV's messages do not name a missing file or permission
     try:
         return av.open(str(path.absolute()), format="matroska", metadata_errors="replace")
     except av.FFmpegError as error:
@@ -185,11 +189,11 @@ def _calibration(path: Path, container: Any) -> bytes:
     for stream in container.streams:
         if stream.type == "attachment" and stream.metadata.get("filename") == CALIBRATION_NAME:
             return bytes(stream.data)
-    raise FormatError(path, f"no {CALIBRATION_NAME} is attached, so the lens is not known; give --camera")
+    raise FormatError(path, f"no {CALIBRATION_NAME} is attached, so the intrinsics are not known; give --camera")
 
 
 def _start_time_ns(container: Any, first_s: float) -> int:
-    """When the first frame was taken, by the recorder's clock, whole seconds; 0 where the file does not say."""
+    """Time of the first frame by the recorder's clock, in whole seconds, as nanoseconds; 0 = unknown."""
     try:
         made = datetime.fromisoformat(container.metadata.get("creation_time", ""))
     except ValueError:
@@ -198,12 +202,12 @@ def _start_time_ns(container: Any, first_s: float) -> int:
     return max(0, since_1970 // timedelta(microseconds=1) * 1000 + round(first_s * 1e9))
 
 
-def _what_a_cut_lacks(path: Path) -> str:
-    """What the head of a Matroska file says of its end: the segment's size is written last of all.
+def _describe_cut(path: Path) -> str:
+    """Describe the missing end of a Matroska file, "" = none. Its head contains the size, which is written last.
 
     References
     ----------
-    RFC 8794, sections 4 to 6: a number's leading zero bits say how many bytes follow; all ones = unknown.
+    RFC 8794, sections 4 to 6: the leading zero bits of a number give its length in bytes; all ones = unknown.
     """
     with disk_errors(path):
         size = path.stat().st_size

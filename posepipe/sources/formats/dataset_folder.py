@@ -1,4 +1,4 @@
-"""Play the depth of a labelled dataset, to see what a forest makes of the frames it was trained on."""
+"""Labelled datasets as sources of depth frames."""
 
 from __future__ import annotations
 
@@ -17,10 +17,21 @@ from posepipe.sources.base.indexed_source import IndexedSource
 
 
 class DatasetFolder(IndexedSource):
-    """Depth frames of a dataset, without their truth.
+    """Depth frames of a dataset, without their ground truth.
 
-    Recordings of a dataset may differ in camera: a frame's own intrinsics count, the source's are the
-    first frame's.
+    Recordings of a dataset may differ in camera. Each frame has its own intrinsics; the source has those of the first.
+
+    Parameters
+    ----------
+    folder : the dataset
+    camera : replaces the calibration of all recordings
+
+    Raises
+    ------
+    SourceError
+        When the dataset has no frames.
+    FormatError
+        When the dataset is damaged.
     """
 
     def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
@@ -32,25 +43,27 @@ class DatasetFolder(IndexedSource):
         self._replacement = None if camera is None else camera.intrinsics_for(*first.depth_m.shape)
         self.shape = first.depth_m.shape
         self.intrinsics = self._replacement or first.intrinsics
-        self.lens_from = "its recordings" if camera is None else camera.name
+        self.intrinsics_from = "its recordings" if camera is None else camera.name
 
     @cached_property
-    def timestamps_s(self) -> np.ndarray:  # type: ignore[override]  # opens every recording: only when asked
+    def timestamps_s(self) -> np.ndarray:  # type: ignore[override]  # opens every recording: on demand
+        """Times of all frames, float64 (N,), seconds since the first frame of their recording."""
         return self._dataset.timestamps_s
 
     def __len__(self) -> int:
         return len(self._dataset)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self._seen(self._dataset[index])
+        return self._depth_of(self._dataset[index])
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        return map(self._seen, self._dataset)
+        return map(self._depth_of, self._dataset)
 
-    def _seen(self, frame: LabelledFrame) -> DepthFrame:
+    def _depth_of(self, frame: LabelledFrame) -> DepthFrame:
         if self._replacement is None:
             return frame.depth
         return dataclasses.replace(frame.depth, intrinsics=self._replacement)
 
     def close(self) -> None:
+        """Close all recordings."""
         self._dataset.close()

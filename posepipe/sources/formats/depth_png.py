@@ -8,13 +8,11 @@ import cv2
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _END_CHUNK = b"IEND\xaeB`\x82"
 _COLOURS = {0: "grey", 2: "colour", 3: "palette", 4: "grey with alpha", 6: "colour with alpha"}
-_MILLIMETRE = 0.001
 
 
 def read_depth_png(path: str | Path) -> np.ndarray:
@@ -23,7 +21,7 @@ def read_depth_png(path: str | Path) -> np.ndarray:
     Raises
     ------
     FormatError
-        For a file that is no PNG, is cut, or is not 16-bit grey: OpenCV would convert without a word.
+        For a file that is not a PNG, is cut, or is not 16-bit grey. OpenCV would convert the latter silently.
     """
     with disk_errors(path):
         data = Path(path).read_bytes()
@@ -45,20 +43,9 @@ def read_depth_png(path: str | Path) -> np.ndarray:
 
 
 def write_depth_png(path: str | Path, grey: np.ndarray) -> None:
-    """Write uint16 (H, W) grey levels."""
+    """Write uint16 (H, W) grey levels. Raises ValueError for another type or shape."""
     if grey.dtype != np.uint16 or grey.ndim != 2:
         raise ValueError(f"wanted uint16 (H, W), got {grey.dtype} {grey.shape}")
     _, data = cv2.imencode(".png", grey)
     with disk_errors(path):
         Path(path).write_bytes(data.tobytes())
-
-
-def depth_in_metres(grey: np.ndarray, depth_unit_m: float) -> np.ndarray:
-    """Grey levels to what a `DepthFrame` takes: millimetres as they are, other units as float32 metres."""
-    return grey if depth_unit_m == _MILLIMETRE else grey * np.float32(depth_unit_m)
-
-
-def depth_in_grey_levels(frame: DepthFrame, depth_unit_m: float) -> np.ndarray:
-    """Depth rounded to the unit, uint16 (H, W); what 16 bits cannot hold becomes 0, no reading."""
-    levels = np.rint(frame.depth_m / np.float32(depth_unit_m))
-    return np.where(levels > np.iinfo(np.uint16).max, 0, levels).astype(np.uint16)

@@ -1,14 +1,14 @@
-"""The ITOP dataset, side and top view: HDF5 files of depth, and of labels beside them; extra ``itop``.
+"""The ITOP dataset, side and top view: HDF5 files of depth, with label files beside them; extra ``itop``.
 
 ``ITOP_side_test_depth_map.h5`` holds ``data`` float (N, 240, 320), metres, 0 = no reading, and ``id`` (N,).
 ``ITOP_side_test_labels.h5`` holds ``is_valid`` (N,), ``visible_joints`` (N, 15), ``real_world_coordinates`` (N, 15, 3),
-metres with y up, and ``segmentation`` int8 (N, 240, 320), -1 = not the person. No file says when a frame was taken, nor
-through which lens.
+metres with y up, and ``segmentation`` int8 (N, 240, 320), -1 = background. The files contain neither times nor
+intrinsics.
 
 References
 ----------
-Haque et al., "Towards Viewpoint Invariant 3D Human Pose Estimation", ECCV 2016, and its page of data. The lens and the
-order of the joints are as its authors' code and those that reported figures since have them.
+Haque et al., "Towards Viewpoint Invariant 3D Human Pose Estimation", ECCV 2016, and its data page. Intrinsics and
+order of the joints: code of the authors and of later work with published figures.
 """
 
 from __future__ import annotations
@@ -32,29 +32,30 @@ HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 SHAPE = (240, 320)
 METRES_PER_PIXEL = 3.50666662e-3
 """At one metre: x = (column - 160) z times this, and upwards (120 - row) z times this."""
-LENS = Intrinsics(1 / METRES_PER_PIXEL, 1 / METRES_PER_PIXEL, 160.0, 120.0)
+INTRINSICS = Intrinsics(1 / METRES_PER_PIXEL, 1 / METRES_PER_PIXEL, 160.0, 120.0)
 JOINTS = ("head", "neck", "right_shoulder", "left_shoulder", "right_elbow", "left_elbow", "right_hand", "left_hand",
           "torso", "right_hip", "left_hip", "right_knee", "left_knee", "right_foot", "left_foot")  # fmt: skip
-"""In the files' order, by our names. Left is the person's own: of who faces the camera, "R Shoulder" is on the left."""
-_MOST_FRAMES = 200_000
-_FAR_M = 20.0
-_ID_BYTES = 64
+"""Joints in the order of the files, by posepipe's names. Left is the person's left."""
+_MAX_FRAMES = 200_000
+_MAX_DISTANCE_M = 20.0
+_MAX_ID_BYTES = 64
 _DEPTH_NAME, _LABELS_NAME = "_depth_map.h5", "_labels.h5"
 
 
 class ItopDepthMap(IndexedSource):
-    """Depth frames of one file of ITOP; time is counted as if there were 30 a second.
+    """Depth frames of one ITOP file; times assume 30 frames per second.
 
     Parameters
     ----------
-    camera : a calibration to take instead of ITOP's
+    path : the file of depth
+    camera : replaces the intrinsics of ITOP
 
     Raises
     ------
     SourceError
         When the extra ``itop`` is not installed.
     FormatError
-        For a file that is damaged or holds something else; while iterating, where it is damaged.
+        When the file is damaged or has other content; while iterating, where it is damaged.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
@@ -69,8 +70,8 @@ class ItopDepthMap(IndexedSource):
             self.close()
             raise
         self.shape = SHAPE
-        self.intrinsics = LENS if camera is None else camera.intrinsics_for(*SHAPE)
-        self.lens_from = "what ITOP's authors used" if camera is None else camera.name
+        self.intrinsics = INTRINSICS if camera is None else camera.intrinsics_for(*SHAPE)
+        self.intrinsics_from = "what ITOP's authors used" if camera is None else camera.name
         self.timestamps_s = np.arange(len(self._data)) / DEFAULT_FPS
 
     def __getitem__(self, index: int) -> DepthFrame:
@@ -79,33 +80,34 @@ class ItopDepthMap(IndexedSource):
         return DepthFrame(depth_m, self.intrinsics, float(self.timestamps_s[index]), index)
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItopLabels:
-    """The labels beside a file of depth."""
+    """Labels of an ITOP file of depth."""
 
     path: Path
-    valid: np.ndarray  #: bool (N,), frames that the benchmark counts
-    visible: np.ndarray  #: bool (N, 15)
-    joints_m: np.ndarray  #: float32 (N, 15, 3), metres, our axes: x right, y down, z forward
+    valid: np.ndarray  #: bool (N,), frames that the benchmark scores
+    visible: np.ndarray  #: bool (N, 15), joints
+    joints_m: np.ndarray  #: float32 (N, 15, 3), metres, camera axes: x right, y down, z forward
     ids: np.ndarray | None  #: as in `ItopDepthMap`
     _segmentation: Any
 
     def person(self, index: int) -> np.ndarray:
-        """Pixels that the segmentation gives to the person of a frame, bool (H, W)."""
+        """Mask of the person in a frame, by the segmentation: bool (H, W)."""
         with _hdf5_errors(self.path):
             return self._segmentation[index] >= 0
 
 
 def read_itop_labels(depth_path: str | Path) -> ItopLabels:
-    """The labels that belong to a file of depth, found beside it by name.
+    """Read the labels of a file of depth, found beside it by name.
 
     Raises
     ------
     FormatError
-        When there are none, or they are damaged or of something else.
+        When the labels are missing, damaged or have other content.
     """
     depth_path = Path(depth_path)
     path = depth_path.with_name(depth_path.name.replace(_DEPTH_NAME, _LABELS_NAME))
@@ -122,13 +124,15 @@ def read_itop_labels(depth_path: str | Path) -> ItopLabels:
         segmentation = _dataset(path, file, "segmentation", "i", SHAPE, rows)
         ids = _ids(file, rows)
     joints_m = upwards.astype(np.float32) * np.array([1, -1, 1], np.float32)
-    if not (np.abs(joints_m[valid]) < _FAR_M).all():
-        raise FormatError(path, f"real_world_coordinates: wanted metres, none beyond {_FAR_M:g}, in every valid frame")
+    if not (np.abs(joints_m[valid]) < _MAX_DISTANCE_M).all():
+        raise FormatError(
+            path, f"real_world_coordinates: wanted metres, none beyond {_MAX_DISTANCE_M:g}, in every valid frame"
+        )
     return ItopLabels(path, valid, visible, joints_m, ids, segmentation)
 
 
 def is_itop(path: str | Path) -> bool:
-    """Whether a file begins like one of ITOP's."""
+    """Whether a file is HDF5, as those of ITOP are."""
     with disk_errors(path):
         if not Path(path).is_file():
             return False
@@ -140,16 +144,17 @@ def _open_hdf5(path: Path) -> Any:
     try:
         import h5py
     except ImportError as error:
-        raise SourceError(path, "ITOP's HDF5 files need h5py; pip install 'posepipe[itop]'") from error
+        reason = " ".join(str(error).split())
+        raise SourceError(path, f"ITOP's HDF5 files need h5py; pip install 'posepipe[itop]' ({reason})") from error
     with disk_errors(path), path.open("rb"):
-        pass  # what h5py says of a missing file or permission is several lines
+        pass  # h5py's messages for a missing file or permission have several lines
     with _hdf5_errors(path):
         return h5py.File(path, "r")
 
 
 @contextmanager
 def _hdf5_errors(path: Path) -> Iterator[None]:
-    """Turn what h5py says of damage into one line that names the file."""
+    """Convert errors of h5py for damaged files to one line that names the file."""
     try:
         yield
     except (OSError, RuntimeError, ValueError, KeyError) as error:
@@ -158,7 +163,7 @@ def _hdf5_errors(path: Path) -> Iterator[None]:
 
 
 def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...], rows: int | None = None) -> Any:
-    """One array of a file, checked but not read."""
+    """Find one array of a file and check it, without reading it."""
     import h5py
 
     wanted = f"{name}: wanted ({'N' if rows is None else rows}{''.join(f', {size}' for size in shape)})"
@@ -169,12 +174,12 @@ def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...
             path, f"{wanted}, the file holds {found}; wanted ITOP_..{_DEPTH_NAME}, {_LABELS_NAME} beside it"
         )
     fits = array.shape is not None and array.ndim and array.shape[1:] == shape and array.dtype.kind in kinds
-    if not fits or not 0 < len(array) <= _MOST_FRAMES or len(array) != (rows or len(array)):
+    if not fits or not 0 < len(array) <= _MAX_FRAMES or len(array) != (rows or len(array)):
         raise FormatError(path, f"{wanted} of kind {kinds!r}, got {array.dtype} {array.shape}")
     return array
 
 
 def _ids(file: Any, rows: int) -> np.ndarray | None:
     array = file.get("id")
-    fits = getattr(array, "shape", None) == (rows,) and array.dtype.itemsize <= _ID_BYTES
+    fits = getattr(array, "shape", None) == (rows,) and array.dtype.itemsize <= _MAX_ID_BYTES
     return array[...] if fits else None

@@ -1,8 +1,8 @@
-"""An NPZ pack: depth of one camera in one compressed NumPy file, with truth where there is some.
+"""NPZ packs: depth of one camera in one compressed NumPy file, with optional ground truth.
 
 ``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
 ``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
-``ok`` or ``visible`` bool (N, ..., J), the true joints that are to be trusted.
+``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.npz import read_npz, write_npz
+from posepipe.sources.base.depth_units import depth_to_levels
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_png import depth_in_grey_levels
 
+ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of a zip archive: one with files, or an empty one."""
 DEFAULT_FPS = 30.0
 
 _KEYS = (
@@ -39,12 +41,17 @@ _KEYS = (
 
 
 class NpzPack(IndexedSource):
-    """Frames and truth of one NPZ pack.
+    """Frames and ground truth of one NPZ pack.
+
+    Parameters
+    ----------
+    path : the pack
+    camera : replaces ``K``
 
     Raises
     ------
     FormatError
-        For a file that is no NPZ, lacks an array or holds one of the wrong type or shape.
+        When the file is not an NPZ, or an array is missing or has the wrong type or shape.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
@@ -57,26 +64,38 @@ class NpzPack(IndexedSource):
         self.start_time_ns = _start_time_ns(self.path, arrays)
         own = _intrinsics(self.path, arrays)
         self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
-        self.lens_from = "K of the pack" if camera is None else camera.name
+        self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.joints_m, self.joint_names = _joints(self.path, arrays, len(self.depth_mm))
-        self.trusted = _trusted(
-            self.path, arrays, self.joints_m
-        )  #: bool, shape of joints_m less its last axis, or None
+        #: bool, shape of joints_m without its last axis, or None
+        self.trusted = _trusted(self.path, arrays, self.joints_m)
 
     def __getitem__(self, index: int) -> DepthFrame:
         return DepthFrame(self.depth_mm[index], self.intrinsics, float(self.timestamps_s[index]), index)
 
 
 def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns: int = 0) -> int:
-    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres. Returns how many.
+    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres.
 
-    Raises ValueError for no frames, or frames of several cameras or sizes.
+    Parameters
+    ----------
+    path : the pack
+    frames : at least one
+    start_time_ns : time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+
+    Returns
+    -------
+    number of frames
+
+    Raises
+    ------
+    ValueError
+        When there are no frames, or several cameras or sizes.
     """
     depth_mm, times, cameras = [], [], set()
     for frame in frames:
-        depth_mm.append(depth_in_grey_levels(frame, 0.001))
+        depth_mm.append(depth_to_levels(frame, 0.001))
         times.append(frame.timestamp_s)
         cameras.add((frame.intrinsics, frame.depth_m.shape))
     if len(cameras) != 1:
@@ -137,7 +156,7 @@ def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
     start = _need(path, arrays, "start_time_ns")
     if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
         raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")
-    first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # our times count from the first frame
+    first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # `timestamps_s` counts from the first frame
     return int(start) + round(float(first) * 1e9)
 
 

@@ -1,6 +1,6 @@
-"""A folder of 16-bit grey PNGs in name order, with ``camera.json``: what almost any program can write.
+"""Folders of 16-bit grey PNGs in name order, with a ``camera.json``.
 
-What we write has the frames' times in a ``depth.txt`` as well: a folder of the TUM RGB-D format, with its calibration.
+The writer adds the times of the frames as ``depth.txt``. Its folders are valid TUM RGB-D folders, too.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camer
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
+from posepipe.sources.base.depth_units import depth_to_levels, levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_png import depth_in_grey_levels, depth_in_metres, read_depth_png, write_depth_png
+from posepipe.sources.formats.depth_png import read_depth_png, write_depth_png
 
 TIMES_NAME = "depth.txt"
 
 
 def natural_order(path: Path) -> list[tuple[int, str]]:
-    """Sort key: frame2 before frame10, as people count."""
+    """Sort key that compares digits as numbers: frame2 before frame10."""
     return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", path.name)]
 
 
 def list_pngs(folder: Path) -> list[Path]:
-    """PNG files of a folder in natural order; hidden files are not frames."""
+    """PNG files of a folder in natural order, without hidden files."""
     with disk_errors(folder):
         files = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and not p.name.startswith(".")]
     return sorted(files, key=natural_order)
@@ -40,14 +41,15 @@ class PngFolder(IndexedSource):
 
     Parameters
     ----------
-    camera : a calibration to take instead of the folder's own ``camera.json``
+    folder : the folder
+    camera : replaces the folder's own ``camera.json``
 
     Raises
     ------
     FormatError
-        For a calibration that is missing or wrong; while iterating, for an image that is no depth image.
+        When the calibration is missing or wrong; while iterating, when an image is not a depth image.
     SourceError
-        For a folder without a PNG.
+        When the folder contains no PNG.
     """
 
     def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
@@ -58,7 +60,7 @@ class PngFolder(IndexedSource):
             raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
         self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
         self.shape = (self._camera.height, self._camera.width)
-        self.intrinsics, self.lens_from = self._camera.intrinsics, self._camera.name
+        self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
     def __getitem__(self, index: int) -> DepthFrame:
@@ -69,19 +71,27 @@ class PngFolder(IndexedSource):
                 path,
                 f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} says {self.shape[1]}x{self.shape[0]}",
             )
-        depth = depth_in_metres(grey, self._camera.depth_unit_m)
+        depth = levels_to_depth(grey, self._camera.depth_unit_m)
         return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
 
 
 class PngFolderWriter:
     """Write frames as a PNG folder; a context manager.
 
-    Depth is rounded to ``depth_unit_m``; times go to `TIMES_NAME`, whole nanoseconds after ``start_time_ns``.
+    Depth is rounded to ``depth_unit_m``. Times, with ``start_time_ns`` added, are written to `TIMES_NAME`.
+
+    Parameters
+    ----------
+    folder : is created if needed
+    intrinsics, height, width : of every frame
+    fps : frame rate for ``camera.json``
+    depth_unit_m : metres per grey level
+    start_time_ns : time of ``timestamp_s`` 0, nanoseconds since the Unix epoch
 
     Raises
     ------
     PosepipeError
-        When the folder cannot be written, or already holds PNGs that would mix with these.
+        When the folder cannot be written, or already contains PNGs.
     """
 
     def __init__(
@@ -105,7 +115,7 @@ class PngFolderWriter:
         write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
 
     def write(self, frame: DepthFrame) -> None:
-        """Append one frame. Raises ValueError for a frame of another camera, or one before the epoch."""
+        """Append one frame. Raises ValueError for another camera, or a time before the epoch."""
         wanted = (self._camera.height, self._camera.width)
         if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
             raise ValueError(
@@ -116,7 +126,7 @@ class PngFolderWriter:
         if time_ns < 0:
             raise ValueError(f"frame {frame.index}: timestamp_s {frame.timestamp_s} lies before the epoch")
         path = self.folder / f"{self.frame_count:06d}.png"
-        write_depth_png(path, depth_in_grey_levels(frame, self._camera.depth_unit_m))
+        write_depth_png(path, depth_to_levels(frame, self._camera.depth_unit_m))
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         with disk_errors(path), (self.folder / TIMES_NAME).open("a", encoding="ascii") as times:
             times.write(f"{seconds}.{nanoseconds:09d} {path.name}\n")
@@ -128,11 +138,14 @@ class PngFolderWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Every file is closed as soon as it is written."""
+        """Do nothing: every file is closed as soon as it is written."""
 
 
 def write_png_folder(folder: str | Path, frames: Iterable[DepthFrame], fps: float = 30.0) -> int:
-    """Write frames of one camera as a PNG folder in millimetres; returns how many."""
+    """Write frames of one camera as a PNG folder in millimetres.
+
+    Returns the number of frames. Raises ValueError when there is none.
+    """
     frames = iter(frames)
     first = next(frames, None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Play the depth stream of a recording: MCAP, and what plays any file of ROS messages."""
+"""MCAP recordings as sources, and the base of all formats with ROS messages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from posepipe.sources.base.indexed_source import IndexedSource
 
 __all__ = ["IMAGE_KINDS", "MessageSource", "RecordingSource"]
 
+MCAP_MAGIC = b"\x89MCAP0\r\n"
+
 _log = logging.getLogger(__name__)
 
 
 class MessageSource(IndexedSource):
-    """Depth frames of one topic of a file of ROS messages, which is closed with it.
+    """Depth frames of one topic of a file of ROS messages.
 
-    A file whose recorder was killed logs one warning of what is missing, and plays what is complete.
+    A cut file plays its complete frames, with one logged warning.
 
     Parameters
     ----------
-    camera : a calibration of straight images, to take instead of the file's camera_info
-    topic : the depth stream, where there are several
+    name : name of the source, as the user gave it
+    file : closed with this source
+    camera : replaces the file's camera_info; images are then not undistorted
+    topic : depth stream to play; None = the only one
 
     Raises
     ------
     FormatError
-        Where there is no depth, several streams of it, no calibration, or a calibration of another size.
+        When there is no depth stream, more than one, no calibration, or one for another image size.
     """
 
     def __init__(self, name: str, file: MessageFile, camera: CameraFile | None, topic: str | None) -> None:
@@ -38,34 +42,35 @@ class MessageSource(IndexedSource):
             self._depth = DepthStream(file, topic, None if camera is None else camera.intrinsics)
             self.shape = self._depth.shape
             if camera is not None:
-                camera.intrinsics_for(*self.shape)  # refuses a calibration of another size
-            self.lens_from = camera.name if camera is not None else self._lens_from()
+                camera.intrinsics_for(*self.shape)  # raises for a calibration of another size
+            self.intrinsics_from = camera.name if camera is not None else self._describe_calibration()
             self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
         except BaseException:
             file.close()
             raise
         self.intrinsics = self._depth.intrinsics
-        self.topic: Topic = self._depth.topic  #: the stream that is played ...
-        self.topics: dict[str, Topic] = file.topics  #: ... and all there are
+        self.topic: Topic = self._depth.topic  #: the stream that is played
+        self.topics: dict[str, Topic] = file.topics  #: all streams of the file
         first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
         self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
         if not file.complete:
             _log.warning("%s", file.missing(len(self)))
 
-    def _lens_from(self) -> str:
+    def _describe_calibration(self) -> str:
         found = camera_info_topic(self._file, self._depth.topic.name)
-        bend = f", its bend ({self._depth.bend}) undone" if self._depth.bend else ""
-        return (found.name if found else "camera_info") + bend
+        model = self._depth.distortion_model
+        return (found.name if found else "camera_info") + (f", undistorted ({model})" if model else "")
 
     def __getitem__(self, index: int) -> DepthFrame:
         return DepthFrame(self._depth[index], self.intrinsics, float(self.timestamps_s[index]), index)
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
 
 class RecordingSource(MessageSource):
-    """Depth frames of an MCAP recording, without its truth; parameters as of `MessageSource`."""
+    """Depth frames of an MCAP recording, without ground truth; parameters as for `MessageSource`."""
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
         super().__init__(str(path), McapFile(path), camera, topic)

@@ -1,4 +1,4 @@
-"""Play the depth stream of a ROS 2 recording: one database, or rosbag2's folder of databases or MCAP files."""
+"""ROS 2 recordings as sources: a database, or a rosbag2 folder of databases or MCAP files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from posepipe.recording import JoinedFiles, McapFile, MessageFile, SqliteFile
 from posepipe.sources.formats.recording_file import MessageSource
 
 METADATA_NAME = "metadata.yaml"
+SQLITE_MAGIC = b"SQLite format 3\0"
 _KINDS = {".db3": SqliteFile, ".mcap": McapFile}
 
 
 class Ros2Bag(MessageSource):
-    """Depth frames of a ``.db3``, or of a folder that ``ros2 bag record`` made; parameters as of `MessageSource`.
+    """Depth frames of a ``.db3``, or of a folder of ``ros2 bag record``; parameters as for `MessageSource`.
 
-    All there is to know stands in the files themselves: a folder whose recorder was killed lacks its metadata.yaml.
+    The metadata.yaml of a folder is not needed: it is missing after a killed recorder.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
@@ -28,7 +29,7 @@ class Ros2Bag(MessageSource):
 
 
 def _open_folder(folder: Path) -> MessageFile:
-    """All files of one recording as one."""
+    """Open all files of one recording as one."""
     files = _files_of(folder)
     opened: list[MessageFile] = []
     try:
@@ -42,7 +43,7 @@ def _open_folder(folder: Path) -> MessageFile:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """The files of the one recording in a folder: bag_0.db3, bag_1.db3 ..."""
+    """Files of the one recording in a folder: bag_0.db3, bag_1.db3 ..."""
     with disk_errors(folder):
         names = sorted(path.name for path in folder.iterdir())
     found = [folder / name for name in names if Path(name).suffix in _KINDS]

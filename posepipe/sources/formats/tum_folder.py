@@ -1,8 +1,8 @@
-"""A depth sequence of the TUM RGB-D benchmark: ``depth.txt`` lists times and 16-bit PNGs in 1/5000 m.
+"""Depth sequences of the TUM RGB-D benchmark: ``depth.txt`` lists times and 16-bit PNGs in 1/5000 m.
 
-Without a ``camera.json`` the benchmark's default calibration is taken (640x480, fx = fy = 525,
-cx = 319.5, cy = 239.5). The sequences' own calibrations differ by up to 2 % (freiburg1 517.3/516.5,
-freiburg2 520.9/521.0, freiburg3 535.4/539.2); write a ``camera.json`` where that matters.
+Without a ``camera.json`` the benchmark's default calibration applies (640x480, fx = fy = 525,
+cx = 319.5, cy = 239.5). The calibrations of the sequences differ by up to 2 % (freiburg1 517.3/516.5,
+freiburg2 520.9/521.0, freiburg3 535.4/539.2). Write a ``camera.json`` where that matters.
 
 References
 ----------
@@ -21,23 +21,29 @@ from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camer
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_png import depth_in_metres, read_depth_png
+from posepipe.sources.formats.depth_png import read_depth_png
 
 LIST_NAME = "depth.txt"
-_LATEST_S = (1 << 63) // 10**9 - 1
+_MAX_TIME_S = (1 << 63) // 10**9 - 1
 DEFAULT_CAMERA = CameraFile(640, 480, Intrinsics(525.0, 525.0, 319.5, 239.5), 1 / 5000, 30.0, "the default calibration")
 
 
 class TumFolder(IndexedSource):
     """Frames of a TUM RGB-D folder, read one at a time.
 
+    Parameters
+    ----------
+    folder : the folder
+    camera : replaces the folder's ``camera.json`` or the default calibration
+
     Raises
     ------
     FormatError
-        For a damaged list or calibration; while iterating, for an image that is missing or no depth image.
+        When list or calibration are damaged; while iterating, when an image is missing or not a depth image.
     SourceError
-        For a list without a frame.
+        When the list contains no frame.
     """
 
     def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
@@ -52,7 +58,7 @@ class TumFolder(IndexedSource):
             raise SourceError(folder, f"{LIST_NAME} lists no frame")
         times_ns, self._files = zip(*rows, strict=True)
         self.shape = (self._camera.height, self._camera.width)
-        self.intrinsics, self.lens_from = self._camera.intrinsics, self._camera.name
+        self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.start_time_ns = times_ns[0]
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
 
@@ -65,12 +71,12 @@ class TumFolder(IndexedSource):
                 f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} is for "
                 f"{self._camera.width}x{self._camera.height}; give the right {CAMERA_FILE_NAME}",
             )
-        depth = depth_in_metres(grey, self._camera.depth_unit_m)
+        depth = levels_to_depth(grey, self._camera.depth_unit_m)
         return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
 
 
 def _read_list(path: Path) -> list[tuple[int, str]]:
-    """(nanoseconds, file) of every line that is no comment."""
+    """Time, nanoseconds, and file of every line, without comments."""
     with disk_errors(path):
         lines = path.read_bytes().decode("utf-8", "replace").splitlines()
     rows = []
@@ -84,9 +90,9 @@ def _read_list(path: Path) -> list[tuple[int, str]]:
 def _read_row(path: Path, number: int, text: str) -> tuple[int, str]:
     time, _, file = text.partition(" ")
     try:
-        seconds = Decimal(time)  # a float has no room for nanoseconds since 1970
+        seconds = Decimal(time)  # a float cannot hold nanoseconds since 1970
     except InvalidOperation:
         seconds = Decimal("NaN")
-    if not seconds.is_finite() or not 0 <= seconds <= _LATEST_S or not file.strip():
+    if not seconds.is_finite() or not 0 <= seconds <= _MAX_TIME_S or not file.strip():
         raise FormatError(path, f"line {number}: wanted 'timestamp filename', got {text[:60]!r}")
     return round(seconds * 1_000_000_000), file.strip()

@@ -1,4 +1,4 @@
-"""RVL decoded nibble by nibble, as the paper describes it (Wilson, ISS 2017)."""
+"""Naive twin of posepipe/recording/codecs/rvl.py: nibble by nibble, after Wilson, ISS 2017."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times of frames, by clocks that jump, restart or are not there."""
+"""Times of frames by clocks that jump, restart or are missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WALL_NS = 1_800_000_000 * SECOND
 
 
 class Clock:
-    """Moments of arrival, told by hand."""
+    """Simulated times of arrival."""
 
     def __init__(self):
         self.now_ns = 5 * SECOND
@@ -27,30 +27,30 @@ class Clock:
         return self.frames.seconds(CameraFrame(NOTHING, time_ns, since_epoch))
 
 
-def test_the_cameras_clock_counts_and_not_the_moment_of_arrival():
+def test_the_cameras_clock_overrides_the_time_of_arrival():
     clock = Clock()
     assert [clock.at(0.0, 700), clock.at(0.9, 700 + SECOND // 2)] == [0, 0.5]
     assert clock.frames.start_time_ns == WALL_NS
 
 
-def test_a_clock_that_knows_the_date_gives_the_start():
+def test_a_clock_with_a_date_gives_the_start_time():
     clock = Clock()
     assert clock.at(0, 17 * SECOND, since_epoch=True) == 0
     assert clock.frames.start_time_ns == 17 * SECOND
 
 
-def test_no_clock_means_the_moment_of_arrival():
+def test_without_a_clock_the_time_of_arrival_counts():
     clock = Clock()
     assert [clock.at(0), clock.at(0.25), clock.at(1.5)] == [0, 0.25, 1.5]
 
 
-def test_a_clock_that_jumps_back_goes_on_from_the_moment_of_arrival():
+def test_after_a_jump_back_times_continue_from_the_arrival():
     clock = Clock()
     times = [clock.at(0, 50 * SECOND), clock.at(1, 51 * SECOND), clock.at(2, 3 * SECOND), clock.at(3, 4 * SECOND)]
     assert times == [0, 1, 2, 3]
 
 
-def test_a_camera_that_was_plugged_in_again_goes_on_after_the_pause():
+def test_a_reconnected_camera_continues_after_the_pause():
     clock = Clock()
     clock.at(0, 50 * SECOND)
     clock.frames.restart()

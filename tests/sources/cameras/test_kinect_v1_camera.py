@@ -1,6 +1,6 @@
-"""A Kinect that libfreenect's own fakenect plays: a folder of raw depth, made here, through the whole driver.
+"""The Kinect driver on fakenect, libfreenect's simulated Kinect, which plays a folder of raw depth.
 
-fakenect ends the process when it dislikes a folder, so it runs in processes of its own.
+fakenect exits the process for an unsuitable folder, so it runs in processes of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIBRARIES = [Path(folder) / "fakenect" / "libfreenect.so.0.5" for folder in Path
 FAKENECT = next((path for path in [*LIBRARIES, Path("/usr/lib/fakenect/libfreenect.so.0.5")] if path.exists()), None)
 needs_fakenect = pytest.mark.skipif(FAKENECT is None, reason="needs fakenect (apt install libfreenect-bin)")
 
-#: of a Kinect's factory calibration: centimetres
+#: factory calibration of a Kinect: centimetres
 EMITTER_CM, REFERENCE_CM, PIXEL_CM, SHIFT = 7.5, 120.0, 0.1042, 200
 
 
@@ -42,7 +42,7 @@ def millimetres(raw):
 
 @pytest.fixture
 def dump(tmp_path):
-    """A folder as fakenect-record writes it: three frames, a tenth of a second apart."""
+    """A folder in the format of fakenect-record: three frames, 0.1 s apart."""
     folder = tmp_path / "dump"
     folder.mkdir()
     names = []
@@ -59,7 +59,7 @@ def run_on(dump, *command):
 
 
 @needs_fakenect
-def test_a_kinect_s_depth_comes_in_millimetres(dump, tmp_path):
+def test_the_depth_of_a_kinect_is_in_millimetres(dump, tmp_path):
     take = """
 import sys
 import numpy as np
@@ -73,7 +73,7 @@ with LiveSource(KinectV1Camera("camera:kinect-v1", ""), every_frame=True, pauses
     except SourceError as error:
         print(error)
 np.savez(sys.argv[1], depth_m=[f.depth_m for f in frames], t=[f.timestamp_s for f in frames],
-         index=[f.index for f in frames], lens=[source.intrinsics.fx, source.intrinsics.cx])
+         index=[f.index for f in frames], camera=[source.intrinsics.fx, source.intrinsics.cx])
 """
     done = run_on(dump, "-c", take, tmp_path / "frames.npz")
     assert done.returncode == 0, done.stderr
@@ -90,7 +90,7 @@ np.savez(sys.argv[1], depth_m=[f.depth_m for f in frames], t=[f.timestamp_s for 
     assert got["index"].tolist() == [0, 1, 2]
     assert got["t"][0] == 0
     assert (np.diff(got["t"]) > 0.05).all()
-    assert got["lens"].tolist() == [585.0, 319.5]
+    assert got["camera"].tolist() == [585.0, 319.5]
 
 
 @needs_fakenect
@@ -106,7 +106,7 @@ def test_a_kinect_is_recorded(dump, tmp_path):
 
 
 @needs_fakenect
-def test_a_kinect_that_is_not_there_is_one_line(dump):
+def test_a_missing_kinect_is_one_line(dump):
     done = run_on(dump, "-m", "apps.cli", "record", "camera:kinect-v1:1", str(dump / "k.mcap"))
     assert done.returncode == 1
     assert (
@@ -116,7 +116,7 @@ def test_a_kinect_that_is_not_there_is_one_line(dump):
     )
 
 
-def test_no_kinect_is_connected_is_one_line(monkeypatch):
+def test_no_connected_kinect_is_one_line(monkeypatch):
     monkeypatch.delenv("POSEPIPE_LIBFREENECT", raising=False)
     try:
         ctypes.CDLL("libfreenect.so.0.5")
@@ -127,13 +127,13 @@ def test_no_kinect_is_connected_is_one_line(monkeypatch):
 
 
 @pytest.mark.parametrize("library", ["/nothing/libfreenect.so", ctypes.util.find_library("c") or "libc.so.6"])
-def test_a_library_that_is_none_is_one_line(library, monkeypatch):
+def test_an_invalid_libfreenect_is_one_line(library, monkeypatch):
     monkeypatch.setenv("POSEPIPE_LIBFREENECT", library)
     with pytest.raises(SourceError, match=rf"^camera:kinect-v1: POSEPIPE_LIBFREENECT={library} is no libfreenect"):
         open_source("camera:kinect-v1")
 
 
-def test_without_libfreenect_the_user_hears_what_to_install(monkeypatch):
+def test_a_missing_libfreenect_names_the_package_to_install(monkeypatch):
     monkeypatch.delenv("POSEPIPE_LIBFREENECT", raising=False)
     monkeypatch.setattr("posepipe.sources.cameras.kinect_v1._LIBRARIES", ("libnothing.so",))
     with pytest.raises(SourceError, match=r"needs libfreenect: apt install libfreenect0.5"):

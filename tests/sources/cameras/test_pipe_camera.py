@@ -15,7 +15,16 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
-from tests.support.depth_senders import HEIGHT, LENS, START_NS, STEP_NS, WIDTH, depth_mm_of, frame_bytes, stream_bytes
+from tests.support.depth_senders import (
+    HEIGHT,
+    INTRINSICS,
+    START_NS,
+    STEP_NS,
+    WIDTH,
+    depth_mm_of,
+    frame_bytes,
+    stream_bytes,
+)
 from tests.support.paths import EXAMPLES
 
 if os.name == "nt":
@@ -32,7 +41,7 @@ def pipe(tmp_path):
 
 
 def write(path, *pieces):
-    """Write to a pipe from a thread, as another program would; a number is a pause in seconds."""
+    """Write to a pipe from a thread, as another program would; a float is a pause, seconds."""
 
     def send():
         with open(path, "wb", buffering=0) as stream:
@@ -50,7 +59,7 @@ def write(path, *pieces):
 def test_every_frame_of_a_pipe_comes_and_then_the_source_ends(pipe):
     sender = write(pipe, stream_bytes(200))
     with open_source(f"camera:pipe:{pipe}", every_frame=True) as source:
-        assert (source.name, source.intrinsics) == (f"camera:pipe:{pipe}", LENS)
+        assert (source.name, source.intrinsics) == (f"camera:pipe:{pipe}", INTRINSICS)
         assert source.shape == (HEIGHT, WIDTH)
         assert source.start_time_ns == START_NS
         frames = list(source)
@@ -61,7 +70,7 @@ def test_every_frame_of_a_pipe_comes_and_then_the_source_ends(pipe):
         assert START_NS + round(frame.timestamp_s * 1e9) == START_NS + frame.index * STEP_NS
 
 
-def test_a_file_of_what_a_sender_wrote_is_played_whole_however_slow_we_are(tmp_path):
+def test_a_file_of_frames_plays_whole_however_slow_the_reader(tmp_path):
     path = tmp_path / "kept.bin"
     path.write_bytes(stream_bytes(60))
     with open_source(f"camera:pipe:{path}") as source:
@@ -72,7 +81,7 @@ def test_a_file_of_what_a_sender_wrote_is_played_whole_however_slow_we_are(tmp_p
     assert indices == list(range(60))
 
 
-def test_who_is_slower_than_a_live_pipe_gets_the_newest_frame(pipe):
+def test_a_reader_slower_than_a_pipe_gets_the_newest_frame(pipe):
     sender = write(pipe, stream_bytes(30))
     with open_source(f"camera:pipe:{pipe}") as source:
         _ = source.start_time_ns
@@ -84,14 +93,14 @@ def test_who_is_slower_than_a_live_pipe_gets_the_newest_frame(pipe):
         assert source.dropped == 29
 
 
-def test_a_sender_that_comes_late_is_waited_for(pipe):
+def test_a_late_sender_is_awaited(pipe):
     sender = write(pipe, 0.3, stream_bytes(0), 0.2, frame_bytes(0))
     with open_source(f"camera:pipe:{pipe}") as source:
         assert [frame.index for frame in source] == [0]
     sender.join()
 
 
-def test_a_stream_that_is_cut_gives_its_whole_frames_and_then_one_line(tmp_path):
+def test_a_cut_stream_gives_its_whole_frames_and_then_one_line(tmp_path):
     path = tmp_path / "cut.bin"
     path.write_bytes(stream_bytes(3)[:-100])
     with open_source(f"camera:pipe:{path}") as source:
@@ -104,33 +113,33 @@ def test_a_stream_that_is_cut_gives_its_whole_frames_and_then_one_line(tmp_path)
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "empty: the sender ended before it said anything"),
+        (b"", "empty: the sender ended before it sent anything"),
         (b'{"width": 3', "ended within its first line"),
         (b"hello\n", "wanted a first line of JSON"),
         (os.urandom(20000), "first line"),
         (bytes(20000), "first line"),
     ],
 )
-def test_files_of_something_else_are_one_line(tmp_path, content, problem):
+def test_files_of_another_format_are_one_line(tmp_path, content, problem):
     (tmp_path / "thing").write_bytes(content)
     with pytest.raises(FormatError, match=problem):
         open_source(f"camera:pipe:{tmp_path / 'thing'}")
 
 
-def test_endless_zeros_are_refused_and_not_read_for_ever():
+def test_endless_zeros_are_refused_early():
     with pytest.raises(FormatError, match="wanted a first line of at most"):
         open_source("camera:pipe:/dev/zero")
 
 
-def test_paths_that_are_no_pipe_are_one_line(tmp_path):
+def test_invalid_paths_are_one_line(tmp_path):
     for path, problem in ((tmp_path / "nothing", "No such file"), (tmp_path, "is a folder"), ("", "which pipe")):
         with pytest.raises(SourceError, match=problem):
             open_source(f"camera:pipe:{path}")
 
 
-def test_a_sender_that_says_nothing_is_an_error(pipe, monkeypatch):
+def test_a_silent_sender_is_an_error(pipe, monkeypatch):
     monkeypatch.setattr("posepipe.sources.cameras.pipe.SENDER_WAIT_S", 0.2)
-    with pytest.raises(SourceError, match=r"nobody has sent a header within 0.2 s$"):
+    with pytest.raises(SourceError, match=r"no header came within 0.2 s$"):
         open_source(f"camera:pipe:{pipe}")
 
 

@@ -1,4 +1,4 @@
-"""Frames over TCP: who may send them, and what becomes of senders that go, stall, lie or never speak."""
+"""Frames over TCP: who may send, and senders that end, stall, send other data or nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.cameras import LiveSource
 from posepipe.sources.cameras.socket import SocketCamera
-from tests.support.depth_senders import LENS, START_NS, STEP_NS, depth_mm_of, frame_bytes, header_line, stream_bytes
+from tests.support.depth_senders import (
+    INTRINSICS,
+    START_NS,
+    STEP_NS,
+    depth_mm_of,
+    frame_bytes,
+    header_line,
+    stream_bytes,
+)
 from tests.support.paths import EXAMPLES
 
 FEEDER = EXAMPLES / "feed_depth.py"
@@ -31,7 +39,7 @@ def free_port():
 
 
 def connect(port):
-    """Connect as soon as somebody listens."""
+    """Connect as soon as the port listens."""
     deadline = time.monotonic() + 5
     while True:
         try:
@@ -43,7 +51,7 @@ def connect(port):
 
 
 def send_each(port, *streams):
-    """A sender that connects, sends and goes away, once for each stream; from a thread, as another program would."""
+    """Connect, send and disconnect, once per stream, from a thread, as another program would."""
 
     def send():
         for content in streams:
@@ -56,7 +64,7 @@ def send_each(port, *streams):
 
 
 def listening_addresses(port):
-    """Local addresses, as the kernel writes them in hexadecimal, on which a port is listened to."""
+    """Local addresses, hexadecimal as in the kernel's tables, with this listening port."""
     tables = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
     rows = [line.split() for table in tables if table.exists() for line in table.read_text().splitlines()[1:]]
     return [row[1].split(":")[0] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == port]
@@ -67,7 +75,7 @@ def test_frames_of_a_sender_come_with_its_times():
     sender = send_each(port, stream_bytes(40))
     with open_source(f"camera:socket:{port}", every_frame=True) as source:
         frames = list(islice(source, 40))
-        assert source.intrinsics == LENS
+        assert source.intrinsics == INTRINSICS
         assert source.start_time_ns == START_NS
     sender.join()
     for i, frame in enumerate(frames):
@@ -88,7 +96,7 @@ def test_only_this_computer_can_send():
     assert listening_addresses(port) == []
 
 
-def test_another_host_must_be_named_and_is_warned_of(caplog):
+def test_another_host_must_be_named_and_logs_a_warning(caplog):
     port = free_port()
     sender = send_each(port, stream_bytes(1))
     with open_source(f"camera:socket:0.0.0.0:{port}") as source:
@@ -97,7 +105,7 @@ def test_another_host_must_be_named_and_is_warned_of(caplog):
     assert "whoever reaches it can send frames" in caplog.text
 
 
-def test_a_sender_that_comes_back_is_accepted_again(caplog):
+def test_a_returning_sender_is_accepted_again(caplog):
     port = free_port()
     later = header_line() + b"".join(frame_bytes(i) for i in range(10, 13))
     sender = send_each(port, stream_bytes(3), later)
@@ -109,7 +117,7 @@ def test_a_sender_that_comes_back_is_accepted_again(caplog):
     assert "the sender went away; trying again, 1 of 5" in caplog.text
 
 
-def test_a_sender_that_dies_within_a_frame_is_told_and_another_accepted(caplog):
+def test_after_a_sender_dies_in_a_frame_another_is_accepted(caplog):
     port = free_port()
     sender = send_each(port, stream_bytes(2)[:-7], stream_bytes(1))
     with open_source(f"camera:socket:{port}", every_frame=True) as source:
@@ -119,7 +127,7 @@ def test_a_sender_that_dies_within_a_frame_is_told_and_another_accepted(caplog):
     assert "the stream was cut in frame 1: 1537 of 1544 bytes came" in caplog.text
 
 
-def test_whoever_speaks_something_else_is_refused_and_the_next_one_heard(caplog):
+def test_a_sender_of_another_format_is_refused_for_the_next(caplog):
     port = free_port()
     sender = send_each(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"", header_line(width=10**9), stream_bytes(1))
     with open_source(f"camera:socket:{port}") as source:
@@ -127,10 +135,10 @@ def test_whoever_speaks_something_else_is_refused_and_the_next_one_heard(caplog)
     sender.join()
     refused = [record.getMessage() for record in caplog.records if "was refused" in record.getMessage()]
     assert len(refused) == 3
-    assert all(re.search(what, line) for what, line in zip(("GET /", "said nothing", "width"), refused, strict=True))
+    assert all(re.search(what, line) for what, line in zip(("GET /", "sent nothing", "width"), refused, strict=True))
 
 
-def test_who_connects_and_keeps_silent_makes_room_for_the_next(monkeypatch):
+def test_a_silent_sender_is_dropped_for_the_next(monkeypatch):
     monkeypatch.setattr("posepipe.sources.cameras.socket.HEADER_WAIT_S", 0.5)
     port = free_port()
     sender = None
@@ -147,7 +155,7 @@ def test_who_connects_and_keeps_silent_makes_room_for_the_next(monkeypatch):
         connections[0].close()
 
 
-def test_a_sender_that_stalls_is_hung_up_on(caplog):
+def test_a_stalled_sender_is_dropped(caplog):
     port = free_port()
     stalled: list = []
 
@@ -168,13 +176,13 @@ def test_a_sender_that_stalls_is_hung_up_on(caplog):
     assert "no frame for 0.3 s" in caplog.text
 
 
-def test_nobody_comes_is_an_error_of_one_line(monkeypatch):
+def test_a_missing_sender_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr("posepipe.sources.cameras.socket.SENDER_WAIT_S", 0.2)
     with pytest.raises(SourceError, match=r"^camera:socket:\d+: no sender came within 0.2 s$"):
         open_source(f"camera:socket:{free_port()}")
 
 
-def test_a_sender_that_stays_away_ends_in_an_error(monkeypatch):
+def test_a_sender_gone_for_good_is_an_error(monkeypatch):
     monkeypatch.setattr("posepipe.sources.cameras.socket.RETURN_WAIT_S", 0.1)
     port = free_port()
     sender = send_each(port, stream_bytes(1))
@@ -200,12 +208,12 @@ def test_closing_does_not_wait_for_a_sender():
 
 
 @pytest.mark.parametrize("place", ["", "port", "70000", "-1", "1.5", "localhost:", "²"])
-def test_what_is_no_port_is_one_line(place):
+def test_an_invalid_port_is_one_line(place):
     with pytest.raises(SourceError, match="wanted camera:socket:PORT or camera:socket:HOST:PORT"):
         open_source(f"camera:socket:{place}")
 
 
-def test_a_port_that_is_taken_and_a_host_that_is_not_ours_are_one_line():
+def test_a_taken_port_and_a_foreign_host_are_one_line():
     taken = socket.create_server(("127.0.0.1", 0))
     with taken, pytest.raises(SourceError, match=r"cannot listen on 127\.0\.0\.1:"):
         open_source(f"camera:socket:{taken.getsockname()[1]}")
@@ -213,7 +221,7 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours_are_one_line():
         open_source("camera:socket:192.0.2.1:5555")
 
 
-def test_a_calibration_for_another_size_is_told():
+def test_a_calibration_for_another_size_is_an_error():
     port = free_port()
     sender = send_each(port, stream_bytes(1))
     with pytest.raises(FormatError, match="is for 640x480 pixels, the frames have 32x24"):

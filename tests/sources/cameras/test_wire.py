@@ -1,4 +1,4 @@
-"""The stream that any program can send: read however it is cut into pieces, and refused when it is none."""
+"""The byte stream of depth frames: read in pieces of any size, and refused when invalid."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.sources.cameras.wire import LATEST_NS, MOST_HEADER_BYTES, WireError, WireReader, parse_header
+from posepipe.sources.cameras.wire import MAX_HEADER_BYTES, MAX_TIME_NS, WireError, WireReader, parse_header
 from tests.support.depth_senders import (
     HEIGHT,
-    LENS,
+    INTRINSICS,
     WIDTH,
     depth_mm_of,
     frame_bytes,
@@ -24,7 +24,7 @@ from tests.support.depth_senders import (
 
 
 class Pieces:
-    """Hands a stream over in pieces of given sizes; a size of 0 is a moment without any."""
+    """Delivers a stream in pieces of given sizes; size 0 is a timeout."""
 
     def __init__(self, content, sizes=(1 << 30,)):
         self.content, self.sizes, self.at, self.turn = content, sizes, 0, 0
@@ -61,7 +61,7 @@ def assert_is_frame(frame, index):
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=5).filter(any))
-def test_frames_come_whole_however_the_stream_is_cut_into_pieces(sizes):
+def test_frames_are_whole_whatever_the_pieces_of_the_stream(sizes):
     frames = frames_of(Pieces(stream_bytes(3), sizes))
     assert len(frames) == 3
     for i, frame in enumerate(frames):
@@ -70,7 +70,7 @@ def test_frames_come_whole_however_the_stream_is_cut_into_pieces(sizes):
 
 def test_the_first_line_says_what_follows():
     header = parse_header(header_line())
-    assert (header.width, header.height, header.intrinsics, header.depth_unit_m) == (WIDTH, HEIGHT, LENS, 0.001)
+    assert (header.width, header.height, header.intrinsics, header.depth_unit_m) == (WIDTH, HEIGHT, INTRINSICS, 0.001)
     assert header.frame_bytes == len(frame_bytes(0))
 
 
@@ -80,7 +80,7 @@ def test_a_finer_unit_gives_metres():
     assert frame.depth.dtype == np.float32
 
 
-def test_a_time_of_0_is_none():
+def test_a_time_of_0_means_no_time():
     (frame,) = frames_of(Pieces(header_line() + frame_bytes(0, time_ns=0)))
     assert (frame.time_ns, frame.since_epoch) == (None, False)
 
@@ -100,29 +100,29 @@ def test_a_time_of_0_is_none():
         ({"cx": float("inf")}, "cx: wanted a number"),
         ({"cy": 10**400}, "cy: wanted a number"),
         ({"cy": True}, "cy: wanted a number"),
-        ({"depth_unit_m": 0}, "depth_unit_m: wanted metres a grey level"),
+        ({"depth_unit_m": 0}, "depth_unit_m: wanted metres per grey level"),
         ({"depth_unit_m": [1]}, "depth_unit_m: wanted a number"),
     ],
 )
-def test_a_hostile_or_mistaken_header_is_told(changes, problem):
+def test_a_hostile_or_wrong_header_is_an_error(changes, problem):
     with pytest.raises(WireError, match=problem):
         parse_header(header_line(**changes))
 
 
 @pytest.mark.parametrize("line", [b"GET / HTTP/1.1\r\n", b"\n", b"[1, 2]\n", b"\xff\xfe\x00\n", b"[" * 4000 + b"\n"])
-def test_a_first_line_of_something_else_is_shown(line):
+def test_an_invalid_first_line_is_quoted(line):
     with pytest.raises(WireError, match=r"wanted a first line of JSON with width, .*got b"):
         frames_of(Pieces(line))
 
 
-def test_a_stream_without_a_first_line_is_not_read_for_ever():
+def test_a_stream_without_a_first_line_is_refused_early():
     pieces = Pieces(b"x" * 10_000_000)
     with pytest.raises(WireError, match="wanted a first line of at most 4096 bytes, got b'xxx"):
         WireReader("camera:test", pieces).read_header(1)
-    assert pieces.at == MOST_HEADER_BYTES + 1
+    assert pieces.at == MAX_HEADER_BYTES + 1
 
 
-def test_a_stream_cut_within_a_frame_or_its_first_line_is_told():
+def test_a_stream_cut_in_a_frame_or_its_header_is_an_error():
     whole = stream_bytes(2)
     with pytest.raises(WireError, match=f"cut in frame 1: 100 of {len(frame_bytes(0))} bytes came"):
         frames_of(Pieces(whole[: len(header_line()) + len(frame_bytes(0)) + 100]))
@@ -133,7 +133,7 @@ def test_a_stream_cut_within_a_frame_or_its_first_line_is_told():
 
 
 def pictures_of(scene, shape):
-    """Four pictures, millimetres: noise, a wall, somebody cut out of a picture that reads 0, or nothing at all."""
+    """Four images, millimetres: noise, a wall, a cut-out person, or zeros only."""
     for i in range(4):
         depth_mm = np.zeros(shape, "<u2")
         if scene == "noise":
@@ -156,7 +156,7 @@ OTHER_SHAPES = [(HEIGHT, WIDTH - 1), (HEIGHT + 1, WIDTH), (2 * HEIGHT, 2 * WIDTH
 
 @pytest.mark.parametrize("shape", OTHER_SHAPES)
 @pytest.mark.parametrize("scene", ["noise", "wall", "cut out", "nothing"])
-def test_pictures_of_another_size_than_the_first_line_says_end_the_stream_at_the_second_frame(scene, shape):
+def test_images_of_another_size_end_the_stream_at_frame_1(scene, shape):
     reader = WireReader("camera:test", Pieces(header_line() + sent(scene, shape, TIMES_NS) * 30))
     reader.read_header(0)
     reader.read(0)  # its time is right, whatever follows
@@ -166,17 +166,17 @@ def test_pictures_of_another_size_than_the_first_line_says_end_the_stream_at_the
 
 @pytest.mark.parametrize("shape", OTHER_SHAPES)
 @pytest.mark.parametrize("scene", ["noise", "wall", "cut out", "nothing"])
-def test_a_sender_without_times_is_noticed_by_pixels_for_times_or_at_the_end(scene, shape):
+def test_images_of_another_size_without_times_end_the_stream(scene, shape):
     with pytest.raises(WireError, match=r"frame \d+: wanted (0|nanosec)|cut in frame .* is every frame 8 \+"):
         frames_of(Pieces(header_line() + sent(scene, shape, [0] * 4)))
 
 
 def test_a_time_after_2038_is_refused():
     with pytest.raises(WireError, match=r"frame 0: wanted nanoseconds since 1970, got 2147483648000000000"):
-        frames_of(Pieces(header_line() + frame_bytes(0, time_ns=LATEST_NS)))
+        frames_of(Pieces(header_line() + frame_bytes(0, time_ns=MAX_TIME_NS)))
 
 
-def test_a_clock_that_learns_the_time_is_told_of_once_and_read_on(caplog):
+def test_one_jump_of_days_is_a_warning_and_a_second_an_error(caplog):
     day_ns = 86_400 * 10**9
     times_ns = [TIMES_NS[0] - 200 * day_ns, *TIMES_NS[1:]]
     assert len(frames_of(Pieces(header_line() + sent("wall", (HEIGHT, WIDTH), times_ns)))) == 4
@@ -187,14 +187,14 @@ def test_a_clock_that_learns_the_time_is_told_of_once_and_read_on(caplog):
         frames_of(Pieces(header_line() + sent("wall", (HEIGHT, WIDTH), twice)))
 
 
-def test_a_clock_that_is_set_back_by_hours_is_no_mistake(caplog):
+def test_a_clock_set_back_by_hours_is_accepted(caplog):
     times_ns = [TIMES_NS[0], TIMES_NS[1] - 7200 * 10**9, *TIMES_NS[2:]]
     assert len(frames_of(Pieces(header_line() + sent("noise", (HEIGHT, WIDTH), times_ns)))) == 4
     assert not caplog.records
 
 
 @given(st.binary(max_size=4000), st.booleans())
-def test_random_bytes_are_frames_or_one_line_and_never_anything_else(content, after_a_header):
+def test_random_bytes_are_frames_or_a_wire_error(content, after_a_header):
     try:
         for frame in frames_of(Pieces((header_line() if after_a_header else b"") + content)):
             assert frame.depth.shape == (HEIGHT, WIDTH)
@@ -203,7 +203,7 @@ def test_random_bytes_are_frames_or_one_line_and_never_anything_else(content, af
 
 
 @given(st.dictionaries(st.sampled_from(list(json.loads(header_line()))), st.floats() | st.integers() | st.text()))
-def test_any_numbers_in_the_header_are_taken_or_refused(changes):
+def test_any_header_numbers_are_accepted_or_refused(changes):
     try:
         header = parse_header(header_line(**changes))
     except WireError:

@@ -1,4 +1,4 @@
-"""Recordings of the Azure Kinect: bit-exact depth, the SDK's windows and lens, entered anywhere, cut, damaged."""
+"""Recordings of the Azure Kinect: exact depth, the SDK's calibration, random access, cut and damaged files."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.sources import open_source
-from posepipe.sources.formats.azure_calibration import read_azure_lens
+from posepipe.sources.formats.azure_calibration import read_azure_calibration
 from posepipe.sources.formats.azure_mkv import AzureMkv
 from tests.support.azure_recordings import (
-    NFOV_LENS,
-    STRAIGHT_LENS,
+    NFOV_PARAMETERS,
+    NO_DISTORTION,
     azure_recording,
     calibration_json,
     write_azure_recording,
 )
 
-av = pytest.importorskip("av", reason="needs the extra azure")
+av = pytest.importorskip("av", reason="needs the extra azure", exc_type=ImportError)
 
 SHAPE = (12, 16)
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
-STRAIGHT = calibration_json(STRAIGHT_LENS, sensor=(16, 12))
+STRAIGHT = calibration_json(NO_DISTORTION, sensor=(16, 12))
 START_NS = (978_307_200 + 700_000_000) * 10**9  # Matroska counts from 2001
 
 
@@ -50,7 +50,7 @@ def path(tmp_path):
     return tmp_path / "recording.mkv"
 
 
-def test_frames_come_bit_by_bit_with_their_times(path):
+def test_frames_are_exact_with_their_times(path):
     depth = noise()
     with open_source(write_azure_recording(path, depth, STRAIGHT)) as source:
         assert isinstance(source, AzureMkv)
@@ -64,7 +64,7 @@ def test_frames_come_bit_by_bit_with_their_times(path):
             np.testing.assert_array_equal([frame.timestamp_s for frame in frames], source.timestamps_s)
 
 
-def test_it_can_be_entered_anywhere(path):
+def test_frames_have_random_access(path):
     depth = noise()
     source = AzureMkv(write_azure_recording(path, depth, STRAIGHT))
     iterator = iter(source)
@@ -74,7 +74,7 @@ def test_it_can_be_entered_anywhere(path):
     np.testing.assert_array_equal([depth_mm(frame) for frame in iterator], depth[1:])
 
 
-def test_it_can_be_entered_where_no_frame_is_marked_as_an_entry(path):
+def test_random_access_works_without_seek_targets(path):
     depth = noise()
     content = azure_recording(depth, np.arange(6) * 33_333, STRAIGHT).replace(b"\0\0\x80", b"\0\0\0")
     path.write_bytes(content)
@@ -83,7 +83,7 @@ def test_it_can_be_entered_where_no_frame_is_marked_as_an_entry(path):
         np.testing.assert_array_equal(depth_mm(source[index]), depth[index])
 
 
-def test_a_decoder_of_another_hand_sees_the_same_picture(path):
+def test_an_independent_decoder_gives_the_same_image(path):
     depth = noise(shape=(288, 320))
     write_azure_recording(path, depth, calibration_json())
     with av.open(str(path)) as container:
@@ -93,7 +93,7 @@ def test_a_decoder_of_another_hand_sees_the_same_picture(path):
 
 
 @pytest.mark.skipif(shutil.which("mkvmerge") is None, reason="needs mkvmerge")
-def test_a_recording_that_was_muxed_anew_plays_the_same(path, tmp_path):
+def test_a_remuxed_recording_plays_the_same(path, tmp_path):
     depth = noise()
     write_azure_recording(path, depth, STRAIGHT)
     subprocess.run(["mkvmerge", "-q", "-o", tmp_path / "anew.mkv", path], check=True, capture_output=True)
@@ -112,81 +112,89 @@ def test_a_recording_that_was_muxed_anew_plays_the_same(path, tmp_path):
         ((1024, 1024), 1024, (0, 0)),
     ],
 )
-def test_the_lens_of_every_depth_mode_is_the_sdk_s(shape, pixels, corner):
-    """By hand: a ray's place on the whole sensor, from its corner, less the window's, less half a pixel."""
-    lens = read_azure_lens("x.mkv", calibration_json(), shape)
+def test_the_intrinsics_of_every_depth_mode_are_the_sdk_s(shape, pixels, corner):
+    """Position of a ray on the whole sensor, minus the corner of the window, minus half a pixel."""
+    own = read_azure_calibration("x.mkv", calibration_json(), shape)
     ray = np.array([0.1, -0.2, 1.0])
-    on_sensor = np.array([NFOV_LENS[1] + NFOV_LENS[3] * ray[1], NFOV_LENS[0] + NFOV_LENS[2] * ray[0]]) * pixels
-    np.testing.assert_allclose(lens.intrinsics.project(ray), on_sensor - corner[::-1] - 0.5, atol=1e-9)
-    k1, k2, k3, k4, k5, k6 = NFOV_LENS[4:10]
-    assert lens.distortion.coefficients == (k1, k2, NFOV_LENS[13], NFOV_LENS[12], k3, k4, k5, k6)
+    on_sensor = (
+        np.array([NFOV_PARAMETERS[1] + NFOV_PARAMETERS[3] * ray[1], NFOV_PARAMETERS[0] + NFOV_PARAMETERS[2] * ray[0]])
+        * pixels
+    )
+    np.testing.assert_allclose(own.intrinsics.project(ray), on_sensor - corner[::-1] - 0.5, atol=1e-9)
+    k1, k2, k3, k4, k5, k6 = NFOV_PARAMETERS[4:10]
+    assert own.distortion.coefficients == (k1, k2, NFOV_PARAMETERS[13], NFOV_PARAMETERS[12], k3, k4, k5, k6)
 
 
-def k4a_pixel(ray: np.ndarray, lens: Intrinsics) -> np.ndarray:
-    """Where the SDK projects rays (N, 2), x / z and y / z: (N, 2), row and column. Its Brown-Conrady, term by term."""
-    k1, k2, k3, k4, k5, k6, _, _, p2, p1 = NFOV_LENS[4:]
+def k4a_pixel(ray: np.ndarray, camera: Intrinsics) -> np.ndarray:
+    """Project rays (N, 2), x / z and y / z, to (N, 2), row and column, by the SDK's Brown-Conrady model."""
+    k1, k2, k3, k4, k5, k6, _, _, p2, p1 = NFOV_PARAMETERS[4:]
     x, y = ray.T
     r2 = x * x + y * y
-    bend = (1 + k1 * r2 + k2 * r2**2 + k3 * r2**3) / (1 + k4 * r2 + k5 * r2**2 + k6 * r2**3)
-    across = x * bend + (r2 + 2 * x * x) * p2 + 2 * x * y * p1
-    down = y * bend + (r2 + 2 * y * y) * p1 + 2 * x * y * p2
-    return np.column_stack([down * lens.fy + lens.cy, across * lens.fx + lens.cx])
+    factor = (1 + k1 * r2 + k2 * r2**2 + k3 * r2**3) / (1 + k4 * r2 + k5 * r2**2 + k6 * r2**3)
+    across = x * factor + (r2 + 2 * x * x) * p2 + 2 * x * y * p1
+    down = y * factor + (r2 + 2 * y * y) * p1 + 2 * x * y * p2
+    return np.column_stack([down * camera.fy + camera.cy, across * camera.fx + camera.cx])
 
 
 @pytest.mark.parametrize("shape", [(576, 640), (512, 512)])
-def test_what_the_lens_bends_is_played_straight(path, shape):
-    """Discs drawn where the SDK would show points in space are found where a pinhole shows them."""
-    lens = read_azure_lens(path, calibration_json(), shape).intrinsics
+def test_images_are_undistorted(path, shape):
+    """Discs drawn at the SDK's projection of points are found at their pinhole projection."""
+    camera = read_azure_calibration(path, calibration_json(), shape).intrinsics
     rows, cols = np.meshgrid(np.linspace(40, shape[0] - 40, 5), np.linspace(40, shape[1] - 40, 6), indexing="ij")
-    rays = np.column_stack([(cols.ravel() - lens.cx) / lens.fx, (rows.ravel() - lens.cy) / lens.fy])
-    bent = np.full((1, *shape), 9000, np.uint16)
-    places = np.rint(k4a_pixel(rays, lens)).astype(int)
+    rays = np.column_stack([(cols.ravel() - camera.cx) / camera.fx, (rows.ravel() - camera.cy) / camera.fy])
+    distorted = np.full((1, *shape), 9000, np.uint16)
+    places = np.rint(k4a_pixel(rays, camera)).astype(int)
     for number, (row, col) in enumerate(places.tolist()):
-        cv2.circle(bent[0], (col, row), 2, 2000 + number, cv2.FILLED)
-    write_azure_recording(path, bent, calibration_json())
-    straight = depth_mm(AzureMkv(path)[0])
+        cv2.circle(distorted[0], (col, row), 2, 2000 + number, cv2.FILLED)
+    write_azure_recording(path, distorted, calibration_json())
+    undistorted = depth_mm(AzureMkv(path)[0])
     moved = np.abs(places - np.column_stack([rows.ravel(), cols.ravel()])).max()
-    assert moved > 5  # the lens does bend
+    assert moved > 5  # the distortion is noticeable
     for number, (row, col) in enumerate(zip(rows.ravel(), cols.ravel(), strict=True)):
-        found = np.argwhere(straight == 2000 + number)
+        found = np.argwhere(undistorted == 2000 + number)
         np.testing.assert_allclose(found.mean(axis=0), (row, col), atol=1.5)  # half a pixel, up to 2.5 times as large
 
 
-def test_a_given_calibration_takes_the_place_of_lens_and_bend_and_says_so(path, tmp_path, caplog):
+def test_a_given_calibration_replaces_the_file_s_with_a_warning(path, tmp_path, caplog):
     depth = noise()
     write_azure_recording(path, depth, None)
-    with pytest.raises(FormatError, match=r"no calibration\.json is attached, so the lens is not known; give --camera"):
+    with pytest.raises(
+        FormatError, match=r"no calibration\.json is attached, so the intrinsics are not known; give --camera"
+    ):
         open_source(path)
     write_camera_file(tmp_path / "own.json", CameraFile(16, 12, CAMERA, 0.001, 30.0))
     with open_source(path, camera=tmp_path / "own.json") as source:
         np.testing.assert_array_equal([depth_mm(frame) for frame in source], depth)
     assert [record.message for record in caplog.records] == [
-        f"{path}: {tmp_path / 'own.json'} stands for the lens; its bend is not undone"
+        f"{path}: calibration from {tmp_path / 'own.json'}; images are not undistorted"
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"lens": NFOV_LENS[:6]}, "wanted 14 finite numbers"),
-        ({"lens": (*NFOV_LENS[:4], float("nan"), *NFOV_LENS[5:])}, "wanted 14 finite numbers"),
-        ({"lens": (*NFOV_LENS[:2], -1.0, *NFOV_LENS[3:])}, "focal lengths must be positive"),
-        ({"lens": (*NFOV_LENS[:10], 0.01, *NFOV_LENS[11:])}, "codx 0.01, cody 0; straighten the pictures"),
+        ({"parameters": NFOV_PARAMETERS[:6]}, "wanted 14 finite numbers"),
+        ({"parameters": (*NFOV_PARAMETERS[:4], float("nan"), *NFOV_PARAMETERS[5:])}, "wanted 14 finite numbers"),
+        ({"parameters": (*NFOV_PARAMETERS[:2], -1.0, *NFOV_PARAMETERS[3:])}, "focal lengths must be positive"),
+        (
+            {"parameters": (*NFOV_PARAMETERS[:10], 0.01, *NFOV_PARAMETERS[11:])},
+            "codx 0.01, cody 0; undistort the images",
+        ),
         ({"model": "Theta"}, "LensDistortionModelTheta"),
         ({"model": "Rational6KT"}, "LensDistortionModelRational6KT"),
-        ({"sensor": (2048, 2048)}, "of no known depth mode"),
+        ({"sensor": (2048, 2048)}, "no known depth mode"),
         ({"sensor": (None, 1024)}, "is damaged"),
     ],
 )
-def test_a_lens_that_is_not_known_is_refused_with_the_reason(changes, message):
+def test_an_unusable_calibration_is_refused_with_the_reason(changes, message):
     with pytest.raises(FormatError, match=message):
-        read_azure_lens("x.mkv", calibration_json(**changes), (576, 640))
+        read_azure_calibration("x.mkv", calibration_json(**changes), (576, 640))
 
 
-def test_the_older_model_is_known_where_both_agree():
-    lens = (*NFOV_LENS[:12], 0.0, 0.0)
-    old = read_azure_lens("x.mkv", calibration_json(lens, model="Rational6KT"), (576, 640))
-    assert old == read_azure_lens("x.mkv", calibration_json(lens), (576, 640))
+def test_the_older_model_is_read_where_both_agree():
+    radial = (*NFOV_PARAMETERS[:12], 0.0, 0.0)
+    old = read_azure_calibration("x.mkv", calibration_json(radial, model="Rational6KT"), (576, 640))
+    assert old == read_azure_calibration("x.mkv", calibration_json(radial), (576, 640))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +209,7 @@ def test_a_damaged_calibration_is_one_line(path, content):
         open_source(path)
 
 
-def test_other_films_say_what_they_hold(path):
+def test_other_videos_are_refused_with_their_tracks(path):
     write_azure_recording(path, noise(1), STRAIGHT, depth_name="TDEPTH")
     with pytest.raises(FormatError, match="with a track DEPTH, got tracks: 'COLOR', 'TDEPTH', 'IR', 'IMU'"):
         open_source(path)
@@ -210,7 +218,7 @@ def test_other_films_say_what_they_hold(path):
         open_source(path)
 
 
-def test_a_film_of_pyav_s_own_is_refused_by_name(path):
+def test_a_video_of_pyav_is_refused_by_codec(path):
     with av.open(str(path), "w", format="matroska") as container:
         stream = container.add_stream("ffv1", rate=30)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "gray16le"
@@ -235,7 +243,7 @@ def test_a_cut_recording_plays_what_it_has_and_warns_once(path, caplog):
     ]
 
 
-def test_a_recording_whose_recorder_was_killed_plays_what_it_has(path, caplog):
+def test_a_recording_of_a_killed_recorder_plays_what_it_has(path, caplog):
     depth = noise()
     write_azure_recording(path, depth, STRAIGHT, closed=False)
     with path.open("r+b") as stream:
@@ -244,7 +252,7 @@ def test_a_recording_whose_recorder_was_killed_plays_what_it_has(path, caplog):
     assert "was not closed by its recorder; the" in caplog.text
 
 
-def test_a_whole_recording_warns_of_nothing(path, caplog):
+def test_a_complete_recording_logs_no_warning(path, caplog):
     list(AzureMkv(write_azure_recording(path, noise(), STRAIGHT)))
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -303,15 +311,15 @@ def test_a_recording_without_a_frame_is_one_line(path):
         open_source(path)
 
 
-def test_a_file_that_grows_short_while_it_plays_is_one_line(path):
-    source = AzureMkv(write_azure_recording(path, noise(200, (48, 64)), calibration_json(STRAIGHT_LENS, (64, 48))))
+def test_a_file_truncated_during_playback_is_one_line(path):
+    source = AzureMkv(write_azure_recording(path, noise(200, (48, 64)), calibration_json(NO_DISTORTION, (64, 48))))
     assert source[0].depth_m.any()
     os.truncate(path, 20_000)
     with pytest.raises(FormatError, match="frame 199"):
         source[199]
 
 
-def test_without_pyav_it_says_how_to_get_it(path, monkeypatch):
+def test_a_missing_pyav_names_its_install_command(path, monkeypatch):
     write_azure_recording(path, noise(1), STRAIGHT)
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(SourceError, match=r"need PyAV; pip install 'posepipe\[azure\]'"):

@@ -1,4 +1,4 @@
-"""Dumps of a Kinect v1: read, converted as libfreenect does, and played by its own stand-in for a Kinect, fakenect."""
+"""Dumps of a Kinect v1: read, converted like libfreenect, and compared with its simulated Kinect, fakenect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAKENECT = sorted(Path("/usr/lib").glob("*/fakenect/libfreenect.so.0.5"))
 LIBFREENECT = sorted(Path("/usr/lib").glob("*/libfreenect.so.0.5"))
 OTHER_PLANE = {"dcmos_emitter_distance": 7.8, "reference_distance": 118.0, "reference_pixel_size": 0.1063}
 
-#: plays a dump in fakenect and saves what its callback is given; a process of its own, for the library may exit
+#: plays a dump in fakenect and saves its callbacks' data; runs in its own process, because the library may exit
 PLAYER = """
 import ctypes, sys
 import numpy as np
@@ -65,7 +65,7 @@ class Registration(ctypes.Structure):
 
 
 def disparity(count: int = 3) -> np.ndarray:
-    """A slanted wall, without readings in the last columns, as every Kinect gives them: uint16 (N, 480, 640)."""
+    """A slanted wall without readings in the last columns, typical of a Kinect: uint16 (N, 480, 640)."""
     wall = 600 + np.arange(SHAPE[1]) // 2 + np.arange(SHAPE[0])[:, None] // 4
     wall[:, -8:] = 2047
     return np.stack([wall + k * (wall < 2047) for k in range(count)]).astype(np.uint16)
@@ -80,7 +80,7 @@ def folder(tmp_path):
     return tmp_path / "dump"
 
 
-def test_disparity_becomes_depth_and_the_recorder_s_clock_counts(folder):
+def test_disparity_becomes_depth_with_the_recorder_s_times(folder):
     write_dump(folder, disparity())
     with open_source(folder) as source:
         assert isinstance(source, FakenectDump)
@@ -91,24 +91,24 @@ def test_disparity_becomes_depth_and_the_recorder_s_clock_counts(folder):
         frames = list(source)
         assert [frame.index for frame in frames] == [0, 1, 2]
         assert (frames[0].depth_m[:, -8:] == 0).all()
-        assert (np.diff(frames[0].depth_m[0, :-8:2]) > 0).all()  # a larger disparity is further away
+        assert (np.diff(frames[0].depth_m[0, :-8:2]) > 0).all()  # a larger raw value is farther away
         assert frames[0].depth_m[0, 0] == pytest.approx(0.705, abs=0.001)
         assert (frames[1].depth_m[:, :-8] >= frames[0].depth_m[:, :-8]).all()
 
 
-def test_the_formula_is_one_over_a_line(folder):
-    """1 / z = a - b raw, whatever the constants: so says the geometry of structured light."""
+def test_inverse_depth_is_linear_in_the_raw_value(folder):
+    """1 / z = a - b raw for any constants, by the geometry of structured light."""
     millimetres = ZeroPlane().millimetres().astype(float)
     raw = np.arange(450, 1000)
-    straight = np.polyfit(raw, 1000 / millimetres[raw], 1)
-    np.testing.assert_allclose(1000 / np.polyval(straight, raw), millimetres[raw], rtol=2e-3)
-    assert straight == pytest.approx([-0.0029, 3.15], rel=0.01)
+    line = np.polyfit(raw, 1000 / millimetres[raw], 1)
+    np.testing.assert_allclose(1000 / np.polyval(line, raw), millimetres[raw], rtol=2e-3)
+    assert line == pytest.approx([-0.0029, 3.15], rel=0.01)
 
 
 @pytest.mark.skipif(not LIBFREENECT, reason="needs Debian's libfreenect0.5")
 @pytest.mark.parametrize(("plane", "shift"), [({}, 200.0), (OTHER_PLANE, 205.0)])
 def test_millimetres_are_libfreenect_s_to_the_digit(folder, plane, shift):
-    """Its own table, of a device that is nothing but a plane of reference."""
+    """libfreenect's own table for a device with a reference plane only."""
     library = ctypes.CDLL(str(LIBFREENECT[0]))
     library.freenect_copy_registration.restype = Registration
     device = np.arange(1 << 18, dtype=np.int32)
@@ -147,7 +147,7 @@ def test_fakenect_plays_the_same_dump_with_the_same_numbers(folder, tmp_path):
 
 
 @pytest.mark.parametrize(("highest", "lowest"), [(4000, 0), (4000, 500), (1800, 0)])
-def test_millimetres_are_told_from_disparity_by_their_values(folder, highest, lowest):
+def test_millimetres_are_recognised_by_their_values(folder, highest, lowest):
     images = np.full((2, *SHAPE), 1500)
     images[0, 0, :2] = lowest, highest
     write_dump(folder, images)
@@ -156,13 +156,13 @@ def test_millimetres_are_told_from_disparity_by_their_values(folder, highest, lo
     assert frame.depth_m[0, 1] == pytest.approx(highest / 1000)
 
 
-def test_what_is_neither_is_refused(folder):
+def test_other_values_are_refused(folder):
     write_dump(folder, disparity().byteswap())
     with pytest.raises(FormatError, match="little-endian, as fakenect-record writes them; got values up to 6"):
         FakenectDump(folder)
 
 
-def test_disparity_stays_disparity(folder):
+def test_millimetres_among_disparity_are_refused(folder):
     images = disparity(10)
     images[9, 3, 3] = 2048
     write_dump(folder, images)
@@ -172,12 +172,12 @@ def test_disparity_stays_disparity(folder):
         source[9]
 
 
-def test_the_lens_is_the_folder_s_own_or_the_one_given(folder, caplog):
+def test_the_calibration_is_the_folder_s_or_the_given_one(folder, caplog):
     write_dump(folder, disparity(1))
     with caplog.at_level(logging.INFO):
         FakenectDump(folder)
     assert [record.message for record in caplog.records] == [
-        f"{folder}: a Kinect does not write its lens down; taking --camera kinect-v1"
+        f"{folder}: the recording has no intrinsics; using --camera kinect-v1"
     ]
     own = CameraFile(640, 480, Intrinsics(590.0, 591.0, 320.0, 241.0), 0.001, 30.0)
     write_camera_file(folder / "camera.json", own)
@@ -198,7 +198,7 @@ def test_a_cut_dump_plays_what_it_has(folder, caplog):
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 2
     assert "the last line is cut" in warnings[0]
-    assert f"{names[-1]} is not whole" in warnings[1]
+    assert f"{names[-1]} is incomplete" in warnings[1]
 
 
 def test_every_cut_of_the_list_plays_or_is_one_line(folder):
@@ -237,7 +237,7 @@ def test_a_missing_or_cut_image_is_named(folder):
         (b"\x00\xff\xfe\n\x80", "line 1"),
     ],
 )
-def test_a_list_of_something_else_is_one_line(folder, content, message):
+def test_an_invalid_list_is_one_line(folder, content, message):
     write_dump(folder, disparity(1))
     (folder / "INDEX.txt").write_bytes(content)
     with pytest.raises(PosepipeError, match=message):
@@ -245,7 +245,7 @@ def test_a_list_of_something_else_is_one_line(folder, content, message):
 
 
 @pytest.mark.parametrize("content", [b"", b"P5\n640 480\n65535\n", b"P2 640 480 65535\n1 2", b"P5 99999 99999 65535\n"])
-def test_an_image_of_something_else_is_one_line(folder, content):
+def test_an_invalid_image_is_one_line(folder, content):
     names = write_dump(folder, disparity(2))
     (folder / names[0]).write_bytes(content)
     with pytest.raises(FormatError, match=r"wanted a PGM|is for 640x480"):
@@ -264,7 +264,7 @@ def test_a_damaged_device_file_is_one_line(folder, text):
         open_source(folder)
 
 
-def test_an_empty_list_beside_pictures_does_not_hide_a_source_error(folder):
+def test_a_list_without_depth_images_is_a_source_error(folder):
     folder.mkdir()
     (folder / "INDEX.txt").touch()
     with pytest.raises(SourceError, match=r"INDEX\.txt lists no depth image"):

@@ -1,4 +1,4 @@
-"""MCAP files of other programs: chunks of any size and compression or none, cut ones, and what is not for us."""
+"""MCAP files of other programs: any chunk size and compression, cut files, and unsupported messages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_frames_are_the_same_however_they_are_packed(tmp_path, layout):
+def test_frames_are_the_same_in_any_compression(tmp_path, layout):
     path = ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(COUNT), **LAYOUTS[layout])
     assert_plays(path)
     with open_source(path) as source:
@@ -97,7 +97,7 @@ def test_a_ros_1_recording_that_was_converted_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("ours", [True, False])
-def test_messages_of_other_kinds_are_told_from_those_that_are_read(tmp_path, ours):
+def test_messages_of_other_encodings_are_refused_by_name(tmp_path, ours):
     path = tmp_path / "a.mcap"
     with path.open("wb") as stream:
         writer = mcap.writer.Writer(stream)
@@ -128,7 +128,7 @@ def test_damage_anywhere_is_a_format_error_or_harmless(tmp_path):
 
 
 @pytest.mark.parametrize("compression", [CompressionType.ZSTD, CompressionType.LZ4, CompressionType.NONE])
-def test_a_chunk_that_claims_terabytes_is_refused_before_memory_is_asked_for(tmp_path, compression):
+def test_an_oversized_chunk_is_refused_before_allocation(tmp_path, compression):
     content = ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(1), compression=compression).read_bytes()
     with (tmp_path / "a.mcap").open("rb") as stream:
         summary = mcap.reader.make_reader(stream).get_summary()

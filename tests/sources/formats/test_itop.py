@@ -1,4 +1,4 @@
-"""ITOP's files: played, read with their truth, refused where they are something else."""
+"""ITOP files: played, read with ground truth, refused when invalid."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.evaluation.labelled_itop import LabelledItop
 from posepipe.evaluation.labelled_pack import open_labelled
 from posepipe.sources import open_source
-from posepipe.sources.formats.itop import JOINTS, LENS, ItopDepthMap, read_itop_labels
+from posepipe.sources.formats.itop import INTRINSICS, JOINTS, ItopDepthMap, read_itop_labels
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.itop_files import itop_arrays, people_in_rooms, write_itop
 from tests.support.toy_person import TOY
 
-h5py = pytest.importorskip("h5py", reason="needs the extra itop")
+h5py = pytest.importorskip("h5py", reason="needs the extra itop", exc_type=ImportError)
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def arrays():
     return itop_arrays(people_in_rooms())
 
 
-def test_depth_plays_alone(tmp_path, arrays):
+def test_depth_plays_without_labels(tmp_path, arrays):
     path = write_itop(tmp_path, arrays[0], None)
     with open_source(path) as source:
         assert isinstance(source, ItopDepthMap)
-        assert (source.shape, source.frame_count, source.intrinsics) == ((240, 320), 4, LENS)
+        assert (source.shape, source.frame_count, source.intrinsics) == ((240, 320), 4, INTRINSICS)
         np.testing.assert_allclose(source.timestamps_s, np.arange(4) / 30)
         frames = list(source)
         for frame, drawn in zip(frames, people_in_rooms(), strict=True):
@@ -39,13 +39,13 @@ def test_depth_plays_alone(tmp_path, arrays):
         np.testing.assert_array_equal(source[2].depth_m, frames[2].depth_m)
 
 
-def test_a_pixel_is_where_itop_s_authors_put_it():
+def test_pixels_follow_the_formula_of_itop_s_authors():
     """x = (column - 160) z C and y = (120 - row) z C, y up."""
-    x, y, z = LENS.deproject_pixels(np.array(20.0), np.array(300.0), np.array(2.5))
+    x, y, z = INTRINSICS.deproject_pixels(np.array(20.0), np.array(300.0), np.array(2.5))
     assert (x, -y, z) == pytest.approx((140 * 2.5 * 3.50666662e-3, 100 * 2.5 * 3.50666662e-3, 2.5), rel=1e-6)
 
 
-def test_a_given_calibration_wins(tmp_path, arrays):
+def test_a_given_calibration_replaces_itop_s(tmp_path, arrays):
     path = write_itop(tmp_path, arrays[0], None)
     own = CameraFile(320, 240, Intrinsics(290.0, 291.0, 159.0, 119.0), 0.001, 30.0)
     write_camera_file(tmp_path / "own.json", own)
@@ -54,7 +54,7 @@ def test_a_given_calibration_wins(tmp_path, arrays):
         open_source(path, camera="kinect-v1")
 
 
-def test_the_truth_comes_in_our_axes_and_the_body_s_words(tmp_path, arrays):
+def test_ground_truth_has_camera_axes_and_the_body_s_names(tmp_path, arrays):
     frames = open_labelled([write_itop(tmp_path, *arrays)], HUMAN)
     assert (len(frames), frames.body, frames.has_parts) == (4, HUMAN, False)
     for frame, drawn in zip(frames, people_in_rooms(), strict=True):
@@ -69,7 +69,7 @@ def test_the_truth_comes_in_our_axes_and_the_body_s_words(tmp_path, arrays):
 
 
 def test_left_is_the_person_s_own(tmp_path, arrays):
-    """They face the camera, so that their right is on the image's left: the third joint of the file, R Shoulder."""
+    """The people face the camera: their right shoulder, the third joint, is on the left of the image."""
     image = arrays[1]["image_coordinates"]
     assert (image[:, 2, 0] < image[:, 3, 0]).all()
     frame = LabelledItop(write_itop(tmp_path, *arrays), HUMAN)[0]
@@ -80,7 +80,7 @@ def test_left_is_the_person_s_own(tmp_path, arrays):
 def test_only_valid_frames_are_scored(tmp_path, arrays):
     depth, labels = arrays
     labels["is_valid"] = np.array([0, 1, 0, 1], np.uint8)
-    labels["real_world_coordinates"][0] = np.nan  # what an invalid frame says is never looked at
+    labels["real_world_coordinates"][0] = np.nan  # labels of invalid frames are ignored
     pack = LabelledItop(write_itop(tmp_path, depth, labels), HUMAN)
     assert [frame.depth.index for frame in (pack[0], pack[1])] == [1, 3]
     assert len(pack) == 2
@@ -98,7 +98,7 @@ def test_the_identity_is_of_the_content(tmp_path, arrays):
     assert first == again != changed
 
 
-def test_labels_are_found_beside_the_depth_and_must_be_its_own(tmp_path, arrays):
+def test_labels_are_found_beside_the_depth_and_must_match_it(tmp_path, arrays):
     depth, labels = arrays
     alone = write_itop(tmp_path, depth, None)
     with pytest.raises(FormatError, match=r"wanted a name NAME_depth_map\.h5 and NAME_labels\.h5 beside it"):
@@ -126,7 +126,7 @@ def test_labels_are_found_beside_the_depth_and_must_be_its_own(tmp_path, arrays)
         ("segmentation", lambda a: a[:3], r"segmentation: wanted \(4, 240, 320\)"),
     ],
 )
-def test_labels_of_another_kind_are_refused(tmp_path, arrays, name, change, message):
+def test_invalid_labels_are_refused(tmp_path, arrays, name, change, message):
     depth, labels = arrays
     labels[name] = change and change(labels[name])
     path = write_itop(tmp_path, depth, labels)
@@ -145,7 +145,7 @@ def test_other_files_of_the_dataset_say_which_one_is_wanted(tmp_path, arrays):
 
 
 @pytest.mark.parametrize("data", [np.zeros((0, 240, 320), np.float16), np.zeros((2, 240, 320), int), np.float16(3)])
-def test_depth_of_another_kind_is_refused(tmp_path, data):
+def test_invalid_depth_is_refused(tmp_path, data):
     with pytest.raises(FormatError, match=r"data: wanted \(N, 240, 320\)"):
         open_source(write_itop(tmp_path, {"data": data}, None))
 
@@ -213,7 +213,7 @@ def test_damaged_bytes_play_or_are_one_line(tmp_path, arrays):
     assert not any("\n" in problem for problem in problems)
 
 
-def test_kinds_are_scored_apart_and_a_body_without_itop_s_joints_is_refused(tmp_path, arrays):
+def test_mixed_files_and_bodies_without_joints_are_refused(tmp_path, arrays):
     path = write_itop(tmp_path, *arrays)
     write_npz_pack(tmp_path / "pack.npz", [frame.depth for frame in people_in_rooms()])
     with pytest.raises(PosepipeError, match=r"pack\.npz is none of ITOP's files, unlike the others"):
@@ -221,7 +221,7 @@ def test_kinds_are_scored_apart_and_a_body_without_itop_s_joints_is_refused(tmp_
     assert len(open_labelled([path], TOY)) == 4  # a head, a torso and two hands
 
 
-def test_without_h5py_it_says_how_to_get_it(tmp_path, arrays, monkeypatch):
+def test_a_missing_h5py_names_its_install_command(tmp_path, arrays, monkeypatch):
     path = write_itop(tmp_path, arrays[0], None)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(SourceError, match=r"need h5py; pip install 'posepipe\[itop\]'"):

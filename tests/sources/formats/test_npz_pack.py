@@ -1,4 +1,4 @@
-"""NPZ packs: the arrays of the contract, and nothing else gets in."""
+"""NPZ packs: the documented arrays are read, and everything else is refused."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_a_pack_of_depth_alone_plays_at_30_fps(tmp_path):
     np.testing.assert_allclose(frames[0].depth_m, 1.2)
 
 
-def test_times_are_told_from_the_first_frame(tmp_path):
+def test_times_count_from_the_first_frame(tmp_path):
     path = save(tmp_path / "a.npz", **GOOD, timestamp_s=np.array([100.0, 100.5, 102.0]))
     assert [frame.timestamp_s for frame in NpzPack(path)] == [0, 0.5, 2.0]
     path = save(tmp_path / "b.npz", **GOOD, fps=np.array(10))
     assert [frame.timestamp_s for frame in NpzPack(path)] == pytest.approx([0, 0.1, 0.2])
 
 
-def test_truth_is_kept_where_there_is_some(tmp_path):
+def test_ground_truth_is_read(tmp_path):
     joints_m = np.zeros((3, 2, 3), np.float32)
     names = np.array(["head", "neck"])
     truth = {"parts": np.ones((3, 4, 5), np.uint8), "joints_m": joints_m, "joint_names": names}
@@ -50,7 +50,7 @@ def test_truth_is_kept_where_there_is_some(tmp_path):
     assert pack.trusted is None
 
 
-def test_the_mask_of_joints_is_ok_where_there_is_one_and_visible_otherwise(tmp_path):
+def test_the_mask_of_joints_is_ok_or_else_visible(tmp_path):
     truth = {"joints_m": np.zeros((3, 2, 3)), "visible": np.zeros((3, 2), bool)}
     assert not NpzPack(save(tmp_path / "a.npz", **GOOD, **truth)).trusted.any()
     assert NpzPack(save(tmp_path / "b.npz", **GOOD, **truth, ok=np.ones((3, 2), bool))).trusted.all()

@@ -1,4 +1,4 @@
-"""Recordings as sources: a cut one plays what it has and says so once."""
+"""Recordings as sources: a cut one plays its complete frames, with one warning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CAMERA = Intrinsics(20.0, 20.0, 7.5, 5.5)
 
 @pytest.fixture
 def cut(tmp_path):
-    """Four frames and half of a fifth."""
+    """A recording of four frames and half of a fifth."""
     path = tmp_path / "a.mcap"
     writer = RecordingWriter(path, CAMERA, 12, 16)
     rng = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def test_a_cut_recording_plays_and_warns_once(cut, caplog):
     assert str(cut) in record.getMessage()
 
 
-def test_a_whole_recording_warns_of_nothing(tmp_path, caplog):
+def test_a_complete_recording_logs_no_warning(tmp_path, caplog):
     with RecordingWriter(tmp_path / "a.mcap", CAMERA, 12, 16) as writer:
         writer.write(DepthFrame(np.ones((12, 16), np.float32), CAMERA))
     with RecordingSource(tmp_path / "a.mcap") as source:

@@ -1,4 +1,4 @@
-"""Bags of ROS 1: those that rosbags writes, one of RealSense's SDK, and those whose recorder was killed."""
+"""ROS 1 bags: of rosbags, of the RealSense SDK, and of killed recorders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_plays(path, count: int = COUNT) -> None:
 
 @pytest.mark.parametrize("compression", ["none", "bz2", "lz4"])
 @pytest.mark.parametrize("chunk_bytes", [1, 2500, 1 << 20])
-def test_frames_are_the_same_however_they_are_packed(tmp_path, compression, chunk_bytes):
+def test_frames_are_the_same_in_any_compression(tmp_path, compression, chunk_bytes):
     path = ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT), compression, chunk_bytes)
     assert_plays(path)
     with Ros1Bag(path) as source:
@@ -61,7 +61,7 @@ def test_messages_out_of_order_are_played_in_order_of_time(tmp_path):
     assert_plays(ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT)[::-1], chunk_bytes=2500))
 
 
-def test_a_recording_of_realsense_s_old_sdk_is_read_in_its_own_unit():
+def test_a_bag_of_the_realsense_sdk_has_its_own_unit():
     with open_source(REALSENSE) as source:
         assert (source.intrinsics, source.shape, len(source)) == (ros.CAMERA, ros.SHAPE, 3)
         assert source.start_time_ns == ros.START_NS  # the frames' own; the bag counts from the start of the recording
@@ -73,7 +73,7 @@ def test_a_recording_of_realsense_s_old_sdk_is_read_in_its_own_unit():
 
 
 @pytest.mark.parametrize("option", ["Depth Units", "Depth_Units"])
-def test_realsense_s_depth_unit_is_found_by_its_older_name_too(tmp_path, option):
+def test_the_older_name_of_realsense_s_depth_unit_is_read(tmp_path, option):
     sensor = "/device_0/sensor_0"
     messages = [
         ros.camera_info(topic=f"{sensor}/Depth_0/info/camera_info"),
@@ -111,7 +111,7 @@ def test_a_cut_bag_plays_what_it_has_and_says_what_is_missing(tmp_path, caplog, 
 
 
 def test_a_bag_without_its_index_plays(tmp_path, caplog):
-    """What a killed recorder leaves: a header that was never filled in, and chunks."""
+    """A bag of a killed recorder: an empty header, and chunks."""
     path = ros.write_bag(tmp_path / "a.bag.active", ros.depth_recording(COUNT), chunk_bytes=2500)
     content = path.read_bytes()
     index_pos, chunks = (content.index(name) + len(name) for name in (b"index_pos=", b"chunk_count="))
@@ -125,8 +125,8 @@ def test_a_bag_without_its_index_plays(tmp_path, caplog):
     assert "was not closed" in caplog.records[0].getMessage()
 
 
-def test_messages_of_a_chunk_that_was_never_closed_play(tmp_path):
-    """Killed rosbags have a last chunk whose header says 0 bytes, and messages behind it."""
+def test_messages_of_an_unclosed_chunk_play(tmp_path):
+    """After a killed rosbags, the last chunk has a size of 0 bytes, with messages after it."""
     path = ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT))
     content = bytearray(path.read_bytes())
     size = content.index(b"size=") + len(b"size=")
@@ -137,7 +137,7 @@ def test_messages_of_a_chunk_that_was_never_closed_play(tmp_path):
     assert_plays(path, COUNT - 1)
 
 
-def test_a_bag_that_is_none_or_not_for_us_is_told(tmp_path):
+def test_invalid_and_unsupported_bags_are_errors(tmp_path):
     path = tmp_path / "a.bag"
     for content, problem in (
         (b"#ROSBAG V1.2\n" + bytes(50), r"wanted a bag of version 2\.0, .*rosbag fix"),
@@ -153,7 +153,7 @@ def test_a_bag_that_is_none_or_not_for_us_is_told(tmp_path):
             Ros1Bag(path)
 
 
-def test_an_encrypted_bag_is_told(tmp_path):
+def test_an_encrypted_bag_is_an_error(tmp_path):
     path = ros.write_bag(tmp_path / "a.bag", ros.depth_recording(1))
     content = path.read_bytes()
     field = b"encryptor=rosbag/AesCbcEncryptor"
@@ -189,7 +189,7 @@ def test_damage_anywhere_is_a_format_error_or_harmless(tmp_path, compression):
 
 @pytest.mark.parametrize("compression", ["none", "bz2", "lz4"])
 @pytest.mark.parametrize("claim", [2**32 - 1, 2**30 - 1, 1])
-def test_a_chunk_that_claims_too_much_is_refused_before_memory_is_asked_for(tmp_path, compression, claim):
+def test_an_oversized_chunk_is_refused_before_allocation(tmp_path, compression, claim):
     path = ros.write_bag(tmp_path / "a.bag", ros.depth_recording(1), compression)
     content = path.read_bytes()
     size = content.index(b"size=") + len(b"size=")

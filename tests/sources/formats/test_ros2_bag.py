@@ -1,4 +1,4 @@
-"""Recordings of ROS 2: databases, rosbag2's folders, and what RealSense's own SDK writes."""
+"""ROS 2 recordings: databases, rosbag2 folders, and databases of the RealSense SDK."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def assert_plays(path, count: int = COUNT) -> None:
 
 
 def write_folder(path: Path, messages, storage=StoragePlugin.SQLITE3, compression=None) -> Path:
-    """A folder as rosbag2 writes it, by rosbags."""
+    """Write a rosbag2 folder, by rosbags."""
     writer = FolderWriter(path, version=9, storage_plugin=storage)
     if compression is not None:
         writer.set_compression(compression, CompressionFormat.ZSTD)
@@ -74,7 +74,7 @@ def test_a_database_is_not_changed_by_reading(tmp_path):
 
 @pytest.mark.parametrize("storage", list(StoragePlugin))
 @pytest.mark.parametrize("compression", [None, CompressionMode.MESSAGE])
-@pytest.mark.parametrize("metadata", [True, False])  # which a killed recorder does not write
+@pytest.mark.parametrize("metadata", [True, False])  # missing after a killed recorder
 def test_a_folder_is_read(tmp_path, storage, compression, metadata):
     path = write_folder(tmp_path / "bag", ros.depth_recording(COUNT), storage, compression)
     if not metadata:
@@ -91,7 +91,7 @@ def test_a_folder_is_read(tmp_path, storage, compression, metadata):
 def test_a_recording_in_several_files_is_one(tmp_path, write):
     messages = ros.depth_recording(12)
     suffix = "db3" if write is ros.write_db3 else "mcap"
-    for i in range(11):  # so many that bag_10 sorts before bag_2
+    for i in range(11):  # enough for bag_10 to sort before bag_2
         write(tmp_path / f"bag_{i}.{suffix}", messages[3 * i : 3 * i + 3] if i < 10 else messages[30:])
     assert_plays(tmp_path, 12)
     with open_source(tmp_path) as source:
@@ -109,7 +109,7 @@ def test_a_cut_file_of_several_says_what_is_missing(tmp_path, caplog):
     assert f"bag_1.mcap: not closed or damaged; {len(got)} complete frames" in record.getMessage()
 
 
-def test_folders_that_are_none_are_told(tmp_path):
+def test_invalid_folders_are_errors(tmp_path):
     (tmp_path / "metadata.yaml").write_text("rosbag2_bagfile_information: {}")
     with pytest.raises(FormatError, match=r"no \.db3 and no \.mcap beside"):
         open_source(tmp_path)
@@ -122,7 +122,7 @@ def test_folders_that_are_none_are_told(tmp_path):
         open_source(tmp_path)
 
 
-def test_what_a_killed_recorder_left_in_the_log_is_read(tmp_path):
+def test_the_write_ahead_log_of_a_killed_recorder_is_read(tmp_path):
     path = ros.write_db3(tmp_path / "a.db3", ros.depth_recording(2))
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode = WAL")
@@ -139,7 +139,7 @@ def test_what_a_killed_recorder_left_in_the_log_is_read(tmp_path):
     assert_plays(left / "a.db3", 3)
 
 
-def test_a_database_that_was_left_half_written_is_told_how_to_put_it_right(tmp_path):
+def test_a_half_written_database_names_the_repair_command(tmp_path):
     path = ros.write_db3(tmp_path / "a.db3", ros.depth_recording(40))
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("PRAGMA cache_size = 2")
@@ -194,7 +194,7 @@ def test_random_bytes_after_the_magic_are_one_line(tmp_path):
             Ros2Bag(path)
 
 
-def test_a_database_of_something_else_is_told(tmp_path):
+def test_another_database_is_an_error(tmp_path):
     path = tmp_path / "a.db3"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE songs(title TEXT)")
@@ -202,7 +202,7 @@ def test_a_database_of_something_else_is_told(tmp_path):
         open_source(path)
 
 
-def test_a_database_that_computes_is_refused(tmp_path):
+def test_a_database_with_views_is_refused(tmp_path):
     path = tmp_path / "a.db3"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT)")
@@ -212,7 +212,7 @@ def test_a_database_that_computes_is_refused(tmp_path):
         open_source(path)
 
 
-def test_a_compressed_message_that_is_damaged_is_told(tmp_path):
+def test_a_damaged_compressed_message_is_an_error(tmp_path):
     path = ros.write_db3(tmp_path / "a.db3", ros.depth_recording(1), lambda data: zstandard.compress(data)[:-9])
     with pytest.raises(FormatError, match="a compressed message that is damaged"):
         open_source(path)
@@ -221,27 +221,27 @@ def test_a_compressed_message_that_is_damaged_is_told(tmp_path):
 @pytest.fixture(scope="module")
 def realsense(tmp_path_factory):
     """Three frames in units of 0.25 mm, recorded by the SDK."""
-    pytest.importorskip("pyrealsense2", reason="wants the extra: pip install 'posepipe[realsense]'")
+    pytest.importorskip("pyrealsense2", reason="needs posepipe[realsense] and libusb-1.0", exc_type=ImportError)
     path = tmp_path_factory.mktemp("realsense") / "a.db3"
     return ros.record_realsense(path, [ros.depth_mm(i) for i in range(3)], unit_m=0.00025)
 
 
-def test_a_recording_of_realsense_s_sdk_is_read_in_its_own_unit(realsense):
+def test_a_recording_of_the_realsense_sdk_has_its_own_unit(realsense):
     with open_source(realsense) as source:
         assert (source.intrinsics, source.shape, len(source)) == (ros.CAMERA, ros.SHAPE, 3)
         assert source.start_time_ns == 0  # unknown: the file counts from the start of the recording
         assert (np.diff(source.timestamps_s) > 0).all()
         for i, frame in enumerate(source):
-            wanted_m = np.where(ros.depth_mm(i) < 400, 0, ros.depth_mm(i) * 0.00025)  # 400 are 0.1 m, the least
+            wanted_m = np.where(ros.depth_mm(i) < 400, 0, ros.depth_mm(i) * 0.00025)  # 400 are 0.1 m, the minimum
             np.testing.assert_allclose(frame.depth_m, wanted_m, atol=1e-6)
 
 
-def test_a_lens_that_realsense_s_sdk_calls_plumb_bob_and_is_not_is_refused(tmp_path):
-    pytest.importorskip("pyrealsense2", reason="wants the extra: pip install 'posepipe[realsense]'")
-    bent = (0.1, 0.2, 0.0, 0.0, 0.0)
-    path = ros.record_realsense(tmp_path / "a.db3", [ros.depth_mm(0)], 0.001, "inverse_brown_conrady", bent)
+def test_a_distortion_wrongly_named_plumb_bob_is_refused(tmp_path):
+    pytest.importorskip("pyrealsense2", reason="needs posepipe[realsense] and libusb-1.0", exc_type=ImportError)
+    coefficients = (0.1, 0.2, 0.0, 0.0, 0.0)
+    path = ros.record_realsense(tmp_path / "a.db3", [ros.depth_mm(0)], 0.001, "inverse_brown_conrady", coefficients)
     with pytest.raises(FormatError, match="'Inverse Brown Conrady' cannot be undone"):
         open_source(path)
-    path = ros.record_realsense(tmp_path / "b.db3", [ros.depth_mm(0)], 0.001, "brown_conrady", bent)
+    path = ros.record_realsense(tmp_path / "b.db3", [ros.depth_mm(0)], 0.001, "brown_conrady", coefficients)
     with open_source(path) as source:
         assert source[0].depth_m.shape == ros.SHAPE

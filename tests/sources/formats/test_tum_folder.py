@@ -17,7 +17,7 @@ SIZE = (480, 640)
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two images of 2 m and 2.5 m, listed as the benchmark does."""
+    """Two images of 2 m and 2.5 m, listed in the format of the benchmark."""
     (tmp_path / "depth").mkdir()
     for name, level in (("a", 10_000), ("b", 12_500)):
         cv2.imwrite(str(tmp_path / "depth" / f"{name}.png"), np.full(SIZE, level, np.uint16))
@@ -51,13 +51,13 @@ def test_a_wrong_line_is_named_by_its_number(folder, row):
         TumFolder(folder)
 
 
-def test_a_list_without_frames_is_told(folder):
+def test_a_list_without_frames_is_an_error(folder):
     (folder / "depth.txt").write_text("# nothing\n")
     with pytest.raises(SourceError, match="lists no frame"):
         TumFolder(folder)
 
 
-def test_a_listed_image_that_is_missing_is_named(folder):
+def test_a_missing_listed_image_is_named(folder):
     (folder / "depth" / "b.png").unlink()
     with pytest.raises(PosepipeError, match=r"b.png: No such file"):
         list(TumFolder(folder))

@@ -1,4 +1,4 @@
-"""PNG folders: 16-bit grey images and camera.json, and what users get wrong about them."""
+"""PNG folders: 16-bit grey images with camera.json, and errors of users."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SETTINGS = {"width": 16, "height": 12, "fx": 20, "fy": 21, "cx": 7.5, "cy": 5.5,
 
 @pytest.fixture
 def folder(tmp_path):
-    """One good image and its camera.json."""
+    """A folder with one valid image and its camera.json."""
     (tmp_path / "camera.json").write_text(json.dumps(SETTINGS))
     cv2.imwrite(str(tmp_path / "0.png"), np.full(SHAPE, 1500, np.uint16))
     return tmp_path
 
 
-def test_a_folder_is_read_in_the_order_people_count(folder):
+def test_a_folder_is_read_in_natural_order(folder):
     for number in (10, 9, 2, 1):
         cv2.imwrite(str(folder / f"{number}.png"), np.full(SHAPE, 1500 + number, np.uint16))
     (folder / "._1.png").write_bytes(b"what a Mac leaves on a memory stick")
@@ -41,7 +41,7 @@ def test_a_folder_is_read_in_the_order_people_count(folder):
     assert source.frame_count == 5
 
 
-def test_the_unit_of_depth_is_obeyed(folder):
+def test_the_depth_unit_is_applied(folder):
     (folder / "camera.json").write_text(json.dumps({**SETTINGS, "depth_unit_m": 0.0002}))
     assert next(iter(PngFolder(folder))).depth_m[0, 0] == pytest.approx(0.3)
 
@@ -57,7 +57,7 @@ def test_written_folders_are_read_back(tmp_path_factory, depth_mm):
         assert (got.intrinsics, got.index) == (wanted.intrinsics, wanted.index)
 
 
-def test_a_missing_calibration_says_what_is_wanted(folder):
+def test_a_missing_calibration_is_an_error_with_its_keys(folder):
     (folder / "camera.json").unlink()
     with pytest.raises(FormatError, match=r"camera.json: missing; wanted .*depth_unit_m"):
         PngFolder(folder)
@@ -89,7 +89,7 @@ def test_a_wrong_value_is_named(folder, key, value):
 
 
 @pytest.mark.parametrize("content", [b"", b"{'fx': 1}", b"[]", b"\x00\xff"])
-def test_a_calibration_that_is_no_json_object_is_told(folder, content):
+def test_a_calibration_without_a_json_object_is_an_error(folder, content):
     (folder / "camera.json").write_bytes(content)
     with pytest.raises(FormatError, match=r"camera.json"):
         PngFolder(folder)
@@ -104,13 +104,13 @@ def test_a_calibration_that_is_no_json_object_is_told(folder, content):
         (np.zeros((*SHAPE, 4), np.uint8), "8-bit colour with alpha"),
     ],
 )
-def test_an_image_that_is_no_depth_says_what_came(folder, image, came):
+def test_an_image_without_depth_is_an_error_with_its_type(folder, image, came):
     cv2.imwrite(str(folder / "0.png"), image)
     with pytest.raises(FormatError, match=f"wanted a 16-bit grey PNG, got {came}; save depth as uint16"):
         list(PngFolder(folder))
 
 
-def test_an_image_of_another_size_is_told(folder):
+def test_an_image_of_another_size_is_an_error(folder):
     cv2.imwrite(str(folder / "1.png"), np.zeros((24, 32), np.uint16))
     frames = iter(PngFolder(folder))
     next(frames)
@@ -118,7 +118,7 @@ def test_an_image_of_another_size_is_told(folder):
         next(frames)
 
 
-def test_a_cut_image_is_a_format_error_wherever_it_was_cut(folder):
+def test_an_image_cut_anywhere_is_a_format_error(folder):
     content = (folder / "0.png").read_bytes()
     for tenth in range(10):
         (folder / "0.png").write_bytes(content[: len(content) * tenth // 10])
@@ -134,13 +134,13 @@ def test_random_bytes_in_an_image_are_a_format_error(folder):
         list(PngFolder(folder))
 
 
-def test_a_folder_without_images_is_told(folder):
+def test_a_folder_without_images_is_an_error(folder):
     (folder / "0.png").unlink()
     with pytest.raises(SourceError, match=r"no \*.png"):
         PngFolder(folder)
 
 
-def test_a_writer_refuses_what_would_mix(folder, tmp_path):
+def test_a_writer_refuses_a_folder_with_images(folder, tmp_path):
     with pytest.raises(SourceError, match="already holds"):
         PngFolderWriter(folder, CAMERA, *SHAPE)
     with PngFolderWriter(tmp_path / "new", CAMERA, *SHAPE) as writer, pytest.raises(ValueError, match="wanted frames"):

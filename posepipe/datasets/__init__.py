@@ -1,0 +1,1 @@
+"""Labelled frames: dataset folders, and frames of several in a row."""

@@ -1,0 +1,1 @@
+"""Files: read with clear errors, replaced whole, never unpickled."""

@@ -1,0 +1,1 @@
+"""Files of messages: MCAP, ROS 1 bags, ROS 2 databases."""

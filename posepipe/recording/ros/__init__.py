@@ -1,0 +1,1 @@
+"""ROS messages that carry depth, calibration and poses."""

@@ -1,0 +1,1 @@
+"""Recorded depth: one file a format."""
