@@ -1,9 +1,9 @@
-"""Joint angles out of joint positions: how far a knee is bent, an arm raised, a trunk leant.
+"""Joint angles from joint positions, such as knee flexion, shoulder elevation and trunk lean.
 
-The names and signs are those of the International Society of Biomechanics where positions alone can give the
-angle. They give directions of bones and no more: how far a bone is turned about its own length (rotation of
-hip or shoulder, pronation) is not to be had. The trunk's axes come from the line pelvis-neck and the line of
-hips or shoulders, instead of bony landmarks that no depth camera sees. Definitions: docs/reference/results.md.
+Names and signs follow the International Society of Biomechanics where positions alone define the angle.
+Rotation of a bone about its own axis (hip or shoulder rotation, pronation) cannot be measured from positions.
+The trunk's axes come from the line from pelvis to neck and the line of the hips or shoulders. The standard uses
+bony landmarks instead, but a depth camera does not see them. Definitions: docs/reference/results.md.
 
 References
 ----------
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 CAMERA_UP = (0.0, -1.0, 0.0)
-"""Up in camera axes, of a camera that is held level."""
-LEAST_RAISED_DEG = 10.0
-"""The plane of an arm nearer than this to hanging down, or to pointing straight up, is noise."""
+"""Upward direction in camera axes, for a level camera."""
+MIN_ELEVATION_DEG = 10.0
+"""Minimum angle between the upper arm and the trunk's axis. Below it the shoulder plane is noise."""
 
 _TRUNK = ("pelvis", "neck")
 _HIPS = ("left_hip", "right_hip")
@@ -31,31 +31,31 @@ _SHOULDERS = ("left_shoulder", "right_shoulder")
 
 
 def joint_angles(
-    places_m: Mapping[str, np.ndarray | tuple[float, float, float]],
+    positions_m: Mapping[str, np.ndarray | tuple[float, float, float]],
     up: np.ndarray | tuple[float, float, float] = CAMERA_UP,
 ) -> dict[str, np.ndarray]:
-    """Every angle whose joints are named.
+    """Compute every angle whose joints are given.
 
-    Turning, moving or scaling places and ``up`` together changes nothing.
+    Rotating, translating or scaling the positions and ``up`` together does not change the angles.
 
     Parameters
     ----------
-    places_m : joint -> (..., 3), in any right-handed axes; NaN = absent. Of an array (T, J, 3):
+    positions_m : joint name -> float (..., 3), in any right-handed axes; NaN = absent. For an array (T, J, 3) pass
         ``dict(zip(joints, np.moveaxis(xyz_m, -2, 0)))``
-    up : (3,), or one for each pose, in the same axes; only ``trunk_lean`` asks for it
+    up : float (3,), or one per pose, in the same axes; used for ``trunk_lean`` only
 
     Returns
     -------
-    name -> float64 (...), degrees; NaN where a joint is absent or the angle means nothing
+    angle name -> float64 (...), degrees; NaN where a joint is absent or the angle is undefined
     """
-    points = {name: np.asarray(place, float) for name, place in places_m.items()}
+    points = {name: np.asarray(position, float) for name, position in positions_m.items()}
     person = _Person(points, np.asarray(up, float))
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd places have no angles
+    with np.errstate(over="ignore", invalid="ignore"):  # positions near the float limit have no angles
         return {name: ANGLES[name].formula(person) for name in angle_names(points)}
 
 
 def angle_names(joints: Iterable[str]) -> tuple[str, ...]:
-    """The angles that a body with these joints has."""
+    """Names of the angles that are defined for a body with these joints."""
     known = set(joints)
     return tuple(name for name, angle in ANGLES.items() if known.issuperset(angle.joints))
 
@@ -65,25 +65,25 @@ def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    # np.cross takes ten times as long for a single pose
+    # np.cross is ten times slower for a single pose
     ahead = one[..., [1, 2, 0]] * other[..., [2, 0, 1]]
     return ahead - one[..., [2, 0, 1]] * other[..., [1, 2, 0]]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
     lengths = np.sqrt(_dot(vectors, vectors))[..., None]
-    return vectors / np.where(lengths > 0, lengths, np.nan)  # two joints in one place point nowhere
+    return vectors / np.where(lengths > 0, lengths, np.nan)  # coincident joints have no direction
 
 
 def _between(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Unsigned angle between unit vectors, degrees; by the tangent, which is exact near 0 and 180 too."""
+    """Unsigned angle between unit vectors, degrees; the arctangent stays accurate near 0 and 180."""
     across = _cross(one, other)
     return np.degrees(np.arctan2(np.sqrt(_dot(across, across)), _dot(one, other)))
 
 
 @dataclass
 class _Person:
-    """Directions of bones, and the trunk's axes, found once."""
+    """Bone directions, and the trunk's axes, cached."""
 
     points: Mapping[str, np.ndarray]
     up: np.ndarray
@@ -93,7 +93,10 @@ class _Person:
         return _unit(self.points[end] - self.points[start])
 
     def along(self, bone: np.ndarray, line: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A bone's shares to the person's left, up the trunk, and forward; ``line``: of hips or of shoulders."""
+        """Components of a bone towards the person's left, up the trunk and forward.
+
+        ``line`` names the two joints, hips or shoulders, that define left and right.
+        """
         if line not in self._axes:
             trunk = self.bone(*_TRUNK)
             forward = _unit(_cross(self.bone(line[1], line[0]), trunk))
@@ -104,12 +107,14 @@ class _Person:
 
 @dataclass(frozen=True)
 class _Angle:
-    joints: tuple[str, ...]  #: whose places are needed
-    formula: Callable[[_Person], np.ndarray]  #: degrees
+    """An angle: the joints it needs, and its formula."""
+
+    joints: tuple[str, ...]
+    formula: Callable[[_Person], np.ndarray]  #: result in degrees
 
 
 def _bend(upper: str, middle: str, lower: str) -> _Angle:
-    """By how much a limb is bent: 0 = straight."""
+    """Bend of a limb at its middle joint: 0 = straight."""
     return _Angle((upper, middle, lower), lambda p: _between(p.bone(upper, middle), p.bone(middle, lower)))
 
 
@@ -138,7 +143,7 @@ def _shoulder_plane(side: str) -> _Angle:
     def formula(p: _Person) -> np.ndarray:
         left, _, ahead = p.along(p.bone(f"{side}_shoulder", f"{side}_elbow"), _SHOULDERS)
         plane = np.degrees(np.arctan2(ahead, left if side == "left" else -left))
-        return np.where(np.hypot(left, ahead) >= np.sin(np.radians(LEAST_RAISED_DEG)), plane, np.nan)
+        return np.where(np.hypot(left, ahead) >= np.sin(np.radians(MIN_ELEVATION_DEG)), plane, np.nan)
 
     return _Angle((*_TRUNK, *_SHOULDERS, f"{side}_elbow"), formula)
 
@@ -154,8 +159,8 @@ def _trunk_lean(p: _Person) -> np.ndarray:
 
 def _trunk_twist(p: _Person) -> np.ndarray:
     trunk, hips, shoulders = p.bone(*_TRUNK), p.bone(*_HIPS[::-1]), p.bone(*_SHOULDERS[::-1])
-    turned = _dot(trunk, _cross(hips, shoulders))
-    return np.degrees(np.arctan2(turned, _dot(hips, shoulders) - _dot(hips, trunk) * _dot(shoulders, trunk)))
+    sine = _dot(trunk, _cross(hips, shoulders))
+    return np.degrees(np.arctan2(sine, _dot(hips, shoulders) - _dot(hips, trunk) * _dot(shoulders, trunk)))
 
 
 def _neck_flexion(p: _Person) -> np.ndarray:
@@ -163,20 +168,20 @@ def _neck_flexion(p: _Person) -> np.ndarray:
     return np.degrees(np.arctan2(ahead, above))
 
 
-def _both(name: str, make: Callable[[str], _Angle]) -> dict[str, _Angle]:
+def _left_and_right(name: str, make: Callable[[str], _Angle]) -> dict[str, _Angle]:
     return {f"{side}_{name}": make(side) for side in ("left", "right")}
 
 
 ANGLES = {
-    **_both("knee_flexion", lambda side: _bend(f"{side}_hip", f"{side}_knee", f"{side}_ankle")),
-    **_both("hip_flexion", _hip_flexion),
-    **_both("hip_abduction", _hip_abduction),
-    **_both("ankle_dorsiflexion", _ankle_dorsiflexion),
-    **_both("elbow_flexion", lambda side: _bend(f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist")),
-    **_both("shoulder_elevation", _shoulder_elevation),
-    **_both("shoulder_plane", _shoulder_plane),
+    **_left_and_right("knee_flexion", lambda side: _bend(f"{side}_hip", f"{side}_knee", f"{side}_ankle")),
+    **_left_and_right("hip_flexion", _hip_flexion),
+    **_left_and_right("hip_abduction", _hip_abduction),
+    **_left_and_right("ankle_dorsiflexion", _ankle_dorsiflexion),
+    **_left_and_right("elbow_flexion", lambda side: _bend(f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist")),
+    **_left_and_right("shoulder_elevation", _shoulder_elevation),
+    **_left_and_right("shoulder_plane", _shoulder_plane),
     "trunk_lean": _Angle(_TRUNK, _trunk_lean),
     "trunk_twist": _Angle((*_TRUNK, *_HIPS, *_SHOULDERS), _trunk_twist),
     "neck_flexion": _Angle((*_TRUNK, *_SHOULDERS, "head"), _neck_flexion),
 }
-"""Name -> what it needs and how it is found; columns and tables keep this order."""
+"""Angle name -> its joints and formula. Columns and tables keep this order."""

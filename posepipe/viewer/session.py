@@ -1,4 +1,4 @@
-"""Plays something on a page until the end, or until Ctrl-C."""
+"""Play a source or stored results on a page, until the end or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from posepipe.sources import FrameSource
 from posepipe.viewer.playback.analysis import Analysis
 from posepipe.viewer.playback.feeds import Feed, PlayedFeed, StreamFeed
 from posepipe.viewer.playback.player import Player
-from posepipe.viewer.playback.written_results import body_of, result_of
+from posepipe.viewer.playback.stored_results import body_with_joints, result_from_row
 from posepipe.viewer.ui.controls import PlayerControls, StreamControls, TuningControls
 from posepipe.viewer.ui.page import Page
 
 Item = TypeVar("Item", contravariant=True)
 Shown = TypeVar("Shown")
 POLL_S = 0.05
-"""Commands that a feed does not wake up for are seen to so soon."""
+"""Maximum delay of a command that does not wake up the feed, seconds."""
 
 
 class Controls(Protocol):
-    """Shows on the page how far playing is."""
+    """Controls of playback on the page."""
 
-    def refresh(self) -> None: ...
+    def refresh(self) -> None:
+        """Show the current state of playback."""
 
 
 def play_source(
@@ -41,20 +42,26 @@ def play_source(
     live: bool = False,
     dropped: Callable[[], int] = lambda: 0,
     on_end: Callable[[], bool] = lambda: False,
-    on_turn: Callable[[], None] = lambda: None,
+    on_poll: Callable[[], None] = lambda: None,
 ) -> None:
-    """Play an open source: recordings with all controls, cameras with pause.
+    """Play an open source: a recording with all controls, a stream with pause only.
 
     Parameters
     ----------
     server : of `open_server`
+    source : the frames
     analysis : finds the people
     body : of the results
-    title : for the panel
+    title : name of the source, for the panel
     live : the source is a camera
-    dropped : how many frames it has dropped so far
-    on_end : called when the last frame was shown; True = leave
-    on_turn : called over and over; what it raises ends the playing
+    dropped : returns the number of frames the source has dropped so far
+    on_end : called once after the last frame; return True to stop playing
+    on_poll : called in every iteration; an exception ends playing
+
+    Raises
+    ------
+    SourceError
+        If the source has no frames.
     """
     page = Page(server, body, title, tunable=True)
     TuningControls(server, page.panel.thresholds, analysis.tuning, analysis.can_smooth)
@@ -70,7 +77,7 @@ def play_source(
         feed = PlayedFeed(source.__getitem__, player)
         controls = PlayerControls(server, page.panel.playing, player)
     try:
-        _play(feed, analysis, page, controls, on_end, on_turn)
+        _play(feed, analysis, page, controls, on_end, on_poll)
     finally:
         feed.close()
 
@@ -80,20 +87,20 @@ def play_results(
     results: Results,
     title: str,
     on_end: Callable[[], bool] = lambda: False,
-    on_turn: Callable[[], None] = lambda: None,
+    on_poll: Callable[[], None] = lambda: None,
 ) -> None:
     """Play the joints of a results file; the parameters are those of `play_source`."""
     if not results.frames:
         raise SourceError(title, "the results hold no frames to show")
-    page = Page(server, body_of(results.joints), title, has_depth=False)
+    page = Page(server, body_with_joints(results.joints), title, has_depth=False)
     player = Player(np.array([row.timestamp_s for row in results.frames]))
     controls = PlayerControls(server, page.panel.playing, player)
-    feed = PlayedFeed(lambda row: result_of(results.frames[row]), player)
-    _play(feed, _AsWritten(), page, controls, on_end, on_turn)
+    feed = PlayedFeed(lambda row: result_from_row(results.frames[row]), player)
+    _play(feed, _StoredAnalysis(), page, controls, on_end, on_poll)
 
 
-class _Steps(Protocol[Item]):
-    """Makes results of what a feed gives; `Analysis` does."""
+class _FrameAnalysis(Protocol[Item]):
+    """Turns items of a feed into results, as `Analysis` does."""
 
     @property
     def stage_s(self) -> dict[str, float]: ...
@@ -103,8 +110,8 @@ class _Steps(Protocol[Item]):
     def again(self) -> FrameResult | None: ...
 
 
-class _AsWritten:
-    """Results are there already."""
+class _StoredAnalysis:
+    """The items are results already."""
 
     stage_s: ClassVar[dict[str, float]] = {}
 
@@ -117,25 +124,25 @@ class _AsWritten:
 
 def _play(
     feed: Feed[Shown],
-    steps: _Steps[Shown],
+    analysis: _FrameAnalysis[Shown],
     page: Page,
     controls: Controls,
     on_end: Callable[[], bool],
-    on_turn: Callable[[], None],
+    on_poll: Callable[[], None],
 ) -> None:
-    told = False
+    end_reported = False
     while True:
-        on_turn()
-        shot = feed.next()
-        result = steps.again() if shot is None else steps.step(shot.item, shot.follows)
+        on_poll()
+        due = feed.next()
+        result = analysis.again() if due is None else analysis.step(due.item, due.follows)
         if result is not None:
-            page.show(result, steps.stage_s, feed.facts(), follows=shot is None or shot.follows)
+            page.show(result, analysis.stage_s, feed.readouts(), follows=due is None or due.follows)
             controls.refresh()
             continue
-        page.settle()
+        page.flush()
         controls.refresh()
-        if feed.ended and not told:
-            told = True
+        if feed.ended and not end_reported:
+            end_reported = True
             if on_end():
                 return
         feed.wait(POLL_S)

@@ -1,4 +1,4 @@
-"""A real browser without a window, driven by its DevTools protocol, that reaches nothing but this machine."""
+"""A headless browser, driven by its DevTools protocol, without access to other machines."""
 
 from __future__ import annotations
 
@@ -31,15 +31,24 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 PATIENCE_S = 20.0
+_VISIBLE_MIDDLE = """(() => {{
+    const element = {find};
+    if (!element) return null;
+    element.scrollIntoView({{block: 'nearest'}});
+    const box = element.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const hit = box.width && box.height && document.elementFromPoint(x, y);
+    return hit && (element.contains(hit) || hit.contains(element) || hit.control === element) ? [x, y] : null;
+}})()"""
 
 
 def find_chromium() -> str | None:
-    """Where the browser is, if there is one."""
+    """Path of the browser; None if it is not installed."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 class Chromium:
-    """One page of one browser. What it and its workers ask the network for is in `requests`."""
+    """One page of one browser. `requests` holds the network requests of the page and its workers."""
 
     def __init__(self, url: str, width: int = 1280, height: int = 800) -> None:
         self._url, self._size = url, (width, height)
@@ -81,13 +90,13 @@ class Chromium:
     def _open(self) -> None:
         from websockets.sync.client import connect
 
-        noted = Path(self._folder) / "DevToolsActivePort"
+        port_file = Path(self._folder) / "DevToolsActivePort"
         until = time.monotonic() + PATIENCE_S
-        while not (noted.exists() and noted.read_text().count("\n") >= 1):
+        while not (port_file.exists() and port_file.read_text().count("\n") >= 1):
             assert time.monotonic() < until, "the browser did not start"
             time.sleep(0.05)
-        port, path = noted.read_text().split("\n")[:2]
-        self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None)
+        port, path = port_file.read_text().split("\n")[:2]
+        self._socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None, ping_interval=None)
         targets = self._send("Target.getTargets")["targetInfos"]
         target = next(each["targetId"] for each in targets if each["type"] == "page")
         self._page = self._send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -96,14 +105,14 @@ class Chromium:
         self.command("Page.navigate", url=self._url)
 
     def _watch(self, session: str) -> None:
-        """Be told of the network of a page or worker, and of the workers that it starts, before they run."""
+        """Record the network requests of a page or worker, and of the workers that it starts."""
         self._send("Network.enable", session)
         attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
         self._send("Target.setAutoAttach", session, **attach)
         self._post("Runtime.runIfWaitingForDebugger", session)
 
     def command(self, method: str, **parameters: Any) -> dict:
-        """Ask the page for something; what it answers."""
+        """Send a command to the page; return its answer."""
         return self._send(method, self._page, **parameters)
 
     def evaluate(self, script: str) -> Any:
@@ -129,42 +138,38 @@ class Chromium:
         return self.evaluate("document.body?.innerText ?? ''")
 
     def click(self, label: str) -> None:
-        """Click the innermost thing with exactly this text, as the mouse does."""
-        find = f"""(() => {{
-            const all = [...document.querySelectorAll('button, label, [role=tab], span, div')];
-            const hits = all.filter(e => e.innerText && e.innerText.trim() === {json.dumps(label)});
-            if (!hits.length) return null;
-            hits[hits.length - 1].scrollIntoView({{block: 'nearest'}});
-            const box = hits[hits.length - 1].getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2];
-        }})()"""
-        x, y = self.wait_for(find)
-        self.click_at(x, y)
+        """Click the innermost element with exactly this text, as the mouse does."""
+        self._click_on(f"""[...document.querySelectorAll('button, label, [role=tab], span, div')]
+            .filter(each => each.innerText && each.innerText.trim() === {json.dumps(label)}).pop()""")
 
     def dismiss_warning(self) -> None:
-        """Close the note that there is no graphics card."""
+        """Close the warning that there is no graphics card."""
         self.evaluate("document.querySelectorAll('.mantine-Notification-closeButton').forEach(e => e.click())")
-
-    def click_at(self, x: float, y: float) -> None:
-        for kind in ("mousePressed", "mouseReleased"):
-            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def toggle(self, label: str) -> None:
         """Click the box beside this text."""
-        x, y = self.wait_for(f"""(() => {{
-            const all = [...document.querySelectorAll('label')];
-            const row = all.find(e => e.innerText.trim() === {json.dumps(label)});
-            row?.scrollIntoView({{block: 'nearest'}});
-            const box = row && (row.control ?? row.closest('div')).getBoundingClientRect();
-            return box && [box.x + box.width / 2, box.y + box.height / 2];
-        }})()""")
-        self.click_at(x, y)
+        self._click_on(f"""(row => row && (row.control ?? row.closest('div')))(
+            [...document.querySelectorAll('label')].find(each => each.innerText.trim() === {json.dumps(label)}))""")
+
+    def _click_on(self, find: str) -> None:
+        """Click the middle of an element, once it is on screen, at rest, and not covered by another.
+
+        An element in a tab that is not shown yet has a box of size 0: a click there would be lost.
+        """
+        script = _VISIBLE_MIDDLE.format(find=find)
+        before, now = None, self.wait_for(script)
+        while now != before:
+            time.sleep(0.05)
+            before, now = now, self.wait_for(script)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.command("Input.dispatchMouseEvent", type=kind, x=now[0], y=now[1], button="left", clickCount=1)
 
     def press(self, letter: str) -> None:
         """Press the key of a letter."""
         self.press_key(letter.lower(), ord(letter.upper()), f"Key{letter.upper()}")
 
     def press_key(self, key: str, number: int, code: str | None = None) -> None:
+        """Press a key, given its name and Windows key code."""
         for kind in ("keyDown", "keyUp"):
             about = {"key": key, "code": code or key, "windowsVirtualKeyCode": number}
             self.command("Input.dispatchKeyEvent", type=kind, **about)
@@ -176,12 +181,12 @@ class Chromium:
 
     def _send(self, method: str, session: str | None = None, **parameters: Any) -> dict:
         number = self._post(method, session, **parameters)
-        while number not in self._answers:  # taking note of an event may itself ask and wait
+        while number not in self._answers:  # handling an event may itself send and wait
             message = json.loads(self._socket.recv(timeout=PATIENCE_S))
             if "id" in message:
                 self._answers[message["id"]] = message
             else:
-                self._note(message)
+                self._record(message)
         answer = self._answers.pop(number)
         assert "error" not in answer, answer["error"]
         return answer["result"]
@@ -192,10 +197,10 @@ class Chromium:
         self._socket.send(json.dumps({"id": self._count, "method": method, "params": parameters, **about}))
         return self._count
 
-    def _note(self, message: dict) -> None:
+    def _record(self, message: dict) -> None:
         method, about = message.get("method"), message.get("params", {})
         if method == "Network.requestWillBeSent":
-            self.requests.append(about["request"]["url"][:80])  # pictures are addresses too
+            self.requests.append(about["request"]["url"][:80])  # data URLs hold whole images
         elif method == "Network.webSocketCreated":
             self.requests.append(about["url"])
         elif method == "Target.attachedToTarget":

@@ -1,17 +1,19 @@
-"""Results as a run would make them, of people who never were: for tests of sinks."""
+"""Poses, tracks and results made by hand, for tests that need no pipeline."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame
-from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.results import FrameResult, Joint, Pose, Track
 
 INTRINSICS = Intrinsics(60.0, 60.0, 31.5, 23.5)
 FLOOR = Plane((0.0, -0.96, -0.28), 1.5)
-"""Of a camera 1.5 m above the floor that looks down by 16 degrees."""
+"""For a camera 1.5 m above the floor that points down by 16 degrees."""
 
 _SIDE = {"shoulder": (0.2, -0.45), "elbow": (0.25, -0.15), "wrist": (0.28, 0.1), "hand": (0.28, 0.18)}
 _SIDE |= {"hip": (0.1, 0.0), "knee": (0.12, 0.45), "ankle": (0.12, 0.88), "foot": (0.13, 0.95)}
@@ -19,7 +21,7 @@ _MIDDLE = {"head": (0.0, -0.7), "neck": (0.0, -0.5), "torso": (0.0, -0.2), "pelv
 
 
 def standing_m(x: float = 0.0, z: float = 2.5) -> np.ndarray:
-    """Somebody who faces the camera, in its axes: float64 (20, 3), metres; the pelvis is at (x, 0.1, z)."""
+    """Joints of a person who faces the camera, in its axes: float64 (20, 3), metres; the pelvis is at (x, 0.1, z)."""
     flat = {**_MIDDLE}
     for name, (out, down) in _SIDE.items():
         flat |= {f"left_{name}": (out, down), f"right_{name}": (-out, down)}
@@ -27,14 +29,17 @@ def standing_m(x: float = 0.0, z: float = 2.5) -> np.ndarray:
     return np.array([(flat[j][0] + x, flat[j][1] + 0.1, z + ahead.get(j, 0.0)) for j in HUMAN.joints])
 
 
+def track_of(id: int, joints: Mapping[str, tuple[float, float, float]], confidence: float = 0.875) -> Track:
+    """A track whose pose has these joints, name -> camera axes, metres."""
+    return Track(id, Pose.of({name: Joint(name, xyz_m, confidence) for name, xyz_m in joints.items()}))
+
+
 def track(id: int, xyz_m: np.ndarray, confidence: float = 0.875) -> Track:
-    """A person; joints that are NaN are absent."""
-    joints = {
-        name: JointProposal(name, tuple(place.tolist()), confidence)
-        for name, place in zip(HUMAN.joints, xyz_m, strict=True)
-        if np.isfinite(place).all()
+    """A track of a human body, joints float (20, 3); joints that are NaN are absent."""
+    found = {
+        name: tuple(place.tolist()) for name, place in zip(HUMAN.joints, xyz_m, strict=True) if np.isfinite(place).all()
     }
-    return Track(id, Pose(joints))
+    return track_of(id, found, confidence)
 
 
 def result(

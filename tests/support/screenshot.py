@@ -17,10 +17,10 @@ END_S = 1.5
 
 
 def take_picture(address: str) -> np.ndarray:
-    """The page with the last frame, all of them played: uint8 (H, W, 3), BGR."""
+    """A screenshot of the last frame, after playing all frames: uint8 (H, W, 3), BGR."""
     with Chromium(address) as page:
         page.click("every frame")
-        page.wait_for_text("Play")  # at the end, then
+        page.wait_for_text("Play")  # at the end
         page.click("Play")
         page.wait_for_text("Pause")
         page.wait_for_text("Play")
@@ -29,7 +29,7 @@ def take_picture(address: str) -> np.ndarray:
 
 
 def settled(page: Chromium) -> np.ndarray:
-    """A screenshot like the two before it: the page fades in."""
+    """A screenshot equal to the one before the last, because the page fades in."""
     pictures = [page.screenshot()]
     while len(pictures) < 3 or not (pictures[-1] == pictures[-3]).all():
         time.sleep(1)
@@ -38,6 +38,7 @@ def settled(page: Chromium) -> np.ndarray:
 
 
 def main(out: str, recording: str = str(RECORDING), end_s: str = str(END_S)) -> None:
+    """Write the screenshot of a recording."""
     command = [sys.executable, "-m", "apps.cli", "view", recording, "--end", end_s]
     view = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:

@@ -1,4 +1,4 @@
-"""A session plays whatever kind of source there is to its end, and hands on what goes wrong."""
+"""A session plays every kind of source to its end, and raises its errors."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ import pytest
 
 from apps.demo import RECORDING
 from posepipe.errors import SourceError
-from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.models.registry import model_path
 from posepipe.pipeline import Pipeline
 from posepipe.sources import open_source
 from posepipe.sources.base.frame_source import WrappedSource
-from posepipe.sources.playback import StretchOfSource
+from posepipe.sources.playback import SlicedSource
 from posepipe.viewer.playback.analysis import Analysis
 from posepipe.viewer.session import play_source
 from posepipe.viewer.ui.page import Page
 from posepipe.viewer.ui.server import open_server
+from tests.support.shipped_model import shipped_model
 
-pytest.importorskip("viser", reason="needs the extra 'view'")
+pytest.importorskip("viser", reason="needs the extra 'view'", exc_type=ImportError)
 
 
 class Camera(WrappedSource):
-    """A few frames of the shipped recording, as they come."""
+    """A few frames of the shipped recording as a stream."""
 
     frame_count = None
 
     def __init__(self, problem: str = "") -> None:
-        super().__init__(StretchOfSource(open_source(RECORDING), end_s=0.1))
+        super().__init__(SlicedSource(open_source(RECORDING), end_s=0.1))
         self._problem = problem
 
     def __iter__(self):
@@ -36,33 +35,29 @@ class Camera(WrappedSource):
             raise SourceError("camera:mine", self._problem)
 
 
-@pytest.fixture(scope="module")
-def forest():
-    return DepthForest.load(model_path("person"))
-
-
 @pytest.fixture
 def shown(monkeypatch):
-    """What pages were given: results, and whether they followed."""
+    """The results shown by pages, and whether they followed each other."""
     results, show = [], Page.show
 
-    def note(page, result, stages_s=None, facts=None, follows=True):
+    def note(page, result, stages_s=None, readouts=None, follows=True):
         results.append((result, follows))
-        show(page, result, stages_s, facts, follows)
+        show(page, result, stages_s, readouts, follows)
 
     monkeypatch.setattr(Page, "show", note)
     return results
 
 
-def play(forest, source, **options):
+def play(source, **options):
+    analysis = Analysis(lambda: Pipeline.from_model(shipped_model()))
     with source, open_server() as server:
-        play_source(server, source, Analysis(lambda: Pipeline.from_forest(forest)), forest.body, "mine", **options)
+        play_source(server, source, analysis, shipped_model().body, "mine", **options)
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_a_camera_is_shown_until_it_ends(forest, shown, live):
+def test_a_camera_is_shown_until_it_ends(shown, live):
     ends = []
-    play(forest, Camera(), live=live, on_end=lambda: not ends.append("end"))
+    play(Camera(), live=live, on_end=lambda: not ends.append("end"))
     assert [result.frame.index for result, _ in shown] == [0, 1, 2, 3]
     assert [follows for _, follows in shown] == [True] * 4
     assert all(result.people for result, _ in shown)
@@ -70,18 +65,18 @@ def test_a_camera_is_shown_until_it_ends(forest, shown, live):
     assert ends == ["end"]
 
 
-def test_what_a_camera_raises_ends_the_session(forest, shown):
+def test_an_error_of_the_camera_ends_the_session(shown):
     with pytest.raises(SourceError, match="unplugged"):
-        play(forest, Camera("was unplugged"), live=True, on_end=lambda: True)
+        play(Camera("was unplugged"), live=True, on_end=lambda: True)
     assert len(shown) == 4
 
 
-def test_a_recording_without_frames_is_refused(forest):
+def test_a_recording_without_frames_is_refused():
     with pytest.raises(SourceError, match="no frames"):
-        play(forest, StretchOfSource(open_source(RECORDING), start_s=100))
+        play(SlicedSource(open_source(RECORDING), start_s=100))
 
 
-def test_the_end_is_told_once_and_the_page_stays(forest, shown):
+def test_the_end_is_reported_once_and_the_page_stays(shown):
     class Left(Exception):
         pass
 
@@ -94,10 +89,9 @@ def test_the_end_is_told_once_and_the_page_stays(forest, shown):
 
     with pytest.raises(Left):
         play(
-            forest,
-            StretchOfSource(open_source(RECORDING), end_s=0.05),
+            SlicedSource(open_source(RECORDING), end_s=0.05),
             on_end=lambda: bool(ends.append(0)),
-            on_turn=leave_later,
+            on_poll=leave_later,
         )
     assert ends == [0]
     assert np.array_equal([follows for _, follows in shown], [True] * len(shown))

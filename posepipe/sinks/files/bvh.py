@@ -1,7 +1,7 @@
-"""Results as motion capture: one BVH file a person, for Blender and other animation programs.
+"""Results as motion capture: one BVH file per person, for Blender and other animation programs.
 
-Axes are y up, +z towards the camera; centimetres and degrees; a joint's channels are Z, X, Y. The bones are those of
-`posepipe.kinematics.skeleton_fitting`. What the files say and how gaps are crossed: docs/reference/results.md.
+Axes are y up and +z towards the camera; units are centimetres and degrees; a joint's channels are Z, X, Y. The bones
+come from `posepipe.kinematics.skeleton_fitting`. Content of the files and handling of gaps: docs/reference/results.md.
 
 References
 ----------
@@ -22,111 +22,111 @@ from posepipe.errors import PosepipeError
 from posepipe.io.files import disk_errors, replace_file
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
 from posepipe.results import FrameResult
-from posepipe.sinks.files.even_times import at_even_times, usual_frame_s
 from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.files.resampling import median_frame_s, resample
 
-UNITS_A_METRE = 100.0
+UNITS_PER_METRE = 100.0
 
 _TO_Y_UP = {
     "camera": np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]),
     "world": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]),
 }
-_TIP_SHARE = 0.2  # the last bone of a limb, which has no joint at its end, as a share of the one before
-_LEAST_COSINE = 1e-7
+_TIP_RATIO = 0.2  # length of the end site after the last joint of a limb, relative to the last bone
+_MIN_COSINE = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenBvh:
-    """One of the files."""
+    """Summary of one BVH file; ``str`` gives it as a line of text."""
 
     path: Path
     person: int
-    first_frame: int  #: how many of its frames after the run's beginning it begins
+    first_frame: int  #: frames from the start of the run to the start of the file
     frames: int
     frame_s: float
     axes: str  #: "world" or "camera"
-    mean_error_m: float  #: between rigid and found joints
+    mean_error_m: float  #: mean distance between the rigid skeleton and the found joints
 
     def __str__(self) -> str:
-        since = f", from frame {self.first_frame} on" if self.first_frame else ""
+        start = f", from frame {self.first_frame} on" if self.first_frame else ""
         return (
-            f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{since}, {self.axes} axes, "
+            f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes, "
             f"rigid bones on average {self.mean_error_m * 100:.1f} cm from the joints found -> {self.path}"
         )
 
 
 class _Motion:
-    """What was seen of one person."""
+    """Times and joint positions of one person."""
 
     def __init__(self) -> None:
         self.times_s = array("d")
-        self.places_m = {axes: array("f") for axes in _TO_Y_UP}  # float32: a long run must fit into memory
+        self.positions_m = {axes: array("f") for axes in _TO_Y_UP}  # float32: a long run must fit into memory
 
 
 class BvhSink:
-    """Writes what was found of each person; a `FrameSink`.
+    """Writes one BVH file per person; a `FrameSink`.
 
-    A BVH file begins with the bones, whose lengths are known at the end: until then joints are kept in memory, 0.5 kB
-    a frame and person, and nothing is on the disk. What a killed run found is in its results file, of which
-    ``posepipe convert`` makes the same files.
+    A BVH file begins with the bone lengths, and they are known at the end of the run. Until then joints are kept in
+    memory, 0.5 kB per frame and person, and no file is written. After a kill ``posepipe convert`` makes the same files
+    from the run's results file.
 
     Parameters
     ----------
-    path : the file of the only person; of several, ``NAME-ID.bvh`` each
+    path : the file for a single person; several people get ``NAME-ID.bvh`` each
     body : joints and parents
 
     Raises
     ------
     PosepipeError
-        When the file cannot be written, on opening already.
+        If the file cannot be written; checked when the sink is opened.
     """
 
     def __init__(self, path: str | Path, body: BodyDefinition) -> None:
         self.path = Path(path)
-        self.written: tuple[WrittenBvh, ...] = ()  #: once it is closed
+        self.written: tuple[WrittenBvh, ...] = ()  #: filled when the sink is closed
         self._body = body
         self._times_s = array("d")
         self._motions: dict[int, _Motion] = {}
-        self._axes = "world"  # while everybody was seen above a floor
+        self._axes = "world"  # as long as every person has world positions
         self._closed = False
 
     @property
-    def has_seen_anybody(self) -> bool:
-        """Whether there is something to write."""
+    def has_people(self) -> bool:
+        """Whether any person was found."""
         return any(motion.times_s for motion in self._motions.values())
 
     def write(self, result: FrameResult) -> None:
-        """Take note of one frame."""
+        """Keep the joints of one frame."""
         self.write_row(ResultRow.of(result))
 
     def write_row(self, row: ResultRow) -> None:
-        """The same of a frame that was read back. Raises ValueError for a joint that the body does not have."""
+        """Keep the joints of a frame read from a file. Raises ValueError for a joint that the body does not have."""
         self._times_s.append(row.timestamp_s)
         for track, world_m in row.with_world():
             camera_m = {name: joint.xyz_m for name, joint in track.pose.joints.items()}
             motion = self._motions.setdefault(track.id, _Motion())
             if not camera_m or (motion.times_s and row.timestamp_s <= motion.times_s[-1]):
-                continue  # nothing was found, or a clock stands still
+                continue  # no joints, or the clock does not advance
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
             motion.times_s.append(row.timestamp_s)
-            motion.places_m["camera"].extend(self._as_row(camera_m))
+            motion.positions_m["camera"].extend(self._as_row(camera_m))
             if self._axes == "world":
-                motion.places_m["world"].extend(self._as_row(world_m))
+                motion.positions_m["world"].extend(self._as_row(world_m))
 
-    def _as_row(self, places_m: dict[str, tuple[float, float, float]]) -> list[float]:
+    def _as_row(self, positions_m: dict[str, tuple[float, float, float]]) -> list[float]:
         row = np.full((len(self._body.joints), 3), np.nan)
-        for name, place in places_m.items():
-            row[self._body.joint_index(name)] = place
+        for name, position in positions_m.items():
+            row[self._body.joint_index(name)] = position
         return row.ravel().tolist()
 
     def close(self) -> None:
-        """Write the files; they replace older ones when they are whole. Without anybody there is none."""
+        """Write the files. Each replaces an older file when it is complete; without people there is no file."""
         if self._closed:
             return
         self._closed = True
         people = {id: motion for id, motion in self._motions.items() if motion.times_s}
-        frame_s = usual_frame_s(np.array(self._times_s))
+        frame_s = median_frame_s(np.array(self._times_s))
         self.written = tuple(
             self._write_person(id, motion, frame_s, alone=len(people) == 1) for id, motion in people.items()
         )
@@ -135,21 +135,21 @@ class BvhSink:
         path = self.path if alone else self.path.with_name(f"{self.path.stem}-{id}{self.path.suffix}")
         times_s = np.array(motion.times_s)
         shape = (len(times_s), len(self._body.joints), 3)
-        found_m = np.array(motion.places_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
+        found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
         try:
-            even_m = at_even_times(times_s, found_m, frame_s)
+            even_m = resample(times_s, found_m, frame_s)
             skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m))
         except ValueError as error:
             raise PosepipeError(f"{path}: {error}") from error
         replace_file(path, bvh_text(skeleton, frame_s).encode())
         rows = [self._body.joint_index(joint) for joint in skeleton.joints]
-        error_m = float(np.linalg.norm(skeleton.places_m() - even_m[:, rows], axis=-1).mean())
+        error_m = float(np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1).mean())
         first = round((times_s[0] - self._times_s[0]) / frame_s)
         return WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m)
 
     def __enter__(self) -> BvhSink:
         partial = self.path.with_name(self.path.name + ".partial")
-        with disk_errors(self.path):  # at the end of a long run it would be too late to complain
+        with disk_errors(self.path):  # an error at the end of a long run would lose its results
             if self.path.is_dir():
                 raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,7 +164,7 @@ class BvhSink:
 
 
 def _bone_lengths(joints_m: np.ndarray) -> np.ndarray:
-    """Median distance between every two joints over the frames that have both, (J, J); NaN where none has."""
+    """Median distance between every two joints over the frames with both, float64 (J, J), metres; NaN = no frame."""
     joints = joints_m.shape[1]
     lengths = np.full((joints, joints), np.nan)
     for one in range(joints):
@@ -176,14 +176,14 @@ def _bone_lengths(joints_m: np.ndarray) -> np.ndarray:
 
 
 def bvh_text(skeleton: FittedSkeleton, frame_s: float) -> str:
-    """A whole BVH file. Raises ValueError for a skeleton that has no frames."""
+    """Return the content of a BVH file. Raises ValueError for a skeleton without frames."""
     if not len(skeleton.root_m):
         raise ValueError("a BVH file needs at least one frame, got none")
     lines = ["HIERARCHY"]
     _write_joint(lines, skeleton, 0, 0)
     lines += ["MOTION", f"Frames: {len(skeleton.root_m)}", f"Frame Time: {frame_s:.9f}"]
-    angles = _unwound(_angles_zxy_deg(skeleton.local_turns()))
-    values = np.concatenate([skeleton.root_m * UNITS_A_METRE, angles.reshape(len(angles), -1)], axis=1)
+    angles = _unwrap(_angles_zxy_deg(skeleton.local_rotations()))
+    values = np.concatenate([skeleton.root_m * UNITS_PER_METRE, angles.reshape(len(angles), -1)], axis=1)
     values = np.round(values, 4) + 0.0  # no -0.0
     lines += [" ".join(map("{:.4f}".format, row)) for row in values.tolist()]
     return "\n".join(lines) + "\n"
@@ -192,7 +192,7 @@ def bvh_text(skeleton: FittedSkeleton, frame_s: float) -> str:
 def _write_joint(lines: list[str], skeleton: FittedSkeleton, joint: int, depth: int) -> None:
     pad, root = "\t" * depth, joint == 0
     offset = skeleton.offsets_m[joint]
-    name = "_".join(skeleton.joints[joint].split())  # a name ends at a space
+    name = "_".join(skeleton.joints[joint].split())  # a space would end the name
     channels = "6 Xposition Yposition Zposition" if root else "3"
     lines += [
         f"{pad}{'ROOT' if root else 'JOINT'} {name}",
@@ -204,30 +204,30 @@ def _write_joint(lines: list[str], skeleton: FittedSkeleton, joint: int, depth: 
     for child in children:
         _write_joint(lines, skeleton, child, depth + 1)
     if not children:
-        lines += [f"{pad}\tEnd Site", pad + "\t{", f"{pad}\t\tOFFSET {_centimetres(offset * _TIP_SHARE)}", pad + "\t}"]
+        lines += [f"{pad}\tEnd Site", pad + "\t{", f"{pad}\t\tOFFSET {_centimetres(offset * _TIP_RATIO)}", pad + "\t}"]
     lines.append(pad + "}")
 
 
 def _centimetres(offset_m: np.ndarray) -> str:
-    return " ".join(f"{value:.4f}" for value in np.round(offset_m * UNITS_A_METRE, 4) + 0.0)
+    return " ".join(f"{value:.4f}" for value in np.round(offset_m * UNITS_PER_METRE, 4) + 0.0)
 
 
-def _angles_zxy_deg(turns: np.ndarray) -> np.ndarray:
-    """Angles z, x, y of rotations Rz Rx Ry (..., 3, 3), degrees."""
-    x = np.arcsin(np.clip(turns[..., 2, 1], -1, 1))
-    z = np.arctan2(-turns[..., 0, 1], turns[..., 1, 1])
-    y = np.arctan2(-turns[..., 2, 0], turns[..., 2, 2])
-    # x straight up or down: only the sum or difference of the others counts, so one of them is 0
-    locked = np.hypot(turns[..., 0, 1], turns[..., 1, 1]) < _LEAST_COSINE
-    z = np.where(locked, np.arctan2(turns[..., 1, 0], turns[..., 0, 0]), z)
+def _angles_zxy_deg(rotations: np.ndarray) -> np.ndarray:
+    """Euler angles z, x, y of rotations Rz Rx Ry (..., 3, 3), degrees."""
+    x = np.arcsin(np.clip(rotations[..., 2, 1], -1, 1))
+    z = np.arctan2(-rotations[..., 0, 1], rotations[..., 1, 1])
+    y = np.arctan2(-rotations[..., 2, 0], rotations[..., 2, 2])
+    # gimbal lock (x = +-90 degrees): only z + y or z - y is defined, so y is set to 0
+    locked = np.hypot(rotations[..., 0, 1], rotations[..., 1, 1]) < _MIN_COSINE
+    z = np.where(locked, np.arctan2(rotations[..., 1, 0], rotations[..., 0, 0]), z)
     return np.degrees(np.stack([z, x, np.where(locked, 0.0, y)], axis=-1))
 
 
-def _unwound(angles_deg: np.ndarray) -> np.ndarray:
-    """The same turns (T, J, 3) by angles that do not jump: programs interpolate between frames."""
+def _unwrap(angles_deg: np.ndarray) -> np.ndarray:
+    """Equivalent Euler angles (T, J, 3) without jumps, because animation programs interpolate between frames."""
     smooth = angles_deg.copy()
     for now, before in zip(smooth[1:], smooth[:-1], strict=True):
-        other = now * [1, -1, 1] + 180  # the second way to write the same turn
+        other = now * [1, -1, 1] + 180  # the second set of angles of the same rotation
         both = np.stack([now, other])
         both -= 360 * np.round((both - before) / 360)
         nearer = np.abs(both - before).sum(axis=-1).argmin(axis=0)

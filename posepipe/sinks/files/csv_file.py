@@ -1,7 +1,7 @@
-"""Results as a table: a row for each person in each frame, for spreadsheets, pandas and R.
+"""Results as a table with one row per person and frame, for spreadsheets, pandas and R.
 
-Columns are in docs/reference/results.md. The file is RFC 4180: commas, a header, lines that end in CR LF; a cell is
-empty where there is nothing to say.
+Columns: docs/reference/results.md. The file follows RFC 4180: commas, a header, lines that end in CR LF. Missing values
+are empty cells.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _DECIMALS_DEG = 2
 
 
 class CsvSink:
-    """Write results to a CSV file; a `FrameSink`.
+    """Writes results to a CSV file; a `FrameSink`.
 
-    Frames without anybody leave no row. Every frame is flushed, so that a killed run keeps what it found.
+    Frames without people have no row. Every frame is flushed, so a killed run keeps what it found.
 
     Parameters
     ----------
-    path : the file to write; an older one is replaced when the first frame comes
+    path : the file to write; an older one is replaced at the first frame
     joints : every joint that may appear, in the order of the columns
 
     Raises
     ------
     PosepipeError
-        When the file cannot be written.
+        If the file cannot be written.
     """
 
     def __init__(self, path: str | Path, joints: tuple[str, ...]) -> None:
@@ -49,15 +49,15 @@ class CsvSink:
         self.write_row(ResultRow.of(result))
 
     def write_row(self, row: ResultRow) -> None:
-        """The same of a frame that was read back. Raises ValueError for a joint without a column."""
+        """Append a frame read from a file. Raises ValueError for a joint without a column."""
         lines = [[row.frame, row.timestamp_s, *self._cells(*each)] for each in row.with_world()]
         self._file.append(_as_csv(lines))
 
-    def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]]) -> list:
+    def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]]) -> list[Any]:
         joints = track.pose.joints
         if unknown := joints.keys() - set(self._joints):
             raise ValueError(f"{self.path}: there is no column for joint {min(unknown)!r}")
-        cells: list = [track.id]
+        cells: list[Any] = [track.id]
         for name in self._joints:
             joint = joints.get(name)
             cells += ("",) * 4 if joint is None else (*joint.xyz_m, joint.confidence)
@@ -69,7 +69,7 @@ class CsvSink:
         return [*cells, "floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
 
     def close(self) -> None:
-        """Close the file; without a frame it holds the header."""
+        """Close the file; without frames it holds the header."""
         self._file.close()
 
     def __enter__(self) -> CsvSink:
@@ -82,20 +82,20 @@ class CsvSink:
 
 
 def column_names(joints: tuple[str, ...]) -> list[str]:
-    """The header row."""
+    """Names of all columns, in order."""
     names = ["frame", "timestamp_s", "id"]
     for joint in joints:
         names += [f"{joint}_x_m", f"{joint}_y_m", f"{joint}_z_m", f"{joint}_confidence"]
     return [*names, "vertical", *(f"{angle}_deg" for angle in angle_names(joints))]
 
 
-def _as_csv(lines: list[list]) -> str:
+def _as_csv(lines: list[list[Any]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(lines)
     return text.getvalue()
 
 
 def _degrees(angle: Any) -> float | str:
-    if angle is None or angle != angle:  # NaN: a joint is absent, or the angle means nothing
+    if angle is None or angle != angle:  # NaN: a joint is absent, or the angle is undefined
         return ""
     return round(float(angle), _DECIMALS_DEG) + 0.0

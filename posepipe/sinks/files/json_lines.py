@@ -1,6 +1,6 @@
-"""Results as JSON lines: a header, then a line a frame, each flushed, so that a killed run keeps what it found.
+"""Results as JSON lines: a header, then one line per frame. Each line is flushed, so a killed run keeps its results.
 
-The contract is in docs/reference/formats.md.
+Format: docs/reference/formats.md.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
-from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.sinks.files.lazy_file import LazyFile
 
 FORMAT = "posepipe-results"
 VERSION = 1
 AXES = "x right, y down, z forward, metres"
 
-_DECIMALS = 4  # a tenth of a millimetre: far below what a depth camera resolves
+_DECIMALS = 4  # 0.1 mm: far below the resolution of a depth camera
 _TIME_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsHeader:
-    """What results say of themselves before the first frame."""
+    """Description of results, written before the first frame."""
 
     joints: tuple[str, ...]  #: every joint that may appear, in the skeleton's order
-    source: str  #: where the frames came from
+    source: str  #: name of the source of frames
     model: str  #: name and hash
     frame_id: str = "depth_camera"  #: the camera's frame of reference, for ROS
     start_time_ns: int = 0  #: time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
 
     def as_line(self) -> str:
-        """The first line of a results file."""
+        """Return the first line of a results file."""
         row = {
             "format": FORMAT,
             "version": VERSION,
@@ -54,50 +54,50 @@ class ResultsHeader:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """The people of one frame, as they are written and read back: rounded."""
+    """The people of one frame, rounded as in a results file."""
 
     frame: int  #: index in the source
     timestamp_s: float
     people: tuple[Track, ...]
-    #: of each of the people the joints' places in the world, metres; empty where it is not known where that is
+    #: world positions of each person's joints, metres; empty if the camera's pose in the world is unknown
     world_m: tuple[dict[str, tuple[float, float, float]], ...] = ()
 
     @classmethod
     def of(cls, result: FrameResult) -> ResultRow:
-        """What is written of a result: tenths of a millimetre, microseconds."""
+        """Round a result to 0.1 mm and microseconds."""
         people = tuple(_rounded_track(track) for track in result.people)
         world: list[dict[str, tuple[float, float, float]]] = []
         axes = result.world
         if axes is not None:
             for track in result.people:
-                places = {name: np.array(joint.xyz_m, float) for name, joint in track.pose.joints.items()}
-                world.append({name: _rounded_point(axes.world_points(place)) for name, place in places.items()})
+                positions = {name: np.array(joint.xyz_m, float) for name, joint in track.pose.joints.items()}
+                world.append({name: _rounded_point(axes.world_points(xyz)) for name, xyz in positions.items()})
         return cls(
             int(result.frame.index), round(float(result.frame.timestamp_s), _TIME_DECIMALS), people, tuple(world)
         )
 
     def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
-        """The people, each with the places above the floor: empty where those are not known."""
+        """Pair each person with the world positions of their joints; empty if those are unknown."""
         return list(zip(self.people, self.world_m or ({},) * len(self.people), strict=True))
 
     def as_line(self, people: slice = slice(None)) -> str:
-        """One line of a results file, of all people or of some."""
+        """Return one line of a results file, with all people or a slice of them."""
         rows = [_person_row(*each) for each in self.with_world()[people]]
         return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
 
 
 class JsonLinesSink:
-    """Write results to a file; a `FrameSink`.
+    """Writes results as JSON lines; a `FrameSink`.
 
     Parameters
     ----------
-    path : the file to write; an older one is replaced when the first frame comes
+    path : the file to write; an older one is replaced at the first frame
     joints, source, model, frame_id, start_time_ns : as in `ResultsHeader`
 
     Raises
     ------
     PosepipeError
-        When the file cannot be written.
+        If the file cannot be written.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class JsonLinesSink:
         self._file.append(ResultRow.of(result).as_line())
 
     def close(self) -> None:
-        """Close the file; without a frame it holds the header."""
+        """Close the file; without frames it holds the header."""
         self._file.close()
 
     def __enter__(self) -> JsonLinesSink:
@@ -144,10 +144,14 @@ def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) ->
 
 def _rounded_track(track: Track) -> Track:
     joints = {
-        name: JointProposal(name, _rounded_point(joint.xyz_m), _rounded(joint.confidence))
-        for name, joint in track.pose.joints.items()
+        name: (_rounded_point(joint.xyz_m), _rounded(joint.confidence)) for name, joint in track.pose.joints.items()
     }
-    return Track(int(track.id), Pose(joints))
+    return Track(int(track.id), _pose(joints))
+
+
+def _pose(joints: dict[str, tuple[tuple[float, float, float], float]]) -> Pose:
+    """Make a pose from joint name -> (position, confidence)."""
+    return Pose.of({name: Joint(name, xyz_m, confidence) for name, (xyz_m, confidence) in joints.items()})
 
 
 def _rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
@@ -156,12 +160,12 @@ def _rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, f
 
 
 def _rounded(value: float) -> float:
-    return round(float(value), _DECIMALS) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return round(float(value), _DECIMALS) + 0.0  # adding 0.0 turns -0.0 into 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A results file."""
+    """Content of a results file."""
 
     joints: tuple[str, ...]
     axes: str
@@ -170,17 +174,17 @@ class Results:
     model: str
     source: str
     frames: tuple[ResultRow, ...]
-    missing: str = ""  #: what was dropped from a cut file, in words; empty for a whole one
+    missing: str = ""  #: message about a truncated last line; empty for a complete file
 
     @property
     def header(self) -> dict:
-        """All but the frames, as plain data."""
+        """Everything but the frames, as a dict."""
         names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source")
         return {name: getattr(self, name) for name in names}
 
 
 def is_results(path: str | Path) -> bool:
-    """Whether a file begins as results do; whether it holds together, reading it tells."""
+    """Whether a file starts like a results file; the rest is not checked."""
     path = Path(path)
     if not path.is_file():
         return False
@@ -190,12 +194,12 @@ def is_results(path: str | Path) -> bool:
 
 
 def read_results(path: str | Path) -> Results:
-    """Read a results file; a last line that was cut is dropped and told of in `Results.missing`.
+    """Read a results file. A truncated last line is dropped and reported in `Results.missing`.
 
     Raises
     ------
     FormatError
-        For a file that is no results file, naming the byte where the trouble starts.
+        If the file is no results file; the message names the byte of the first error.
     """
     with disk_errors(path):
         content = Path(path).read_bytes()
@@ -216,7 +220,7 @@ def read_results(path: str | Path) -> Results:
 
 
 def _parse(line: bytes) -> dict | None:
-    """The JSON object of a line, or None."""
+    """The JSON object in a line; None if there is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -248,7 +252,7 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
         raise FormatError(path, "a line is no JSON object", offset)
     try:
         people = tuple(_track(person) for person in row["people"])
-        world_m = tuple(_world_places(person) for person in row["people"])
+        world_m = tuple(_world_positions(person) for person in row["people"])
         timestamp_s = _finite(row["timestamp_s"])
         return ResultRow(int(row["frame"]), timestamp_s, people, world_m if any(world_m) else ())
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -256,17 +260,17 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
 
 
 def _track(person: dict) -> Track:
-    return Track(int(person["id"]), Pose({name: _joint(name, row) for name, row in person["joints"].items()}))
+    return Track(int(person["id"]), _pose({name: _joint(name, row) for name, row in person["joints"].items()}))
 
 
-def _joint(name: str, row: dict) -> JointProposal:
+def _joint(name: str, row: dict) -> tuple[tuple[float, float, float], float]:
     confidence = float(row["confidence"])
     if not 0 <= confidence <= 1:
         raise ValueError(f"{name}: wanted a confidence from 0 to 1, got {confidence}")
-    return JointProposal(name, _point(row["xyz_m"]), confidence)
+    return _point(row["xyz_m"]), confidence
 
 
-def _world_places(person: dict) -> dict[str, tuple[float, float, float]]:
+def _world_positions(person: dict) -> dict[str, tuple[float, float, float]]:
     joints = person["joints"].items()
     return {name: _point(row["xyz_world_m"]) for name, row in joints if "xyz_world_m" in row}
 

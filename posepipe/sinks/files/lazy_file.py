@@ -1,4 +1,4 @@
-"""A text file that takes the place of an older one with the first thing that is written to it, and not before."""
+"""A text file that is opened, and replaces an older file, only when something is written to it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from posepipe.io.files import disk_errors
 
 
 class LazyFile:
-    """UTF-8 text with a header; everything is flushed, so that a killed run keeps what it wrote.
+    """UTF-8 text with a header. Every write is flushed, so a killed run keeps what it wrote.
 
     Parameters
     ----------
     path : the file; its folder is made
-    header : what it begins with
+    header : the first text in the file
     """
 
     def __init__(self, path: str | Path, header: str) -> None:
@@ -23,7 +23,7 @@ class LazyFile:
         self._file: TextIO | None = None
 
     def append(self, text: str) -> None:
-        """Write text, as it is, and flush it. Raises PosepipeError when the file cannot be written."""
+        """Write text unchanged and flush it. Raises PosepipeError if the file cannot be written."""
         with disk_errors(self.path):
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ class LazyFile:
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file; one to which nothing was written holds the header."""
+        """Close the file; if nothing was written it holds the header."""
         if self._file is None:
             self.append("")
         with disk_errors(self.path):
@@ -41,6 +41,6 @@ class LazyFile:
                 self._file.close()
 
     def close_after(self, error: BaseException | None) -> None:
-        """Close it, but leave an older file alone where an error came before anything to write."""
+        """Close the file, but keep an older file if an error came before the first write."""
         if error is None or self._file is not None:
             self.close()

@@ -1,4 +1,4 @@
-"""Which sink writes which file of results: told from the suffix."""
+"""The sink for each format of results files, chosen by the suffix. A new format is one line in `RESULT_SINKS`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ RESULT_SINKS: dict[str, Callable[[Path, ResultsHeader], JsonLinesSink | CsvSink]
     ".csv": _csv,
     "": _json_lines,  # /dev/stdout, a named pipe
 }
-"""Suffix -> what makes the sink. Each writes frame by frame."""
+"""Suffix -> function that makes the sink. Each sink writes frame by frame."""
 
 
 def check_suffix(path: Path) -> Path:
-    """The path again. Raises ValueError when no sink writes such a file."""
+    """Return the path; raises ValueError if no sink writes files with its suffix."""
     if str(path) == "-":
         raise ValueError("-: write /dev/stdout for standard output")
     if path.suffix.lower() not in RESULT_SINKS:
@@ -35,5 +35,5 @@ def check_suffix(path: Path) -> Path:
 
 
 def open_result_sink(path: Path, header: ResultsHeader) -> JsonLinesSink | CsvSink:
-    """The sink of a file. Raises ValueError for another suffix."""
+    """Make the sink for a results file. Raises ValueError for an unknown suffix."""
     return RESULT_SINKS[check_suffix(path).suffix.lower()](path, header)

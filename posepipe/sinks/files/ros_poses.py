@@ -1,6 +1,6 @@
-"""A recording of depth and of who was found in it: one MCAP file for RViz, Foxglove and other ROS 2 tools.
+"""Depth and people in one MCAP file for RViz, Foxglove and other ROS 2 tools.
 
-Depth and calibration are as `posepipe.recording.RecordingWriter` writes them, so the file is a source as well.
+Depth and calibration are written by `posepipe.recording.RecordingWriter`, so the file is also a source of frames.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from posepipe.results import FrameResult
 
 
 class PoseRecordingSink:
-    """Writes frames and their people; a `FrameSink`. Every frame closes a chunk and is flushed.
+    """Writes frames and their people; a `FrameSink`. Every frame is one chunk and is flushed.
 
     Parameters
     ----------
-    path : the file to write; an older one is replaced when the first frame comes
-    body : whose bones are drawn
-    metadata : free text about where the frames come from, such as source and model
+    path : the file to write; an older one is replaced at the first frame
+    body : bones to draw
+    metadata : free text about the origin of the frames, such as source and model
     start_time_ns : sensor time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
 
     Raises
     ------
     PosepipeError
-        When the file cannot be written.
+        If the file cannot be written.
     ValueError
-        For frames of different sizes or cameras: a recording is of one.
+        If frames differ in size or camera: a recording has one camera.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class PoseRecordingSink:
         self._writer: RecordingWriter | None = None
 
     def write(self, result: FrameResult) -> None:
-        """Append one frame, with who is in it."""
+        """Append one frame and its people."""
         frame = result.frame
         if self._writer is None:
             with disk_errors(self.path):
@@ -62,7 +62,7 @@ class PoseRecordingSink:
         self._writer.write(frame, poses)
 
     def close(self) -> None:
-        """Write the index and close; without a frame there is no file."""
+        """Write the index and close the file; without frames there is no file."""
         if self._writer is not None:
             self._writer.close()
 

@@ -1,4 +1,4 @@
-"""Depth shaded like a thing under a lamp: near is bright, and so is what faces the light."""
+"""Shading of depth images: near surfaces, and surfaces that face the light, are bright."""
 
 from __future__ import annotations
 
@@ -8,42 +8,43 @@ import numpy as np
 from posepipe.camera import Intrinsics
 
 TO_LIGHT = np.array([-0.36, -0.48, -0.8], np.float32)
-"""From any surface to the lamp, unit length, camera axes: the lamp hangs behind the camera, above and to the left."""
+"""Direction to the light, unit length, camera axes: it is behind the camera, above and to the left."""
 AMBIENT = 0.3
-"""Share of the light that comes from everywhere."""
+"""Fraction of the light that has no direction."""
 FAR_DIMMING = 0.35
-"""By how much the furthest of a picture is darker than the nearest."""
-SPAN_M = 0.5
-"""Depth over which light falls off at least: the noise of a wall must not become a landscape."""
-JUMP_M = 0.1
-"""Larger steps between neighbours are edges and no slope."""
+"""How much darker the farthest surface of an image is than the nearest, as a fraction."""
+MIN_SPAN_M = 0.5
+"""Minimum depth range over which brightness falls off, metres, so that noise on a flat wall stays invisible."""
+MAX_STEP_M = 0.1
+"""Maximum depth step between neighbours on one surface, metres; larger steps are edges."""
 SMOOTHED_PX, SMOOTHED_M = 5, 0.06
-"""Sensor noise is smoothed over so many pixels, across differences up to about so many metres."""
+"""Bilateral filter against sensor noise: diameter in pixels, and depth differences that are smoothed, metres."""
 
 
 def shade_depth(depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
-    """How bright every pixel is.
+    """Compute the brightness of every pixel.
 
     Parameters
     ----------
     depth_m : float32 (H, W), metres, 0 = no reading
+    intrinsics : Intrinsics of the image
 
     Returns
     -------
-    float32 (H, W), 0 to 1; no reading is 0
+    float32 (H, W), 0 to 1; 0 = no reading
     """
     seen = depth_m > 0
     if not seen.any():
         return np.zeros(depth_m.shape, np.float32)
     near_m, far_m = np.percentile(depth_m[seen], [1, 99])
-    dimming = FAR_DIMMING * np.clip((depth_m - near_m) / max(far_m - near_m, SPAN_M), 0, 1)
+    dimming = FAR_DIMMING * np.clip((depth_m - near_m) / max(far_m - near_m, MIN_SPAN_M), 0, 1)
     smooth_m = cv2.bilateralFilter(depth_m, SMOOTHED_PX, SMOOTHED_M, SMOOTHED_PX / 2)
     facing = np.clip(surface_normals(np.where(seen, smooth_m, 0), intrinsics) @ TO_LIGHT, 0, 1)
     return np.where(seen, (1 - dimming) * (AMBIENT + (1 - AMBIENT) * facing), 0).astype(np.float32)
 
 
 def surface_normals(depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
-    """Normals of the surface, towards the camera.
+    """Compute surface normals, towards the camera.
 
     With points p = z ((u - cx) / fx, (v - cy) / fy, 1) the cross product of dp/du and dp/dv is along
     (fx z_u, fy z_v, -(z + (u - cx) z_u + (v - cy) z_v)).
@@ -51,6 +52,7 @@ def surface_normals(depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
     Parameters
     ----------
     depth_m : float32 (H, W), metres, 0 = no reading
+    intrinsics : Intrinsics of the image
 
     Returns
     -------
@@ -64,10 +66,10 @@ def surface_normals(depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
 
 
 def _slope(depth_m: np.ndarray, axis: int) -> np.ndarray:
-    """Metres a pixel along an axis, the mean of the steps on both sides that are no edges: float32 (H, W)."""
+    """Slope along an axis, float32 (H, W), metres per pixel: mean of the steps on both sides that are no edges."""
     depth_m = np.moveaxis(depth_m, axis, 0)
     steps = np.diff(depth_m, axis=0)
-    smooth = (depth_m[1:] > 0) & (depth_m[:-1] > 0) & (np.abs(steps) < JUMP_M)
+    smooth = (depth_m[1:] > 0) & (depth_m[:-1] > 0) & (np.abs(steps) < MAX_STEP_M)
     total, count = np.zeros(depth_m.shape, np.float32), np.zeros(depth_m.shape, np.float32)
     for side in (slice(1, None), slice(None, -1)):
         total[side] += np.where(smooth, steps, 0)

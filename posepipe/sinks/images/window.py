@@ -1,4 +1,4 @@
-"""Results in a window on the desktop, as they come: for a machine without a browser."""
+"""Results live in a desktop window, for machines without a browser."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ _TRIAL_S = 60.0  # importing OpenCV takes seconds on a small machine
 
 
 class WindowSink:
-    """Shows every result; its picture is that of `PictureSink`. To be used in the main thread.
+    """Shows every result as drawn by `draw_result`; a `FrameSink`. Use it in the main thread only.
 
-    Space pauses; q, Esc and closing the window do what Ctrl-C does.
+    Space pauses. The keys q and Esc and closing the window raise KeyboardInterrupt, like Ctrl-C.
+
+    Parameters
+    ----------
+    body : parts and bones to draw
 
     Raises
     ------
     PosepipeError
-        When windows cannot be shown here.
+        If no window can be shown on this machine.
     """
 
     def __init__(self, body: BodyDefinition) -> None:
@@ -40,6 +44,7 @@ class WindowSink:
         cv2.namedWindow(TITLE, cv2.WINDOW_NORMAL | cv2.WINDOW_KEEPRATIO | cv2.WINDOW_GUI_NORMAL)
 
     def write(self, result: FrameResult) -> None:
+        """Show one result; returns after a pause ends."""
         picture = draw_result(result, self._body)
         if not self._is_sized:
             cv2.resizeWindow(TITLE, picture.shape[1], picture.shape[0])
@@ -50,12 +55,12 @@ class WindowSink:
                 pass
 
     def hold(self) -> None:
-        """Leave the last picture to be looked at, until a key asks to quit."""
+        """Keep the last picture on screen until a key, or closing the window, raises KeyboardInterrupt."""
         while True:
             self._key(_POLL_MS)
 
     def close(self) -> None:
-        """Take the window away."""
+        """Close the window."""
         cv2.destroyAllWindows()
         cv2.waitKey(1)
 
@@ -71,11 +76,11 @@ class WindowSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The window stays until `close`: it is looked at when all is done."""
+        """Keep the window open after the run; `close` closes it."""
 
 
 def check_display() -> None:
-    """Raise PosepipeError where no window can be shown; OpenCV itself would end the whole program."""
+    """Raise PosepipeError if no window can be shown; OpenCV itself would abort the process."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise PosepipeError("a window needs a desktop, and DISPLAY is not set; use --view page, in any browser")
     try:

@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from posepipe.sinks.files.json_lines import ResultRow
 
 IMMEDIATELY = 1
-"""Time tag of a bundle that is to be acted on when it comes."""
+"""Time tag of a bundle that takes effect on arrival."""
 
-_FORBIDDEN = re.compile(r"[^!-~]|[#*,/?\[\]{}]")  # in a part of an address
+_FORBIDDEN = re.compile(r"[^!-~]|[#*,/?\[\]{}]")  # in one part of an address
 _INT32 = 1 << 31
 
 
 def osc_message(address: str, *values: int | float) -> bytes:
-    """One message; int goes as int32 (beyond its range it wraps round), float as float32."""
+    """Encode one message: int as int32, wrapping around beyond its range; float as float32."""
     tags, data = ",", b""
     for value in values:
         if isinstance(value, int):
@@ -32,23 +32,23 @@ def osc_message(address: str, *values: int | float) -> bytes:
 
 
 def osc_bundle(messages: Iterable[bytes]) -> bytes:
-    """Messages that belong together."""
+    """Encode messages that take effect together."""
     parts = b"".join(struct.pack(">i", len(message)) + message for message in messages)
     return _string("#bundle") + struct.pack(">Q", IMMEDIATELY) + parts
 
 
-def frame_packets(row: ResultRow) -> list[bytes]:
-    """A frame as packets: first who is there, then a bundle a person.
+def osc_packets(row: ResultRow) -> list[bytes]:
+    """Encode a frame as packets: a message with the ids, then one bundle per person.
 
-    ``/posepipe/frame ,ifii...``: index of the frame, seconds, how many people, their ids; then
+    ``/posepipe/frame ,ifii...``: index of the frame, seconds, number of people, their ids; then
     ``/posepipe/person/ID/JOINT ,ffff``: x, y, z in metres (camera axes), confidence.
     """
     ids = [track.id for track in row.people]
     packets = [osc_message("/posepipe/frame", row.frame, row.timestamp_s, len(ids), *ids)]
     for track in row.people:
-        place = f"/posepipe/person/{track.id}/"
+        prefix = f"/posepipe/person/{track.id}/"
         joints = track.pose.joints.items()
-        packets.append(osc_bundle(osc_message(place + _part(n), *j.xyz_m, j.confidence) for n, j in joints))
+        packets.append(osc_bundle(osc_message(prefix + _part(n), *j.xyz_m, j.confidence) for n, j in joints))
     return packets
 
 
@@ -57,6 +57,6 @@ def _part(name: str) -> str:
 
 
 def _string(text: str) -> bytes:
-    """ASCII, closed by one to four zeros up to a multiple of four bytes."""
+    """ASCII, padded with one to four zeros to a multiple of four bytes."""
     data = text.encode("ascii")
     return data + bytes(4 - len(data) % 4)

@@ -1,4 +1,4 @@
-"""Which frame of a recording is shown when: play, pause, step, scrub, speed. It knows neither frames nor pages."""
+"""The schedule of a recording: play, pause, step, seek and speed. It depends neither on frames nor on the page."""
 
 from __future__ import annotations
 
@@ -9,123 +9,131 @@ from dataclasses import dataclass
 
 import numpy as np
 
-USUAL_STEP_S = 1 / 30
-"""Between frames that have no times of their own."""
-SHORTEST_STEP_S, LONGEST_STEP_S = 1e-3, 1.0
-"""What is less is no time; and nobody waits longer for the next frame, whatever the recording did meanwhile."""
+DEFAULT_STEP_S = 1 / 30
+"""Step between frames without timestamps, seconds."""
+MIN_STEP_S, MAX_STEP_S = 1e-3, 1.0
+"""Steps below the minimum count as missing timestamps. Steps above the maximum are shortened to it."""
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-def playing_times(timestamps_s: np.ndarray) -> np.ndarray:
-    """When frames are due, seconds after the first: float64 (N,), rising.
+def due_times(timestamps_s: np.ndarray) -> np.ndarray:
+    """Times when frames are due, seconds after the first: float64 (N,), increasing.
 
-    Frames that share a time, or step back, follow each other at the usual pace of the rest; long gaps are cut.
+    A step that is missing or negative is replaced by the median of the others. Long steps are cut to MAX_STEP_S.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         steps = np.diff(np.asarray(timestamps_s, float))
-    good = np.isfinite(steps) & (steps >= SHORTEST_STEP_S)
-    steps = np.where(good, steps, float(np.median(steps[good])) if good.any() else USUAL_STEP_S)
-    return np.concatenate([[0.0], np.cumsum(np.minimum(steps, LONGEST_STEP_S))])[: len(timestamps_s)]
+    valid = np.isfinite(steps) & (steps >= MIN_STEP_S)
+    steps = np.where(valid, steps, float(np.median(steps[valid])) if valid.any() else DEFAULT_STEP_S)
+    return np.concatenate([[0.0], np.cumsum(np.minimum(steps, MAX_STEP_S))])[: len(timestamps_s)]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A frame whose turn it is."""
+class DueFrame:
+    """A frame that is to be shown now."""
 
-    row: int  #: place in the recording
-    follows: bool  #: goes on from the one before; False after a jump, when nothing that is remembered holds
+    row: int  #: index in the recording
+    follows: bool  #: it continues the previous frame; False after a jump
 
 
 class Player:
-    """Gives frames their turn. Commands may come from any thread, `next` and `wait` from one.
+    """Schedules frames. Commands may come from any thread, `next` and `wait` from one only.
 
-    In real time, when frames are due faster than they are asked for, the newest wins and those between are counted as
-    dropped; with `every_frame`, playing takes as long as it takes. The clock starts after the first frame of a
-    stretch was dealt with: what a first frame costs more than others drops nothing.
+    In real time, if frames are due faster than they are requested, the newest is shown and the others count as dropped.
+    With `set_every_frame` no frame is dropped. The clock starts after the first frame of a stretch was processed, so a
+    slow first frame drops nothing.
 
     Parameters
     ----------
-    timestamps_s : float (N,), of the frames; at least one
+    timestamps_s : float (N,), N > 0, of the frames
+    clock : returns the time, seconds
+
+    Raises
+    ------
+    ValueError
+        If there are no frames.
     """
 
     def __init__(self, timestamps_s: np.ndarray, clock: Callable[[], float] = time.monotonic) -> None:
         if len(timestamps_s) == 0:
             raise ValueError("there are no frames to play")
-        self._due_s = playing_times(timestamps_s)
+        self._due_s = due_times(timestamps_s)
         self._clock = clock
         self._lock = threading.Lock()
-        self._news = threading.Event()
-        self._row, self._wanted = -1, 0  # the last that had its turn; the one asked for, -1 = the next when it is due
+        self._changed = threading.Event()
+        self._row, self._requested = -1, 0  # the last frame given; the frame asked for, -1 = the next one when due
         self._playing, self._every, self._speed, self._dropped = True, False, 1.0, 0
-        self._anchor: tuple[float, float] | None = None  # clock and due time that belong together; None = with the next
+        self._anchor: tuple[float, float] | None = None  # a clock time and its due time; None = set at the next frame
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """Number of frames."""
         return len(self._due_s)
 
     @property
     def row(self) -> int:
-        """The last frame that had its turn; -1 = none yet."""
+        """Index of the last frame given; -1 = none yet."""
         return self._row
 
     @property
     def playing(self) -> bool:
+        """Whether frames follow each other in time; False = paused."""
         return self._playing
 
     @property
     def ended(self) -> bool:
-        """Whether the last frame has been shown."""
-        return self._row == self.count - 1 and self._wanted < 0
+        """Whether the last frame was given."""
+        return self._row == self.count - 1 and self._requested < 0
 
     @property
     def dropped(self) -> int:
-        """How many frames were left out because newer ones were due."""
+        """Number of frames skipped because newer ones were due."""
         return self._dropped
 
     def play(self) -> None:
-        """Go on; from the end, start over."""
+        """Continue; at the end, start from the beginning."""
         with self._lock:
-            if self._row == self.count - 1 and self._wanted < 0:
-                self._wanted = 0
+            if self._row == self.count - 1 and self._requested < 0:
+                self._requested = 0
             self._playing, self._anchor = True, None
-        self._news.set()
+        self._changed.set()
 
     def pause(self) -> None:
+        """Stop at the current frame."""
         with self._lock:
             self._playing = False
-        self._news.set()
+        self._changed.set()
 
     def seek(self, row: int) -> None:
-        """Show this frame next."""
+        """Show the frame with this index next; beyond the ends, the first or last one."""
         with self._lock:
-            self._wanted = min(max(row, 0), self.count - 1)
-        self._news.set()
+            self._requested = min(max(row, 0), self.count - 1)
+        self._changed.set()
 
     def step(self, by: int) -> None:
-        """Pause, and show the frame so many further on."""
+        """Pause, and show the frame ``by`` frames ahead; a negative number steps back."""
         with self._lock:
             self._playing = False
-            origin = self._row if self._wanted < 0 else self._wanted
-            self._wanted = min(max(origin + by, 0), self.count - 1)
-        self._news.set()
+            origin = self._row if self._requested < 0 else self._requested
+            self._requested = min(max(origin + by, 0), self.count - 1)
+        self._changed.set()
 
     def set_speed(self, speed: float) -> None:
-        """How many recorded seconds a second; above 0."""
+        """Set the ratio of recorded time to real time; above 0."""
         with self._lock:
             self._speed, self._anchor = speed, None
-        self._news.set()
+        self._changed.set()
 
     def set_every_frame(self, every: bool) -> None:
-        """Whether to show all frames, however long that takes."""
+        """Choose whether to show all frames, even if that takes longer than the recording."""
         with self._lock:
             self._every, self._anchor = every, None
-        self._news.set()
+        self._changed.set()
 
-    def next(self) -> Turn | None:
-        """The frame to show now; None while there is none."""
+    def next(self) -> DueFrame | None:
+        """Return the frame to show now; None if none is due."""
         with self._lock:
-            if self._wanted >= 0:
+            if self._requested >= 0:
                 return self._jump()
             if not self._playing or self._row == self.count - 1:
                 self._playing = False
@@ -135,33 +143,33 @@ class Player:
                 return None
             row = self._row + 1
             if self._every:
-                if row + 1 < self.count and self._due_s[row + 1] <= now_s:  # late: the clock waits for us
+                if row + 1 < self.count and self._due_s[row + 1] <= now_s:  # behind: restart the clock at this frame
                     self._anchor = (self._clock(), float(self._due_s[row]))
             else:
                 newest = int(np.searchsorted(self._due_s, now_s, side="right")) - 1
                 self._dropped += newest - row
                 row = newest
             self._row = row
-            return Turn(row, follows=True)
+            return DueFrame(row, follows=True)
 
-    def wait(self, most_s: float) -> None:
-        """Return when the next frame is due, when a command came, or after so many seconds."""
+    def wait(self, timeout_s: float) -> None:
+        """Return when the next frame is due, after a command, or after the timeout."""
         with self._lock:
-            if self._wanted >= 0:
+            if self._requested >= 0:
                 return
             if self._playing and self._row < self.count - 1:
                 due_s = (self._due_s[self._row + 1] - self._now_s()) / self._speed
-                most_s = max(0.0, min(most_s, due_s))
-        self._news.wait(most_s)
-        self._news.clear()
+                timeout_s = max(0.0, min(timeout_s, due_s))
+        self._changed.wait(timeout_s)
+        self._changed.clear()
 
-    def _jump(self) -> Turn:
-        row, self._wanted = self._wanted, -1
+    def _jump(self) -> DueFrame:
+        row, self._requested = self._requested, -1
         follows, self._row, self._anchor = row == self._row + 1, row, None
-        return Turn(row, follows)
+        return DueFrame(row, follows)
 
     def _now_s(self) -> float:
-        """The recording's time now; the clock is started when it was not."""
+        """Current time in the recording; starts the clock if it is not running."""
         if self._anchor is None:
             self._anchor = (self._clock(), float(self._due_s[self._row]))
         started, due_s = self._anchor

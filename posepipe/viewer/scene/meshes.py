@@ -1,28 +1,28 @@
-"""The two shapes that skeletons are drawn with, once each: a ball and a rod of size 1."""
+"""Meshes of the two shapes that skeletons are drawn with: a sphere and a cylinder of size 1."""
 
 from __future__ import annotations
 
 import numpy as np
 
 SIDES, RINGS = 16, 10
-"""Facets round a shape, and of a ball from pole to pole."""
+"""Number of facets around a shape, and from pole to pole of a sphere."""
 
 
-def ball() -> tuple[np.ndarray, np.ndarray]:
+def sphere() -> tuple[np.ndarray, np.ndarray]:
     """Sphere of radius 1 about the origin: vertices float32 (V, 3), triangles int32 (F, 3)."""
     polar = np.linspace(0, np.pi, RINGS + 1)
-    return _round(np.sin(polar), -np.cos(polar))
+    return _surface_of_revolution(np.sin(polar), -np.cos(polar))
 
 
-def rod() -> tuple[np.ndarray, np.ndarray]:
-    """Tube of radius 1 along z from 0 to 1, open at its ends, which lie inside joints."""
-    return _round(np.ones(2), np.array([0.0, 1.0]))
+def cylinder() -> tuple[np.ndarray, np.ndarray]:
+    """Cylinder of radius 1 along z from 0 to 1, without end caps, because its ends lie inside joints."""
+    return _surface_of_revolution(np.ones(2), np.array([0.0, 1.0]))
 
 
-def _round(radii: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A surface of revolution about z, facing outwards, from rings of vertices, the lowest first."""
-    turns = 2 * np.pi * np.arange(SIDES) / SIDES
-    x, y = radii[:, None] * np.cos(turns), radii[:, None] * np.sin(turns)
+def _surface_of_revolution(radii: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A surface about the z axis, facing outwards, from rings of vertices, the lowest first."""
+    angles = 2 * np.pi * np.arange(SIDES) / SIDES
+    x, y = radii[:, None] * np.cos(angles), radii[:, None] * np.sin(angles)
     vertices = np.stack([x, y, np.broadcast_to(heights[:, None], x.shape)], axis=-1).reshape(-1, 3)
     ring, side = (index.ravel() for index in np.indices((len(radii) - 1, SIDES)))
     here, beside = ring * SIDES + side, ring * SIDES + (side + 1) % SIDES

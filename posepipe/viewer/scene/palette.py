@@ -1,4 +1,4 @@
-"""The colours of the live view: warm = the person's left, cold = the right, green = the middle."""
+"""Colours of the live view: warm = the person's left, cold = the right, green = the middle."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.sinks.images.drawing import part_colours
 
-NOBODY = (122, 128, 138)
-"""Floor, walls, furniture."""
-PAPER = (20, 20, 20)
-"""What trails fade into: the page's background."""
+BACKGROUND = (122, 128, 138)
+"""Colour of surfaces that are no person: floor, walls, furniture."""
+PAGE = (20, 20, 20)
+"""Colour of the page, into which trails fade."""
 _LEFT, _RIGHT, _MIDDLE = 0.075, 0.585, 0.36  # hues
 
 
@@ -21,15 +21,19 @@ _LEFT, _RIGHT, _MIDDLE = 0.075, 0.585, 0.36  # hues
 class Palette:
     """Colours, RGB, of the parts, joints and bones of a body."""
 
-    parts: np.ndarray  #: uint8 (C, 3), of every label; row 0 = `NOBODY`
+    parts: np.ndarray  #: uint8 (C, 3), of every label; row 0 = BACKGROUND
     joints: np.ndarray  #: uint8 (J, 3)
     bones: np.ndarray  #: uint8 (B, 3), in the order of ``body.bones()``
 
     @classmethod
     def of(cls, body: BodyDefinition) -> Palette:
-        """Parts as in every picture of posepipe; joints and bones by their side alone, so that a swap is seen."""
+        """Make the palette of a body.
+
+        Parts have the colours of all posepipe images. Joints and bones are coloured by side only, which makes a swap of
+        sides visible.
+        """
         parts = part_colours(body)[:, ::-1].copy()
-        parts[0] = NOBODY
+        parts[0] = BACKGROUND
         joints = np.array([_side(name, 1.0, 0.95) for name in body.joints], np.uint8).reshape(-1, 3)
         bones = np.array([_side(body.joints[row], 0.25, 0.95) for row, _ in body.bones()], np.uint8).reshape(-1, 3)
         return cls(parts, joints, bones)

@@ -1,4 +1,4 @@
-"""The page: every result in 3D, as it comes. A `FrameSink`, so that anything which makes results can show them."""
+"""The page: draws every result in 3D as it arrives. It is a `FrameSink`, so any source of results can use it."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.results import FrameResult
 from posepipe.viewer.playback.rates import Rates
-from posepipe.viewer.scene.ground import Ground, heading
-from posepipe.viewer.scene.nodes import Nodes
+from posepipe.viewer.scene.camera_placement import CameraPlacement, heading
+from posepipe.viewer.scene.nodes import SceneNodes
 from posepipe.viewer.scene.palette import Palette
-from posepipe.viewer.scene.result_arrays import point_clouds, skeletons, thin_surface
+from posepipe.viewer.scene.result_arrays import point_clouds, skeletons, subsample
 from posepipe.viewer.scene.trails import Trails
-from posepipe.viewer.scene.viewpoints import AT_FIRST, Subject, Viewpoint
-from posepipe.viewer.ui.panel import Panel, look_from
-from posepipe.viewer.ui.readouts import facts_html, times_html
+from posepipe.viewer.scene.viewpoints import INITIAL_VIEW, Viewpoint, ViewTarget
+from posepipe.viewer.ui.panel import Panel, set_view
+from posepipe.viewer.ui.readouts import readouts_html, stage_times_html
 
-DRAWN_S = 1 / 45
-"""Results that come sooner after the last one drawn wait, and the newest of them is drawn."""
-FIGURES_S = 0.25
-"""Figures that change faster cannot be read."""
+MIN_DRAW_PERIOD_S = 1 / 45
+"""Minimum time between drawings, seconds. Of results that arrive faster, the newest is drawn."""
+MIN_READOUT_PERIOD_S = 0.25
+"""Minimum time between updates of the readouts, seconds; faster ones are unreadable."""
 
 
 class Page:
-    """Draws results while somebody has the page open; without a viewer a result costs next to nothing.
+    """Draws results while a browser has the page open; without one a result costs almost no time. A `FrameSink`.
 
     Parameters
     ----------
     server : of `open_server`
     body : of the results
-    title : what is shown, for the panel
-    has_depth : whether results have more than joints
-    tunable : whether there are thresholds to be moved
+    title : name of the source, for the panel
+    has_depth : whether results have depth and parts, not only joints
+    tunable : whether the panel has a tab for thresholds
     """
 
     def __init__(
@@ -47,17 +47,17 @@ class Page:
         self._server, self._body, self._title, self._has_depth = server, body, title, has_depth
         self._lock = threading.RLock()
         self._palette = Palette.of(body)
-        self._trails, self._ground, self.rates = Trails(body, self._palette), Ground(), Rates()
-        self._nodes = Nodes(server)
-        self.panel = Panel(server, body, has_depth, tunable, self._show_layer, self.redraw, self._view_from)
+        self._trails, self._placement, self.rates = Trails(body, self._palette), CameraPlacement(), Rates()
+        self._nodes = SceneNodes(server)
+        self.panel = Panel(server, body, has_depth, tunable, self._show_layer, self.redraw, self._viewpoint)
         self._result: FrameResult | None = None
-        self._subject: Subject | None = None
-        self._facts: list[tuple[str, str]] = []
-        self._world, self._low_m = self._ground.world(None), math.inf
-        self._drawn_s = self._told_s = -math.inf
-        self._stale = False
-        self.last_draw_s = 0.0  #: how long the last drawing took
-        self._tell()
+        self._target: ViewTarget | None = None
+        self._readouts: list[tuple[str, str]] = []
+        self._world, self._lowest_m = self._placement.update(None), math.inf
+        self._drawn_s = self._readouts_s = -math.inf
+        self._is_outdated = False
+        self.last_draw_s = 0.0  #: duration of the last drawing, seconds
+        self._update_readouts()
         server.on_client_connect(lambda _: self.redraw())
 
     def write(self, result: FrameResult) -> None:
@@ -68,35 +68,36 @@ class Page:
         self,
         result: FrameResult,
         stages_s: Mapping[str, float] | None = None,
-        facts: list[tuple[str, str]] | None = None,
+        readouts: list[tuple[str, str]] | None = None,
         follows: bool = True,
     ) -> None:
-        """Show a result, and figures with it.
+        """Show a result with readouts.
 
         Parameters
         ----------
-        stages_s : what the stages that made it cost, seconds
-        facts : more figures, as (value, what it is)
-        follows : it goes on from the one before; otherwise trails begin anew
+        result : FrameResult to draw
+        stages_s : seconds that each stage took for it
+        readouts : further readouts, as (value, label)
+        follows : the result continues the previous one; if not, trails start again
         """
         with self._lock:
             if not follows:
-                self._trails.forget()
-            self._world = self._ground.world(result.world)
+                self._trails.clear()
+            self._world = self._placement.update(result.world)
             self._trails.add(result.people, result.frame.timestamp_s)
-            self.rates.count({**(stages_s or {}), **({"page": self.last_draw_s} if self._is_watched() else {})})
-            self._result, self._stale = result, True
-            self._facts = facts or [(str(result.frame.index), "frame")]
-            if time.monotonic() - self._drawn_s >= DRAWN_S:
-                self.settle()
+            self.rates.count({**(stages_s or {}), **({"page": self.last_draw_s} if self._has_clients() else {})})
+            self._result, self._is_outdated = result, True
+            self._readouts = readouts or [(str(result.frame.index), "frame")]
+            if time.monotonic() - self._drawn_s >= MIN_DRAW_PERIOD_S:
+                self.flush()
 
-    def settle(self) -> None:
-        """Draw what has not been drawn yet."""
+    def flush(self) -> None:
+        """Draw the newest result if it is not drawn yet, and update the readouts."""
         with self._lock:
-            if self._stale and self._is_watched():
+            if self._is_outdated and self._has_clients():
                 self.redraw()
-            if time.monotonic() - self._told_s >= FIGURES_S:
-                self._tell()
+            if time.monotonic() - self._readouts_s >= MIN_READOUT_PERIOD_S:
+                self._update_readouts()
 
     def redraw(self) -> None:
         """Draw the last result again."""
@@ -105,59 +106,58 @@ class Page:
                 return
             started = time.perf_counter()
             self._draw(self._result)
-            self._stale, self._drawn_s = False, time.monotonic()
+            self._is_outdated, self._drawn_s = False, time.monotonic()
             self.last_draw_s = time.perf_counter() - started
 
     def _draw(self, result: FrameResult) -> None:
         nodes, world = self._nodes, self._world
         people = skeletons(result.people, self._body, world, self._palette)
-        seen_m = people.joints_m
+        visible_m = people.joints_m
         if self._has_depth:
-            surface = thin_surface(result, self._palette)
+            surface = subsample(result, self._palette)
             clouds = dict(zip(("people", "room"), point_clouds(surface, world), strict=True))
             nodes.point_scale = self.panel.point_scale
             for layer, cloud in clouds.items():
                 nodes.put_cloud(layer, cloud)
-            seen_m = seen_m if len(seen_m) else clouds["room"].points_m
+            visible_m = visible_m if len(visible_m) else clouds["room"].points_m
             nodes.put_camera(world, result.frame.intrinsics, result.frame.depth_m.shape)
-            self.panel.put_picture(surface.colours)
+            self.panel.put_image(surface.colours)
         nodes.put_people(people)
         nodes.put_trails(*self._trails.segments(self.panel.trail_joints, self.panel.trail_s, world))
-        self._look_at(Subject.of(seen_m, heading(world)))
-        nodes.put_grid(self._grid_place(people.joints_m))
+        self._update_target(ViewTarget.of(visible_m, heading(world)))
+        nodes.put_grid(self._grid_centre(people.joints_m))
 
-    def _grid_place(self, joints_m: np.ndarray) -> tuple[float, float, float] | None:
-        """On the floor; while that is not known, where the lowest joint was."""
-        if self._ground.is_known:
-            self._low_m = 0.0
+    def _grid_centre(self, joints_m: np.ndarray) -> tuple[float, float, float] | None:
+        """On the floor; while that is unknown, at the height of the lowest joint so far."""
+        if self._placement.has_floor:
+            self._lowest_m = 0.0
         elif len(joints_m):
-            self._low_m = min(self._low_m, float(joints_m[:, 2].min()))
-        if self._subject is None or not math.isfinite(self._low_m):
+            self._lowest_m = min(self._lowest_m, float(joints_m[:, 2].min()))
+        if self._target is None or not math.isfinite(self._lowest_m):
             return None
-        x, y, _ = self._subject.centre_m
-        return x, y, self._low_m
+        x, y, _ = self._target.centre_m
+        return x, y, self._lowest_m
 
-    def _look_at(self, subject: Subject | None) -> None:
-        """Whoever opens the page looks at the first that is there to be seen."""
-        is_first, self._subject = self._subject is None, subject or self._subject
-        if is_first and subject is not None:
-            view = subject.seen_from(AT_FIRST)
+    def _update_target(self, target: ViewTarget | None) -> None:
+        """Keep the newest target; the first one sets the view of all clients."""
+        is_first, self._target = self._target is None, target or self._target
+        if is_first and target is not None:
+            viewpoint = target.viewpoint(INITIAL_VIEW)
             for camera in (self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())):
-                look_from(camera, view)
+                set_view(camera, viewpoint)
 
-    def _tell(self) -> None:
-        """Write the figures anew."""
+    def _update_readouts(self) -> None:
         people = "-" if self._result is None else str(len(self._result.people))
         rate = self.rates.frames_per_s
-        facts = [(f"{rate:.1f}" if rate else "-", "frames a second"), (people, "people"), *self._facts]
-        self.panel.put_figures(facts_html(self._title, facts), times_html(self.rates.stages_s))
-        self._told_s = time.monotonic()
+        readouts = [(f"{rate:.1f}" if rate else "-", "frames a second"), (people, "people"), *self._readouts]
+        self.panel.put_readouts(readouts_html(self._title, readouts), stage_times_html(self.rates.stages_s))
+        self._readouts_s = time.monotonic()
 
-    def _is_watched(self) -> bool:
+    def _has_clients(self) -> bool:
         return bool(self._server.get_clients())
 
-    def _view_from(self, name: str) -> Viewpoint:
-        return (self._subject or Subject()).seen_from(name)
+    def _viewpoint(self, name: str) -> Viewpoint:
+        return (self._target or ViewTarget()).viewpoint(name)
 
     def _show_layer(self, layer: str, shown: bool) -> None:
         with self._lock:
@@ -170,4 +170,4 @@ class Page:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.settle()
+        self.flush()

@@ -1,4 +1,4 @@
-"""The figures on a page, as HTML: what is shown, how fast, and where the time goes."""
+"""Readouts of a page as HTML: title, frame rate, counts, and the time of each stage."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from html import escape
 
 _BAR = "rgb(46,134,222)"
 _TRACK = "rgba(128,128,128,.22)"
-
-
 _FRAME = '<div style="padding:.2em .9em .5em;font-size:.82em;line-height:1.35">'
 
 
-def facts_html(title: str, facts: Sequence[tuple[str, str]]) -> str:
-    """A title, and facts as (value, what it is)."""
+def readouts_html(title: str, readouts: Sequence[tuple[str, str]]) -> str:
+    """Format a title, and readouts given as (value, label)."""
+    values = "".join(_readout(*each) for each in readouts)
     return (
         f'{_FRAME}<div style="font-weight:600;overflow-wrap:anywhere">{escape(title)}</div>'
-        f'<div style="display:flex;gap:1.1em;margin-top:.5em">{"".join(_fact(*fact) for fact in facts)}</div></div>'
+        f'<div style="display:flex;gap:1.1em;margin-top:.5em">{values}</div></div>'
     )
 
 
-def times_html(stages_s: Mapping[str, float]) -> str:
-    """A bar for each stage's seconds a frame."""
-    return f"{_FRAME}{_bars(stages_s) or 'nothing was timed yet'}</div>"
+def stage_times_html(stages_s: Mapping[str, float]) -> str:
+    """Format the time of each stage, seconds per frame, as bars."""
+    return f"{_FRAME}{_bars(stages_s) or 'no times yet'}</div>"
 
 
-def _fact(value: str, what: str) -> str:
+def _readout(value: str, label: str) -> str:
     return (
         f'<div><div style="font-size:1.35em;font-variant-numeric:tabular-nums">{escape(value)}</div>'
-        f'<div style="opacity:.6">{escape(what)}</div></div>'
+        f'<div style="opacity:.6">{escape(label)}</div></div>'
     )
 
 

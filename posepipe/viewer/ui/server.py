@@ -1,4 +1,4 @@
-"""The server of a page: on this machine alone unless told otherwise, for pages of its own, and quiet."""
+"""The web server of a page: local by default, for its own pages only, and without console output."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from urllib.parse import urlsplit
 from posepipe.errors import PosepipeError
 
 LOOPBACK = "127.0.0.1"
-USUAL_PORT = 8080
+DEFAULT_PORT = 8080
 TRIED_PORTS = 100
-"""From the usual one up, while they are in use."""
-_OWN_NAMES = {"127.0.0.1", "localhost", "::1"}
+"""Number of ports tried, starting at the default, until one is free."""
+_LOCAL_NAMES = {"127.0.0.1", "localhost", "::1"}
 _REFUSED = 1008  # websocket close code: policy violation
 
 
 @contextmanager
 def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
-    """Open a viser server, and stop it and its threads at the end.
+    """Open a viser server; stop it and its threads at the end.
 
     Parameters
     ----------
-    host : where to listen; beyond this machine is warned of
-    port : None = 8080, or the next that is free
+    host : address to listen on; a warning is issued if other machines can reach it
+    port : None = 8080, or the next free port
 
     Raises
     ------
     PosepipeError
-        When viser is missing, the port is in use or there is no such address.
+        If viser is missing, the port is in use or the address does not exist.
     """
     try:
         import rich
@@ -44,37 +44,44 @@ def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
         raise PosepipeError("the live view is served by viser; pip install 'posepipe[view]'") from error
     port = _free_port(host, port)
     if not _is_loopback(host):
-        warnings.warn(f"--host {host}: whoever reaches this machine sees the page, and turns its knobs", stacklevel=3)
+        warnings.warn(
+            f"--host {host}: anyone who can reach this machine sees the page and can change its thresholds",
+            stacklevel=3,
+        )
     console, log = rich.get_console(), logging.getLogger("websockets")
-    was = console.quiet, log.level
-    console.quiet = True  # viser prints a banner and a farewell through it
-    log.setLevel(logging.CRITICAL)  # nor is every broken connection news
+    previous = console.quiet, log.level
+    console.quiet = True  # viser prints start and stop messages through it
+    log.setLevel(logging.CRITICAL)  # it logs every broken connection
     try:
         server: Any = viser.ViserServer(host=host, port=port, verbose=False)
         try:
-            server.request_share_url = lambda *_, **__: None  # a page could ask for a tunnel through a public server
-            _refuse_strangers(server, _is_loopback(host))
+            server.request_share_url = lambda *_, **__: None  # a page could request a tunnel through a public server
+            _reject_foreign_pages(server, _is_loopback(host))
             yield server
         finally:
-            server.get_event_loop().call_soon_threadsafe(_hang_up)
+            server.get_event_loop().call_soon_threadsafe(_cancel_connections)
             server.stop()
     finally:
-        console.quiet = was[0]
-        log.setLevel(was[1])
+        console.quiet = previous[0]
+        log.setLevel(previous[1])
 
 
 def address(server: Any) -> str:
-    """What to type into a browser on this machine."""
+    """Return the URL of the page for a browser on this machine."""
     host = server.get_host()
     shown = LOOPBACK if host in ("0.0.0.0", "") else "[::1]" if host == "::" else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{server.get_port()}"
 
 
-def is_welcome(origin: str | None, host: str | None, loopback: bool) -> bool:
-    """Whether a page may connect: our own may, and programs, which send no origin.
+def is_allowed_origin(origin: str | None, host: str | None, loopback: bool) -> bool:
+    """Whether a page may connect: pages of this server, and programs, which send no origin.
 
-    Any page in the browser can open a websocket to this machine; without this check it could watch. ``origin`` and
-    ``host`` are the headers; a page under another name that leads here (DNS rebinding) is no page of this machine.
+    Any page in the browser can open a websocket to this machine; without this check it could see the depth stream.
+
+    Parameters
+    ----------
+    origin, host : the HTTP headers of the connection
+    loopback : the server is local: names other than those of this machine are rejected (DNS rebinding)
     """
     if origin is None:
         return True
@@ -82,49 +89,49 @@ def is_welcome(origin: str | None, host: str | None, loopback: bool) -> bool:
         page = urlsplit(origin)
     except ValueError:
         return False
-    return page.netloc == host and (not loopback or page.hostname in _OWN_NAMES)
+    return page.netloc == host and (not loopback or page.hostname in _LOCAL_NAMES)
 
 
-def _hang_up() -> None:
-    """Let go of whoever is connected: browsers keep connections to spare, and closing would wait for them to speak."""
+def _cancel_connections() -> None:
+    """Cancel all connections. Browsers hold idle ones open, and stopping the server would wait for them."""
     for task in asyncio.all_tasks():
         if getattr(task.get_coro(), "__qualname__", "") == "Server.conn_handler":
             task.cancel()
 
 
-def _refuse_strangers(server: Any, loopback: bool) -> None:
+def _reject_foreign_pages(server: Any, loopback: bool) -> None:
     connections = server._websock_server
 
     async def check(client: Any) -> None:
         connection = connections._live_connections[client.client_id]
         headers = connection.request.headers
-        if not is_welcome(headers.get("Origin"), headers.get("Host"), loopback):
+        if not is_allowed_origin(headers.get("Origin"), headers.get("Host"), loopback):
             await connection.close(_REFUSED, "not a page of this server")
 
     connections.on_client_connect(check)
 
 
 def _free_port(host: str, port: int | None) -> int:
-    """The port asked for, or the first free one: viser itself would silently take another, or search for ever."""
-    wanted = range(USUAL_PORT, USUAL_PORT + TRIED_PORTS) if port is None else [port]
+    """Return the port asked for, or the first free one; viser itself would silently use another port."""
+    candidates = range(DEFAULT_PORT, DEFAULT_PORT + TRIED_PORTS) if port is None else [port]
     try:
-        family, _, _, _, place = socket.getaddrinfo(host, wanted[0], type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
-            0
-        ]
+        found = socket.getaddrinfo(host, candidates[0], type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise PosepipeError(f"--host {host}: no such address ({error.strerror})") from error
-    for number in wanted:
+    family, _, _, _, resolved = found[0]
+    for number in candidates:
         with socket.socket(family, socket.SOCK_STREAM) as trial:
-            if os.name == "posix":  # a port that was just given up counts as free; on Windows it would be stolen
+            if os.name == "posix":  # a port closed a moment ago is free; on Windows this would take over a used port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                trial.bind((place[0], number))
+                trial.bind((resolved[0], number))
             except OSError as error:
                 problem = error
             else:
                 return number
     if port is None:
-        raise PosepipeError(f"--host {host}: no port of {wanted[0]} to {wanted[-1]} is free ({problem.strerror})")
+        ports = f"{candidates[0]} to {candidates[-1]}"
+        raise PosepipeError(f"--host {host}: no port of {ports} is free ({problem.strerror})")
     raise PosepipeError(f"--port {port}: {problem.strerror or problem}; give another, or leave it out")
 
 

@@ -57,26 +57,26 @@ def _places(joints, row):
     row, places = iter(row), []
     for joint in joints:
         matrix = np.eye(4) if joint["parent"] is None else joint["parent"]["matrix"]
-        matrix = matrix @ _weighted_mean(joint["offset"])
+        matrix = matrix @ _translation(joint["offset"])
         for channel in joint["channels"]:
             axis, value = "XYZ".index(channel[0]), next(row)
             if channel.endswith("position"):
-                matrix = matrix @ _weighted_mean([value if i == axis else 0 for i in range(3)])
+                matrix = matrix @ _translation([value if i == axis else 0 for i in range(3)])
             else:
-                matrix = matrix @ _turn(axis, math.radians(value))
+                matrix = matrix @ _rotation(axis, math.radians(value))
         joint["matrix"] = matrix
         if joint["name"]:
             places.append(matrix[:3, 3])
     return places
 
 
-def _weighted_mean(offset):
+def _translation(offset):
     matrix = np.eye(4)
     matrix[:3, 3] = offset
     return matrix
 
 
-def _turn(axis, angle):
+def _rotation(axis, angle):
     one, two = (axis + 1) % 3, (axis + 2) % 3
     matrix = np.eye(4)
     matrix[one, one] = matrix[two, two] = math.cos(angle)

@@ -1,4 +1,4 @@
-"""BVH: read back by a naive reader and by the one that reads other people's captures, joints are where they were."""
+"""BVH: two readers, a naive one and that of motion captures, find the joints at the written positions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton
 from posepipe.recording import RecordingReader
-from posepipe.results import JointProposal, Pose, Track
 from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.sinks.files.bvh import BvhSink, bvh_text
 from synth.motion.mocap.bvh import read_bvh as read_capture
 from tests.reference.sinks.bvh import read_bvh
-from tests.support.found_people import FLOOR, result, standing_m, track
+from tests.support.found_people import FLOOR, result, standing_m, track, track_of
 from tests.support.paths import WALK
 
 CM = 0.01
@@ -64,7 +63,7 @@ def test_a_walk_is_read_back_where_it_was_walked(tmp_path):
     assert (written.person, written.first_frame, written.frames, written.axes) == (1, 0, 60, "camera")
 
 
-def test_who_reads_other_people_s_captures_reads_ours(tmp_path):
+def test_the_reader_of_motion_captures_reads_our_files(tmp_path):
     write(tmp_path / "walk.bvh", one_person(true_walk()))
     capture = read_capture(tmp_path / "walk.bvh")
     names = [name for name in capture.joints if not name.endswith(" end")]
@@ -77,14 +76,14 @@ def test_who_reads_other_people_s_captures_reads_ours(tmp_path):
     np.testing.assert_allclose(got - got[:, [pelvis]], wanted - wanted[:, [pelvis]], atol=1e-4)
 
 
-def test_noise_costs_no_more_than_the_noise(tmp_path):
+def test_the_error_of_noisy_joints_is_below_the_noise(tmp_path):
     noisy = true_walk() + np.random.default_rng(0).normal(0, 0.03, (60, 20, 3))
     write(tmp_path / "walk.bvh", one_person(noisy))
     error = joints_of(tmp_path / "walk.bvh") - noisy * [1, -1, -1]
     assert np.sqrt((error**2).sum(axis=-1).mean()) < 0.03 * np.sqrt(3)
 
 
-def test_above_a_floor_y_is_the_height_and_who_faces_the_camera_faces_z(tmp_path):
+def test_above_a_floor_y_is_height_and_z_is_towards_the_camera(tmp_path):
     (written,) = write(tmp_path / "a.bvh", one_person([standing_m()] * 3, floor=FLOOR))
     world = Extrinsics.above_floor(FLOOR).world_points(standing_m())
     got = joints_of(tmp_path / "a.bvh")[0]
@@ -102,12 +101,12 @@ def test_a_floor_that_is_not_always_in_view_is_not_used(tmp_path):
     assert joints_of(tmp_path / "a.bvh")[3, HUMAN.joint_index("pelvis"), 2] == pytest.approx(-2.5, abs=0.01)
 
 
-def test_a_frame_without_anybody_needs_no_floor(tmp_path):
+def test_a_frame_without_people_needs_no_floor(tmp_path):
     frames = [result(0), *(result(i, (track(1, standing_m()),), floor=FLOOR) for i in (1, 2))]
     assert [each.axes for each in write(tmp_path / "a.bvh", frames)] == ["world"]
 
 
-def test_the_only_person_has_the_file_and_of_several_each_one_of_his_own(tmp_path):
+def test_one_person_gets_the_file_and_several_get_one_each(tmp_path):
     write(tmp_path / "one" / "a.bvh", one_person([standing_m()] * 2, id=7))
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["a.bvh"]
     frames = [result(i, (track(7, standing_m()), track(9, standing_m(i * 0.1)))[: 1 + (i > 3)]) for i in range(10)]
@@ -118,7 +117,7 @@ def test_the_only_person_has_the_file_and_of_several_each_one_of_his_own(tmp_pat
     np.testing.assert_allclose(pelvis, np.arange(4, 10) * 0.1, atol=0.01)
 
 
-def test_who_is_away_for_a_moment_goes_on_and_for_long_stays_where_he_was_seen(tmp_path):
+def test_people_move_across_short_gaps_and_stay_in_long_ones(tmp_path):
     frames = [result(i, () if i in {3, 4, *range(10, 40)} else (track(1, standing_m(i * 0.1)),)) for i in range(45)]
     write(tmp_path / "a.bvh", frames)
     x = joints_of(tmp_path / "a.bvh")[:, HUMAN.joint_index("pelvis"), 0]
@@ -160,7 +159,7 @@ def test_any_turn_is_written_so_that_it_is_read_again(angles, locked):
     np.testing.assert_allclose(read_bvh(text)[3][0, 1] * CM, turn @ stick.offsets_m[1], atol=1e-5)
 
 
-def test_angles_never_jump_while_a_body_turns_round_and_round(tmp_path):
+def test_angles_do_not_jump_while_a_body_spins(tmp_path):
     middle = standing_m().mean(axis=0)
     turns = Rotation.from_rotvec(np.arange(0, 1000, 7)[:, None] * [[0, 1, 0]], degrees=True)
     spun = np.stack([turn.apply(standing_m() - middle) + middle for turn in turns])
@@ -196,29 +195,29 @@ def test_what_an_interrupted_run_found_is_written(tmp_path):
     assert len(joints_of(tmp_path / "a.bvh")) == 3
 
 
-def test_nobody_leaves_no_file_and_an_older_one_alone(tmp_path):
+def test_without_people_no_file_is_written_or_replaced(tmp_path):
     (tmp_path / "a.bvh").write_text("older")
-    assert write(tmp_path / "a.bvh", [result(0), result(1, (Track(1, Pose({})),))]) == ()
+    assert write(tmp_path / "a.bvh", [result(0), result(1, (track_of(1, {}),))]) == ()
     assert [path.name for path in tmp_path.iterdir()] == ["a.bvh"]
     assert (tmp_path / "a.bvh").read_text() == "older"
 
 
 def test_names_with_spaces_are_one_word(tmp_path):
     dog = BodyDefinition("dog", ("all",), ("left paw", "tail tip"), {}, {"left paw": None, "tail tip": "left paw"})
-    pose = Pose({name: JointProposal(name, (i, 0.0, 2.0), 0.5) for i, name in enumerate(dog.joints)})
-    write(tmp_path / "a.bvh", [result(0, (Track(1, pose),))], dog)
+    joints = {name: (float(i), 0.0, 2.0) for i, name in enumerate(dog.joints)}
+    write(tmp_path / "a.bvh", [result(0, (track_of(1, joints),))], dog)
     assert read_bvh((tmp_path / "a.bvh").read_text())[0] == ["left_paw", "tail_tip"]
 
 
 @pytest.mark.parametrize("place", ["file/a.bvh", "folder.bvh"])
-def test_a_place_that_cannot_be_written_is_told_before_the_first_frame(tmp_path, place):
+def test_an_unwritable_path_is_an_error_before_the_first_frame(tmp_path, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.bvh").mkdir()
     with pytest.raises(PosepipeError, match=r"\.bvh: "), BvhSink(tmp_path / place, HUMAN):
         pass
 
 
-def test_a_clock_gone_mad_and_joints_of_another_body_are_one_line(tmp_path, capsys):
+def test_a_damaged_clock_and_unknown_joints_are_one_line_errors(tmp_path, capsys):
     write_rows(tmp_path / "mad.jsonl", [row(0, 0.0), row(1, 0.03), row(2, 0.06), row(3, 1e12)])
     assert main(["convert", str(tmp_path / "mad.jsonl"), str(tmp_path / "a.bvh")]) == 1
     assert "are the timestamps right" in capsys.readouterr().err
@@ -228,7 +227,7 @@ def test_a_clock_gone_mad_and_joints_of_another_body_are_one_line(tmp_path, caps
     assert not (tmp_path / "a.bvh").exists()
 
 
-def test_clocks_that_stand_or_go_back_lose_frames_and_nothing_else(tmp_path):
+def test_times_that_do_not_advance_only_lose_their_frames(tmp_path):
     times_s = [0.0, 0.1, 0.1, 0.05, 0.2, 0.3]
     frames = [result(i, (track(1, standing_m(t)),), timestamp_s=t) for i, t in enumerate(times_s)]
     write(tmp_path / "a.bvh", frames)

@@ -1,4 +1,4 @@
-"""CSV: the columns of the contract, read back by pandas, and a table that a killed run leaves whole."""
+"""CSV: the documented columns, read back by pandas, and a complete table after a kill."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from apps.cli import main
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.joint_angles import ANGLES, joint_angles
-from posepipe.results import JointProposal, Pose, Track
 from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.sinks.files.csv_file import CsvSink, column_names
-from tests.support.found_people import FLOOR, result, standing_m, track
+from tests.support.found_people import FLOOR, result, standing_m, track, track_of
 
 
 def write(path, results, joints=HUMAN.joints):
@@ -66,7 +65,7 @@ def test_what_is_absent_is_an_empty_cell(tmp_path):
     assert empty == set(lost)
 
 
-def test_the_trunk_leans_from_the_floor_s_vertical_where_that_is_known(tmp_path):
+def test_trunk_lean_uses_the_floor_s_vertical_if_it_is_known(tmp_path):
     person = track(1, standing_m())
     camera, floor = rows_of(write(tmp_path / "r.csv", [result(0, (person,)), result(1, (person,), floor=FLOOR)]))
     assert (camera["vertical"], floor["vertical"]) == ("camera", "floor")
@@ -105,12 +104,12 @@ def test_a_run_and_its_converted_results_give_the_same_table(tmp_path, capsys):
             lines.write(one)
     assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / "made.csv")]) == 0
     assert (tmp_path / "made.csv").read_bytes() == table.read_bytes()
-    assert "4 frames, 2 with somebody in view" in capsys.readouterr().out
+    assert "4 frames, 2 with people in view" in capsys.readouterr().out
 
 
 def test_names_with_commas_and_quotes_stay_one_cell(tmp_path):
     odd = ('a "left", b', "c\nd")
-    person = Track(1, Pose({name: JointProposal(name, (1.0, 2.0, 3.0), 0.5) for name in odd}))
+    person = track_of(1, dict.fromkeys(odd, (1.0, 2.0, 3.0)), 0.5)
     (row,) = rows_of(write(tmp_path / "r.csv", [result(0, (person,))], odd))
     assert row['a "left", b_y_m'] == "2.0"
     assert row["c\nd_confidence"] == "0.5"
@@ -134,13 +133,13 @@ def test_an_older_file_stays_until_there_is_a_frame_to_write(tmp_path):
     assert rows_of(path) == []
 
 
-def test_a_joint_without_a_column_is_named_and_nothing_of_the_frame_is_written(tmp_path):
-    neck, head, pelvis = (JointProposal(name, (0.0, 0.0, 2.0), 0.9) for name in ("neck", "head", "pelvis"))
-    strange = (Track(1, Pose({"head": head})), Track(2, Pose({"head": head, "pelvis": pelvis})))
+def test_a_joint_without_a_column_is_an_error_before_the_frame(tmp_path):
+    place = (0.0, 0.0, 2.0)
+    unknown = (track_of(1, {"head": place}), track_of(2, {"head": place, "pelvis": place}))
     with CsvSink(tmp_path / "r.csv", ("head", "neck")) as sink:
-        sink.write(result(0, (Track(1, Pose({"neck": neck})),)))
+        sink.write(result(0, (track_of(1, {"neck": place}),)))
         with pytest.raises(ValueError, match="pelvis"):
-            sink.write(result(1, strange))
+            sink.write(result(1, unknown))
     assert [row["frame"] for row in rows_of(tmp_path / "r.csv")] == ["0"]
 
 
@@ -156,7 +155,7 @@ def test_a_full_disk_is_one_line():
         CsvSink("/dev/full", HUMAN.joints).write(result(0))
 
 
-def test_absurd_results_make_a_table_without_a_word_from_numpy(tmp_path, recwarn):
+def test_extreme_numbers_make_a_table_without_warnings(tmp_path, recwarn):
     (tmp_path / "r.jsonl").write_text(
         '{"format": "posepipe-results", "version": 1, "joints": ["left_hip", "left_knee", "left_ankle"], "axes": "",'
         ' "frame_id": "c", "start_time_ns": 0, "model": "m", "source": "s"}\n'

@@ -1,4 +1,4 @@
-"""Results files: the contract line by line, and a cut file read back."""
+"""Results files: the documented lines, and truncated files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
-from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.results import FrameResult, Track
 from posepipe.sinks import JsonLinesSink, read_results
+from tests.support.found_people import track_of
 
 JOINTS = ("head", "neck")
 
@@ -26,7 +27,7 @@ def result(index: int, people: tuple[Track, ...] = (), timestamp_s: float | None
 
 
 def person(id: int, **joints: tuple[float, float, float]) -> Track:
-    return Track(id, Pose({name: JointProposal(name, xyz, 0.87654321) for name, xyz in joints.items()}))
+    return track_of(id, joints, 0.87654321)
 
 
 def write(path: Path, results: list[FrameResult]) -> Path:
@@ -87,13 +88,7 @@ people = st.lists(st.dictionaries(st.sampled_from(JOINTS), points), max_size=3)
 @settings(deadline=None, max_examples=30)
 @given(frames=st.lists(people, max_size=4))
 def test_results_are_read_back_as_they_were_written(tmp_path_factory, frames):
-    tracks = [
-        tuple(
-            Track(id, Pose({name: JointProposal(name, xyz, 0.5) for name, xyz in joints.items()}))
-            for id, joints in enumerate(one, start=1)
-        )
-        for one in frames
-    ]
+    tracks = [tuple(track_of(id, joints, 0.5) for id, joints in enumerate(one, start=1)) for one in frames]
     path = write(tmp_path_factory.mktemp("r") / "r.jsonl", [result(i, one) for i, one in enumerate(tracks)])
     got = read_results(path)
     assert (got.joints, got.model, got.source) == (JOINTS, "person 1a2b", "a.mcap")
@@ -147,14 +142,14 @@ def test_a_wrong_line_is_named_by_its_byte(tmp_path, line):
     [b"", b"hello\n", b"{}\n", b"\xff\xfe\n", b'{"format": "posepipe-results", "version": 2}\n',
      b'{"format": "posepipe-results", "version": 1}\n', b'{"format": "posepipe-results", "version": 1, "joints": 3}\n'],
 )  # fmt: skip
-def test_another_file_is_told(tmp_path, content):
+def test_a_file_of_another_format_is_an_error(tmp_path, content):
     path = tmp_path / "r.jsonl"
     path.write_bytes(content)
     with pytest.raises(FormatError, match=r"r.jsonl"):
         read_results(path)
 
 
-def test_a_joint_at_nowhere_is_never_written(tmp_path):
+def test_a_joint_with_nan_is_never_written(tmp_path):
     with JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m") as sink, pytest.raises(ValueError):
         sink.write(result(0, (person(1, head=(float("nan"), 0, 0)),)))
     assert read_results(tmp_path / "r.jsonl").frames == ()

@@ -1,4 +1,4 @@
-"""Poses beside the depth: what ROS tools read, message by message, and that the depth is a source as before."""
+"""Depth and poses in one MCAP file: ROS tools read every message, and the file is a source of frames."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.recording import RecordingReader
-from posepipe.results import Pose, Track
 from posepipe.sinks.files.ros_poses import PoseRecordingSink
-from tests.support.found_people import FLOOR, INTRINSICS, result, standing_m, track
+from tests.support.found_people import FLOOR, INTRINSICS, result, standing_m, track, track_of
 
 START_NS = 1_700_000_000_000_000_000
 TYPES = get_typestore(Stores.ROS2_HUMBLE)  # ROS's own definitions, not those in the file
@@ -71,19 +70,19 @@ def test_the_depth_is_what_a_recording_has(recorded):
         assert frame.timestamp_s == pytest.approx(one.frame.timestamp_s, abs=1e-8)
 
 
-def test_everything_of_a_frame_bears_the_time_of_its_depth(recorded):
+def test_all_messages_of_a_frame_have_the_time_of_its_depth(recorded):
     stamps = [time for time, _ in messages(recorded, "/depth/image")]
     assert stamps == [START_NS + round(i / 30 * 1e9) for i in range(4)]
     people, transforms = messages(recorded, "/posepipe/people"), messages(recorded, "/tf")
     assert [time for time, _ in people] == stamps
-    assert [time for time, _ in transforms] == stamps[1:]  # nobody and no floor: nothing to say
+    assert [time for time, _ in transforms] == stamps[1:]  # without people and floor there is no transform
     headers = [(time, each.header) for time, array in people for each in array.markers]
     headers += [(time, each.header) for time, message in transforms for each in message.transforms]
     assert all(header.stamp.sec * 10**9 + header.stamp.nanosec == time for time, header in headers)
     assert {header.frame_id for _, header in headers} == {"depth_camera", "world"}
 
 
-def test_each_frame_s_markers_take_those_before_away(recorded):
+def test_markers_of_a_frame_replace_those_of_the_previous_one(recorded):
     for _, array in messages(recorded, "/posepipe/people"):
         assert [each.action for each in array.markers] == [3] + [0] * (len(array.markers) - 1)  # DELETEALL, then ADD
 
@@ -117,13 +116,13 @@ def test_an_absent_joint_has_no_sphere_no_bones_and_no_frame(recorded):
     assert "person_12/left_knee" not in {each.child_frame_id for each in transforms.transforms}
 
 
-def test_sides_differ_and_the_unsure_is_faint(recorded):
+def test_sides_differ_in_colour_and_low_confidence_is_faint(recorded):
     _, array = messages(recorded, "/posepipe/people")[2]
-    sure, unsure = (each.colors for each in array.markers if each.type == 7)
-    colours = {(c.r, c.g, c.b) for c in sure}
+    high, low = (each.colors for each in array.markers if each.type == 7)
+    colours = {(c.r, c.g, c.b) for c in high}
     assert len(colours) == 3
-    assert {c.a for c in sure} == {0.875}
-    assert {c.a for c in unsure} == {0.25}
+    assert {c.a for c in high} == {0.875}
+    assert {c.a for c in low} == {0.25}
 
 
 def test_tf_has_a_frame_for_each_joint(recorded):
@@ -138,7 +137,7 @@ def test_tf_has_a_frame_for_each_joint(recorded):
         assert (turn.x, turn.y, turn.z, turn.w) == (0, 0, 0, 1)
 
 
-def test_above_a_floor_the_camera_stands_in_the_world(recorded):
+def test_above_a_floor_tf_has_the_camera_in_the_world(recorded):
     for _, message in messages(recorded, "/tf")[1:]:
         (camera,) = [each for each in message.transforms if each.child_frame_id == "depth_camera"]
         assert camera.header.frame_id == "world"
@@ -161,7 +160,7 @@ def test_rosbags_opens_it_with_the_definitions_in_the_file(tmp_path, recorded):
     assert len(found) == 4 + 4 + 4 + 3
 
 
-def test_a_chunk_closes_at_every_frame_and_a_killed_run_keeps_them(tmp_path):
+def test_every_frame_is_a_chunk_that_survives_a_kill(tmp_path):
     path = tmp_path / "r.mcap"
     sink = PoseRecordingSink(path, HUMAN)
     for number, one in enumerate(some_results(), start=1):
@@ -177,7 +176,7 @@ def test_a_chunk_closes_at_every_frame_and_a_killed_run_keeps_them(tmp_path):
 
 
 def test_a_body_with_nothing_found_of_it_is_no_marker(tmp_path):
-    path = write(tmp_path / "r.mcap", [result(0, (Track(5, Pose({})),))])
+    path = write(tmp_path / "r.mcap", [result(0, (track_of(5, {}),))])
     ((_, array),) = messages(path, "/posepipe/people")
     assert len(array.markers) == 1
     assert messages(path, "/tf") == []

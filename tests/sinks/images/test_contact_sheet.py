@@ -1,4 +1,4 @@
-"""Contact sheets: the person fills the tile, colours are those of the parts, joints are where they are."""
+"""Contact sheets: the person fills the tile, parts have their colours, joints are at their positions."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def test_parts_have_their_colours_and_depth_alone_is_grey():
         assert (spread[~(plain[20:] == BEYOND).all(axis=-1)] == 0).all()
 
 
-def test_joints_that_show_are_filled_and_hidden_ones_are_rings():
+def test_visible_joints_are_dots_and_hidden_ones_rings():
     frame = toy_frame(2)
     (row, col) = np.rint(frame.depth.intrinsics.project(frame.joints_m[0, 1])).astype(int)
     size = TILE_PX / SHAPE[1]
@@ -66,7 +66,7 @@ def test_several_people_are_outlined_and_one_is_not():
         assert not (alone == person_colour(person)).all(axis=-1).any()
 
 
-def test_what_lies_beyond_the_image_is_told_from_no_reading():
+def test_outside_the_image_differs_from_no_reading():
     frame = bare(toy_frame(1))
     cut = {name: getattr(frame, name)[:20] for name in ("parts", "people")}
     cut["depth"] = replace(frame.depth, depth_m=frame.depth.depth_m[:20])
@@ -75,7 +75,7 @@ def test_what_lies_beyond_the_image_is_told_from_no_reading():
     assert not (tile[TILE_PX // 2] == BEYOND).all(axis=-1).all()
 
 
-def test_frames_without_anybody_have_tiles():
+def test_frames_without_people_have_tiles():
     frame = toy_frame(1)
     nothing = replace(frame.depth, depth_m=np.zeros(SHAPE, np.float32))
     empty = replace(frame, depth=nothing, parts=frame.parts * 0, people=frame.people * 0)
@@ -93,7 +93,7 @@ def test_a_sheet_has_room_for_every_tile_and_the_title():
     assert not (sheet[:36, -5:] > 100).any()
 
 
-def test_a_sheet_is_written_whole_and_what_forbids_it_is_said(tmp_path):
+def test_a_sheet_is_written_or_the_error_names_the_path(tmp_path):
     sheet = draw_sheet([draw_tile(toy_frame(1), TOY)], "one")
     write_sheet(tmp_path / "new" / "sheet.png", sheet)
     np.testing.assert_array_equal(cv2.imread(str(tmp_path / "new" / "sheet.png")), sheet)

@@ -1,4 +1,4 @@
-"""Shaded depth: near and facing is bright, and noise of the sensor is no landscape."""
+"""Shaded depth: near surfaces and those that face the light are bright, and sensor noise is smoothed."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_a_plane_has_its_own_normal_everywhere(normal):
     np.testing.assert_allclose(normals[1:-1, 1:-1], np.broadcast_to(normal, (78, 98, 3)), atol=0.02)
 
 
-def test_what_faces_the_light_is_brighter_than_what_turns_away():
+def test_surfaces_that_face_the_light_are_brighter():
     lit, away = (shade_depth(plane(TO_LIGHT * turn, 2.0), CAMERA).mean() for turn in ((1, 1, 1), (-1, -1, 1)))
     assert lit > 1.5 * away > 0
 

@@ -1,4 +1,4 @@
-"""The window: on a desktop it shows every result; without one it says so in a line instead of ending the program."""
+"""The window shows every result; without a desktop there is an error message."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ window = WindowSink(HUMAN)
 with window:
     for _ in range(3):
         window.write(result)
-assert cv2.getWindowProperty(TITLE, cv2.WND_PROP_VISIBLE) == 1, "it stays to be looked at"
+assert cv2.getWindowProperty(TITLE, cv2.WND_PROP_VISIBLE) == 1, "the window stays open"
 print(cv2.getWindowImageRect(TITLE)[2:])
 
 keys = iter([ord(" "), -1, -1, ord(" ")])
@@ -48,7 +48,7 @@ window.close()
 
 
 @on_linux
-def test_without_a_desktop_it_says_so(monkeypatch):
+def test_a_missing_desktop_is_an_error(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     with pytest.raises(PosepipeError, match="DISPLAY is not set; use --view page"):
@@ -56,7 +56,7 @@ def test_without_a_desktop_it_says_so(monkeypatch):
 
 
 @on_linux
-def test_with_a_desktop_that_cannot_be_reached_it_says_so(monkeypatch):
+def test_an_unreachable_desktop_is_an_error(monkeypatch):
     """OpenCV would end the whole program here."""
     monkeypatch.setenv("DISPLAY", ":987")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

@@ -1,4 +1,4 @@
-"""A recording gives the frame whose turn it is, a stream the next one that comes; pauses and ends are heard of."""
+"""Feeds: a recording gives the frame that is due, a stream the newest one; pauses, ends and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
-from posepipe.viewer.playback.feeds import PlayedFeed, Shot, StreamFeed
+from posepipe.viewer.playback.feeds import FeedItem, PlayedFeed, StreamFeed
 from posepipe.viewer.playback.player import Player
 
 LENS = Intrinsics(10.0, 10.0, 1.5, 1.5)
@@ -24,12 +24,12 @@ def frame(index, timestamp_s=0.0):
 
 
 def next_of(feed):
-    """The next shot, which must come."""
+    """The next item, which must come."""
     until = time.monotonic() + PATIENCE_S
-    while (shot := feed.next()) is None:
+    while (given := feed.next()) is None:
         assert time.monotonic() < until, "nothing came"
         feed.wait(0.05)
-    return shot
+    return given
 
 
 def wait_for_end(feed):
@@ -40,22 +40,22 @@ def wait_for_end(feed):
         feed.wait(0.05)
 
 
-def test_a_recording_gives_the_frame_whose_turn_it_is():
+def test_a_recording_gives_the_frame_that_is_due():
     player = Player(np.arange(5) / 1000)
     feed = PlayedFeed(lambda row: f"frame {row}", player)
     assert next_of(feed).item == "frame 0"
     player.pause()
     player.seek(3)
-    shot = next_of(feed)
-    assert (shot.item, shot.follows) == ("frame 3", False)
-    assert feed.facts() == [("4/5", "frame"), ("0", "dropped")]
+    given = next_of(feed)
+    assert (given.item, given.follows) == ("frame 3", False)
+    assert feed.readouts() == [("4/5", "frame"), ("0", "dropped")]
     assert not feed.ended
     player.step(1)
     assert next_of(feed).item == "frame 4"
     assert feed.ended
 
 
-def test_a_damaged_frame_is_passed_over_counted_and_warned_of_once(caplog):
+def test_a_damaged_frame_is_skipped_counted_and_logged_once(caplog):
     def item_at(row):
         if row == 1:
             raise DamagedMessageError("walk.mcap", "damaged recording (zstd)")
@@ -64,15 +64,15 @@ def test_a_damaged_frame_is_passed_over_counted_and_warned_of_once(caplog):
     player = Player(np.arange(4) / 1000)
     feed = PlayedFeed(item_at, player)
     player.set_every_frame(True)
-    shots = [next_of(feed) for _ in range(3)]
-    assert [(shot.item, shot.follows) for shot in shots[1:]] == [("frame 2", True), ("frame 3", True)]
+    given = [next_of(feed) for _ in range(3)]
+    assert [(each.item, each.follows) for each in given[1:]] == [("frame 2", True), ("frame 3", True)]
     assert feed.ended
     player.pause()
     player.seek(1)
     assert feed.next() is None
     player.step(1)
-    assert next_of(feed) == Shot("frame 2", follows=False)  # what was shown before it is far away
-    assert feed.facts() == [("3/4", "frame"), ("1", "dropped")]
+    assert next_of(feed) == FeedItem("frame 2", follows=False)  # frame 1 was a jump
+    assert feed.readouts() == [("3/4", "frame"), ("1", "dropped")]
     assert caplog.text.count("walk.mcap: damaged recording (zstd); frame 1 is left out") == 1
 
 
@@ -81,12 +81,12 @@ def test_a_stream_gives_frames_in_order_and_ends():
     assert [next_of(feed).item.index for _ in range(4)] == [0, 1, 2, 3]
     wait_for_end(feed)
     assert feed.next() is None
-    assert feed.facts() == [("4", "frame"), ("0", "dropped")]
+    assert feed.readouts() == [("4", "frame"), ("0", "dropped")]
     feed.close()
 
 
 class Camera:
-    """Counts; whoever asks late gets the newest."""
+    """Gives the newest frame, and counts."""
 
     def __init__(self):
         self.newest, self.taken = 0, []
@@ -97,8 +97,8 @@ class Camera:
             yield frame(self.newest)
 
 
-def test_a_frame_is_taken_only_when_the_one_before_was_dealt_with():
-    """What a camera took while a frame was analysed must not wait here and grow old."""
+def test_a_frame_is_taken_only_after_the_previous_one():
+    """A frame taken during the analysis of another would be old when it is shown."""
     camera = Camera()
     feed = StreamFeed(camera)
     next_of(feed)
@@ -109,7 +109,7 @@ def test_a_frame_is_taken_only_when_the_one_before_was_dealt_with():
     feed.close()
 
 
-def test_a_paused_stream_gives_nothing_and_what_it_drops_is_not_missed():
+def test_a_paused_stream_gives_nothing_and_counts_no_drops():
     dropped = [3]
     feed = StreamFeed(Camera(), dropped=lambda: dropped[0])
     next_of(feed)
@@ -118,15 +118,15 @@ def test_a_paused_stream_gives_nothing_and_what_it_drops_is_not_missed():
     for _ in range(3):
         feed.wait(0.01)
         assert feed.next() is None
-    assert feed.facts()[1] == ("3", "dropped")
+    assert feed.readouts()[1] == ("3", "dropped")
     feed.set_paused(False)
     next_of(feed)
     dropped[0] += 2
-    assert feed.facts()[1] == ("5", "dropped")
+    assert feed.readouts()[1] == ("5", "dropped")
     feed.close()
 
 
-def test_what_the_source_raises_is_heard_where_frames_are_taken():
+def test_errors_of_the_source_are_raised_by_next():
     def frames():
         yield frame(0)
         raise SourceError("camera:mine", "was unplugged")
@@ -137,7 +137,7 @@ def test_what_the_source_raises_is_heard_where_frames_are_taken():
         wait_for_end(feed)
 
 
-def test_a_file_that_cannot_be_entered_is_paced():
+def test_a_file_without_random_access_is_paced():
     feed = StreamFeed([frame(k, 0.1 * k) for k in range(4)], paced=True)
     next_of(feed)
     started = time.monotonic()
@@ -154,7 +154,8 @@ def test_closing_ends_the_thread():
     assert not any(thread.name == "posepipe-reader" for thread in threading.enumerate())
 
 
-def test_a_camera_that_is_silent_does_not_hold_up_the_end():
+def test_a_silent_camera_does_not_delay_closing(monkeypatch):
+    monkeypatch.setattr("posepipe.viewer.playback.feeds.JOIN_S", 0.05)
     silent = threading.Event()
 
     def frames():

@@ -1,4 +1,4 @@
-"""Frames have their turn: in time, at will, and none is lost but those that were counted."""
+"""The schedule: frames come in time and on command, and skipped ones are counted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.viewer.playback.player import LONGEST_STEP_S, USUAL_STEP_S, Player, Turn, playing_times
+from posepipe.viewer.playback.player import DEFAULT_STEP_S, MAX_STEP_S, DueFrame, Player, due_times
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that is set by hand."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -29,37 +29,37 @@ def clock():
 
 def player_of(clock, count=10, fps=10.0):
     player = Player(np.arange(count) / fps, clock)
-    assert player.next() == Turn(0, follows=True)
+    assert player.next() == DueFrame(0, follows=True)
     assert player.next() is None  # the clock starts here
     return player
 
 
-def turns(player, clock, seconds, step_s=0.01):
-    """Rows shown while the clock runs, by somebody who asks often."""
+def rows_shown(player, clock, seconds, step_s=0.01):
+    """Rows given while the clock runs, asked for often."""
     rows = []
     for _ in range(round(seconds / step_s)):
         clock.now_s += step_s
-        turn = player.next()
-        if turn is not None:
-            rows.append(turn.row)
+        due = player.next()
+        if due is not None:
+            rows.append(due.row)
     return rows
 
 
 def test_frames_come_when_they_are_due(clock):
     player = player_of(clock)
-    assert turns(player, clock, 0.09) == []
-    assert turns(player, clock, 0.02) == [1]
-    assert turns(player, clock, 2) == list(range(2, 10))
+    assert rows_shown(player, clock, 0.09) == []
+    assert rows_shown(player, clock, 0.02) == [1]
+    assert rows_shown(player, clock, 2) == list(range(2, 10))
     assert (player.dropped, player.ended, player.playing) == (0, True, False)
 
 
-def test_who_is_slow_sees_the_newest_and_the_others_are_counted(clock):
+def test_a_slow_viewer_sees_the_newest_and_drops_are_counted(clock):
     player = player_of(clock)
     clock.now_s += 0.35
-    assert player.next() == Turn(3, follows=True)
+    assert player.next() == DueFrame(3, follows=True)
     assert player.dropped == 2
     clock.now_s += 5
-    assert player.next() == Turn(9, follows=True)
+    assert player.next() == DueFrame(9, follows=True)
     assert player.dropped == 7
     assert player.next() is None
 
@@ -71,85 +71,85 @@ def test_every_frame_is_shown_however_long_that_takes(clock):
     rows = []
     while not player.ended:
         clock.now_s += 0.35
-        turn = player.next()
-        assert turn is not None  # late: none waits
-        rows.append(turn.row)
+        due = player.next()
+        assert due is not None  # behind schedule: no frame waits
+        rows.append(due.row)
     assert (rows, player.dropped) == (list(range(1, 10)), 0)
 
 
-def test_every_frame_is_not_hurried_after_a_delay(clock):
+def test_every_frame_keeps_its_pace_after_a_delay(clock):
     player = player_of(clock)
     player.set_every_frame(True)
     player.next()
     clock.now_s += 0.5
     assert player.next().row == 1
-    assert turns(player, clock, 0.09) == []
-    assert turns(player, clock, 0.12) == [2, 3]
+    assert rows_shown(player, clock, 0.09) == []
+    assert rows_shown(player, clock, 0.12) == [2, 3]
 
 
-def test_what_the_first_frame_costs_drops_nothing(clock):
+def test_a_slow_first_frame_drops_nothing(clock):
     player = Player(np.arange(10) / 10, clock)
     player.next()
     clock.now_s += 30  # kernels compile
-    assert turns(player, clock, 0.25) == [1, 2]
+    assert rows_shown(player, clock, 0.25) == [1, 2]
     assert player.dropped == 0
 
 
 def test_pause_holds_and_play_goes_on_from_there(clock):
     player = player_of(clock)
-    assert turns(player, clock, 0.25) == [1, 2]
+    assert rows_shown(player, clock, 0.25) == [1, 2]
     player.pause()
-    assert turns(player, clock, 5) == []
+    assert rows_shown(player, clock, 5) == []
     player.play()
-    assert turns(player, clock, 0.25) == [3, 4]
+    assert rows_shown(player, clock, 0.25) == [3, 4]
     assert player.dropped == 0
 
 
 def test_a_step_pauses_and_only_back_is_a_jump(clock):
     player = player_of(clock)
     player.step(1)
-    assert player.next() == Turn(1, follows=True)
+    assert player.next() == DueFrame(1, follows=True)
     assert not player.playing
     player.step(-1)
-    assert player.next() == Turn(0, follows=False)
+    assert player.next() == DueFrame(0, follows=False)
     player.step(-1)
-    assert player.next() == Turn(0, follows=False)
+    assert player.next() == DueFrame(0, follows=False)
     player.step(1)
     player.step(1)
-    assert player.next() == Turn(2, follows=False)
+    assert player.next() == DueFrame(2, follows=False)
 
 
 def test_a_seek_is_a_jump_and_playing_goes_on(clock):
     player = player_of(clock)
     player.seek(6)
-    assert player.next() == Turn(6, follows=False)
+    assert player.next() == DueFrame(6, follows=False)
     player.next()
-    assert turns(player, clock, 0.15) == [7]
+    assert rows_shown(player, clock, 0.15) == [7]
     player.seek(99)
-    assert player.next() == Turn(9, follows=False)
+    assert player.next() == DueFrame(9, follows=False)
     player.seek(-5)
-    assert player.next() == Turn(0, follows=False)
+    assert player.next() == DueFrame(0, follows=False)
     assert player.dropped == 0
 
 
 def test_play_at_the_end_starts_over(clock):
     player = player_of(clock, count=3)
-    turns(player, clock, 1)
+    rows_shown(player, clock, 1)
     assert player.ended
     player.play()
     assert not player.ended
-    assert player.next() == Turn(0, follows=False)
+    assert player.next() == DueFrame(0, follows=False)
 
 
 def test_speed_is_recorded_seconds_a_second(clock):
     player = player_of(clock, count=100)
     player.set_speed(4.0)
     player.next()
-    assert turns(player, clock, 0.51) == list(range(1, 21))
+    assert rows_shown(player, clock, 0.51) == list(range(1, 21))
     player.set_speed(0.25)
     player.next()
-    assert turns(player, clock, 0.38) == []
-    assert turns(player, clock, 0.04) == [21]
+    assert rows_shown(player, clock, 0.38) == []
+    assert rows_shown(player, clock, 0.04) == [21]
 
 
 def test_a_command_ends_the_wait(clock):
@@ -170,21 +170,19 @@ def test_one_frame_is_shown_and_that_is_the_end(clock):
     player = player_of(clock, count=1)
     assert player.ended
     player.step(1)
-    assert player.next() == Turn(0, follows=False)
+    assert player.next() == DueFrame(0, follows=False)
 
 
-def test_frames_without_times_follow_at_the_usual_pace_and_gaps_are_cut():
-    np.testing.assert_allclose(playing_times(np.zeros(4)), USUAL_STEP_S * np.arange(4))
-    np.testing.assert_allclose(playing_times(np.array([5.0, 5.1, 5.1, 5.0, 5.1])), 0.1 * np.arange(5))
-    np.testing.assert_allclose(
-        playing_times(np.array([0, 0.1, 3600, 3600.1])), np.cumsum([0, 0.1, LONGEST_STEP_S, 0.1])
-    )
+def test_missing_steps_get_the_default_and_long_ones_are_cut():
+    np.testing.assert_allclose(due_times(np.zeros(4)), DEFAULT_STEP_S * np.arange(4))
+    np.testing.assert_allclose(due_times(np.array([5.0, 5.1, 5.1, 5.0, 5.1])), 0.1 * np.arange(5))
+    np.testing.assert_allclose(due_times(np.array([0, 0.1, 3600, 3600.1])), np.cumsum([0, 0.1, MAX_STEP_S, 0.1]))
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))
 def test_whatever_the_times_playing_goes_forward_and_ends(times_s):
-    due_s = playing_times(np.array(times_s))
+    due_s = due_times(np.array(times_s))
     assert len(due_s) == len(times_s)
     assert due_s[0] == 0
     assert (np.diff(due_s) > 0).all()
-    assert due_s[-1] <= LONGEST_STEP_S * len(times_s)
+    assert due_s[-1] <= MAX_STEP_S * len(times_s)

@@ -1,4 +1,4 @@
-"""The server: on this machine alone, for its own pages, quiet, and gone when it is closed."""
+"""The server: local, for its own pages only, silent, and stopped completely."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from posepipe.errors import PosepipeError
 from posepipe.viewer.ui import server as server_module
-from posepipe.viewer.ui.server import address, is_welcome, open_server
+from posepipe.viewer.ui.server import address, is_allowed_origin, open_server
 
-pytest.importorskip("viser", reason="needs the extra 'view'")
+pytest.importorskip("viser", reason="needs the extra 'view'", exc_type=ImportError)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_it_listens_on_this_machine_alone(server):
     assert address(server) == f"http://127.0.0.1:{server.get_port()}"
 
 
-def test_it_takes_the_next_port_when_the_usual_one_is_in_use(server):
+def test_it_takes_the_next_port_if_the_default_is_in_use(server):
     with open_server() as second:
         assert second.get_port() > server.get_port()
         assert can_connect("127.0.0.1", second.get_port())
@@ -48,24 +48,24 @@ def test_a_port_that_was_asked_for_and_is_in_use_is_an_error(server):
 
 
 def test_no_free_port_is_an_error(server, monkeypatch):
-    monkeypatch.setattr(server_module, "USUAL_PORT", server.get_port())
+    monkeypatch.setattr(server_module, "DEFAULT_PORT", server.get_port())
     monkeypatch.setattr(server_module, "TRIED_PORTS", 1)
     with pytest.raises(PosepipeError, match="no port of"), open_server():
         pass
 
 
 @pytest.mark.parametrize("host", ["no such host", "192.0.2.1"])
-def test_an_address_that_is_not_ours_is_an_error_at_once(host):
+def test_an_address_of_another_machine_is_an_error(host):
     with pytest.raises(PosepipeError, match=f"--host {host}"), open_server(host):
         pass
 
 
-def test_listening_beyond_this_machine_is_warned_of():
-    with pytest.warns(UserWarning, match="whoever reaches this machine"), open_server("0.0.0.0") as server:
+def test_listening_on_other_interfaces_warns():
+    with pytest.warns(UserWarning, match="anyone who can reach this machine"), open_server("0.0.0.0") as server:
         assert address(server).startswith("http://127.0.0.1:")
 
 
-def test_it_says_nothing_and_leaves_no_thread(capsys):
+def test_it_prints_nothing_and_leaves_no_thread(capsys):
     import rich
 
     before = threading.active_count()
@@ -84,12 +84,12 @@ def test_a_missing_extra_is_named(monkeypatch):
         pass
 
 
-def test_nobody_gets_a_tunnel_through_a_public_server(server):
+def test_no_tunnel_through_a_public_server_is_opened(server):
     assert server.request_share_url() is None
 
 
 @pytest.mark.parametrize(
-    ("origin", "host", "welcome"),
+    ("origin", "host", "allowed"),
     [
         (None, "127.0.0.1:8080", True),
         ("http://127.0.0.1:8080", "127.0.0.1:8080", True),
@@ -102,13 +102,13 @@ def test_nobody_gets_a_tunnel_through_a_public_server(server):
         ("http://[bad", "127.0.0.1:8080", False),
     ],
 )
-def test_pages_of_others_are_not_welcome(origin, host, welcome):
-    assert is_welcome(origin, host, loopback=True) == welcome
+def test_foreign_origins_are_not_allowed(origin, host, allowed):
+    assert is_allowed_origin(origin, host, loopback=True) == allowed
 
 
-def test_a_server_for_others_knows_no_names_but_wants_the_same_origin():
-    assert is_welcome("http://robot.local:8080", "robot.local:8080", loopback=False)
-    assert not is_welcome("https://example.org", "robot.local:8080", loopback=False)
+def test_a_public_server_allows_any_host_name_of_its_own_origin():
+    assert is_allowed_origin("http://robot.local:8080", "robot.local:8080", loopback=False)
+    assert not is_allowed_origin("https://example.org", "robot.local:8080", loopback=False)
 
 
 def first_message(server, origin):
@@ -123,7 +123,7 @@ def first_message(server, origin):
         return client.recv(timeout=10)
 
 
-def test_the_page_of_another_site_is_sent_nothing(server):
+def test_a_page_of_another_site_receives_nothing(server):
     from websockets.exceptions import ConnectionClosed
 
     server.gui.add_text("secret", "what the camera sees")
@@ -134,7 +134,7 @@ def test_the_page_of_another_site_is_sent_nothing(server):
     assert closed.value.rcvd.code == 1008
 
 
-def test_a_connection_that_says_nothing_does_not_hold_up_the_end():
+def test_an_idle_connection_does_not_delay_closing():
     """Browsers keep some to spare, and the websocket library waits for each of them to speak."""
     before = threading.active_count()
     with open_server() as server, socket.create_connection(("127.0.0.1", server.get_port())):

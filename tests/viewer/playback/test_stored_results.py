@@ -1,4 +1,4 @@
-"""Results from a file stand on the floor that they were written with."""
+"""Results from a file have the camera pose that they were written with."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Intrinsics, Plane
 from posepipe.frames import DepthFrame
-from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
-from posepipe.viewer.playback.written_results import body_of, result_of, world_of
+from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
+from tests.support.found_people import track_of
 
 FLOOR = Plane((0.05, -0.95, -0.308058), 1.35)
 
@@ -21,12 +22,12 @@ def floor() -> Plane:
 
 
 def written(tmp_path, places_m, floor):
-    """A row of a file with somebody whose joints are there."""
-    joints = {name: JointProposal(name, tuple(p), 0.5) for name, p in zip(HUMAN.joints, places_m, strict=False)}
+    """A row of a file, with one person whose joints are at these positions."""
+    person = track_of(4, {name: tuple(p) for name, p in zip(HUMAN.joints, places_m, strict=False)}, 0.5)
     frame = DepthFrame(np.zeros((2, 2), np.float32), Intrinsics(1, 1, 0, 0), 0.5, 7)
     nothing = np.zeros((2, 2), np.uint8)
     with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as sink:
-        sink.write(FrameResult(frame, nothing > 0, nothing, (), (Track(4, Pose(joints)),), floor))
+        sink.write(FrameResult(frame, nothing > 0, nothing, (), (person,), floor))
     (row,) = read_results(tmp_path / "r.jsonl").frames
     return row
 
@@ -38,26 +39,26 @@ def places(count=20, spread_m=(0.5, 1.7, 0.3)):
 
 @pytest.mark.parametrize("places_m", [places(), places(3), places(20, (0.5, 1.7, 0))])
 def test_the_world_is_found_again_to_the_millimetre(tmp_path, places_m):
-    found, true = world_of(written(tmp_path, places_m, floor())), Extrinsics.above_floor(floor())
+    found, true = extrinsics_from_row(written(tmp_path, places_m, floor())), Extrinsics.above_floor(floor())
     assert found is not None
     np.testing.assert_allclose(found.rotation, true.rotation, atol=1e-3)
     np.testing.assert_allclose(found.translation_m, true.translation_m, atol=2e-3)
 
 
 @pytest.mark.parametrize("places_m", [places(2), places(20, (0, 1.7, 0)), places(20, (0, 0, 0))])
-def test_joints_that_do_not_tell_where_the_camera_was_give_none(tmp_path, places_m):
-    assert world_of(written(tmp_path, places_m, floor())) is None
+def test_joints_that_do_not_define_the_camera_pose_give_none(tmp_path, places_m):
+    assert extrinsics_from_row(written(tmp_path, places_m, floor())) is None
 
 
 def test_results_without_a_floor_give_none(tmp_path):
     row = written(tmp_path, places(), None)
-    assert world_of(row) is None
-    result = result_of(row)
+    assert extrinsics_from_row(row) is None
+    result = result_from_row(row)
     assert (result.frame.index, result.frame.timestamp_s, result.people[0].id) == (7, 0.5, 4)
     assert not result.mask.any()
 
 
-def test_bones_are_known_of_people_alone():
-    assert body_of(("head", "neck")) is HUMAN
-    assert body_of(("head", "tail")).bones() == []
-    assert body_of(("head", "tail")).joints == ("head", "tail")
+def test_bones_are_known_for_human_joints_only():
+    assert body_with_joints(("head", "neck")) is HUMAN
+    assert body_with_joints(("head", "tail")).bones() == []
+    assert body_with_joints(("head", "tail")).joints == ("head", "tail")

@@ -1,6 +1,6 @@
-"""Lines of text to whoever connects over TCP, as fast as each takes them; nobody who is slow stops anything.
+"""A TCP server that sends lines of text to all clients. A slow client delays neither the caller nor other clients.
 
-There is no thread: sockets never wait, and are looked after whenever a line comes.
+There is no thread. Sockets are non-blocking and are served whenever a line is put.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from contextlib import suppress
 
 logger = logging.getLogger(__name__)
 
-MOST_CLIENTS = 32
+MAX_CLIENTS = 32
 BACKLOG_BYTES = 1 << 20
-"""What a client may be behind; further lines are dropped for him, whole."""
-FAREWELL_S = 1.0
-"""How long clients that are behind are waited for at the end, all together."""
+"""Maximum of unsent bytes per client. Beyond it, whole lines are dropped for that client."""
+CLOSE_TIMEOUT_S = 1.0
+"""Total time to send remaining lines when the server closes, seconds."""
 
 _READ_BYTES = 1 << 16
-_MOST_READS = 8  # somebody who talks without end must not hold us up
+_MAX_READS = 8  # a client that sends without end must not block the server
 
 
 class _Client:
+    """One connection and its unsent lines."""
+
     def __init__(self, connection: socket.socket, name: str) -> None:
         self.connection = connection
         self.name = name
         self.dropped = 0
-        self._waiting: deque[bytes] = deque()
+        self._unsent: deque[bytes] = deque()
         self._bytes = 0
         connection.setblocking(False)
         with suppress(OSError):
@@ -36,59 +38,67 @@ class _Client:
 
     @property
     def is_behind(self) -> bool:
-        return bool(self._waiting)
+        """Whether lines are unsent."""
+        return bool(self._unsent)
 
     def put(self, line: bytes) -> None:
-        if self._waiting and self._bytes + len(line) > BACKLOG_BYTES:
+        """Queue a line, or drop it if the client is too far behind."""
+        if self._unsent and self._bytes + len(line) > BACKLOG_BYTES:
             self.dropped += 1
             return
-        self._waiting.append(line)
+        self._unsent.append(line)
         self._bytes += len(line)
 
     def send(self) -> None:
-        """Send what goes out at once. Raises OSError when the client is gone."""
-        while self._waiting:
+        """Send as much as the socket takes now. Raises OSError if the client has disconnected."""
+        while self._unsent:
             try:
-                sent = self.connection.send(self._waiting[0])
+                sent = self.connection.send(self._unsent[0])
             except BlockingIOError:
                 return
             self._bytes -= sent
-            rest = self._waiting.popleft()[sent:]
+            rest = self._unsent.popleft()[sent:]
             if rest:
-                self._waiting.appendleft(rest)
+                self._unsent.appendleft(rest)
 
-    def ignore_what_it_says(self) -> None:
-        # unread input would turn our goodbye into a reset, and the last lines would be lost with it
+    def discard_input(self) -> None:
+        """Read and ignore what the client sends: closing with unread input would reset the connection."""
         with suppress(OSError):
-            for _ in range(_MOST_READS):
+            for _ in range(_MAX_READS):
                 if not self.connection.recv(_READ_BYTES):
                     return
 
     def close(self) -> None:
-        self.ignore_what_it_says()
+        """Close the connection in order."""
+        self.discard_input()
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
         self.connection.close()
 
 
 class LineServer:
-    """Listens on an address; raises OSError when it cannot.
+    """Sends lines to all clients of an address.
 
     Parameters
     ----------
-    family, address : as `socket.getaddrinfo` gives them
-    greeting : what everybody gets first
+    family, address : as returned by `socket.getaddrinfo`
+    greeting : the first line for every client
+
+    Raises
+    ------
+    OSError
+        If the address cannot be listened on.
     """
 
     def __init__(self, family: int, address: tuple, greeting: bytes) -> None:
-        self.dropped = 0  #: lines that some client did not get, because it was behind
+        self.dropped = 0  #: lines that were not sent because a client was behind
         self._greeting = greeting
         self._clients: list[_Client] = []
         self._listener = socket.socket(family, socket.SOCK_STREAM)
         try:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._listener.bind(address)
-            self._listener.listen(MOST_CLIENTS)
+            self._listener.listen(MAX_CLIENTS)
             self._listener.setblocking(False)
         except BaseException:
             self._listener.close()
@@ -96,25 +106,26 @@ class LineServer:
 
     @property
     def address(self) -> tuple:
-        """Where it listens."""
+        """The address that the server listens on."""
         return self._listener.getsockname()
 
     @property
     def client_count(self) -> int:
+        """Number of connected clients."""
         return len(self._clients)
 
     def put(self, line: bytes) -> None:
-        """Hand a line to everybody who is there; returns at once."""
+        """Send a line to all clients; returns at once."""
         self._accept()
         for client in list(self._clients):
             client.put(line)
             self._serve(client)
 
     def _accept(self) -> None:
-        with suppress(OSError):  # BlockingIOError: nobody else is waiting; others: gone before we looked
-            for _ in range(2 * MOST_CLIENTS):
+        with suppress(OSError):  # BlockingIOError: no more connections; others: closed before they were accepted
+            for _ in range(2 * MAX_CLIENTS):
                 connection, peer = self._listener.accept()
-                if len(self._clients) >= MOST_CLIENTS:
+                if len(self._clients) >= MAX_CLIENTS:
                     connection.close()
                     continue
                 client = _Client(connection, f"{peer[0]}:{peer[1]}")
@@ -122,13 +133,13 @@ class LineServer:
                 self._clients.append(client)
 
     def _serve(self, client: _Client) -> None:
-        client.ignore_what_it_says()
+        client.discard_input()
         try:
             client.send()
         except OSError:
-            self._part_with(client)
+            self._remove(client)
 
-    def _part_with(self, client: _Client) -> None:
+    def _remove(self, client: _Client) -> None:
         self._clients.remove(client)
         self.dropped += client.dropped
         if client.dropped:
@@ -136,9 +147,9 @@ class LineServer:
         client.close()
 
     def close(self) -> None:
-        """Give those who are behind a moment, then hang up."""
+        """Send remaining lines for at most CLOSE_TIMEOUT_S, then disconnect all clients."""
         self._accept()
-        until = time.monotonic() + FAREWELL_S
+        until = time.monotonic() + CLOSE_TIMEOUT_S
         for client in list(self._clients):
             self._serve(client)
         while any(client.is_behind for client in self._clients) and time.monotonic() < until:
@@ -146,5 +157,5 @@ class LineServer:
             for client in list(self._clients):
                 self._serve(client)
         for client in list(self._clients):
-            self._part_with(client)
+            self._remove(client)
         self._listener.close()

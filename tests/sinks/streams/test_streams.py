@@ -1,4 +1,4 @@
-"""Streams over real sockets of this machine: what comes, and that nobody who listens badly stops a run."""
+"""Streams over real sockets of this machine: the data that arrives, and slow or missing clients."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from apps.cli import main
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
-from posepipe.results import JointProposal, Pose, Track
 from posepipe.sinks import JsonLinesSink
 from posepipe.sinks.files.json_lines import ResultRow, ResultsHeader
-from posepipe.sinks.streams.line_server import BACKLOG_BYTES, MOST_CLIENTS
-from posepipe.sinks.streams.network_stream import MOST_DATAGRAM_BYTES, StreamAddress, line_packets, open_stream
-from posepipe.sinks.streams.osc import frame_packets, osc_message
+from posepipe.sinks.streams.osc import osc_message, osc_packets
+from posepipe.sinks.streams.stream_address import SCHEMES, StreamAddress
+from posepipe.sinks.streams.stream_formats import STREAM_SINKS, open_stream
+from posepipe.sinks.streams.tcp_server import BACKLOG_BYTES, MAX_CLIENTS
+from posepipe.sinks.streams.udp import MAX_DATAGRAM_BYTES, line_packets
 from tests.reference.sinks.osc import read_packet
-from tests.support.found_people import FLOOR, result, standing_m, track
+from tests.support.found_people import FLOOR, result, standing_m, track, track_of
 
 HEADER = ResultsHeader(HUMAN.joints, "a.mcap", "person 1a2b", start_time_ns=5)
 WAIT_S = 10.0
@@ -79,10 +80,14 @@ def test_without_a_host_a_stream_stays_on_this_machine(url, host, port):
     assert StreamAddress.parse(str(parsed)) == parsed
 
 
+def test_every_scheme_has_a_sink():
+    assert set(STREAM_SINKS) == set(SCHEMES)
+
+
 @pytest.mark.parametrize(
     "url", ["", "udp://", "udp://:0", "udp://:70000", "http://:80", "9000", "udp://:9000/x", "tcp:"]
 )
-def test_what_is_no_address_is_wrong_usage(url, capsys):
+def test_an_invalid_address_is_wrong_usage(url, capsys):
     with pytest.raises(ValueError, match="wanted udp://HOST:PORT"):
         StreamAddress.parse(url)
     with pytest.raises(SystemExit) as stop:
@@ -106,14 +111,14 @@ def crowd(people):
 @pytest.mark.parametrize("people", [0, 1, 40, 300])
 def test_a_line_too_long_for_a_datagram_is_split_between_people(people):
     packets = line_packets(crowd(people))
-    assert all(len(packet) <= MOST_DATAGRAM_BYTES for packet in packets)
+    assert all(len(packet) <= MAX_DATAGRAM_BYTES for packet in packets)
     rows = [json.loads(packet) for packet in packets]
     assert {(row["frame"], row["timestamp_s"]) for row in rows} == {(4, 0.133333)}
     assert [person["id"] for row in rows for person in row["people"]] == list(range(people))
     assert (len(packets) > 1) == (people >= 40)
 
 
-def test_osc_says_who_is_there_and_where_every_joint_is(listener):
+def test_osc_sends_all_ids_and_all_joints(listener):
     half = standing_m(1)
     half[HUMAN.joint_index("left_hand")] = np.nan
     with open_stream(address("osc", listener.getsockname()[1]), HEADER) as sink:
@@ -132,7 +137,7 @@ def test_osc_says_who_is_there_and_where_every_joint_is(listener):
 
 
 def test_a_person_s_bundle_fits_into_one_packet_of_ethernet():
-    assert max(map(len, frame_packets(crowd(3)))) < 1472
+    assert max(map(len, osc_packets(crowd(3)))) < 1472
 
 
 @settings(deadline=None)
@@ -154,21 +159,21 @@ def test_osc_by_hand():
 
 
 def test_joints_whose_names_osc_forbids_are_renamed():
-    odd = Pose({name: JointProposal(name, (0.0, 1.0, 2.0), 0.5) for name in ("left paw", "tail/tip#1", "schwänzchen")})
-    (_, packet) = frame_packets(ResultRow.of(result(0, (Track(1, odd),))))
+    odd = track_of(1, dict.fromkeys(("left paw", "tail/tip#1", "schwänzchen"), (0.0, 1.0, 2.0)))
+    (_, packet) = osc_packets(ResultRow.of(result(0, (odd,))))
     parts = [address.rsplit("/person/1/", 1)[1] for address, _ in read_packet(packet)]
     assert parts == ["left_paw", "tail_tip_1", "schw_nzchen"]
 
 
 def test_python_osc_reads_our_bundles():
     osc_bundle = pytest.importorskip("pythonosc.osc_bundle")
-    bundle = osc_bundle.OscBundle(frame_packets(crowd(1))[1])
+    bundle = osc_bundle.OscBundle(osc_packets(crowd(1))[1])
     messages = {message.address: message.params for message in bundle}
     np.testing.assert_allclose(messages["/posepipe/person/0/pelvis"], [0, 0.1, 2.5, 0.875], atol=1e-6)
 
 
 @pytest.mark.parametrize("scheme", ["udp", "osc"])
-def test_nobody_who_listens_stops_nothing(scheme):
+def test_a_missing_receiver_does_not_stop_a_run(scheme):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind(("127.0.0.1", 0))
         port = gone.getsockname()[1]
@@ -177,36 +182,36 @@ def test_nobody_who_listens_stops_nothing(scheme):
             sink.write(one)
 
 
-def test_what_cannot_be_sent_is_counted_and_told_of_once(caplog, listener):
+def test_unsent_datagrams_are_counted_and_logged_once(caplog, listener):
     with open_stream(address("udp", listener.getsockname()[1]), HEADER) as sink:
         sink._packets = lambda row: [b"x" * 70_000, b"small"]
         for one in some_results(5):
             sink.write(one)
         assert sink.dropped == 5
     assert [listener.recv(100) for _ in range(5)] == [b"small"] * 5
-    assert len([record for record in caplog.records if "the run goes on" in record.message]) == 1
+    assert len([record for record in caplog.records if "the run continues" in record.message]) == 1
     assert "5 datagrams could not be sent" in caplog.text
 
 
-def test_who_connects_gets_the_header_and_every_line_from_then_on(tmp_path):
+def test_a_client_gets_the_header_and_every_later_line(tmp_path):
     results = some_results(6)
     lines = lines_of(tmp_path / "r.jsonl", results)
     with tcp_stream() as sink:
         assert sink.server.address[0] == "127.0.0.1"
-        sink.write(results[0])  # nobody is there
-        early, early_lines = connected(sink)
+        sink.write(results[0])  # no client yet
+        first, first_lines = connected(sink)
         for one in results[1:4]:
             sink.write(one)
-        late, late_lines = connected(sink)
+        second, second_lines = connected(sink)
         for one in results[4:]:
             sink.write(one)
-    assert early_lines.readlines() == [lines[0], *lines[2:]]
-    assert late_lines.readlines() == [lines[0], *lines[5:]]
-    for client in (early, late):
+    assert first_lines.readlines() == [lines[0], *lines[2:]]
+    assert second_lines.readlines() == [lines[0], *lines[5:]]
+    for client in (first, second):
         client.close()
 
 
-def test_clients_that_go_stop_nobody(tmp_path):
+def test_clients_that_disconnect_do_not_affect_others(tmp_path):
     results = some_results(40)
     with tcp_stream() as sink:
         staying, lines = connected(sink)
@@ -223,7 +228,7 @@ def test_clients_that_go_stop_nobody(tmp_path):
     staying.close()
 
 
-def test_who_says_goodbye_to_sending_still_reads_and_who_talks_is_not_heard(tmp_path):
+def test_half_closed_and_talking_clients_receive_every_line(tmp_path):
     results = some_results(5)
     with tcp_stream() as sink:
         quiet, quiet_lines = connected(sink)
@@ -239,8 +244,8 @@ def test_who_says_goodbye_to_sending_still_reads_and_who_talks_is_not_heard(tmp_
     loud.close()
 
 
-def test_who_is_slow_loses_whole_lines_and_holds_nobody_up(caplog, monkeypatch):
-    monkeypatch.setattr("posepipe.sinks.streams.line_server.FAREWELL_S", 0.0)
+def test_a_slow_client_loses_whole_lines_and_delays_nobody(caplog, monkeypatch):
+    monkeypatch.setattr("posepipe.sinks.streams.tcp_server.CLOSE_TIMEOUT_S", 0.0)
     lines = [json.dumps({"frame": i, "pad": "x" * 40_000}).encode() + b"\n" for i in range(8 * BACKLOG_BYTES // 40_000)]
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
@@ -279,36 +284,36 @@ def drain(client, sink):
             return received
 
 
-def test_there_is_room_for_so_many_and_the_others_are_sent_away():
+def test_clients_beyond_the_maximum_are_disconnected():
     with tcp_stream() as sink:
-        clients = [socket.create_connection(sink.server.address[:2], timeout=WAIT_S) for _ in range(MOST_CLIENTS)]
+        clients = [socket.create_connection(sink.server.address[:2], timeout=WAIT_S) for _ in range(MAX_CLIENTS)]
         sink.write(result(0))
-        assert sink.server.client_count == MOST_CLIENTS
+        assert sink.server.client_count == MAX_CLIENTS
         one_more, lines = connected(sink)
         sink.write(result(1))
         assert lines.readlines() == []
-        assert sink.server.client_count == MOST_CLIENTS
+        assert sink.server.client_count == MAX_CLIENTS
         for client in [*clients, one_more]:
             client.close()
 
 
-def test_a_port_that_is_taken_and_a_host_that_nobody_knows_are_one_line(monkeypatch):
+def test_a_port_in_use_and_an_unknown_host_are_errors(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = open_stream(address("tcp", other.getsockname()[1]), HEADER)
         with pytest.raises(PosepipeError, match="cannot listen there"), taken:
             pass
 
-    def nobody(host, *rest, **options):
+    def unknown_host(host, *rest, **options):
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", nobody)  # a real look-up needs a network
+    monkeypatch.setattr(socket, "getaddrinfo", unknown_host)  # a real look-up needs a network
     for scheme in ("udp", "osc", "tcp"):
         nowhere = open_stream(StreamAddress(scheme, "stage.local", 9000), HEADER)
         with pytest.raises(PosepipeError, match="no known host"), nowhere:
             pass
 
 
-def test_whoever_is_open_to_others_says_so(caplog):
+def test_listening_to_other_machines_is_logged(caplog):
     caplog.set_level("INFO")
     with open_stream(StreamAddress("tcp", "0.0.0.0", 0), HEADER):
         pass

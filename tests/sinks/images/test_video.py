@@ -1,4 +1,4 @@
-"""Videos play as fast as the frames came."""
+"""Videos: number of frames, frame rate, and errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
-from posepipe.sinks.images.pictures import VideoSink
+from posepipe.sinks.images.video import VideoSink
 from tests.support.found_people import result, standing_m, track
 
 
@@ -34,7 +34,7 @@ def test_a_video_has_every_frame_and_their_rate(tmp_path, times_s, fps):
     assert video.get(cv2.CAP_PROP_FPS) == pytest.approx(fps, abs=0.01)
 
 
-def test_a_video_without_frames_is_none(tmp_path):
+def test_a_video_without_frames_is_no_file(tmp_path):
     with VideoSink(tmp_path / "v.mp4", HUMAN):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,1 @@
+"""What follows from joints alone: angles and a skeleton with constant bones."""

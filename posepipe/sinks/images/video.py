@@ -1,0 +1,92 @@
+"""Results as one annotated MP4 video."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import cv2
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import PosepipeError
+from posepipe.io.files import disk_errors
+from posepipe.results import FrameResult
+from posepipe.sinks.files.resampling import median_frame_s
+from posepipe.sinks.images.drawing import draw_result
+
+RATE_FRAMES = 8
+"""Number of frames that define the frame rate of a video."""
+
+
+class VideoSink:
+    """Writes results as an MP4 video (MPEG-4 part 2, which needs no extra codec); a `FrameSink`.
+
+    The frame rate is that of the first RATE_FRAMES frames. Their pictures are kept in memory until it is known.
+
+    Parameters
+    ----------
+    path : the file to write; it ends in ``.mp4``
+    body : parts and bones to draw
+    """
+
+    def __init__(self, path: str | Path, body: BodyDefinition) -> None:
+        self.path = Path(path)
+        self._body = body
+        self._writer: cv2.VideoWriter | None = None
+        self._pending: list[np.ndarray] = []
+        self._times_s: list[float] = []
+        self._frames = 0
+
+    def __enter__(self) -> Self:
+        if self.path.suffix.lower() != ".mp4":
+            raise PosepipeError(f"{self.path}: a video is written as .mp4; name it so")
+        with disk_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pending:
+            self._open()
+        if self._writer is not None:
+            self._writer.release()
+            if error is None:
+                self._check_complete()
+
+    def write(self, result: FrameResult) -> None:
+        """Append one picture. Raises PosepipeError if the disk is full; OpenCV does not report that."""
+        picture = draw_result(result, self._body)
+        self._frames += 1
+        if self._writer is not None:
+            self._writer.write(picture)
+            if shutil.disk_usage(self.path.parent).free == 0:
+                raise PosepipeError(f"{self.path}: No space left on device; the video cannot be played")
+            return
+        self._pending.append(picture)
+        self._times_s.append(result.frame.timestamp_s)
+        if len(self._pending) == RATE_FRAMES:
+            self._open()
+
+    def _open(self) -> None:
+        """Open the video and write the pending pictures."""
+        height, width = self._pending[0].shape[:2]
+        # the codec's clock resolves two decimals
+        fps = round(float(np.clip(1 / median_frame_s(np.array(self._times_s)), 1, 240)), 2)
+        self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*"mp4v"), fps, (width, height))
+        if not self._writer.isOpened():
+            raise PosepipeError(f"{self.path}: the video could not be opened; is the folder writable?")
+        for picture in self._pending:
+            self._writer.write(picture)
+        self._pending.clear()
+
+    def _check_complete(self) -> None:
+        """Read the video back: OpenCV does not report that its index, which is written last, is missing."""
+        video = cv2.VideoCapture(str(self.path))
+        frames = round(video.get(cv2.CAP_PROP_FRAME_COUNT)) if video.isOpened() else 0
+        video.release()
+        if frames < self._frames:
+            raise PosepipeError(f"{self.path}: of {self._frames} frames {frames} can be played; is the disk full?")

@@ -1,0 +1,1 @@
+"""What the page shows next, and how it is analysed."""

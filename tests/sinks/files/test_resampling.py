@@ -1,0 +1,66 @@
+"""Resampling: even times stay unchanged, short gaps are interpolated, long ones held."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.sinks.files.resampling import DEFAULT_FRAME_S, MAX_GAP_S, median_frame_s, resample
+
+
+def one_joint(*x):
+    return np.array([[[value, 0.0, 1.0]] for value in x])
+
+
+def test_the_median_step_ignores_gaps_and_steps_of_zero_or_less():
+    assert median_frame_s(np.array([0, 0.1, 0.2, 5.0, 5.1, 5.1, 4.0, 4.1])) == pytest.approx(0.1)
+    for times in ([], [3.0], [1.0, 1.0], [2.0, 1.0]):
+        assert median_frame_s(np.array(times)) == DEFAULT_FRAME_S
+
+
+def test_even_times_change_nothing():
+    times_s = np.arange(50) / 30
+    joints_m = np.random.default_rng(0).normal(size=(50, 4, 3))
+    np.testing.assert_allclose(resample(times_s, joints_m, 1 / 30), joints_m, atol=1e-9)
+
+
+def test_uneven_times_are_crossed_in_a_straight_line():
+    got = resample(np.array([0.0, 0.1, 0.3, 0.44]), one_joint(0, 1, 3, 4.4), 0.1)
+    np.testing.assert_allclose(got[:, 0, 0], [0, 1, 2, 3, 4], atol=1e-9)
+
+
+def test_short_gaps_are_interpolated_and_long_ones_held():
+    times_s = np.arange(31) / 10
+    x = np.where(np.isin(np.arange(31), [3, 4, *range(12, 25)]), np.nan, np.arange(31.0))
+    got = resample(times_s, one_joint(*x), 0.1)[:, 0, 0]
+    np.testing.assert_allclose(got[:12], np.arange(12), atol=1e-9)
+    np.testing.assert_allclose(got[12:25], 11, atol=1e-9)
+    np.testing.assert_allclose(got[25:], np.arange(25, 31), atol=1e-9)
+
+
+def test_the_longest_gap_that_is_crossed():
+    for gap_s, middle in ((MAX_GAP_S, 1.0), (MAX_GAP_S + 0.01, 0.0)):
+        got = resample(np.array([0.0, gap_s]), one_joint(0, 2), gap_s / 2)
+        np.testing.assert_allclose(got[:, 0, 0], [0, middle, 2])
+
+
+def test_outside_its_times_a_joint_keeps_the_nearest_position():
+    got = resample(np.arange(5.0) / 10, one_joint(np.nan, np.nan, 7, 8, np.nan), 0.1)
+    np.testing.assert_allclose(got[:, 0, 0], [7, 7, 7, 8, 8])
+
+
+def test_a_joint_never_seen_stays_unknown():
+    joints_m = np.concatenate([one_joint(1, 2), np.full((2, 1, 3), np.nan)], axis=1)
+    got = resample(np.array([0.0, 0.1]), joints_m, 0.1)
+    assert np.isnan(got[:, 1]).all()
+    assert np.isfinite(got[:, 0]).all()
+
+
+def test_one_frame_is_one_frame():
+    np.testing.assert_allclose(resample(np.array([4.0]), one_joint(3), 0.1), one_joint(3))
+
+
+@pytest.mark.parametrize("end_s", [1e9, 1e18, 1e308])
+def test_a_damaged_clock_is_an_error_and_allocates_no_memory(end_s, recwarn):
+    with pytest.raises(ValueError, match="are the timestamps right"):
+        resample(np.array([-end_s, end_s]), one_joint(0, 1), 1e-3)
