@@ -1,13 +1,13 @@
 """Every kernel against its naive twin on the same inputs, in the same run: `just bench`.
 
-The work is the table's own (tests/kernels/table.py); a group is one kernel, its two rows are fast and
-naive. The first call, which compiles, is not counted. Nothing here passes or fails by a time.
+The inputs are those of tests/kernels. A group is one kernel; its two rows are fast and naive. The first call compiles
+and is not counted. Nothing here passes or fails by a time.
 """
 
 import numpy as np
 import pytest
 
-from tests.kernels.table import KERNELS
+from tests.kernels.registry import KERNELS
 
 
 @pytest.mark.parametrize("side", ["fast", "naive"])

@@ -10,19 +10,24 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from posepipe.camera import Intrinsics
     from posepipe.frames import DepthFrame, LabelledFrame
-    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, train_forest
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+    from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import models_dir
     from posepipe.pipeline import Pipeline
+    from posepipe.training.train_model import train_model
 
 _HOME = {
     "DepthForest": "posepipe.learn.depth.depth_forest",
     "DepthFrame": "posepipe.frames",
-    "ForestParameters": "posepipe.learn.depth.depth_forest",
+    "ForestParameters": "posepipe.learn.depth.train_forest",
     "Intrinsics": "posepipe.camera",
     "LabelledFrame": "posepipe.frames",
     "Pipeline": "posepipe.pipeline",
+    "PoseModel": "posepipe.models.pose_model",
     "models_dir": "posepipe.models.registry",
-    "train_forest": "posepipe.learn.depth.depth_forest",
+    "train_forest": "posepipe.learn.depth.train_forest",
+    "train_model": "posepipe.training.train_model",
 }
 """Imported on first use: the command line must not wait for Numba to print its help."""
 
@@ -33,8 +38,10 @@ __all__ = [
     "Intrinsics",
     "LabelledFrame",
     "Pipeline",
+    "PoseModel",
     "models_dir",
     "train_forest",
+    "train_model",
 ]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.joints.pose_estimator import PoseEstimator
 from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.weighted_points import weigh_points
-from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.models.registry import model_path
+from posepipe.joints.weighted_points import PointWeighting, WeightedPoints
+from posepipe.landmarks import landmark_classes
+from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.results import FrameResult, Pose, Proposals
 from posepipe.segmentation.background_model import BackgroundModel
+from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
 from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
 from posepipe.segmentation.label_map import draw_labels
@@ -29,55 +30,115 @@ from posepipe.sources import FrameSource
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import NoTracker, Tracker
 
-TOUCHED_SHARE = 0.02
-"""Pixels taken away from a candidate beyond this share change what the others' probes read: it is looked at again."""
+RECLASSIFY_SHARE = 0.02
+"""Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
 FOREGROUNDS = ("auto", "none")
-"""`RoomForeground`, which remembers a still background where people are tracked, and `CutOutForeground`."""
+"""`RoomForeground`, with a background model where people are tracked, and `CutOutForeground`."""
+
+
+class Stage(NamedTuple):
+    """Field, method and title of one stage, for timing, tuning and display."""
+
+    field: str  #: of the `Pipeline`
+    call: str  #: its method that a frame goes through
+    title: str  #: for tables and pages
+
+
+STAGES = (
+    Stage("foreground", "update", "foreground"),
+    Stage("classifier", "predict", "body parts"),
+    Stage("person_filter", "person_mask", "person filter"),
+    Stage("weighting", "weigh", "weighting, votes"),
+    Stage("proposer", "find", "proposals"),
+    Stage("pose_estimator", "estimate", "pose"),
+    Stage("head_split", "split", "head split"),
+    Stage("rotated_views", "choose", "rotated views"),
+    Stage("tracker", "update", "tracker"),
+    Stage("smoother", "update", "smoother"),
+)
+"""All stages, in the order in which a frame passes through them."""
 
 
 class Foreground(Protocol):
     """Finds candidates."""
 
-    @property
-    def floor(self) -> Plane | None:
-        """Of the last frame, if one was seen."""
+    def update(self, frame: DepthFrame) -> Candidates:
+        """Find the candidates of the next frame."""
 
-    def update(self, frame: DepthFrame) -> np.ndarray:
-        """Their pixels: uint8 (H, W), 1 and up, 0 = none."""
+    def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
+        """Learn from a frame whose people, bool (H, W), are known."""
 
-    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
-        """Take note of whose pixels, bool (H, W), were people's."""
+    def reset(self) -> None:
+        """Forget earlier frames."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sighting:
-    """A person in one frame."""
+class PersonEstimate:
+    """One person in one frame."""
 
     mask: np.ndarray  #: bool (H, W)
-    labels: np.ndarray  #: uint8 (H, W), likeliest part of every pixel of the mask, 0 elsewhere
+    labels: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
     proposals: Proposals
     pose: Pose
 
 
+def observe(
+    classifier: PartClassifier, weighting: PointWeighting, view: View, parts: PartProbabilities | None = None
+) -> tuple[PartProbabilities, WeightedPoints]:
+    """Classify the pixels of a candidate and weight them: the input of the joint stages.
+
+    Parameters
+    ----------
+    classifier : PartClassifier
+    weighting : PointWeighting
+    view : the candidate
+    parts : of the view, if known; None = classify here
+
+    Returns
+    -------
+    PartProbabilities, WeightedPoints
+    """
+    if parts is None:
+        parts = classifier.predict(view.depth_m, view.mask, view.intrinsics, stride_for(view.mask))
+    return parts, weighting.weigh(view.depth_m, view.intrinsics, parts)
+
+
 @dataclass(slots=True)
 class Pipeline:
-    """Depth in, people out; every stage may be replaced by one that answers the same call."""
+    """Depth in, people out. A stage may be replaced by any object with the same methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posepipe import DepthFrame, Intrinsics, Pipeline
+    >>> pipeline = Pipeline.load("person")
+    >>> empty = DepthFrame(np.zeros((240, 320), np.uint16), Intrinsics(285.6, 285.6, 159.5, 119.5))
+    >>> pipeline.step(empty).people
+    ()
+    """
 
     foreground: Foreground
-    parts: PartClassifier
-    presence: PersonFilter | AcceptAll
+    classifier: PartClassifier
+    person_filter: PersonFilter | AcceptAll
+    weighting: PointWeighting
     proposer: ModeProposer
-    assembler: PoseEstimator
+    pose_estimator: PoseEstimator
     tracker: Tracker | NoTracker
-    separation: HeadSplit | None = None  #: None = a candidate is one person
-    rotated_views: RotatedViews | None = None  #: None = a candidate is looked at as it is
+    head_split: HeadSplit | None = None  #: None = a candidate is one person
+    rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
-    max_people: int | None = None  #: the surest are kept; None = all
-    extrinsics: Extrinsics | None = None  #: where the camera is; None = above the floor, where that is in view
+    max_people: int | None = None  #: those of highest confidence are kept; None = all
+    extrinsics: Extrinsics | None = None  #: pose of the camera; None = derived from the floor, where it is in view
 
     @classmethod
     def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
         """Make the pipeline of a shipped model, by name, or of a model file.
+
+        Parameters
+        ----------
+        model : name or path
+        tracking : whether people keep their ids over time
+        foreground : one of FOREGROUNDS
 
         Raises
         ------
@@ -86,102 +147,117 @@ class Pipeline:
         ValueError
             When no foreground has that name.
         """
-        return cls.from_forest(DepthForest.load(model_path(model)), tracking, foreground)
+        return cls.from_model(PoseModel.load(model), tracking, foreground)
 
     @classmethod
-    def from_forest(cls, forest: DepthForest, tracking: bool = True, foreground: str = "auto") -> Pipeline:
-        """Make the pipeline of a forest in memory; ``foreground`` as in `load`."""
+    def from_model(cls, model: PoseModel, tracking: bool = True, foreground: str = "auto") -> Pipeline:
+        """Make the pipeline of a model in memory; other parameters as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
         background = BackgroundModel() if tracking else None
+        cut_out = foreground == "none"
         return cls(
-            foreground=CutOutForeground() if foreground == "none" else RoomForeground(background),
-            parts=forest,
-            presence=AcceptAll() if foreground == "none" else PersonFilter(),
-            proposer=ModeProposer(forest.body, forest.joint_parameters, forest.packed_votes),
-            assembler=PoseEstimator(forest.body, forest.joint_parameters),
-            tracker=Tracker(forest.body) if tracking else NoTracker(),
-            separation=None if foreground == "none" else HeadSplit(),
-            rotated_views=RotatedViews(len(forest.body.joints)),
+            foreground=CutOutForeground() if cut_out else RoomForeground(background),
+            classifier=model.classifier(),
+            person_filter=AcceptAll() if cut_out else PersonFilter(),
+            weighting=PointWeighting(landmark_classes(model.body)),
+            proposer=ModeProposer(model.body, model.joint_parameters),
+            pose_estimator=PoseEstimator(model.body, model.joint_parameters),
+            tracker=Tracker(model.body) if tracking else NoTracker(),
+            head_split=None if cut_out else HeadSplit(),
+            rotated_views=RotatedViews(len(model.body.joints)),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
-        """One depth frame in, the people in it out. Only foreground, tracker and smoother remember earlier frames."""
+        """Find the people in one depth frame. Only foreground, tracker and smoother remember earlier frames."""
         candidates = self.foreground.update(frame)
-        numbers = range(1, int(candidates.max()) + 1)
-        people = [sighting for number in numbers for sighting in self._people_in(frame, candidates == number)]
+        people = [person for mask in candidates.masks() for person in self._people_in(frame, mask, candidates.floor)]
         people = sorted(people, key=lambda person: -person.pose.confidence)[: self.max_people]
-        mask, labels = np.zeros(candidates.shape, bool), np.zeros(candidates.shape, np.uint8)
+        mask, labels = np.zeros(candidates.labels.shape, bool), np.zeros(candidates.labels.shape, np.uint8)
         for person in people:
             mask |= person.mask
             labels += person.labels
-        self.foreground.learn(frame, mask)
+        self.foreground.learn(frame, candidates, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
         proposals = tuple(person.proposals for person in people)
-        return FrameResult(frame, mask, labels, proposals, tracks, self.foreground.floor, self.extrinsics)
+        return FrameResult(frame, mask, labels, proposals, tracks, candidates.floor, self.extrinsics)
 
-    def _people_in(self, frame: DepthFrame, mask: np.ndarray) -> list[_Sighting]:
-        """One candidate: nobody, a person, or several who touch."""
-        whole = self._look_at(frame, mask)
-        if whole is None or self.separation is None:
+    def reset(self) -> None:
+        """Forget earlier frames, in every stage."""
+        for _, stage in self.stages():
+            stage.reset()
+
+    def stages(self) -> list[tuple[Stage, Any]]:
+        """The stages that this pipeline has, in the order of STAGES."""
+        found = [(stage, getattr(self, stage.field)) for stage in STAGES]
+        return [(stage, own) for stage, own in found if own is not None]
+
+    def estimate(self, frame: DepthFrame, mask: np.ndarray) -> PersonEstimate | None:
+        """Estimate the person in a candidate, bool (H, W); None when it shows none.
+
+        The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
+        where the first pose is poor, and used where they give a better one.
+        """
+        view, views = View(frame.depth_m, mask, frame.intrinsics), self.rotated_views
+        found = self._person_in(view)
+        if found is None:
+            return None
+        view, parts = found
+        first = self._estimate_in(view, parts)
+        if first is None or not self.person_filter.is_person(parts, first.pose):
+            return None
+        if views is None or not views.wanted(view, first.pose):
+            return first
+        tried = (self._estimate_in(view.rotated(quarters)) for quarters in ROTATIONS)
+        rotated = [other for other in tried if other is not None]
+        best = views.choose(first.pose, [other.pose for other in rotated])
+        return first if best is None else rotated[best]
+
+    def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
+        """Estimate the people in one candidate: none, one, or several who touch."""
+        whole = self.estimate(frame, mask)
+        if whole is None or self.head_split is None:
             return [] if whole is None else [whole]
-        up = CAMERA_UP if self.foreground.floor is None else self.foreground.floor.normal
-        pieces = self.separation.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        apart = [sighting for piece in pieces if (sighting := self._look_at(frame, piece)) is not None]
-        apart = [sighting for sighting in apart if sighting.pose.confidence >= self.separation.min_confidence]
-        return apart if len(apart) > 1 else [whole]
+        up = CAMERA_UP if floor is None else floor.normal
+        masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
+        separate = [person for part in masks if (person := self.estimate(frame, part)) is not None]
+        separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
+        return separate if len(separate) > 1 else [whole]
 
-    def _look_at(self, frame: DepthFrame, mask: np.ndarray) -> _Sighting | None:
-        """The person whom a mask shows, if it does: as he is seen, or turned, where that makes more of him."""
-        depth_m, intrinsics = frame.depth_m, frame.intrinsics
-        stride = stride_for(mask)
-        parts = self.parts.predict(depth_m, mask, intrinsics, stride)
-        person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
-        if person is not None and _touched(person, mask):
-            mask = person
-            parts = self.parts.predict(depth_m, mask, intrinsics, stride)
-            person = self.presence.person_mask(depth_m, mask, intrinsics, parts)
-        if person is None:
-            return None
-        view, looks = View(depth_m, person, intrinsics), self.rotated_views
-        seen = self._sighting(view, parts)
-        if seen is None or not self.presence.is_person(parts, seen.pose):
-            return None
-        if looks is None or not looks.wanted(view, seen.pose):
-            return seen
-        turned = [other for quarters in ROTATIONS if (other := self._turned(view, quarters)) is not None]
-        best = looks.choose(seen.pose, [other.pose for other in turned])
-        return seen if best is None else turned[best]
+    def _person_in(self, view: View) -> tuple[View, PartProbabilities] | None:
+        """View of a candidate without background pixels, and its parts; None for no person."""
+        stride = stride_for(view.mask)
+        parts = self.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)
+        person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
+        if person is not None and _was_reduced(person, view.mask):
+            view = replace(view, mask=person)
+            parts = self.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)
+            person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
+        return None if person is None else (replace(view, mask=person), parts)
 
-    def _turned(self, view: View, quarters: int) -> _Sighting | None:
-        """What a person looks like with the picture turned; who he is was seen before."""
-        view = view.turned(quarters)
-        parts = self.parts.predict(view.depth_m, view.mask, view.intrinsics, stride_for(view.mask))
-        return self._sighting(view, parts)
-
-    def _sighting(self, view: View, parts: PartProbabilities) -> _Sighting | None:
-        """Proposals and pose of the person whom a view shows; None when too little of him is found."""
-        density = weigh_points(view.depth_m, view.intrinsics, parts, self.proposer.surfaces)
-        proposals = self.proposer.find(density)
-        pose = self.assembler.assemble(proposals)
+    def _estimate_in(self, view: View, parts: PartProbabilities | None = None) -> PersonEstimate | None:
+        """Run the joint stages on one view; None when they find no pose."""
+        parts, points = observe(self.classifier, self.weighting, view, parts)
+        proposals = self.proposer.find(points)
+        pose = self.pose_estimator.estimate(proposals)
         if pose is None:
             return None
-        return _Sighting(
-            view.in_picture(view.mask),
-            view.in_picture(draw_labels(parts, view.mask)),
-            view.proposals_in_camera(proposals),
-            view.pose_in_camera(pose),
+        return PersonEstimate(
+            view.to_image(view.mask),
+            view.to_image(draw_labels(parts, view.mask)),
+            view.proposals_to_camera(proposals),
+            view.pose_to_camera(pose),
         )
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
-        """Step through a source and write every result as it comes."""
+        """Step through a source and write each result to a sink."""
         with source, sink:
             for frame in source:
                 sink.write(self.step(frame))
 
 
-def _touched(person: np.ndarray, mask: np.ndarray) -> bool:
-    """Whether so much was taken away from a candidate that he is looked at again."""
-    return person is not mask and bool(np.count_nonzero(person) < (1 - TOUCHED_SHARE) * np.count_nonzero(mask))
+def _was_reduced(person: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether more than RECLASSIFY_SHARE of a candidate's pixels was removed."""
+    return person is not mask and bool(np.count_nonzero(person) < (1 - RECLASSIFY_SHARE) * np.count_nonzero(mask))

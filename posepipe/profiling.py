@@ -1,4 +1,4 @@
-"""How long each stage of the pipeline takes, frame by frame, in its own place in the flow."""
+"""Timing of the pipeline: seconds a frame of each stage, measured inside the whole flow."""
 
 from __future__ import annotations
 
@@ -12,29 +12,20 @@ import numpy as np
 from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
 
-STAGES = {
-    "foreground": "update",
-    "parts": "predict",
-    "presence": "person_mask",
-    "proposer": "find",
-    "assembler": "assemble",
-    "tracker": "update",
-}
-"""Field of the pipeline, and the call that it answers."""
 WHOLE = "whole step"
 WARM_UP = 3
-"""Frames stepped through first: kernels are loaded, caches filled."""
+"""Frames processed before timing starts, to load kernels and fill caches."""
 
 
 class Stopwatch:
-    """Stands in a stage's place and adds up how long its call takes."""
+    """Proxy of a stage that sums the time spent in one of its methods."""
 
     def __init__(self, stage: Any, call: str) -> None:
         self._stage = stage
         self.seconds = 0.0
         setattr(self, call, self._timed(getattr(stage, call)))
 
-    def _timed(self, call: Callable) -> Callable:
+    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
             started = time.perf_counter()
             try:
@@ -48,6 +39,13 @@ class Stopwatch:
         return getattr(self._stage, name)
 
 
+def with_stopwatches(pipeline: Pipeline) -> tuple[Pipeline, dict[str, Stopwatch]]:
+    """Return a copy of the pipeline with a stopwatch on every stage, and the stopwatches by title."""
+    watches = {stage: Stopwatch(own, stage.call) for stage, own in pipeline.stages()}
+    stopped: dict[str, Any] = {stage.field: watch for stage, watch in watches.items()}
+    return replace(pipeline, **stopped), {stage.title: watch for stage, watch in watches.items()}
+
+
 def time_stages(
     pipeline: Pipeline, frames: Iterable[DepthFrame], on_frame: Callable[[], object] = lambda: None
 ) -> dict[str, np.ndarray]:
@@ -55,14 +53,13 @@ def time_stages(
 
     Parameters
     ----------
-    pipeline : Pipeline; left as it is, but for what its tracker has seen
-    frames : the first WARM_UP of them are stepped through once more, before the clock starts
+    pipeline : Pipeline; its tracker and background model learn from the frames
+    frames : the first WARM_UP of them are also processed once before timing starts
     on_frame : called after every frame
 
     Returns
     -------
-    seconds a frame of each stage and of the WHOLE, float64 (frames,); weighing points, the word on
-    whether a pose is a person's, and the flow itself are the difference
+    seconds of each stage, by title, and of the WHOLE step, float64 (frames,). The remainder is the flow itself
 
     Raises
     ------
@@ -74,8 +71,7 @@ def time_stages(
         raise ValueError("there are no frames to time")
     for frame in frames[:WARM_UP]:
         pipeline.step(frame)
-    watches = {field: Stopwatch(getattr(pipeline, field), call) for field, call in STAGES.items()}
-    timed: Pipeline = replace(pipeline, **watches)  # type: ignore[arg-type]  # each answers its stage's call
+    timed, watches = with_stopwatches(pipeline)
     rows = []
     for frame in frames:
         for watch in watches.values():

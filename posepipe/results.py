@@ -1,8 +1,8 @@
-"""What the pipeline finds: proposals, poses, tracks and the result of one frame."""
+"""Results of the pipeline: proposals, poses, tracks and the result of one frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import overload
@@ -14,24 +14,24 @@ from posepipe.frames import DepthFrame
 from posepipe.landmarks import Landmark
 
 RIGHT_M = 0.1
-"""A joint is right when it lies within 10 cm of the truth (Shotton et al. 2011)."""
+"""A joint is *right* when it lies within 10 cm of the truth (Shotton et al. 2011)."""
 
 
 @dataclass(frozen=True, slots=True)
 class JointProposal:
-    """One place where a joint may be, or the surface of a part that no joint owns."""
+    """A possible place of a joint, or of a part that no joint owns."""
 
     joint: str
     xyz_m: tuple[float, float, float]  #: camera axes, metres
     confidence: float  #: calibrated, 0 to 1: the share of such proposals that lie within 10 cm of the truth
-    voted: bool = False  #: a mode of votes for the joint, not of its surface
+    voted: bool = False  #: True = a mode of votes; False = a mode of surface pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Proposals(Sequence[JointProposal]):
-    """All that is proposed of one person: a sequence of `JointProposal`, landmark by landmark, the surest first.
+    """All proposals for one person: a sequence of `JointProposal`, by landmark, highest confidence first.
 
-    Held as arrays, for most of it is never looked at by itself.
+    Proposals are stored as arrays, and single objects are made only on access.
     """
 
     landmarks: tuple[Landmark, ...]
@@ -40,23 +40,30 @@ class Proposals(Sequence[JointProposal]):
 
     @classmethod
     def gather(cls, landmarks: Sequence[Landmark], proposals: Iterable[JointProposal]) -> Proposals:
-        """Some proposals, in any order, as those of these landmarks; none is for another landmark."""
+        """Collect proposals, in any order, for these landmarks. Raises KeyError for a proposal of another landmark."""
         if isinstance(proposals, cls) and proposals.landmarks == landmarks:
             return proposals
-        alternatives: dict[Landmark, list[JointProposal]] = {landmark: [] for landmark in landmarks}
+        by_landmark: dict[Landmark, list[JointProposal]] = {landmark: [] for landmark in landmarks}
         for proposal in sorted((p for p in proposals if p.confidence > 0), key=lambda p: -p.confidence):
-            alternatives[Landmark(proposal.joint, proposal.voted)].append(proposal)
-        most = max(map(len, alternatives.values()), default=0)
-        places_m, confidence = np.zeros((len(landmarks), most, 3)), np.zeros((len(landmarks), most))
-        for row, own in enumerate(alternatives.values()):
+            by_landmark[Landmark(proposal.joint, proposal.voted)].append(proposal)
+        widest = max(map(len, by_landmark.values()), default=0)
+        places_m, confidence = np.zeros((len(landmarks), widest, 3)), np.zeros((len(landmarks), widest))
+        for row, own in enumerate(by_landmark.values()):
             for k, proposal in enumerate(own):
                 places_m[row, k], confidence[row, k] = proposal.xyz_m, proposal.confidence
         return cls(tuple(landmarks), places_m, confidence)
 
     def pick(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places, float64 (L, 3) metres, and confidences, (L,), of one of each landmark; 0 where none is proposed.
+        """Take one proposal of each landmark.
 
-        ``ranks`` int (L,) counts from the surest.
+        Parameters
+        ----------
+        ranks : int (L,), counted from the highest confidence
+
+        Returns
+        -------
+        places_m : float64 (L, 3), metres
+        confidence : float64 (L,); 0 where nothing is proposed
         """
         rows = np.arange(len(self.landmarks))
         return self.places_m[rows, ranks], self.confidence[rows, ranks]
@@ -67,12 +74,11 @@ class Proposals(Sequence[JointProposal]):
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __iter__(self) -> Iterator[JointProposal]:
-        for (name, voted), places, sureness in zip(
-            self.landmarks, self.places_m.tolist(), self.confidence.tolist(), strict=True
-        ):
-            for place, sure in zip(places, sureness, strict=True):
-                if sure > 0:
-                    yield JointProposal(name, tuple(place), sure, voted)
+        rows = zip(self.landmarks, self.places_m.tolist(), self.confidence.tolist(), strict=True)
+        for (name, voted), places, confidences in rows:
+            for place, confidence in zip(places, confidences, strict=True):
+                if confidence > 0:
+                    yield JointProposal(name, tuple(place), confidence, voted)
 
     def __repr__(self) -> str:
         return f"<{len(self)} proposals for {len(self.landmarks)} landmarks>"
@@ -91,21 +97,60 @@ class Proposals(Sequence[JointProposal]):
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
-    """The joints of one person at one time; a joint less certain than the assembler asks for is absent."""
+class Joint:
+    """One joint of a pose."""
 
-    joints: dict[str, JointProposal]
-    source_proposals: Sequence[JointProposal] = ()  #: the proposals that were chosen; the joints are inferred from them
+    name: str
+    xyz_m: tuple[float, float, float]  #: camera axes, metres
+    confidence: float  #: calibrated, 0 to 1: the share of such joints that lie within 10 cm of the truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """The joints of one person at one time, as arrays; a joint below the minimum confidence is absent."""
+
+    names: tuple[str, ...]  #: of the K joints found, in the order of the body
+    joints_m: np.ndarray  #: float64 (K, 3), camera axes, metres
+    confidences: np.ndarray  #: float64 (K,), calibrated, 0 to 1
+    source_proposals: Sequence[JointProposal] = ()  #: the chosen proposals, from which the joints are inferred
+    _by_name: dict[str, Joint] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, joints: Mapping[str, Joint | JointProposal], source_proposals: Sequence[JointProposal] = ()) -> Pose:
+        """Make a pose from single joints, by name."""
+        joints_m = np.array([joint.xyz_m for joint in joints.values()], float).reshape(-1, 3)
+        confidences = np.array([joint.confidence for joint in joints.values()], float)
+        return cls(tuple(joints), joints_m, confidences, source_proposals)
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """The joints found, by name."""
+        if len(self._by_name) < len(self.names):
+            rows = zip(self.names, self.joints_m.tolist(), self.confidences.tolist(), strict=True)
+            self._by_name.update((name, Joint(name, tuple(xyz_m), confidence)) for name, xyz_m, confidence in rows)
+        return self._by_name
 
     @property
     def confidence(self) -> float:
         """Mean confidence of the joints found, 0 for an empty pose."""
-        return fmean(joint.confidence for joint in self.joints.values()) if self.joints else 0.0
+        return fmean(self.confidences.tolist()) if self.names else 0.0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and np.array_equal(self.joints_m, other.joints_m)
+            and np.array_equal(self.confidences, other.confidences)
+            and tuple(self.source_proposals) == tuple(other.source_proposals)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One person over time: an id that stays, and the pose now."""
+    """One person over time: a persistent id and the current pose."""
 
     id: int
     pose: Pose
@@ -113,19 +158,19 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameResult:
-    """All that one step of the pipeline found out about one frame."""
+    """Result of one pipeline step."""
 
     frame: DepthFrame
     mask: np.ndarray  #: bool (H, W), pixels of people
-    parts: np.ndarray  #: uint8 (H, W), likeliest part of every person pixel, 0 elsewhere
-    proposals: tuple[Sequence[JointProposal], ...]  #: of each of the people, in their order
-    people: tuple[Track, ...] = field(default=())  #: empty when nobody is in view
-    floor: Plane | None = None  #: None = not in view, or not looked for
-    extrinsics: Extrinsics | None = None  #: where the camera was said to be
+    parts: np.ndarray  #: uint8 (H, W), most probable part of every person pixel, 0 elsewhere
+    proposals: tuple[Sequence[JointProposal], ...]  #: of each person, in the order of `people`
+    people: tuple[Track, ...] = field(default=())  #: empty when no person is in view
+    floor: Plane | None = None  #: None = not in view, or not searched for
+    extrinsics: Extrinsics | None = None  #: pose of the camera, where it was given
 
     @property
     def world(self) -> Extrinsics | None:
-        """T_world_camera: as it was said, else above the floor in view; None = neither."""
+        """T_world_camera: the given one, or from the floor in view; None = neither is known."""
         if self.extrinsics is not None or self.floor is None:
             return self.extrinsics
         return Extrinsics.above_floor(self.floor)

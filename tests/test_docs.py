@@ -1,20 +1,23 @@
-"""What the documents tell people to type: every command parses, every Python example runs."""
+"""Documents and docstrings: every command parses, every Python example runs, every link leads somewhere."""
+
+from __future__ import annotations
 
 import doctest
+import importlib
 import re
 import shlex
 
 import numpy as np
 import pytest
 
-from apps.cli import COMMANDS, _command, build_parser
+from apps.cli import COMMANDS, build_parser, command_module
 from posepipe import sources
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.sources.conversion import convert_frames
 from posepipe.sources.formats.png_folder import write_png_folder
-from posepipe.sources.playback import StretchOfSource
+from posepipe.sources.playback import SlicedSource
 from tests.support.paths import ROOT
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
@@ -28,7 +31,7 @@ def commands():
         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
         for line in re.sub(r"\\\n\s*", " ", block).splitlines()
     ]
-    lines += [line for name in COMMANDS for line in _command(name).EXAMPLES]
+    lines += [line for name in COMMANDS for line in command_module(name).EXAMPLES]
     steps = [step.strip() for line in lines for step in line.split("#")[0].split("&&")]
     return sorted({step for step in steps if step.startswith("posepipe ")})
 
@@ -67,7 +70,7 @@ def test_the_format_that_contributing_adds_plays_like_any_other(tmp_path, monkey
         assert source.frame_count == 3
         with pytest.raises(FormatError, match="line 3: wanted 320x240 numbers"):
             list(source)
-    assert convert_frames(StretchOfSource(sources.open_source(path), 0, 0.04), tmp_path / "film.mcap") == 2
+    assert convert_frames(SlicedSource(sources.open_source(path), 0, 0.04), tmp_path / "film.mcap") == 2
 
 
 def transcripts():
@@ -81,6 +84,26 @@ def test_every_transcript_prints_what_it_says(page):
     transcript = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     complaints: list[str] = []
     doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(transcript, out=complaints.append)
+    assert not complaints, "".join(complaints)
+
+
+def exported():
+    """Names that a user imports, as package and name; a name that two packages export is one object."""
+    packages = [importlib.import_module(name) for name in ("posepipe", "posepipe.learn")]
+    homes = {name: package.__name__ for package in reversed(packages) for name in package.__all__}
+    return [pytest.param(package, name, id=f"{package}.{name}") for name, package in sorted(homes.items())]
+
+
+@pytest.mark.parametrize(("package", "name"), exported())
+def test_every_exported_name_has_an_example_that_runs(package, name, tmp_path, monkeypatch):
+    thing = getattr(importlib.import_module(package), name)
+    monkeypatch.chdir(tmp_path)
+    tests = doctest.DocTestFinder(recurse=True).find(thing, name, globs={})
+    assert sum(len(test.examples) for test in tests) > 0, f"{package}.{name} has no Examples in its docstring"
+    complaints: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for test in tests:
+        runner.run(test, out=complaints.append)
     assert not complaints, "".join(complaints)
 
 

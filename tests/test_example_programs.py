@@ -1,4 +1,4 @@
-"""The programs of docs/examples, run on rendered people: what they say is what those people did."""
+"""The programs of docs/examples, run on rendered people: they report what those people did."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from posepipe import Pipeline
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Plane
 from posepipe.errors import PosepipeError
-from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.models.registry import model_path
 from posepipe.results import JointProposal, Pose
 from posepipe.sinks import read_results
 from posepipe.sources import open_source
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from synth.motion.mocap.bvh import read_bvh
-from tests.support.acted_scenes import Film, Stage, at_ease, bent, play, seated, squatting, tipped, turned
+from tests.support.acted_scenes import RecordedScene, Stage, at_ease, bent, play, seated, squatting, tipped, turned
 from tests.support.found_people import result, standing_m, track
 from tests.support.paths import EXAMPLES
+from tests.support.shipped_model import shipped_model
 
 NAMES = ("fall_alarm", "hand_pointer", "squat_counter", "record_bvh")
 
@@ -33,7 +32,7 @@ NAMES = ("fall_alarm", "hand_pointer", "squat_counter", "record_bvh")
 def load(name: str):
     spec = importlib.util.spec_from_file_location(f"examples_{name}", EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look there
+    sys.modules[spec.name] = module  # dataclasses need it
     spec.loader.exec_module(module)
     return module
 
@@ -41,19 +40,14 @@ def load(name: str):
 FALL_ALARM, HAND_POINTER, SQUAT_COUNTER, RECORD_BVH = map(load, NAMES)
 
 
-@pytest.fixture(scope="module")
-def forest():
-    return DepthForest.load(model_path("person"))
-
-
 @pytest.fixture
-def run(forest, tmp_path, capsys, monkeypatch):
+def run(tmp_path, capsys, monkeypatch):
     """Run an example on a film, or on a named source: the lines that it prints."""
-    monkeypatch.setattr(Pipeline, "load", lambda model: Pipeline.from_forest(forest))
+    monkeypatch.setattr(Pipeline, "load", lambda model: Pipeline.from_model(shipped_model()))
 
-    def start(example, film: Film | str, *options: str) -> list[str]:
+    def start(example, film: RecordedScene | str, *options: str) -> list[str]:
         source = film
-        if isinstance(film, Film):
+        if isinstance(film, RecordedScene):
             source = str(tmp_path / "film.npz")
             write_npz_pack(source, film.frames)
         example.main([source, *map(str, options)])
@@ -81,7 +75,7 @@ FALLS = {
 
 
 @pytest.mark.parametrize(("seed", "yaw_deg", "lying"), FALLS.values(), ids=FALLS)
-def test_who_falls_raises_one_alarm_within_two_seconds(run, seed, yaw_deg, lying):
+def test_a_fall_raises_one_alarm_within_two_seconds(run, seed, yaw_deg, lying):
     lines = run(FALL_ALARM, Stage(seed, yaw_deg).film(fall(lying)))
     assert lines[0].endswith("1 in view")
     (time_s,) = alarms(lines)
@@ -97,24 +91,24 @@ HARMLESS = {
 
 @pytest.mark.parametrize(("seed", "yaw_deg"), [(63, 25.0), (76, -110.0)])
 @pytest.mark.parametrize(("poses", "seat"), HARMLESS.values(), ids=HARMLESS)
-def test_who_sits_down_bends_or_squats_raises_none(run, seed, yaw_deg, poses, seat):
+def test_sitting_down_bending_and_squatting_raise_none(run, seed, yaw_deg, poses, seat):
     lines = run(FALL_ALARM, Stage(seed, yaw_deg).film(poses, seat))
     assert lines[0].endswith("1 in view")
     assert not alarms(lines)
 
 
 @pytest.mark.parametrize("seed", [63, 76])
-def test_who_walks_by_raises_no_alarm_and_makes_no_squats(run, seed):
+def test_walking_by_raises_no_alarm_and_counts_no_squats(run, seed):
     film = Stage(seed).film_walk(1.7)
     assert not alarms(run(FALL_ALARM, film))
     assert not run(SQUAT_COUNTER, film)
 
 
-def test_a_camera_that_sees_no_floor_is_refused_unless_it_is_known_where_it_hangs(run, tmp_path):
+def test_a_camera_without_a_floor_in_view_needs_extrinsics(run, tmp_path):
     stage = Stage(37, 20.0, room=False)
     film = stage.film(fall(FALLS["sideways"][2]))
     with pytest.raises(PosepipeError, match=r"no floor is in view.*--extrinsics"):
-        run(FALL_ALARM, Film(film.frames[:5], film.joints_m[:5]))
+        run(FALL_ALARM, RecordedScene(film.frames[:5], film.joints_m[:5]))
     pitch = np.radians(stage.pitch_deg)
     world = Extrinsics.above_floor(Plane((0.0, -np.cos(pitch), -np.sin(pitch)), stage.height_m))
     matrix = np.eye(4)
@@ -124,7 +118,7 @@ def test_a_camera_that_sees_no_floor_is_refused_unless_it_is_known_where_it_hang
 
 
 def fallen(share: float) -> np.ndarray:
-    """Somebody whose joints have come down by so much of the way to the floor."""
+    """A person whose joints have come down by a share of their height."""
     places = standing_m()
     feet_y = places[:, 1].max()
     places[:, 1] = feet_y - (1 - share) * (feet_y - places[:, 1])
@@ -135,7 +129,7 @@ LEVEL = Plane((0.0, -1.0, 0.0), float(standing_m()[:, 1].max()))
 
 
 def watched(shares: list[float | None], fps: int = 10) -> list[str]:
-    """What the alarm says of somebody, id 7, beside somebody else, id 2, who stands; None = unseen."""
+    """Lines of the alarm for a person, id 7, beside another, id 2, who stands; None = unseen."""
     results = []
     for k, share in enumerate(shares):
         people = (track(2, standing_m(x=1.0)),) + ((track(7, fallen(share)),) if share is not None else ())
@@ -143,7 +137,7 @@ def watched(shares: list[float | None], fps: int = 10) -> list[str]:
     return list(FALL_ALARM.watch(results))
 
 
-def test_the_alarm_names_who_fell_and_counts_who_is_there():
+def test_the_alarm_names_the_person_and_counts_all_in_view():
     lines = watched([0.0] * 10 + [0.3, 0.6, 0.85] + [0.85] * 20)
     assert lines[0].endswith("2 in view")
     assert [line for line in lines if "FALL" in line] == ["    2.2 s  FALL of person 7 at 1.2 s, and not up again"]
@@ -159,11 +153,11 @@ def test_the_alarm_names_who_fell_and_counts_who_is_there():
         "plunges, is lost and seen to sit": [0.0] * 10 + [0.1, 0.25] + [None] * 4 + [0.4] * 20,
     }.items(),
 )
-def test_no_alarm_for_who(what, shares):
+def test_no_alarm_for_a_person_who(what, shares):
     assert not [line for line in watched(shares) if "FALL" in line]
 
 
-def test_who_was_plunging_when_last_seen_has_fallen():
+def test_a_person_last_seen_plunging_has_fallen():
     assert len(alarms(watched([0.0] * 10 + [0.1, 0.25, 0.4] + [None] * 20))) == 1
 
 
@@ -177,7 +171,7 @@ def on_screen(x: float, y: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("seed", "side", "yaw_deg"), [(3, "right", 10.0), (5, "left", -15.0)])
-def test_a_hand_points_where_it_points_and_presses_when_the_arm_is_stretched(run, seed, side, yaw_deg):
+def test_a_hand_points_at_the_screen_and_presses_when_stretched(run, seed, side, yaw_deg):
     stage = Stage(seed, yaw_deg, distance_m=2.0, height_m=1.2, pitch_deg=5.0, size=1.0)
     spots, keys = [(0.2, 0.3), (0.8, 0.7)], [(0.0, at_ease())]
     for k, (x, y) in enumerate(spots):
@@ -203,25 +197,25 @@ def reaching(hands_m: dict[str, tuple[float, float, float]], confidence: dict[st
     """Standing at 2.5 m, hands at some places from their shoulders, in the camera's axes."""
     places = dict(zip(HUMAN.joints, standing_m(), strict=True))
     places |= {f"{side}_hand": places[f"{side}_shoulder"] + hand for side, hand in hands_m.items()}
-    sure = {f"{side}_hand": value for side, value in (confidence or {}).items()}
-    return Pose({name: JointProposal(name, tuple(place), sure.get(name, 0.9)) for name, place in places.items()})
+    own = {f"{side}_hand": value for side, value in (confidence or {}).items()}
+    return Pose.of({name: JointProposal(name, tuple(place), own.get(name, 0.9)) for name, place in places.items()})
 
 
 def test_the_hand_that_is_further_out_and_seen_well_points():
     pointer = HAND_POINTER.Pointer(HAND_POINTER.Screen((2.0, 2.0), (0.0, 0.0), 0.0))
-    assert pointer.point(reaching({"left": (0, 0, -0.1), "right": (0.05, 0, -0.1)}), 0) is None  # at his own chest
+    assert pointer.point(reaching({"left": (0, 0, -0.1), "right": (0.05, 0, -0.1)}), 0) is None  # at their own chest
     aim = {"left": (0, 0, -0.4), "right": (0.1, 0, -0.5)}
     np.testing.assert_allclose(pointer.point(reaching(aim), 0), [0.35, 0.325])
     np.testing.assert_allclose(pointer.point(reaching(aim, {"right": 0.3}), 0), [0.4, 0.325])
     assert pointer.point(reaching(aim, {"left": 0.3, "right": 0.3}), 0) is None
-    assert pointer.point(Pose({}), 0) is None
+    assert pointer.point(Pose.of({}), 0) is None
 
 
 def presses(shares: list[float], frame_s: float) -> list[bool]:
     """Whether an arm of so many lengths of the trunk presses, frame by frame."""
     pointer, pressed = HAND_POINTER.Pointer(HAND_POINTER.Screen((2.0, 2.0), (0.0, 0.0), 0.0)), []
     for k, share in enumerate(shares):
-        pointer.point(reaching({"right": (0, 0, -share * 0.5)}), k * frame_s)  # his trunk is half a metre
+        pointer.point(reaching({"right": (0, 0, -share * 0.5)}), k * frame_s)  # the trunk is half a metre
         pressed.append(bool(pointer.pressed))
     return pressed
 
@@ -235,11 +229,11 @@ def test_an_arm_found_too_short_for_a_moment_goes_on_pressing():
     assert presses([0.8, 0.5, 0.5, 0.8, 0.5, 0.5, 0.5, 0.5], 0.1) == [True] * 6 + [False] * 2
 
 
-def test_a_line_meets_the_screen_where_geometry_says():
+def test_a_line_meets_the_screen_where_geometry_puts_it():
     level = HAND_POINTER.Screen((2.0, 1.0), (0.5, -0.25), 0.0)
     shoulder = np.array([0.5, -0.25, 2.0])  # right before the centre
     np.testing.assert_allclose(level.meet(shoulder, shoulder + [0, 0, -0.5]), [0.5, 0.5])
-    # a hand 10 cm to the camera's right, a quarter of the way: 40 cm to the left on the screen, as he sees it
+    # a hand 10 cm to the camera's right, a quarter of the way: 40 cm to the left on the screen, as they see it
     np.testing.assert_allclose(level.meet(shoulder, shoulder + [0.1, 0.05, -0.5]), [0.3, 0.7])
     assert level.meet(shoulder, shoulder + [0.45, 0.0, -0.5]) is None
     np.testing.assert_allclose(level.meet(shoulder, shoulder + [0.3, 0.0, -0.5]), [0.0, 0.5])
@@ -272,7 +266,7 @@ def knees(left_deg: float, right_deg: float, confidence: float = 0.9) -> Pose:
         bend = np.radians(deg)
         places |= {f"{side}_hip": (0.0, 0.0, 2.0), f"{side}_knee": (0.0, 0.4, 2.0)}
         places[f"{side}_ankle"] = (0.0, 0.4 + 0.4 * np.cos(bend), 2.0 + 0.4 * np.sin(bend))
-    return Pose({name: JointProposal(name, place, confidence) for name, place in places.items()})
+    return Pose.of({name: JointProposal(name, place, confidence) for name, place in places.items()})
 
 
 def squatted(*degrees: float | tuple[float, float], fps: int = 10) -> list[str]:
@@ -292,7 +286,7 @@ def test_a_step_and_a_moment_are_no_squats():
     assert not squatted(0, 70, 70, 0, 0, 70, 70, 0)
 
 
-def test_of_a_squat_both_knees_are_told_at_its_deepest():
+def test_both_knees_are_reported_at_the_deepest_moment():
     (line,) = squatted(0, (60, 62), (60, 70), (80, 95), (90, 60), (70, 75), 60, 20)
     assert line == "squat 1: left 80, right 95 degrees, difference +15, 0.6 s"
     assert SQUAT_COUNTER.bent_knees(knees(50, 50, confidence=0.2)) == {}
@@ -305,7 +299,7 @@ def raising_arms():
     return stage.film(play((0, at_ease()), (0.8, raised), (1.2, at_ease())))
 
 
-def test_a_recording_becomes_results_motion_capture_and_bone_lengths(run, raising_arms, tmp_path):
+def test_a_recording_gives_results_motion_capture_and_bones(run, raising_arms, tmp_path):
     lines = run(RECORD_BVH, raising_arms, tmp_path / "out")
     results = read_results(tmp_path / "out" / "results.jsonl")
     assert [len(row.people) for row in results.frames] == [1] * len(raising_arms.frames)
@@ -339,7 +333,7 @@ def test_of_a_camera_the_depth_is_kept_and_is_a_source_again(run, raising_arms, 
 
 
 @pytest.mark.parametrize("example", [FALL_ALARM, HAND_POINTER, SQUAT_COUNTER])
-def test_every_example_refuses_what_is_not_there(run, example):
+def test_every_example_refuses_a_missing_source(run, example):
     with pytest.raises(PosepipeError, match=r"nowhere.npz: no such file"):
         run(example, "nowhere.npz")
 

@@ -10,7 +10,7 @@ from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.pixel_grid import pixels_of, stride_for
 
 
-def test_each_pixel_shows_its_likeliest_part():
+def test_each_pixel_shows_its_most_probable_part():
     pixels = np.array([[0, 1], [1, 2]], np.int32)
     values = np.array([[0.1, 0.2, 0.7], [0.1, 0.5, 0.4]], np.float32)
     image = draw_labels(PartProbabilities(pixels, values, stride=(1, 1)), np.ones((2, 4), bool))
@@ -25,7 +25,7 @@ def test_a_stride_fills_its_squares_and_stays_in_the_image():
     assert image.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
 
 
-def test_nobody_is_an_image_of_zeros():
+def test_no_pixels_give_an_image_of_zeros():
     empty = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 3), np.float32), (1, 1))
     assert not draw_labels(empty, np.ones((3, 4), bool)).any()
 

@@ -1,4 +1,4 @@
-"""Proposals: arrays that read as a sequence."""
+"""Proposals read as a sequence, poses as a mapping of joints; both are arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posepipe.landmarks import Landmark
-from posepipe.results import JointProposal, Pose, Proposals
+from posepipe.results import Joint, JointProposal, Pose, Proposals
 
 HEAD, VOTED, HAND = Landmark("head", False), Landmark("head", True), Landmark("left_hand", False)
 LANDMARKS = (HEAD, HAND, VOTED)
@@ -19,10 +19,10 @@ def proposal(x: float, confidence: float, landmark: Landmark = HEAD) -> JointPro
 
 
 SOME = [proposal(1.0, 0.3), proposal(2.0, 0.9, VOTED), proposal(3.0, 0.7)]
-SORTED = [SOME[2], SOME[0], SOME[1]]  #: landmark by landmark, the surest first
+SORTED = [SOME[2], SOME[0], SOME[1]]  #: landmark by landmark, highest confidence first
 
 
-def test_proposals_read_landmark_by_landmark_the_surest_first():
+def test_proposals_are_sorted_by_landmark_then_confidence():
     known = Proposals.gather(LANDMARKS, SOME)
     assert list(known) == SORTED
     assert len(known) == 3
@@ -48,7 +48,7 @@ def test_a_proposal_without_confidence_is_none(confidence):
     assert len(Proposals.gather(LANDMARKS, [proposal(1.0, confidence)])) == 0
 
 
-def test_nobody_has_no_proposals():
+def test_no_proposals_are_an_empty_sequence():
     known = Proposals.gather(LANDMARKS, [])
     assert list(known) == []
     assert known == ()
@@ -60,12 +60,61 @@ def test_one_of_each_landmark_is_picked_and_none_where_none_is():
     assert confidence.tolist() == [0.3, 0, 0.9]
 
 
-def test_poses_made_from_the_same_proposals_are_the_same_and_so_are_copies():
-    one, other = (Pose({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME)) for _ in range(2))
+def test_poses_of_equal_proposals_are_equal_and_so_are_copies():
+    one, other = (Pose.of({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME)) for _ in range(2))
     assert one == other
     assert deepcopy(one) == other
-    assert one != Pose({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME[:2]))
+    assert one != Pose.of({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME[:2]))
 
 
 def test_what_is_written_of_proposals_is_a_line():
     assert repr(Proposals.gather(LANDMARKS, SOME)) == "<3 proposals for 3 landmarks>"
+
+
+JOINTS = {"head": Joint("head", (0.1, -0.5, 2.0), 0.9), "left_hand": Joint("left_hand", (0.4, 0.0, 1.9), 0.4)}
+
+
+def test_a_pose_of_single_joints_holds_them_as_arrays():
+    pose = Pose.of(JOINTS)
+    assert pose.names == ("head", "left_hand")
+    np.testing.assert_array_equal(pose.joints_m, [[0.1, -0.5, 2.0], [0.4, 0.0, 1.9]])
+    assert pose.joints_m.dtype == pose.confidences.dtype == np.float64
+    assert pose.confidences.tolist() == [0.9, 0.4]
+    assert pose.confidence == pytest.approx(0.65)
+
+
+def test_a_pose_reads_as_the_joints_it_was_made_of():
+    pose = Pose.of(JOINTS)
+    assert dict(pose.joints) == JOINTS
+    assert pose.joints is pose.joints
+    assert "right_hand" not in pose.joints
+
+
+def test_a_pose_of_proposals_has_their_places_and_confidences():
+    pose = Pose.of({"head": SOME[2]})
+    assert pose.joints == {"head": Joint("head", SOME[2].xyz_m, 0.7)}
+
+
+def test_an_empty_pose_has_no_joints_and_confidence_0():
+    pose = Pose.of({})
+    assert (pose.names, pose.joints_m.shape, pose.confidences.shape) == ((), (0, 3), (0,))
+    assert (dict(pose.joints), pose.confidence) == ({}, 0.0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Pose.of({"head": JOINTS["head"]}),
+        Pose.of({"head": JOINTS["head"], "right_hand": JOINTS["left_hand"]}),
+        Pose.of({**JOINTS, "head": Joint("head", (0.1, -0.5, 2.1), 0.9)}),
+        Pose.of({**JOINTS, "head": Joint("head", (0.1, -0.5, 2.0), 0.8)}),
+        Pose.of(JOINTS, SOME),
+    ],
+    ids=["a joint less", "another name", "another place", "another confidence", "other sources"],
+)
+def test_poses_are_equal_by_everything_they_hold(other):
+    assert Pose.of(JOINTS) == Pose.of(dict(JOINTS))
+    assert Pose.of(JOINTS) != other
+    assert Pose.of(JOINTS) != JOINTS
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(other)

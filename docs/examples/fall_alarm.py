@@ -1,8 +1,8 @@
 """Count the people in view and call out when one falls: python fall_alarm.py SOURCE
 
-The top of somebody's trunk (head, neck, torso or pelvis, whichever is highest) tells: in a fall it comes down from near
-standing height to a third of that within a second and stays there. Who sits or bends keeps it higher; who lies down is
-slower. A body on the floor is easily lost, so who was plunging when last seen has fallen, too.
+The top of the trunk (head, neck, torso or pelvis, whichever is highest) decides. In a fall it drops from near standing
+height to a third of it within a second and stays there. People who sit or bend keep it higher; people who lie down are
+slower. A body on the floor is often not found, so a person who was plunging when last seen has fallen too.
 """
 
 import argparse
@@ -20,19 +20,19 @@ from posepipe.sources import open_source
 
 TRUNK = ("head", "neck", "torso", "pelvis")
 UP, LOW = 0.7, 0.35  # shares of the height of the trunk's top when this person stands
-FALL_S, STAYS_S = 1.0, 1.0  # from UP to LOW in less is a fall; who is up again sooner needs nobody
+FALL_S, STAYS_S = 1.0, 1.0  # from UP to LOW in less is a fall, unless they are up again sooner
 PLUNGE_M_S = 1.8  # faster than people sit down or bend
 GONE_S, FORGOTTEN_S, FLOOR_WITHIN_S = 0.5, 30.0, 3.0  # unseen: no longer counted, or remembered; no floor: the end
 
 
 class Person:
-    """How high somebody's trunk was of late, and when he fell, if he did."""
+    """How high a person's trunk was in the last second, and when they fell, if they did."""
 
     def __init__(self) -> None:
         self.standing_m = self.last_s = 0.0
         self.heights: list[tuple[float, float]] = []  # (seconds, metres)
         self.fell_s: float | None = None
-        self.lies = False  # was seen to; a mere suspicion ends when he is seen higher
+        self.lies = False  # was seen lying; otherwise they are up when seen higher
 
     def was_up(self) -> bool:
         return max(height for _, height in self.heights) > UP * self.standing_m
@@ -53,11 +53,11 @@ class Person:
 
 
 def watch(results: Iterable[FrameResult]) -> Iterator[str]:
-    """What there is to say, when there is."""
+    """Yield a line for each change of the count and each fall."""
     people: dict[int, Person] = {}
     world, count, before_s = None, 0, 0.0
     for result in results:
-        now_s, world = result.frame.timestamp_s, result.world or world  # the floor may be hidden for a while
+        now_s, world = result.frame.timestamp_s, result.world or world  # the floor may be hidden for a time
         if world is None:
             if now_s > FLOOR_WITHIN_S:
                 break
@@ -76,13 +76,13 @@ def watch(results: Iterable[FrameResult]) -> Iterator[str]:
         people = {id: person for id, person in people.items() if now_s - person.last_s < FORGOTTEN_S}
         before_s = now_s
     if world is None:
-        raise PosepipeError("no floor is in view, so nobody on it would be: tilt the camera or give --extrinsics FILE")
+        raise PosepipeError("no floor is in view, and heights need one: tilt the camera or give --extrinsics FILE")
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("source", help="a file or folder of depth frames, or camera:NAME")
-    parser.add_argument("--extrinsics", metavar="FILE", help="where the camera hangs, if it sees too little floor")
+    parser.add_argument("--extrinsics", metavar="FILE", help="place of the camera, if it sees too little floor")
     args = parser.parse_args(arguments)
     pipeline = Pipeline.load("person")
     pipeline.extrinsics = read_extrinsics(args.extrinsics) if args.extrinsics else None
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # a reader may close the pipe: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

@@ -1,8 +1,8 @@
 """A hand as a pointer: python hand_pointer.py SOURCE --screen 1.2 0.7 prints a line "x y pressed" a frame.
 
-The line from the shoulder through the hand meets the screen: x is 0 at its left edge, as people before it see it, and 1
-at its right; y is 0 at the top. A stretched arm presses. The nearest person points, with the hand that is further out.
-While no hand is held out towards the screen nothing is printed. Pipe it into whatever moves a cursor or plays a note.
+The line from the shoulder through the hand meets the screen. Seen by the people before it, x is 0 at its left edge and
+1 at its right; y is 0 at the top. A stretched arm presses. The nearest person points, with the hand further out.
+Nothing is printed while no hand is held out towards the screen. Pipe the lines into a program that moves a cursor.
 """
 
 import argparse
@@ -21,27 +21,27 @@ from posepipe.tracking.one_euro import OneEuroSmoother
 HELD_OUT = 0.3  # the hand is ahead of the shoulder by so many lengths of the trunk, neck to pelvis
 PRESS, RELEASE, RELEASE_S = 0.7, 0.64, 0.25  # and away from it; a straight arm is found too short for some frames
 SEEN_WELL = 0.5  # confidence; a hidden hand may be taken for the other one
-MARGIN = 0.25  # of the screen: who points past its edge by less is meant to be at the edge
+MARGIN = 0.25  # of the screen: a point past its edge by less counts as on the edge
 
 
 @dataclass(frozen=True)
 class Screen:
-    """A screen in whose plane the camera hangs, looking at the people before it."""
+    """A screen, with the camera in its plane facing the people before it."""
 
     size_m: tuple[float, float]  #: width and height
-    centre_m: tuple[float, float]  #: from the camera: to the right in its picture, and down
+    centre_m: tuple[float, float]  #: from the camera: to the right in its image, and down
     pitch_deg: float  #: of the camera; down is positive
 
     def axes(self, camera_m: tuple[float, float, float]) -> np.ndarray:
-        """A point of the camera's in the screen's axes: x, y in its plane, z away from it."""
+        """Return a point of camera axes in the screen's axes: x, y in its plane, z away from it."""
         c, s = np.cos(np.radians(self.pitch_deg)), np.sin(np.radians(self.pitch_deg))
         return np.array([[1, 0, 0], [0, c, s], [0, -s, c]]) @ camera_m
 
     def meet(self, far_m: np.ndarray, near_m: np.ndarray) -> np.ndarray | None:
-        """Where the line through two points, screen axes, meets the screen: (x, y), 0 to 1."""
+        """Return where the line through two points, screen axes, meets the screen: (x, y), 0 to 1."""
         hit_m = far_m + (near_m - far_m) * far_m[2] / (far_m[2] - near_m[2])
         right, down = (hit_m[:2] - self.centre_m) / self.size_m
-        spot = np.array([0.5 - right, 0.5 + down])  # who faces the camera has its right at his left
+        spot = np.array([0.5 - right, 0.5 + down])  # people who face the camera have its right at their left
         return np.clip(spot, 0, 1) if (np.abs(spot - 0.5) < 0.5 + MARGIN).all() else None
 
 
@@ -51,10 +51,10 @@ class Pointer:
 
     screen: Screen
     pressed: bool = False
-    stretched_s: float = 0.0  #: when the arm last was
+    stretched_s: float = 0.0  #: when the arm was last stretched
 
     def point(self, pose: Pose, now_s: float) -> np.ndarray | None:
-        """Where he points, and `pressed`; None for a pose that points at nothing."""
+        """Return where the person points, and set `pressed`; None for a pose that points at nothing."""
         seen = {name: joint for name, joint in pose.joints.items() if joint.confidence >= SEEN_WELL}
         places = {name: self.screen.axes(joint.xyz_m) for name, joint in seen.items()}
         sides = [side for side in ("left", "right") if {f"{side}_shoulder", f"{side}_hand"} <= places.keys()]
@@ -81,18 +81,18 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"--screen: wanted a width and a height in metres, got {args.screen}")
     pointer = Pointer(Screen(args.screen, args.centre, args.pitch))
     pipeline = Pipeline.load("person")
-    pipeline.smoother = OneEuroSmoother()  # what it costs: docs/guides/tracking.md
+    pipeline.smoother = OneEuroSmoother()  # its delay: docs/guides/tracking.md
     with open_source(args.source) as source:
         for result in map(pipeline.step, source):
             people = [track.pose for track in result.people if "neck" in track.pose.joints]
-            nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose({}))
+            nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose.of({}))
             spot = pointer.point(nearest, result.frame.timestamp_s)
             if spot is not None:
                 print(f"{spot[0]:.3f} {spot[1]:.3f} {pointer.pressed:d}", flush=True)
 
 
 if __name__ == "__main__":
-    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # a reader may close the pipe: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

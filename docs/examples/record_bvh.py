@@ -1,8 +1,8 @@
-"""Motion capture of everybody in view: python record_bvh.py SOURCE FOLDER writes results.jsonl and person.bvh there.
+"""Motion capture of all people in view: python record_bvh.py SOURCE FOLDER writes results.jsonl and person.bvh there.
 
-Of a camera, until Ctrl-C, depth and people are recorded as well (recording.mcap): that file is a source again, to be
-looked at in Foxglove or played through a better model. Bones do not stretch: how much their lengths vary from frame to
-frame tells how far to trust the joints.
+From a camera, until Ctrl-C, depth and people are recorded as well (recording.mcap). That file is a source again: view
+it in Foxglove or run another model on it. True bones keep their length: how much it varies shows how far to trust the
+joints.
 """
 
 import argparse
@@ -18,16 +18,16 @@ from posepipe import Pipeline
 from posepipe.errors import PosepipeError
 from posepipe.models.registry import model_identity, model_path
 from posepipe.sinks import FrameSink, JsonLinesSink, read_results
+from posepipe.sinks.fan_out import FanOutSink
 from posepipe.sinks.files.bvh import BvhSink
 from posepipe.sinks.files.ros_poses import PoseRecordingSink
-from posepipe.sinks.many import ManySinks
 from posepipe.sources import open_source
 
 MODEL = "person"
 
 
 def bone_lengths_cm(results_file: Path, parents: dict[str, str | None]) -> dict[tuple[int, str], list[float]]:
-    """Of each person, by id, and each bone: its length in all frames that show both ends."""
+    """Lengths of each bone of each person, by id, in all frames that show both its ends."""
     lengths: dict[tuple[int, str], list[float]] = defaultdict(list)
     for frame in read_results(results_file).frames:
         for person in frame.people:
@@ -45,16 +45,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="where to write")
     args = parser.parse_args(arguments)
     pipeline, model = Pipeline.load(MODEL), model_identity(model_path(MODEL))
-    body, results_file = pipeline.parts.body, args.folder / "results.jsonl"
+    body, results_file = pipeline.classifier.body, args.folder / "results.jsonl"
     with open_source(args.source, every_frame=True) as source:
         start_ns, bvh = source.start_time_ns, BvhSink(args.folder / "person.bvh", body)
         results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns)
         sinks: list[FrameSink] = [results, bvh]
         if args.source.startswith("camera:"):
             sinks.append(PoseRecordingSink(args.folder / "recording.mcap", body, start_time_ns=start_ns))
-        with suppress(KeyboardInterrupt):  # what came until then is written
-            pipeline.run(source, ManySinks(sinks))
-    print(*bvh.written or ["nobody was found"], sep="\n")
+        with suppress(KeyboardInterrupt):  # frames up to then are written
+            pipeline.run(source, FanOutSink(sinks))
+    print(*bvh.written or ["no person was found"], sep="\n")
     print("bones, cm: median; half of the frames between")
     for (id, bone), lengths in sorted(bone_lengths_cm(results_file, body.parents).items(), key=lambda item: item[0][0]):
         low, median, high = np.percentile(lengths, (25, 50, 75))
@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # a reader may close the pipe: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

@@ -1,8 +1,8 @@
-"""Count squats and tell how deep and how even they are: python squat_counter.py SOURCE prints a line a repetition.
+"""Count squats and report how deep and how even they are: python squat_counter.py SOURCE prints a line a repetition.
 
 A repetition begins when both knees are bent by more than DOWN_DEG and ends when one is bent by less than UP_DEG; 0 is a
-straight leg. A step bends one knee, or both for a moment, and does not count. Told are the knees at the deepest moment;
-a knee that is not seen well then is a "?".
+straight leg. A step bends one knee, or both for a moment, and does not count. The knees are reported at the deepest
+moment; a knee of low confidence then is a "?".
 """
 
 import argparse
@@ -23,7 +23,7 @@ SIDES = ("left", "right")
 
 
 def bent_knees(pose: Pose) -> dict[str, float]:
-    """By how many degrees each knee is bent, of those that are seen well."""
+    """By how many degrees each knee is bent, of those with enough confidence."""
     seen = {name: joint for name, joint in pose.joints.items() if "knee" not in name or joint.confidence >= SEEN_WELL}
     angles = joint_angles({name: joint.xyz_m for name, joint in seen.items()})
     return {side: float(angles[f"{side}_knee_flexion"]) for side in SIDES if f"{side}_knee_flexion" in angles}
@@ -31,14 +31,14 @@ def bent_knees(pose: Pose) -> dict[str, float]:
 
 @dataclass
 class Squats:
-    """Of one person."""
+    """Squats of one person."""
 
     count: int = 0
     down_s: float | None = None  #: since when; None = up
     deepest: dict[str, float] = field(default_factory=dict)
 
     def step(self, now_s: float, knees: dict[str, float]) -> str | None:
-        """What there is to say of the repetition that has just ended, if one has."""
+        """Return a line on the repetition that has just ended, if one has."""
         if not knees:
             return None
         bent_deg = min(knees.values())
@@ -69,13 +69,13 @@ def main(arguments: list[str] | None = None) -> None:
         for result in map(pipeline.step, source):
             now_s = result.frame.timestamp_s
             for track in result.people:
-                said = people.setdefault(track.id, Squats()).step(now_s, bent_knees(track.pose))
-                if said:
-                    print(f"{now_s:7.1f} s  person {track.id}, {said}", flush=True)
+                line = people.setdefault(track.id, Squats()).step(now_s, bent_knees(track.pose))
+                if line:
+                    print(f"{now_s:7.1f} s  person {track.id}, {line}", flush=True)
 
 
 if __name__ == "__main__":
-    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # who reads along may leave: `| head`
+    signal.signal(getattr(signal, "SIGPIPE", signal.SIGTERM), signal.SIG_DFL)  # a reader may close the pipe: `| head`
     try:
         main()
     except (PosepipeError, KeyboardInterrupt) as end:

@@ -1,4 +1,4 @@
-"""The plainest tracker there is, for comparison: whoever's last pose is nearest."""
+"""Baseline tracker: assigns each pose to the nearest last pose."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from posepipe.results import Pose, Track
 
 @dataclass(slots=True, eq=False)
 class NearestPoseTracker:
-    """Gives each pose the id whose last pose is nearest: no prediction, no postures, no builds.
+    """Assigns each pose the id of the nearest last pose, without prediction, posture or build.
 
-    As many poses as can be are given to those who are remembered, so that the sum of distances is least.
-    What `posepipe.tracking.tracker.Tracker` is worth, is how much better it does (docs/guides/tracking.md).
+    The assignment has the maximum number of pairs, and among these the minimum sum of distances. It is the baseline for
+    `posepipe.tracking.tracker.Tracker` (docs/guides/tracking.md).
     """
 
-    max_step_m: float = 1.0  #: joints that are on average further from the last ones are someone new's
+    max_step_m: float = 1.0  #: maximum mean distance of joints from the last ones; a pose further away is a new person
     forget_after_s: float = 2.0
-    _last: dict[int, tuple[Pose, float]] = field(default_factory=dict, init=False)  #: id -> pose, and when it was seen
+    _last: dict[int, tuple[Pose, float]] = field(default_factory=dict, init=False)  #: id -> pose and its time
     _next_id: int = field(default=1, init=False)
 
     def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
-        """Tracks of this frame's poses, in their order; frames come in order of time."""
-        self._last = {id: seen for id, seen in self._last.items() if timestamp_s - seen[1] <= self.forget_after_s}
+        """Assign ids to the poses of a frame, in their order; frames come in order of time."""
+        self._last = {id: last for id, last in self._last.items() if timestamp_s - last[1] <= self.forget_after_s}
         ids = list(self._last)
         distances_m = np.array([[_distance_m(pose, self._last[id][0]) for id in ids] for pose in poses])
         chosen = match(distances_m.reshape(len(poses), len(ids)), {}, self.max_step_m)
@@ -40,6 +40,6 @@ class NearestPoseTracker:
 
 
 def _distance_m(pose: Pose, other: Pose) -> float:
-    """Mean distance of the joints that both have; infinity when they share none."""
+    """Mean distance of the joints common to both; infinity when there are none."""
     joints = tuple(pose.joints)
     return mean_distance(joints_of(Track(0, other), joints), joints_of(Track(0, pose), joints))

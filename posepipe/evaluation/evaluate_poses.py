@@ -1,9 +1,10 @@
-"""Evaluation on one page: run a forest on labelled frames, compare with the truth, make a report."""
+"""Evaluation of poses: run a model on labelled frames, compare with the truth, make a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,29 +13,29 @@ from posepipe.camera import Intrinsics
 from posepipe.evaluation.pose_metrics import DetectionScores, JointScores, PartScores
 from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
+from posepipe.models.pose_model import PoseModel
+from posepipe.parts import EVERY_PIXEL, PartClassifier, PartProbabilities, Stride
 from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.stage import Stateless
 
 IN_VIEW_JOINTS = 5
-"""A person who shows fewer joints is asked for by nobody, and is no mistake when found."""
+"""Minimum number of visible joints of a person in view; others need not be found, and are not counted when found."""
 SAME_PERSON_M = 0.5
-"""Found joints further from the true ones, on average, are somebody else's, or nobody's."""
+"""Maximum mean distance between found and true joints of the same person."""
 _KEPT = ("ap", "within_10cm", "hidden_within_15cm")
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Figures of one model on some frames."""
+    """Figures of one model on labelled frames."""
 
     frames: int
     parts: PartScores
     joints: JointScores
-    presence: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; else empty
+    detection: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; empty for cut-out people
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
@@ -50,12 +51,12 @@ class Report:
                 "within_10cm_by_distance": self.joints.by_distance(),
                 "within_10cm_by_yaw": self.joints.by_yaw(),
                 "calibration": self.joints.calibration(),
-                "presence": self.presence.figures(),
+                "presence": self.detection.figures(),
             }
         )
 
     def headline(self) -> dict[str, float]:
-        """The figures that models are compared by."""
+        """Figures by which models are compared."""
         means = self.joints.means()
         return {
             "mean part accuracy": self.parts.mean_accuracy(),
@@ -68,16 +69,16 @@ class Report:
             "people with left and right swapped": means["left_right_flips"],
             "people taken to face the wrong way": means["front_back_flips"],
             "calibration error": self.joints.calibration_error(),
-            **self.presence.figures(),
+            **self.detection.figures(),
         }
 
     def summary(self) -> dict:
-        """What a model keeps of it: ``headline``, and for each of the ``joints`` three figures; NaN becomes None."""
+        """Figures for the model file: ``headline``, and three for each of the ``joints``; NaN becomes None."""
         joints = {joint: {column: row[column] for column in _KEPT} for joint, row in self.joints.table().items()}
         return _without_nan({"headline": self.headline(), "joints": joints})
 
     def text(self) -> str:
-        """Every figure but the confusion, for the terminal; what there was nothing to measure for is left out."""
+        """Format every figure but the confusion for the terminal; NaN is left out."""
         lines = [f"{name:34s}{value:8.3f}" for name, value in self.headline().items() if np.isfinite(value)]
         recall = [f"{part} {value:.2f}" for part, value in self.parts.recall().items()]
         lines += ["recall of the parts:"] if recall else []
@@ -97,7 +98,8 @@ class Report:
         ]
 
 
-def _without_nan(value):
+def _without_nan(value: Any) -> Any:
+    """Replace NaN and infinity by None in plain data."""
     if isinstance(value, dict):
         return {k: _without_nan(v) for k, v in value.items()}
     if isinstance(value, float) and not np.isfinite(value):
@@ -105,54 +107,69 @@ def _without_nan(value):
     return value
 
 
-class OracleParts:
-    """A `PartClassifier` that knows the truth of the frame at hand: what the joint stages make of perfect labels.
+class OracleParts(Stateless):
+    """`PartClassifier` with oracle labels: the truth of the current frame instead of part probabilities.
 
-    Shuffled, it gives every pixel the label of another, which is chance.
+    It gives the upper bound of the joint stages. Votes are those of the wrapped classifier.
+
+    Parameters
+    ----------
+    classifier : PartClassifier
+    shuffled : permute the labels of the pixels, for the level of chance
     """
 
-    def __init__(self, body: BodyDefinition, shuffled: bool = False) -> None:
-        self.body = body
-        self.labels = np.zeros((0, 0), np.uint8)  #: uint8 (H, W), of the frame that comes next
+    def __init__(self, classifier: PartClassifier, shuffled: bool = False) -> None:
+        self._classifier = classifier
+        self.labels = np.zeros((0, 0), np.uint8)  #: uint8 (H, W), truth of the next frame
         self._shuffle = np.random.default_rng(0) if shuffled else None
+
+    @property
+    def body(self) -> BodyDefinition:
+        """Body definition whose parts it labels."""
+        return self._classifier.body
 
     def predict(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
     ) -> PartProbabilities:
-        pixels = pixels_of(mask & (depth_m > 0), stride)
-        labels = self.labels[pixels[:, 0], pixels[:, 1]]
+        """Classify the pixels of one person by the truth; see `PartClassifier.predict`."""
+        parts = self._classifier.predict(depth_m, mask, intrinsics, stride)
+        labels = self.labels[parts.pixels[:, 0], parts.pixels[:, 1]]
         if self._shuffle is not None:
             labels = self._shuffle.permutation(labels)
-        return PartProbabilities(pixels, np.eye(self.body.n_classes, dtype=np.float32)[labels], stride)
+        return replace(parts, values=np.eye(self.body.n_classes, dtype=np.float32)[labels])
 
 
 def evaluate(
-    forest: DepthForest,
+    model: PoseModel,
     frames: Iterable[LabelledFrame],
     on_frame: Callable[[], object] = lambda: None,
-    instead: OracleParts | None = None,
+    oracle: OracleParts | None = None,
     whole_frames: bool = False,
     in_view_joints: int | None = None,
 ) -> Report:
-    """Run the whole pipeline, without tracking, and score parts and joints.
+    """Run the pipeline without tracking, and score parts and joints.
 
     Parameters
     ----------
-    forest : DepthForest
-    frames : labelled. Joints that are NaN are left out
+    model : PoseModel
+    frames : labelled; joints that are NaN are left out
     on_frame : called after every frame
-    instead : takes the place of the trees, for the ceiling and for chance; the joint parameters stay the forest's
-    whole_frames : the pipeline finds the people itself, as in use, and is scored on that too; otherwise each
-        person of the truth is cut out and scored alone
-    in_view_joints : in whole frames, only people who show so many joints are asked for; None = IN_VIEW_JOINTS
+    oracle : replaces the classifier, for the upper bound and for chance; joint parameters are those of the model
+    whole_frames : True = the pipeline finds the people, as in use, and detection is scored too; False = each true
+        person is cut out and scored alone
+    in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = IN_VIEW_JOINTS
+
+    Returns
+    -------
+    Report
     """
-    pipeline = Pipeline.from_forest(forest, tracking=False, foreground="auto" if whole_frames else "none")
-    if instead is not None:
-        pipeline.parts, pipeline.rotated_views = instead, None  # it knows the labels of the picture as it is
-    report = Report(0, PartScores(forest.body), JointScores(forest.body))
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="auto" if whole_frames else "none")
+    if oracle is not None:
+        pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
+    report = Report(0, PartScores(model.body), JointScores(model.body))
     for frame in frames:
-        if instead is not None:
-            instead.labels = frame.parts
+        if oracle is not None:
+            oracle.labels = frame.parts
         if whole_frames:
             _score_whole(pipeline, frame, report, IN_VIEW_JOINTS if in_view_joints is None else in_view_joints)
         else:
@@ -163,26 +180,30 @@ def evaluate(
 
 
 def find_poses(
-    forest: DepthForest, frames: Iterable[LabelledFrame], whole_frames: bool = False
+    model: PoseModel, frames: Iterable[LabelledFrame], whole_frames: bool = False
 ) -> Iterator[tuple[LabelledFrame, list[Pose]]]:
-    """What trackers are given: the poses in every frame of one sequence.
+    """Find the poses in every frame of one sequence, as input of trackers.
 
     Parameters
     ----------
-    forest : DepthForest
+    model : PoseModel
     frames : of the sequence, in order
-    whole_frames : the pipeline finds the people itself and remembers the background, as in use; otherwise each person
-        of the truth is cut out and gives one pose, or none
+    whole_frames : True = the pipeline finds the people with a background model, as in use; False = each true person is
+        cut out and gives at most one pose
+
+    Yields
+    ------
+    LabelledFrame and its poses
     """
-    pipeline = Pipeline.from_forest(forest, tracking=whole_frames, foreground="auto" if whole_frames else "none")
+    pipeline = Pipeline.from_model(model, tracking=whole_frames, foreground="auto" if whole_frames else "none")
     for frame in frames:
         people = range(1, len(frame.joints_m) + 1)
-        looks = [frame.depth] if whole_frames else [_cut_out(frame, person) for person in people]
-        yield frame, [track.pose for look in looks for track in pipeline.step(look).people]
+        depth_frames = [frame.depth] if whole_frames else [_cut_out(frame, person) for person in people]
+        yield frame, [track.pose for depth in depth_frames for track in pipeline.step(depth).people]
 
 
 def _cut_out(frame: LabelledFrame, person: int) -> DepthFrame:
-    """One person of the truth, nothing else."""
+    """Cut one true person out of the depth frame."""
     return replace(frame.depth, depth_m=np.where(frame.people == person, frame.depth.depth_m, 0))
 
 
@@ -190,8 +211,8 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
     for person, joints_m in enumerate(frame.joints_m, start=1):
         depth = _cut_out(frame, person)
         alone, result = depth.depth_m, pipeline.step(depth)
-        # parts are scored pixel by pixel, joints as in use, from as many pixels as the pipeline looks at
-        every_pixel = pipeline.parts.predict(alone, alone > 0, frame.depth.intrinsics)
+        # parts are scored at every pixel; joints as in use, from the grid of classified pixels
+        every_pixel = pipeline.classifier.predict(alone, alone > 0, frame.depth.intrinsics)
         report.parts.add(np.where(frame.people == person, frame.parts, 0), draw_labels(every_pixel, alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
 
@@ -199,7 +220,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:
     result = pipeline.step(frame.depth)
     report.parts.add(frame.parts, result.parts)
-    joints = pipeline.parts.body.joints
+    joints = pipeline.classifier.body.joints
     found = [joints_of(track, joints) for track in result.people]
     distances = np.array([[mean_distance(truth, pose) for pose in found] for truth in frame.joints_m])
     pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M)
@@ -210,22 +231,22 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
             k = pairs[person]
             one = replace(result, people=result.people[k : k + 1], proposals=result.proposals[k : k + 1])
         report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
-    report.presence.add(
+    report.detection.add(
         people=len(in_view),
         missed=sum(person not in pairs for person in in_view),
         false_people=len(found) - len(pairs),
-        room=(frame.people == 0) & (frame.depth.depth_m > 0),
+        background=(frame.people == 0) & (frame.depth.depth_m > 0),
         parts=result.parts,
     )
 
 
 def _first(result: FrameResult) -> tuple[Pose, Sequence[JointProposal]]:
-    """Pose and proposals of the first person found, empty for nobody."""
-    return (result.people[0].pose, result.proposals[0]) if result.people else (Pose({}), ())
+    """Pose and proposals of the first person found; empty when there is none."""
+    return (result.people[0].pose, result.proposals[0]) if result.people else (Pose.of({}), ())
 
 
 def compare(reports: Mapping[str, Report]) -> str:
-    """The headline figures of several models, side by side; what none has is left out."""
+    """Format the headline figures of several models side by side; rows without a value are left out."""
     rows: dict[str, list[float]] = {}
     for report in reports.values():
         for name, value in report.headline().items():

@@ -1,6 +1,6 @@
-"""Tracking measured: the poses of labelled sequences through several trackers, side by side.
+"""Evaluation of tracking: several trackers on the same poses of labelled sequences.
 
-The poses are found once, so that trackers differ in nothing else. What is counted and how, `track_metrics` says.
+Poses are found once for all trackers. Metrics are defined in `posepipe.evaluation.track_metrics`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,22 @@ from posepipe.results import RIGHT_M, Pose, Track
 
 
 class PoseTracker(Protocol):
-    """Gives poses the ids of people."""
+    """Assigns ids to poses."""
 
-    def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]: ...
+    def update(self, poses: Sequence[Pose], timestamp_s: float) -> tuple[Track, ...]:
+        """Assign ids to the poses of the next frame."""
 
 
 class TrackSmoother(Protocol):
-    """Moves the joints of tracks."""
+    """Smooths the joints of tracks."""
 
-    def update(self, tracks: Sequence[Track], timestamp_s: float) -> tuple[Track, ...]: ...
+    def update(self, tracks: Sequence[Track], timestamp_s: float) -> tuple[Track, ...]:
+        """Smooth the tracks of the next frame."""
 
 
 @dataclass(frozen=True, slots=True)
-class TrackingWay:
-    """One way from poses to tracks; both are made anew for every sequence."""
+class TrackingVariant:
+    """Variant of tracking: factories of a tracker and a smoother, called once for each sequence."""
 
     tracker: Callable[[], PoseTracker]
     smoother: Callable[[], TrackSmoother] | None = None
@@ -48,15 +50,15 @@ class TrackingWay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackFigures:
-    """What one way is worth on some sequences; figures of several are added."""
+    """Figures of one variant on some sequences; figures of several sequences are added."""
 
     sequences: int = 0
     counts: TrackCounts = field(default_factory=TrackCounts)
-    persons: int = 0  #: different people in view
-    ids: int = 0  #: that were given
+    persons: int = 0  #: number of different people in view
+    ids: int = 0  #: number of ids assigned
     jitter: Jitter = field(default_factory=Jitter)  #: of joints at rest
     errors_m: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """Of visible joints of people who were found, from the truth; infinite where the joint was not."""
+    """Distances from the truth of the visible joints of people who were found; infinite for a missing joint."""
 
     def __add__(self, other: TrackFigures) -> TrackFigures:
         return TrackFigures(
@@ -69,7 +71,7 @@ class TrackFigures:
         )
 
     def figures(self) -> dict[str, float]:
-        """By name; NaN where there is nothing to measure."""
+        """Figures by name; NaN where there is nothing to measure."""
         counts, errors = self.counts, self.errors_m
         return {
             "sequences": self.sequences,
@@ -90,49 +92,49 @@ class TrackFigures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackReport:
-    """Figures of several ways on the same sequences."""
+    """Figures of several variants on the same sequences."""
 
     frames: int
-    by_scene: Mapping[str, Mapping[str, TrackFigures]]  #: way -> scene, or sequence where no scene is known -> figures
+    by_scene: Mapping[str, Mapping[str, TrackFigures]]  #: variant -> scene, else sequence -> figures
 
-    def overall(self, way: str) -> TrackFigures:
-        """Over all sequences."""
-        return sum(self.by_scene[way].values(), TrackFigures())
+    def overall(self, variant: str) -> TrackFigures:
+        """Figures of one variant over all sequences."""
+        return sum(self.by_scene[variant].values(), TrackFigures())
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
         return {
             "frames": self.frames,
             "trackers": {
-                way: {
-                    "all": _without_nan(self.overall(way).figures()),
+                variant: {
+                    "all": _without_nan(self.overall(variant).figures()),
                     "by scene": {scene: _without_nan(each.figures()) for scene, each in scenes.items()},
                 }
-                for way, scenes in self.by_scene.items()
+                for variant, scenes in self.by_scene.items()
             },
         }
 
     def text(self) -> str:
-        """For the terminal: the ways side by side; then the first of them, scene by scene."""
-        ways = list(self.by_scene)
-        width = max(16, *(len(way) + 2 for way in ways))
-        columns = [self.overall(way).figures() for way in ways]
-        lines = [f"{f'{self.frames} frames played':28s}" + "".join(f"{way:>{width}s}" for way in ways)]
+        """Format for the terminal: the variants side by side, then the first of them by scene."""
+        variants = list(self.by_scene)
+        width = max(16, *(len(variant) + 2 for variant in variants))
+        columns = [self.overall(variant).figures() for variant in variants]
+        lines = [f"{f'{self.frames} frames played':28s}" + "".join(f"{variant:>{width}s}" for variant in variants)]
         lines += [
             f"{name:28s}" + "".join(f"{_shown(name, column):>{width}s}" for column in columns)
             for name in columns[0]
             if not all(math.isnan(column[name]) for column in columns)
         ]
-        return "\n".join([*lines, *self._table_of_scenes(ways[0])])
+        return "\n".join([*lines, *self._table_of_scenes(variants[0])])
 
-    def _table_of_scenes(self, way: str) -> list[str]:
-        scenes = {scene: each.figures() for scene, each in self.by_scene[way].items()}
+    def _table_of_scenes(self, variant: str) -> list[str]:
+        scenes = {scene: each.figures() for scene, each in self.by_scene[variant].items()}
         if len(scenes) < 2:
             return []
-        wide = max(len(scene) for scene in scenes) + 2
-        lines = [f"{way}, by scene:", "  " + " " * wide + "".join(f"{title:>10s}" for title in _COLUMNS)]
+        width = max(len(scene) for scene in scenes) + 2
+        lines = [f"{variant}, by scene:", "  " + " " * width + "".join(f"{title:>10s}" for title in _COLUMNS)]
         return lines + [
-            f"  {scene:{wide}s}" + "".join(f"{_shown(name, row):>10s}" for name in _COLUMNS.values())
+            f"  {scene:{width}s}" + "".join(f"{_shown(name, row):>10s}" for name in _COLUMNS.values())
             for scene, row in scenes.items()
         ]
 
@@ -164,36 +166,40 @@ def _without_nan(figures: Mapping[str, float]) -> dict[str, float | None]:
 def evaluate_tracks(
     sequences: Sequence[tuple[SequenceRows, FrameSequence]],
     find: Callable[[Iterable[LabelledFrame]], Iterator[tuple[LabelledFrame, list[Pose]]]],
-    ways: Mapping[str, TrackingWay],
+    variants: Mapping[str, TrackingVariant],
     in_view_joints: int = 1,
-    every: int = 1,
+    frame_step: int = 1,
     gap_s: float = 0.0,
     on_frame: Callable[[], object] = lambda: None,
 ) -> TrackReport:
-    """Track the people of every sequence in every way, and score.
+    """Track the people of every sequence with every variant, and score.
 
     Parameters
     ----------
     sequences : as `FrameSequence.sequences` gives them
-    find : the poses in the frames of one sequence, such as `posepipe.evaluation.evaluate_poses.find_poses` of a forest
-    ways : by name
-    in_view_joints : only people who show so many joints are asked for
-    every : only every K-th frame is played
-    gap_s : the middle of each sequence, of so many seconds, is left out, as if the camera had been covered
-    on_frame : called after every frame, whether played or left out by the gap
+    find : yields the frames of one sequence with their poses, e.g. `find_poses` of a model
+    variants : variants by name
+    in_view_joints : minimum number of visible joints of a person in view
+    frame_step : int, every K-th frame is used
+    gap_s : seconds in the middle of each sequence that are left out, as if the camera were covered
+    on_frame : called after every frame, used or left out
+
+    Returns
+    -------
+    TrackReport
 
     Raises
     ------
     FormatError
-        When times do not rise.
+        When times do not increase.
     ValueError
         When the gap leaves nothing of a sequence.
     """
-    by_scene: dict[str, dict[str, TrackFigures]] = {name: {} for name in ways}
+    by_scene: dict[str, dict[str, TrackFigures]] = {name: {} for name in variants}
     played = 0
     for sequence, frames in sequences:
-        runs = {name: _Run(way, frames.body.joints, in_view_joints) for name, way in ways.items()}
-        for frame, poses in find(_played(sequence, frames[::every], gap_s, on_frame)):
+        runs = {name: _Run(variant, frames.body.joints, in_view_joints) for name, variant in variants.items()}
+        for frame, poses in find(_used_frames(sequence, frames[::frame_step], gap_s, on_frame)):
             for run in runs.values():
                 run.add(frame, poses)
             played += 1
@@ -204,10 +210,10 @@ def evaluate_tracks(
     return TrackReport(played, by_scene)
 
 
-def _played(
+def _used_frames(
     sequence: SequenceRows, frames: FrameSequence, gap_s: float, on_frame: Callable[[], object]
 ) -> Iterator[LabelledFrame]:
-    """The frames of a sequence without its gap; times are checked."""
+    """Frames of a sequence without its gap; raises FormatError unless times increase."""
     first_s, last_s = (frames[row].depth.timestamp_s for row in (0, -1))
     if gap_s and gap_s >= last_s - first_s:
         raise ValueError(
@@ -226,23 +232,23 @@ def _played(
 
 
 class _Run:
-    """One sequence in one way."""
+    """One sequence tracked with one variant."""
 
-    def __init__(self, way: TrackingWay, joints: tuple[str, ...], in_view_joints: int) -> None:
-        self._tracker = way.tracker()
-        self._smoother = way.smoother() if way.smoother else None
+    def __init__(self, variant: TrackingVariant, joints: tuple[str, ...], in_view_joints: int) -> None:
+        self._tracker = variant.tracker()
+        self._smoother = variant.smoother() if variant.smoother else None
         self._joints = joints
         self._in_view_joints = in_view_joints
         self._scores = TrackScores(joints)
         self._times_s: list[float] = []
         self._true_m: list[np.ndarray] = []
-        self._found_m: list[np.ndarray] = []  # by person, NaN = not found
+        self._found_m: list[np.ndarray] = []  # NaN = not found
         self._errors_m: list[np.ndarray] = []
         self._ids: set[int] = set()
         self._persons: set[int] = set()
 
     def add(self, frame: LabelledFrame, poses: Sequence[Pose]) -> None:
-        """One frame, in order."""
+        """Add the next frame."""
         now_s = frame.depth.timestamp_s
         tracks = self._tracker.update(poses, now_s)
         if self._smoother is not None:
@@ -260,15 +266,15 @@ class _Run:
         self._ids |= {track.id for track in tracks}
 
     def _score(self, frame: LabelledFrame, tracks: Sequence[Track]) -> dict[int, Track]:
-        """The track of every person who was found, by row."""
+        """Match tracks to true people; row of each person found -> track."""
         if frame.joints_m.size and not np.isfinite(frame.joints_m).any():
-            return {}  # somebody is there and not a joint is trusted: nobody is missed, and nobody false
+            return {}  # no joint of the truth is known: the frame is not scored
         in_view = frame.visible.sum(axis=1) >= self._in_view_joints
         self._persons |= set(np.flatnonzero(in_view).tolist())
         return self._scores.add(frame.joints_m, in_view, tracks)
 
     def figures(self, exact_joints: bool) -> TrackFigures:
-        """Of the whole sequence."""
+        """Figures of the whole sequence."""
         errors_m = np.concatenate([np.zeros(0), *self._errors_m])
         jitter = self._jitter(exact_joints)
         return TrackFigures(1, self._scores.counts(), len(self._persons), len(self._ids), jitter, errors_m)
@@ -281,13 +287,13 @@ class _Run:
                 jitter += jitter_at_rest(found_m, true_m, times_s)
             else:
                 jitter += jitter_without_truth(found_m, times_s)
-        if self._smoother is not None and not exact_joints:  # of smoothed joints the estimate is too small
+        if self._smoother is not None and not exact_joints:  # the estimate is too small for smoothed joints
             return replace(jitter, squares_m2=0.0, freedom=0)
         return jitter
 
 
 def _by_person(frames_m: Sequence[np.ndarray]) -> np.ndarray:
-    """Joints (P, J, 3) of every frame as (P, T, J, 3); NaN where a frame has fewer people."""
+    """Stack joints (P, J, 3) of every frame to (P, T, J, 3); NaN where a frame has fewer people."""
     people = max((len(joints_m) for joints_m in frames_m), default=0)
     padded = [np.pad(m, ((0, people - len(m)), (0, 0), (0, 0)), constant_values=np.nan) for m in frames_m]
     return np.stack(padded, axis=1) if padded else np.zeros((0, 0, 0, 3))

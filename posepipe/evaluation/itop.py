@@ -1,7 +1,7 @@
-"""ITOP's own measure: the share of joints within 10 cm, one prediction a joint and frame, hidden joints too.
+"""ITOP benchmark: share of joints within 10 cm, one prediction for each joint and frame, including hidden joints.
 
-Printed beside what others reported on the same frames. They learned from ITOP's training frames, of the same camera and
-room; a model of posepipe's own has seen renders only.
+Scores are printed beside published results on the same frames. Those methods were trained on ITOP's training frames, of
+the same camera and place; posepipe models are trained on rendered frames only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROWS = {
     **{f"{row}s": (f"left_{row}", f"right_{row}") for row in ("hip", "knee")},
     "feet": ("left_foot", "right_foot"),
 }
-"""Rows of the benchmark's table, each the mean of its joints."""
+"""Rows of the benchmark's table; each is the mean of its joints."""
 UPPER_BODY = ("head", "neck", "shoulders", "elbows", "hands")
 LOWER_BODY = ("hips", "knees", "feet")
 
@@ -42,8 +42,8 @@ PUBLISHED = {
         "Moon et al. 2018, V2V": 83.4,
     },
 }
-"""Percent of all 15 joints, test frames. The forest, IEF and RTW were measured by Haque et al., ECCV 2016, beside their
-own; V2V is Moon et al., CVPR 2018; A2J is Xiong et al., ICCV 2019."""
+"""Percent over all 15 joints, test frames. Forest, IEF, RTW and Haque et al. are from Haque et al., ECCV 2016; V2V is
+Moon et al., CVPR 2018; A2J is Xiong et al., ICCV 2019."""
 FOREST_SIDE = {
     "head": 63.8,
     "neck": 86.4,
@@ -55,11 +55,11 @@ FOREST_SIDE = {
     "knees": 65.7,
     "feet": 61.3,
 }
-"""The forest's rows, side view: Haque et al., ECCV 2016."""
+"""Rows of the forest of Shotton et al., side view (Haque et al., ECCV 2016)."""
 
 
 def itop_scores(joints: JointScores) -> dict[str, float]:
-    """Percent of joints within 10 cm, by row, and of upper body, lower body and all; NaN where there is no truth.
+    """Percent of joints within 10 cm, by row, and for upper body, lower body and all; NaN where there is no truth.
 
     References
     ----------
@@ -76,28 +76,29 @@ def itop_scores(joints: JointScores) -> dict[str, float]:
 
 
 def itop_view(paths: Sequence[str | Path]) -> str:
-    """Which of the two cameras files are of, by their names: "side", "top", or "" where they do not say."""
+    """Camera of some files, by their names: "side", "top", or "" if unknown."""
     views = {next((view for view in PUBLISHED if f"_{view}_" in Path(path).name), "") for path in paths}
     return views.pop() if len(views) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItopReport(Report):
-    """A report with ITOP's own table below it."""
+    """Report with ITOP's table."""
 
-    view: str = ""  #: "side" or "top"; without one there is nothing to stand beside
+    view: str = ""  #: "side" or "top"; "" = no published results
 
     @classmethod
     def of(cls, report: Report, view: str) -> ItopReport:
-        return cls(report.frames, report.parts, report.joints, report.presence, view)
+        """Extend a report by ITOP's table for a view."""
+        return cls(report.frames, report.parts, report.joints, report.detection, view)
 
     def to_dict(self) -> dict:
-        """Every figure, ITOP's under ``itop``."""
+        """Every figure, with ITOP's under ``itop``."""
         scores = {row: value if np.isfinite(value) else None for row, value in itop_scores(self.joints).items()}
         return {**Report.to_dict(self), "itop": scores}
 
     def text(self) -> str:
-        """For the terminal."""
+        """Format for the terminal."""
         return f"{Report.text(self)}\n{self._table()}"
 
     def _table(self) -> str:

@@ -1,4 +1,4 @@
-"""ITOP's frames with its joints, in the words of a body: scored like datasets and NPZ packs."""
+"""ITOP's frames as labelled frames of a body."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ from posepipe.sources.formats.itop import JOINTS, ItopDepthMap, read_itop_labels
 
 
 class LabelledItop:
-    """The valid frames of one file of ITOP; whose a pixel is says the file's segmentation.
+    """Valid frames of one file of ITOP; people are segmented by the labels of the file.
 
     docs/reference/formats.md describes the files.
+
+    Parameters
+    ----------
+    path : the file of depth maps, beside that of the labels
+    body : BodyDefinition
 
     Raises
     ------
     FormatError
-        When the labels are missing, damaged or of other frames, or name no joint that the body knows.
+        When the labels are missing, damaged or of other frames, or share no joint with the body.
     """
 
-    source_revision = ""  # made by no program of ours
+    source_revision = ""  # not made by posepipe
     has_parts = False
 
     def __init__(self, path: str | Path, body: BodyDefinition) -> None:
@@ -35,7 +40,7 @@ class LabelledItop:
         self.name = str(path)
         self._depth = ItopDepthMap(path)
         self._labels = read_itop_labels(path)
-        self._check_that_labels_fit()
+        self._check_labels()
         self._rows = np.flatnonzero(self._labels.valid)
         self._columns = {body.joint_index(joint): k for k, joint in enumerate(JOINTS) if joint in body.joints}
         if not self._columns:
@@ -43,7 +48,7 @@ class LabelledItop:
 
     @cached_property
     def content(self) -> str:
-        """Names the frames: a hash of both files."""
+        """Identifies the frames: a hash of both files."""
         hashes = []
         for path in (self._depth.path, self._labels.path):
             with disk_errors(path), path.open("rb") as stream:
@@ -64,12 +69,12 @@ class LabelledItop:
         people = self._labels.person(row).astype(np.uint8)
         return LabelledFrame(depth, np.zeros_like(people), people, joints_m, visible)
 
-    def _check_that_labels_fit(self) -> None:
+    def _check_labels(self) -> None:
         frames, labels = len(self._depth), len(self._labels.valid)
         if frames != labels:
             raise FormatError(self._labels.path, f"labels of {labels} frames, {self._depth.path} holds {frames}")
-        mine, theirs = self._depth.ids, self._labels.ids
-        if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
+        own_ids, label_ids = self._depth.ids, self._labels.ids
+        if own_ids is not None and label_ids is not None and not np.array_equal(own_ids, label_ids):
             raise FormatError(self._labels.path, f"labels of other frames than those in {self._depth.path}: ids differ")
         if not self._labels.valid.any():
             raise FormatError(self._labels.path, "is_valid: no frame is valid, so there is nothing to score")

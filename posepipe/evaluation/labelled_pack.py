@@ -1,4 +1,4 @@
-"""Recordings with joints that another system measured: NPZ packs as labelled frames, to be scored beside datasets."""
+"""NPZ packs with joints measured by another system, as labelled frames."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from posepipe.sources.formats.itop import is_itop
 from posepipe.sources.formats.npz_pack import NpzPack
 
 KINECT_NAMES = {"neck": "shoulder_center", "torso": "spine", "pelvis": "hip_center"}
-"""Our name of a joint -> the Kinect SDK's, where they differ."""
+"""posepipe's name of a joint -> the Kinect SDK's, where they differ."""
 FAR_M, FAR_SHARE = 1.5, 0.2
-"""Where so many readings lie so far from every joint, the joints are not those of the readings."""
-_LOOKS, _LOOK_STEP = 32, 4  # frames looked at to find that out, and one pixel in 4 x 4
+"""When more than FAR_SHARE of the readings lie further than FAR_M from every joint, joints and depth do not match."""
+_CHECKED_FRAMES, _PIXEL_STEP = 32, 4  # frames checked, and one pixel in 4 x 4
 
 
 def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSequence:
@@ -31,12 +31,16 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
     Parameters
     ----------
     paths : all of one kind
-    body : whose joints are looked for in packs and in ITOP; a dataset brings its own
+    body : of packs and of ITOP; a dataset has its own
+
+    Returns
+    -------
+    FrameSequence
 
     Raises
     ------
     FormatError, ValueError, PosepipeError
-        When a file is not what it should be, bodies differ, or kinds are mixed.
+        When a file is malformed, bodies differ, or kinds are mixed.
     """
     packs = [path for path in map(Path, paths) if path.is_file() and not is_dataset(path)]
     if not packs:
@@ -53,20 +57,25 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether a file stands for labelled frames of our own: a dataset's manifest, or a recording."""
+    """Whether a file is the manifest of a dataset, or a recording."""
     return path.name == MANIFEST_NAME or is_recording(path)
 
 
 class LabelledPack:
-    """The frames of an NPZ pack with its true joints, in the words of a body; see docs/reference/formats.md.
+    """Frames of an NPZ pack with true joints, as labelled frames of a body; see docs/reference/formats.md.
+
+    Parameters
+    ----------
+    path : the pack
+    body : BodyDefinition
 
     Raises
     ------
     FormatError
-        When the pack has no joint that the body knows, or does not say whose pixels are whose.
+        When the pack shares no joint with the body, or does not assign pixels to people.
     """
 
-    source_revision = ""  # made by no program of ours
+    source_revision = ""  # not made by posepipe
 
     def __init__(self, path: str | Path, body: BodyDefinition) -> None:
         self.body = body
@@ -75,17 +84,18 @@ class LabelledPack:
         self._pack = NpzPack(path)
         self._joints_m = _true_joints(self._pack, body)  # float32 (N, P, J, 3), metres, NaN = unknown
         _check_labels(self._pack, body, self._joints_m.shape[1])
-        self._check_that_joints_fit()
-        if self._pack.trusted is not None:  # only now: a limb whose joints are in doubt still belongs to its person
+        self._check_joints()
+        if self._pack.trusted is not None:  # after the check: a limb with untrusted joints still belongs to its person
             self._joints_m[~_in_body_order(self._pack.trusted, self._pack, body, missing=False)] = np.nan
 
     @property
     def has_parts(self) -> bool:
+        """Whether the pack labels pixels with body parts."""
         return self._pack.parts is not None
 
     @property
     def content(self) -> str:
-        """Names the frames: a hash of depth, camera, labels and joints."""
+        """Identifies the frames: a hash of depth, camera, labels and joints."""
         own = self._pack.intrinsics
         arrays = {
             "depth_mm": self._pack.depth_mm,
@@ -98,7 +108,7 @@ class LabelledPack:
 
     @property
     def sequences(self) -> tuple[SequenceRows, ...]:
-        """Rows of one sequence, by `name` ("sequence:frame"), else all where the pack has times; else none."""
+        """Rows of each sequence, by `name` ("sequence:frame"); without names, all rows if times are given."""
         arrays = read_npz(self._pack.path, "an NPZ pack", ("name", "timestamp_s"))
         if "name" not in arrays:
             whole = SequenceRows(self._pack.path.stem, range(len(self)), exact_joints=False)
@@ -128,8 +138,8 @@ class LabelledPack:
             visible=np.isfinite(joints_m).all(axis=-1),
         )
 
-    def _check_that_joints_fit(self) -> None:
-        """Refuse rooms that nobody was cut out of, and joints in other units or axes."""
+    def _check_joints(self) -> None:
+        """Raise FormatError for frames that are not cut out, and for joints in other units or axes."""
         distances_m = np.concatenate([np.zeros(0), *self._distances_to_joints()])
         far = float((distances_m > FAR_M).mean()) if len(distances_m) else 0.0
         if far > FAR_SHARE:
@@ -140,10 +150,10 @@ class LabelledPack:
             )
 
     def _distances_to_joints(self) -> Iterator[np.ndarray]:
-        """Of some pixels of some frames to their person's nearest joint, float (N,), metres."""
-        for index in range(0, len(self), max(1, len(self) // _LOOKS)):
+        """Distances of some pixels of some frames to the nearest joint of their person, float (N,), metres."""
+        for index in range(0, len(self), max(1, len(self) // _CHECKED_FRAMES)):
             frame = self[index]
-            every = (slice(None, None, _LOOK_STEP),) * 2
+            every = (slice(None, None, _PIXEL_STEP),) * 2
             points_m = frame.depth.intrinsics.deproject(frame.depth.depth_m)[every]
             for person, joints_m in enumerate(frame.joints_m, start=1):
                 own = points_m[(frame.people[every] == person) & (points_m[..., 2] > 0)]
@@ -153,7 +163,7 @@ class LabelledPack:
 
 
 def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:
-    """Joints in the body's order: float32 (N, P, J, 3), metres; NaN for those that the pack does not name."""
+    """Joints in the order of the body: float32 (N, P, J, 3), metres; NaN for those absent from the pack."""
     if pack.joints_m is None or not pack.joint_names:
         raise FormatError(
             pack.path, "no truth to compare with; wanted joints_m (N, J, 3) in metres, and joint_names (J,)"
@@ -170,7 +180,7 @@ def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:
 
 
 def _in_body_order(values: np.ndarray, pack: NpzPack, body: BodyDefinition, missing: float) -> np.ndarray:
-    """Values (N, J, ...) or (N, P, J, ...) of the pack's joints as (N, P, J, ...) of the body's."""
+    """Reorder values (N, J, ...) or (N, P, J, ...) from the pack's joints to (N, P, J, ...) of the body's."""
     assert pack.joints_m is not None
     if pack.joints_m.ndim == 3:
         values = values[:, None]
@@ -182,10 +192,10 @@ def _in_body_order(values: np.ndarray, pack: NpzPack, body: BodyDefinition, miss
 
 
 def _columns(pack: NpzPack, body: BodyDefinition) -> list[int | None]:
-    """For each joint of the body, where the pack has it."""
+    """Column in the pack of each joint of the body; None = absent."""
     names = pack.joint_names
-    called = [(joint, KINECT_NAMES.get(joint)) for joint in body.joints]
-    return [next((names.index(name) for name in own if name in names), None) for own in called]
+    aliases = [(joint, KINECT_NAMES.get(joint)) for joint in body.joints]
+    return [next((names.index(name) for name in own if name in names), None) for own in aliases]
 
 
 def _check_labels(pack: NpzPack, body: BodyDefinition, people: int) -> None:

@@ -1,4 +1,4 @@
-"""How good parts and joints are: part accuracy, joint average precision, shares within 10 and 15 cm, flips."""
+"""Metrics of parts and joints: part accuracy, average precision, shares within 10 and 15 cm, flips."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from itertools import pairwise
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.results import RIGHT_M, JointProposal, Pose
+from posepipe.results import RIGHT_M, Joint, JointProposal, Pose
 
 NEAR_M = 0.15
-TWISTED_M = 0.1
-"""A pair is swapped when exchanging left and right brings it this much nearer to the truth, on average."""
+"""Radius of the shares within 15 cm."""
+SWAP_GAIN_M = 0.1
+"""Minimum gain, by exchanging left and right, of the mean error of a person whose sides are swapped."""
 
 
 @dataclass(slots=True, eq=False)
 class PartScores:
-    """Confusion of parts over person pixels. Class 0 is left out of the accuracy."""
+    """Confusion of parts over person pixels; class 0 is left out of the accuracy."""
 
     body: BodyDefinition
     confusion: np.ndarray = field(init=False)  #: int64 (C, C), true class, predicted class
@@ -27,13 +28,13 @@ class PartScores:
         self.confusion = np.zeros((self.body.n_classes,) * 2, np.int64)
 
     def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        """Count pixels: two uint8 arrays of one shape; where the truth is 0 they are passed over."""
+        """Count pixels of two uint8 arrays of one shape; pixels of true class 0 are left out."""
         person = truth > 0
         pairs = truth[person].astype(np.int64) * self.body.n_classes + predicted[person]
         self.confusion += np.bincount(pairs, minlength=self.confusion.size).reshape(self.confusion.shape)
 
     def recall(self) -> dict[str, float]:
-        """Share of each part's true pixels that were labelled so; parts never seen are absent."""
+        """Share of the true pixels of each part with the right label; parts without pixels are absent."""
         truth = self.confusion.sum(axis=1)
         return {
             part: float(self.confusion[code, code] / truth[code])
@@ -42,42 +43,45 @@ class PartScores:
         }
 
     def mean_accuracy(self) -> float:
-        """Mean of the parts' recalls, so that small parts weigh as much as large ones; NaN without pixels."""
+        """Mean recall over parts, which weights small and large parts equally; NaN without pixels."""
         recall = self.recall()
         return float(np.mean(list(recall.values()))) if recall else float("nan")
 
 
 @dataclass(slots=True, eq=False)
 class DetectionScores:
-    """Who was found in whole frames, and what was taken for a person."""
+    """Detection of people in whole frames: missed people, false people, background labelled as a person."""
 
     frames: int = 0
-    people: int = 0  #: true ones who show enough to be asked for
+    people: int = 0  #: true people in view
     missed: int = 0
     false_people: int = 0
-    room_pixels: int = 0  #: with a reading, and nobody's
-    room_taken: int = 0  #: of those, the ones labelled with a body part
+    background_pixels: int = 0  #: with a reading
+    labelled_pixels: int = 0  #: of the background, labelled with a body part
 
-    def add(self, missed: int, people: int, false_people: int, room: np.ndarray, parts: np.ndarray) -> None:
-        """Count one frame; ``room`` bool and ``parts`` uint8, both (H, W)."""
+    def add(self, missed: int, people: int, false_people: int, background: np.ndarray, parts: np.ndarray) -> None:
+        """Count one frame; ``background`` bool and ``parts`` uint8, both (H, W)."""
         self.frames += 1
         self.people += people
         self.missed += missed
         self.false_people += false_people
-        self.room_pixels += int(np.count_nonzero(room))
-        self.room_taken += int(np.count_nonzero(parts[room]))
+        self.background_pixels += int(np.count_nonzero(background))
+        self.labelled_pixels += int(np.count_nonzero(parts[background]))
 
     def figures(self) -> dict[str, float]:
-        """Share of people missed, false people a frame, share of room pixels taken for people; NaN without any."""
+        """Share of people missed, false people per frame, share of background labelled as people; NaN without any."""
+        pixels = self.background_pixels
         return {
             "people missed": self.missed / self.people if self.people else float("nan"),
             "false people a frame": self.false_people / self.frames if self.frames else float("nan"),
-            "room pixels taken for people": self.room_taken / self.room_pixels if self.room_pixels else float("nan"),
+            "room pixels taken for people": self.labelled_pixels / pixels if pixels else float("nan"),
         }
 
 
 @dataclass(slots=True)
 class _JointTally:
+    """Counts and errors of one joint."""
+
     visible: int = 0
     hidden: int = 0
     errors_visible: list[float] = field(default_factory=list)  #: metres; infinity = missing
@@ -87,15 +91,15 @@ class _JointTally:
 
 @dataclass(slots=True, eq=False)
 class JointScores:
-    """Errors, proposals and flips of the joints over many people."""
+    """Errors, proposals and flips of joints over many people."""
 
     body: BodyDefinition
     _tally: dict[str, _JointTally] = field(init=False)
     views: list[tuple[float, float, float]] = field(default_factory=list)  #: (distance m, yaw rad, share within 10 cm)
     people: int = 0
     stated: list[tuple[float, bool]] = field(default_factory=list)  #: (confidence, right) of every joint of a pose
-    twisted: int = 0  #: people whose left and right are exchanged
-    turned: int = 0  #: people taken to face the wrong way
+    left_right_swapped: int = 0  #: number of people with left and right exchanged
+    facing_reversed: int = 0  #: number of people whose pose faces the wrong way
 
     def __post_init__(self) -> None:
         self._tally = {joint: _JointTally() for joint in self.body.joints}
@@ -107,14 +111,14 @@ class JointScores:
         pose: Pose,
         proposals: Sequence[JointProposal] = (),
     ) -> None:
-        """Score one person; of whom no joint is known is passed over.
+        """Score one person; a person without known joints is left out.
 
         Parameters
         ----------
-        joints_m : float (J, 3), true joints, metres, camera axes; NaN = nobody knows where it is, and it is left out
+        joints_m : float (J, 3), true joints, metres, camera axes; NaN = unknown, left out
         visible : bool (J,)
-        pose : the joints found; a joint that is missing counts as an error
-        proposals : every proposal made; for average precision, those that the pose was not made from count too
+        pose : the joints found; a missing joint counts as an error
+        proposals : all proposals; for average precision, those that were not chosen for the pose count too
         """
         known = np.isfinite(joints_m).all(axis=1)
         if not known.any():
@@ -122,7 +126,7 @@ class JointScores:
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
         chosen = set(pose.source_proposals)
-        passed_over = [proposal for proposal in proposals if proposal not in chosen]
+        not_chosen = [proposal for proposal in proposals if proposal not in chosen]
         for row in np.flatnonzero(known):
             joint = self.body.joints[row]
             tally = self._tally[joint]
@@ -137,36 +141,45 @@ class JointScores:
             else:
                 tally.hidden += 1
                 tally.errors_hidden.append(error)
-            alternatives = [proposal for proposal in passed_over if proposal.joint == joint]
+            scored: list[JointProposal | Joint] = [proposal for proposal in not_chosen if proposal.joint == joint]
             if joint in pose.joints:
-                alternatives.append(pose.joints[joint])
-            _add_proposals(tally, joints_m[row], bool(visible[row]), alternatives)
+                scored.append(pose.joints[joint])
+            _add_proposals(tally, joints_m[row], bool(visible[row]), scored)
         shown = np.asarray(visible, bool) & known
         if shown.any():
             right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < RIGHT_M
             self.views.append((float(joints_m[known, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
-        self.twisted += _is_twisted(found, joints_m, self.body)
-        self.turned += _is_turned(found, joints_m, self.body)
+        self.left_right_swapped += _is_swapped(found, joints_m, self.body)
+        self.facing_reversed += _is_reversed(found, joints_m, self.body)
 
     def table(self) -> dict[str, dict[str, float]]:
-        """Figures of every joint: ap, within_10cm and within_15cm (visible, all), hidden_within_15cm, median_m."""
+        """Figures of every joint: average precision, shares within 10 and 15 cm, median visible error in metres."""
         return {joint: _figures(tally) for joint, tally in self._tally.items()}
 
     def means(self) -> dict[str, float]:
-        """Mean of every column over the joints that have it; `ap` becomes `map`; and the flip rates."""
+        """Mean of every column of `table` over the joints that have it, with `ap` as `map`, and the flip rates."""
         table = self.table()
         columns = next(iter(table.values())).keys() if table else ()
         means = {c: _nanmean([row[c] for row in table.values()]) for c in columns}
         if "ap" in means:
             means["map"] = means.pop("ap")
         people = max(self.people, 1)
-        return {**means, "left_right_flips": self.twisted / people, "front_back_flips": self.turned / people}
+        return {
+            **means,
+            "left_right_flips": self.left_right_swapped / people,
+            "front_back_flips": self.facing_reversed / people,
+        }
 
     def calibration(self, bins: int = 10) -> list[dict[str, float]]:
-        """Stated confidence against the share that lies within 10 cm, seen joints and hidden ones.
+        """Confidence compared with the share of joints within 10 cm, over visible and hidden joints.
 
-        One row for each of ``bins`` equal ranges of confidence that has joints: mean ``confidence``, share ``right``,
-        ``joints``.
+        Parameters
+        ----------
+        bins : number of equal ranges of confidence
+
+        Returns
+        -------
+        One row for each range that has joints: mean ``confidence``, share ``right``, number of ``joints``
         """
         if not self.stated:
             return []
@@ -183,7 +196,7 @@ class JointScores:
         ]
 
     def calibration_error(self) -> float:
-        """Mean gap between stated confidence and share right, over joints; NaN without any.
+        """Mean difference between confidence and share right, over joints; NaN without any.
 
         References
         ----------
@@ -196,21 +209,23 @@ class JointScores:
         return float(sum(gaps) / len(self.stated))
 
     def by_distance(self, edges_m: Sequence[float] = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)) -> dict[str, float]:
-        """Share of visible joints within 10 cm of people at each distance; NaN where there is nobody."""
+        """Share of visible joints within 10 cm, by distance of the person; NaN for an empty bin."""
         return _binned(np.array([(d, share) for d, _, share in self.views]), edges_m, "{:g}-{:g} m")
 
     def by_yaw(self, edges_deg: Sequence[float] = (0, 30, 60, 90, 120, 150, 180)) -> dict[str, float]:
-        """The same by how far people are turned away from the camera: 0 faces it, 180 shows the back."""
-        turned = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
-        return _binned(turned, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
+        """Share of visible joints within 10 cm, by absolute yaw: 0 faces the camera, 180 shows the back."""
+        rows = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
+        return _binned(rows, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
 
 
-def _add_proposals(tally: _JointTally, truth: np.ndarray, visible: bool, proposals: list[JointProposal]) -> None:
-    """The first right proposal is a true positive, all others are false; right ones of a hidden joint count as nothing.
+def _add_proposals(
+    tally: _JointTally, truth: np.ndarray, visible: bool, proposals: Sequence[JointProposal | Joint]
+) -> None:
+    """Count the first right proposal as a true positive, all others as false; ignore right ones of a hidden joint.
 
     References
     ----------
-    Shotton et al., CVPR 2011, section 4: all proposals count, not only the best.
+    Shotton et al., CVPR 2011, section 4.
     """
     hit = False
     for proposal in sorted(proposals, key=lambda p: -p.confidence):
@@ -230,7 +245,7 @@ def _binned(rows: np.ndarray, edges: Sequence[float], label: str) -> dict[str, f
 
 
 def _yaw(joints_m: np.ndarray, body: BodyDefinition) -> float:
-    """How far a person is turned from facing the camera, radians: 0 when left lies straight to the image's right."""
+    """Yaw of a person relative to facing the camera, radians: 0 when left is at the right of the image."""
     x, z = _across(joints_m, body)
     return float(np.arctan2(z, x))
 
@@ -264,11 +279,15 @@ def average_precision(proposals: Sequence[tuple[float, bool]], n_true: int) -> f
     Parameters
     ----------
     proposals : (confidence, right) pairs
-    n_true : how many there were to find; NaN is returned for 0
+    n_true : number of true joints
+
+    Returns
+    -------
+    float, NaN when ``n_true`` is 0
 
     References
     ----------
-    Everingham et al., IJCV 2010: precision at a recall is the best precision at that recall or more.
+    Everingham et al., IJCV 2010: precision at a recall is the maximum precision at that recall or more.
     """
     if n_true == 0:
         return float("nan")
@@ -282,23 +301,24 @@ def average_precision(proposals: Sequence[tuple[float, bool]], n_true: int) -> f
     return float(best_from_here[right].sum() / n_true)
 
 
-def _is_twisted(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
+def _is_swapped(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
+    """Whether exchanging left and right lowers the mean error by more than SWAP_GAIN_M."""
     mirror = body.mirrored_joints()
     paired = mirror != np.arange(len(mirror))
-    straight = np.linalg.norm(found - truth, axis=1)[paired]
+    direct = np.linalg.norm(found - truth, axis=1)[paired]
     crossed = np.linalg.norm(found - truth[mirror], axis=1)[paired]
-    known = np.isfinite(straight) & np.isfinite(crossed)
-    return bool(known.any() and (straight[known] - crossed[known]).mean() > TWISTED_M)
+    known = np.isfinite(direct) & np.isfinite(crossed)
+    return bool(known.any() and (direct[known] - crossed[known]).mean() > SWAP_GAIN_M)
 
 
-def _is_turned(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
-    """Whether the mean line from right to left, over all mirror pairs, points the wrong way."""
+def _is_reversed(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
+    """Whether the mean vector from right to left, over all mirror pairs, is reversed."""
     across = [_across(places, body) for places in (found, truth)]
     return bool(np.isfinite(across).all() and float(across[0] @ across[1]) < 0)
 
 
 def _across(places: np.ndarray, body: BodyDefinition) -> np.ndarray:
-    """Mean of left minus right over all mirror pairs, level (x and z): (2,); NaN where nothing is paired."""
+    """Mean of left minus right over all mirror pairs, x and z only: (2,); NaN without pairs."""
     mirror = body.mirrored_joints()
     left = np.array([j for j, name in enumerate(body.joints) if name.startswith("left_")], int)
     gap = (places[left] - places[mirror[left]])[:, [0, 2]]

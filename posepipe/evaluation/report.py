@@ -1,4 +1,4 @@
-"""Evaluations on paper: figures as JSON, or a folder with tables, figures and the confusion of parts."""
+"""Reports of evaluations: figures as JSON, or a folder with tables and plots."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _PLOT_PX, _FRAME_PX = 360, 60
 
 
 class Figures(Protocol):
-    """Whatever was measured, of poses or of tracks."""
+    """Report of poses or of tracks."""
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON."""
 
 
 def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) -> None:
-    """Write ``report.md``, ``figures.json``, and pictures of each model's confusion of parts and calibration.
+    """Write ``report.md``, ``figures.json``, and plots of each model's confusion of parts and calibration.
 
     Parameters
     ----------
-    folder : made if needed
-    title : which frames were scored
+    folder : created if needed
+    title : name of the frames that were scored
     reports : by name of the model
     """
     folder = Path(folder)
@@ -62,13 +62,23 @@ def _write_picture(path: Path, image: np.ndarray) -> None:
 
 
 def write_figures(path: str | Path, title: str, reports: Mapping[str, Figures]) -> None:
-    """Write every figure as JSON: ``title`` says of which frames, ``reports`` are by name of the model."""
+    """Write every figure as JSON.
+
+    Parameters
+    ----------
+    path : replaced in one step
+    title : name of the frames that were scored
+    reports : by name of the model
+    """
     figures = {"frames": title, "models": {name: report.to_dict() for name, report in reports.items()}}
     replace_file(path, json.dumps(figures, indent=1).encode() + b"\n")
 
 
 def draw_confusion(confusion: np.ndarray, body: BodyDefinition) -> np.ndarray:
-    """Rows: true part; columns: predicted; darker = a larger share of the row. uint8 (H, W, 3) BGR."""
+    """Draw the confusion of parts: uint8 (H, W, 3) BGR.
+
+    Rows are true parts, columns predicted ones; a darker cell is a larger share of its row.
+    """
     counts = confusion[1:, 1:].astype(np.float64)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     size = _CELL_PX * len(body.parts)
@@ -83,7 +93,10 @@ def draw_confusion(confusion: np.ndarray, body: BodyDefinition) -> np.ndarray:
 
 
 def draw_calibration(rows: Sequence[Mapping[str, float]]) -> np.ndarray:
-    """Stated confidence across, share within 10 cm upwards, a disc a bin by its joints: uint8 (H, W, 3) BGR."""
+    """Draw the share of joints within 10 cm over the confidence: uint8 (H, W, 3) BGR.
+
+    Each bin is a disc whose area grows with its number of joints.
+    """
     image = np.full((_PLOT_PX + _FRAME_PX, _PLOT_PX + _FRAME_PX, 3), 255, np.uint8)
 
     def place(confidence: float, right: float) -> tuple[int, int]:
@@ -92,9 +105,9 @@ def draw_calibration(rows: Sequence[Mapping[str, float]]) -> np.ndarray:
     grey, ink = (200, 200, 200), (60, 60, 60)
     cv2.rectangle(image, place(0, 0), place(1, 1), grey, 1)
     cv2.line(image, place(0, 0), place(1, 1), grey, 1, cv2.LINE_AA)
-    most = max((row["joints"] for row in rows), default=1)
+    max_joints = max((row["joints"] for row in rows), default=1)
     for row in rows:
-        radius = 3 + round(9 * float(np.sqrt(row["joints"] / most)))
+        radius = 3 + round(9 * float(np.sqrt(row["joints"] / max_joints)))
         cv2.circle(image, place(row["confidence"], row["right"]), radius, (160, 90, 30), cv2.FILLED, cv2.LINE_AA)
     for text, at in (("0", (-0.01, -0.06)), ("1", (0.98, -0.06)), ("stated confidence", (0.28, -0.12)),
                      ("1", (-0.06, 0.97)), ("within", (-0.17, 0.55)), ("10 cm", (-0.16, 0.49))):  # fmt: skip

@@ -1,4 +1,4 @@
-"""How good tracks are: identity switches, misses and false people over a sequence; jitter of joints at rest."""
+"""Metrics of tracks: identity switches, misses and false people over a sequence; jitter of joints at rest."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from scipy.optimize import linear_sum_assignment
 from posepipe.results import Track
 
 GATE_M = 0.5
-"""Whose joints lie on average further from a person's than this is not that person."""
+"""Maximum mean distance between the joints of a track and those of the same person."""
 REST_M_S = 0.05
-"""A joint that moves slower rests."""
-LEAST_REST_S = 0.3
-"""Shorter rests are turning points."""
+"""Speed below which a joint is at rest."""
+MIN_REST_S = 0.3
+"""Minimum duration of a rest; shorter ones are reversals of motion."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackCounts:
-    """What was counted on some sequences; counts of several are added.
+    """Counts on some sequences; counts of several sequences are added.
 
     References
     ----------
@@ -29,23 +29,23 @@ class TrackCounts:
     """
 
     people: int = 0  #: true people in view, summed over frames
-    found: int = 0  #: tracks that had to be somebody's, summed over frames
-    misses: int = 0  #: people in view whom no track is near
-    false_people: int = 0  #: tracks that are near nobody
-    switches: int = 0  #: times that a person had another id than when last found
-    identified: int = 0  #: people found under the one id that is theirs, each person one id, so that most are
+    found: int = 0  #: tracks that are scored, summed over frames
+    misses: int = 0  #: people in view without a track, summed over frames
+    false_people: int = 0  #: tracks without a person, summed over frames
+    switches: int = 0  #: number of times that the id of a person differs from their last one
+    identified: int = 0  #: people found under their id in the best one-to-one assignment of ids, summed over frames
 
     def __add__(self, other: TrackCounts) -> TrackCounts:
         return TrackCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def mota(self) -> float:
-        """1 - (misses + false people + switches) / people; NaN where nobody is."""
+        """1 - (misses + false people + switches) / people; NaN without people."""
         return 1 - (self.misses + self.false_people + self.switches) / self.people if self.people else float("nan")
 
     @property
     def idf1(self) -> float:
-        """Harmonic mean of the shares of people, and of tracks, that are identified; NaN where neither is."""
+        """Harmonic mean of the identified shares of people and of tracks; NaN without either."""
         both = self.people + self.found
         return 2 * self.identified / both if both else float("nan")
 
@@ -54,31 +54,34 @@ class TrackCounts:
 class TrackScores:
     """Matches the tracks of one sequence with the true people, frame by frame, and counts.
 
-    In a frame, whoever was found under an id in the frame before stays with it while the two are within
-    the gate; the others are matched so that as many as can be are, and then so that the sum of distances
-    is least (Bernardin and Stiefelhagen 2008, section 2.1.2). A person out of view is not missed, and
-    a track near him is no false one.
+    A pair of the last frame stays matched while both are within the gate. The others are matched with the maximum
+    number of pairs, and among these the minimum sum of distances. A person out of view is not missed, and a track near
+    them is not false.
+
+    References
+    ----------
+    Bernardin and Stiefelhagen 2008, section 2.1.2.
     """
 
     joints: tuple[str, ...]  #: names of the rows of the true joints
     gate_m: float = GATE_M
-    _matched: dict[int, int] = field(default_factory=dict, init=False)  #: person -> id, in the frame before
+    _matched: dict[int, int] = field(default_factory=dict, init=False)  #: person -> id in the last frame
     _last_id: dict[int, int] = field(default_factory=dict, init=False)
     _together: dict[tuple[int, int], int] = field(default_factory=dict, init=False)  #: (person, id) -> frames
     _counts: TrackCounts = field(default=TrackCounts(), init=False)
 
     def add(self, joints_m: np.ndarray, in_view: np.ndarray, tracks: Sequence[Track]) -> dict[int, Track]:
-        """Count one frame; the frames of a sequence come in order.
+        """Count the next frame of the sequence.
 
         Parameters
         ----------
         joints_m : float (P, J, 3), true joints, metres; person p is row p in every frame; NaN = unknown
-        in_view : bool (P,), who ought to be found
-        tracks : found
+        in_view : bool (P,), people who must be found
+        tracks : of the frame
 
         Returns
         -------
-        The track of every person who was found, by row
+        Row of each person found -> track
         """
         distances_m = np.array(
             [[mean_distance(truth, joints_of(track, self.joints)) for track in tracks] for truth in joints_m]
@@ -99,12 +102,12 @@ class TrackScores:
         return matched
 
     def _kept(self, tracks: Sequence[Track]) -> dict[int, int]:
-        """Pairs of the frame before whose id is here again: person -> row."""
+        """Pairs of the last frame whose id is present again: person -> row."""
         rows = {track.id: row for row, track in enumerate(tracks)}
         return {person: rows[id] for person, id in self._matched.items() if id in rows}
 
     def counts(self) -> TrackCounts:
-        """What was counted so far."""
+        """Counts of all frames so far."""
         people = sorted({person for person, _ in self._together})
         ids = sorted({id for _, id in self._together})
         frames = np.array([[self._together.get((person, id), 0) for id in ids] for person in people])
@@ -119,31 +122,31 @@ def match(distances_m: np.ndarray, kept: dict[int, int], gate_m: float) -> dict[
     Parameters
     ----------
     distances_m : float (P, T), metres; infinity = nothing to compare
-    kept : pairs that stay together while they are within the gate
-    gate_m : no pair is further apart
+    kept : row -> column, pairs that stay while they are within the gate
+    gate_m : maximum distance of a pair
 
     Returns
     -------
-    row -> column: the pairs kept, and among the others as many as can be, with the least sum of distances
+    row -> column: the pairs kept, and the maximum number of others with the minimum sum of distances
     """
     pairs = {row: col for row, col in kept.items() if distances_m[row, col] <= gate_m}
     rows = [row for row in range(distances_m.shape[0]) if row not in pairs]
     cols = [col for col in range(distances_m.shape[1]) if col not in pairs.values()]
     rest = distances_m[np.ix_(rows, cols)]
-    far = (min(rest.shape, default=0) + 1) * max(gate_m, 1e-9)  # worse than any number of pairs within the gate
+    far = (min(rest.shape, default=0) + 1) * max(gate_m, 1e-9)  # more than any sum of pairs within the gate
     chosen = zip(*linear_sum_assignment(np.where(rest <= gate_m, rest, far)), strict=True)
     return pairs | {rows[i]: cols[k] for i, k in chosen if rest[i, k] <= gate_m}
 
 
 def joints_of(track: Track | None, joints: Sequence[str]) -> np.ndarray:
-    """Places of some joints, float64 (J, 3), metres; NaN for those that were not found."""
+    """Places of some joints of a track, float64 (J, 3), metres; NaN = not found."""
     found = track.pose.joints if track is not None else {}
     places = [found[joint].xyz_m if joint in found else (np.nan,) * 3 for joint in joints]
     return np.array(places, float).reshape(-1, 3)
 
 
 def mean_distance(truth: np.ndarray, found: np.ndarray) -> float:
-    """Mean distance of the joints that both know, (J, 3) with NaN for the others; infinity when they share none."""
+    """Mean distance of the joints known to both, (J, 3) with NaN for unknown ones; infinity when there are none."""
     gaps = np.linalg.norm(truth - found, axis=1)
     known = np.isfinite(gaps)
     return float(gaps[known].mean()) if known.any() else float("inf")
@@ -151,12 +154,12 @@ def mean_distance(truth: np.ndarray, found: np.ndarray) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jitter:
-    """How much joints tremble that should keep still; that of several people is added."""
+    """Jitter of joints at rest; that of several people is added."""
 
-    squares_m2: float = 0.0  #: sum of squared distances that the spread is made of
-    freedom: int = 0  #: how many independent distances
-    steps_m: np.ndarray = field(default_factory=lambda: np.zeros(0))  #: from one frame to the next
-    samples: int = 0  #: joints in frames
+    squares_m2: float = 0.0  #: sum of squared distances from the mean of a rest
+    freedom: int = 0  #: degrees of freedom of that sum
+    steps_m: np.ndarray = field(default_factory=lambda: np.zeros(0))  #: distances from one frame to the next
+    samples: int = 0  #: number of joints at rest, summed over frames
 
     def __add__(self, other: Jitter) -> Jitter:
         return Jitter(
@@ -168,35 +171,40 @@ class Jitter:
 
     @property
     def spread_mm(self) -> float:
-        """Root mean square distance from the mean of a rest, millimetres in space; NaN where none rests."""
+        """Root mean square distance from the mean of a rest, millimetres in space; NaN without rests."""
         return 1000 * float(np.sqrt(self.squares_m2 / self.freedom)) if self.freedom else float("nan")
 
     @property
     def step_mm(self) -> float:
-        """Median distance from one frame to the next, millimetres in space; NaN where none rests."""
+        """Median distance from one frame to the next, millimetres in space; NaN without rests."""
         return 1000 * float(np.median(self.steps_m)) if len(self.steps_m) else float("nan")
 
 
 def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
-    """Measure the jitter of one person where the true joints are known.
+    """Measure the jitter of one person whose true joints are known.
 
-    A joint rests from one frame to the next when it was found in both, the truth moved slower than
-    ``rest_m_s`` and no more than LEAST_REST_S went by; a rest is an unbroken run of LEAST_REST_S or more.
-    What is looked at is found minus true, so that neither a constant offset nor the true motion counts.
-    The spread is pooled over all rests of all joints: the root of the sum of squared distances from each
-    rest's mean, over the sum of (frames - 1). The step is the median over all rests.
+    A joint rests between two frames when it was found in both, the truth moved slower than ``rest_m_s``, and at most
+    MIN_REST_S passed. A rest is an unbroken run of at least MIN_REST_S. Jitter is measured on found minus true places,
+    which removes constant offsets and true motion.
+
+    The spread is pooled over all rests of all joints: the root of the sum of squared distances from the mean of each
+    rest, over the sum of (frames - 1). The step is the median over all rests.
 
     Parameters
     ----------
     found_m : float (T, J, 3), metres; NaN = not found
     true_m : float (T, J, 3), metres
-    times_s : float (T,), rising
-    rest_m_s : metres a second
+    times_s : float (T,), seconds, increasing
+    rest_m_s : float, metres per second
+
+    Returns
+    -------
+    Jitter
     """
     errors_m = found_m - true_m
     seconds = np.diff(times_s)[:, None]
     speed_m_s = np.linalg.norm(np.diff(true_m, axis=0), axis=2) / seconds
-    resting = (speed_m_s < rest_m_s) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2) & (seconds <= LEAST_REST_S)
+    resting = (speed_m_s < rest_m_s) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2) & (seconds <= MIN_REST_S)
     rests = [errors_m[first : last + 1, joint] for joint, first, last in _rests(resting, times_s)]
     squares = sum(float(((rest - rest.mean(axis=0)) ** 2).sum()) for rest in rests)
     freedom = sum(len(rest) - 1 for rest in rests)
@@ -204,14 +212,13 @@ def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray,
 
 
 def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
-    """Estimate the jitter of one person of whom only the found joints are known.
+    """Estimate the jitter of one person whose true joints are unknown.
 
-    A joint rests from one frame to the next when the median of its places over LEAST_REST_S before lies
-    no further from that over LEAST_REST_S after than ``rest_m_s`` would carry it: jitter hardly moves
-    medians. Within a rest each place is compared with the middle of its two neighbours in time, where
-    even motion would take it. Independent noise of variance v along each axis gives these gaps 3/2 v,
-    so the spread is the root of 2/3 of their mean square. Noise that lasts for several frames, such as
-    smoothing leaves, is underestimated: compare nothing smoothed by it. The step is as in `jitter_at_rest`.
+    A joint rests between two frames when the medians of its places over MIN_REST_S before and after differ by less than
+    motion at ``rest_m_s``: jitter hardly changes medians. Within a rest, each place is compared with the mean of its
+    two neighbours in time. For independent noise of variance v along each axis, these differences have variance 3/2 v,
+    so the spread is the root of 2/3 of their mean square. Noise that is correlated over frames, as after smoothing, is
+    underestimated. The step is as in `jitter_at_rest`.
 
     Parameters are those of `jitter_at_rest`; frames are evenly spaced.
     """
@@ -224,11 +231,11 @@ def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: flo
 
 
 def _still(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float) -> np.ndarray:
-    """Whether joints rest from each frame to the next, by the medians before and after: bool (T - 1, J)."""
+    """Whether joints rest between adjacent frames, by the medians before and after: bool (T - 1, J)."""
     still = np.zeros((max(len(found_m) - 1, 0), found_m.shape[1]), bool)
     if len(found_m) < 2:
         return still
-    window = max(1, round(LEAST_REST_S / float(np.median(np.diff(times_s)))))
+    window = max(1, round(MIN_REST_S / float(np.median(np.diff(times_s)))))
     if len(found_m) < 2 * window:
         return still
     medians_m = np.median(np.lib.stride_tricks.sliding_window_view(found_m, window, axis=0), axis=-1)
@@ -239,16 +246,14 @@ def _still(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float) -> np.ndar
 
 
 def _rests(resting: np.ndarray, times_s: np.ndarray) -> list[tuple[int, int, int]]:
-    """Joint, first and last frame of every unbroken run of LEAST_REST_S or more in ``resting``, bool (T - 1, J)."""
+    """Joint, first and last frame of each run of at least MIN_REST_S in ``resting``, bool (T - 1, J)."""
     edges = np.diff(np.pad(resting.astype(np.int8), ((1, 1), (0, 0))), axis=0)
     runs = [
         (joint, int(first), int(last))
         for joint in range(resting.shape[1])
         for first, last in zip(*(np.flatnonzero(edges[:, joint] == sign) for sign in (1, -1)), strict=True)
     ]
-    return [
-        (joint, first, last) for joint, first, last in runs if times_s[last] - times_s[first] >= LEAST_REST_S - 1e-9
-    ]
+    return [(joint, first, last) for joint, first, last in runs if times_s[last] - times_s[first] >= MIN_REST_S - 1e-9]
 
 
 def _steps_m(rests: Sequence[np.ndarray]) -> np.ndarray:

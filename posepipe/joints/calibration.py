@@ -1,6 +1,6 @@
-"""Kernel: how certain proposals and joints are, mostly by logistic curves that were learned.
+"""Kernel: calibrated confidences of proposals and joints, and the fusion of two models by confidence.
 
-Of joints, each function takes one person's or many people's, in float32 or float64, and computes in float64.
+Functions of joints accept one person or many, in float32 or float64, and compute in float64.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from posepipe.joints.joint_parameters import FUSION_TERMS
 from posepipe.results import RIGHT_M
 
 MIN_SHARE = 1e-4
-"""Nothing is less certain than this, or more certain than 1 less this, before it is calibrated."""
+"""Shares are clipped to MIN_SHARE .. 1 - MIN_SHARE before calibration, to keep log-odds finite."""
 MAX_LOG_ODDS = 30.0
 MIN_MASS_M2 = 1e-9
 FULL_OVERRIDE_MARGIN = 0.2
-"""So much surer of a joint than the network that corrects it, the Gaussian alone is heard; half as much, half. On
-rendered people the network alone is better still, on real ones, who are otherwise than any rendered, it is not
-(docs/evaluation/accuracy.md)."""
+"""Confidence margin at which the Gaussian prior fully overrides the network; its weight falls linearly to zero. Real
+people differ from rendered ones, so the network alone is less accurate on them (docs/evaluation/ablations.md)."""
 MAX_DISAGREEMENT_M = 0.3
-"""Two models that disagree by more disagree as much as they can."""
+"""Upper bound, metres, of the distance between two models' joints in `fusion_terms`."""
 
 
 @njit(cache=True, inline="always")
@@ -47,12 +46,12 @@ def _confidence_of_mass(masses, confidence, out):
 
 
 def confidence_of_mass(masses_m2: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """Share of modes of such a mass that lie right.
+    """Calibrated confidence of modes, from their mass.
 
     Parameters
     ----------
-    masses_m2 : (L, M), square metres, of each landmark's modes; 0 = no mode
-    confidence : (L, 2), offset and slope of the log-odds against ln(mass)
+    masses_m2 : float (L, M), square metres, of the modes of each landmark; 0 = no mode
+    confidence : float (L, 2), offset and slope of the log-odds against ln(mass)
 
     Returns
     -------
@@ -80,8 +79,8 @@ def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
 
     Parameters
     ----------
-    sigma_m : any shape, metres, standard deviation an axis
-    radius_m : metres
+    sigma_m : float, any shape, metres, standard deviation along an axis
+    radius_m : float, metres
 
     Returns
     -------
@@ -104,12 +103,12 @@ def _calibrate(share, calibration, out):
 
 
 def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
-    """Stated confidence from a model's own, which is too sure of itself.
+    """Calibrate the confidence that a model states, which is too high.
 
     Parameters
     ----------
-    share : (..., J), how likely the model takes each joint to lie right
-    calibration : (J, 2), offset and slope of the log-odds against the model's own
+    share : float (..., J), probability, by the model, that each joint is right
+    calibration : float (J, 2), offset and slope of the log-odds against the model's
 
     Returns
     -------
@@ -137,10 +136,10 @@ def _fill_fusion_terms(expected, expected_confidence, corrected, corrected_confi
     squared = 0.0
     for axis in range(3):
         squared += (np.float64(expected[axis]) - np.float64(corrected[axis])) ** 2
-    apart = 10 * min(math.sqrt(squared), MAX_DISAGREEMENT_M)
+    disagreement = 10 * min(math.sqrt(squared), MAX_DISAGREEMENT_M)
     terms[0], terms[1], terms[2] = 1, _log_odds(expected_confidence), _log_odds(corrected_confidence)
     for k in range(3):
-        terms[3 + k] = apart * terms[k]
+        terms[3 + k] = disagreement * terms[k]
 
 
 @njit(cache=True)
@@ -157,28 +156,28 @@ def _fusion_terms(expected, expected_confidence, corrected, corrected_confidence
 
 
 def fusion_terms(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """What two models say of joints, as the terms of a confidence.
+    """Terms of the log-odds of a fused joint, from the joints and confidences of two models.
 
     Parameters
     ----------
-    expected : one model's joints (..., J, 3), metres, and its own confidence of each, (..., J)
-    corrected : the other's
+    expected : joints of one model, float (..., J, 3) metres, and their confidences, float (..., J)
+    corrected : those of the other model
 
     Returns
     -------
-    float64 (..., J, FUSION_TERMS): 1 and the log-odds of both, then the same times the distance between the two
-    joints, in tenths of a metre: models that agree are believed otherwise than models that do not
+    float64 (..., J, FUSION_TERMS): 1 and the log-odds of both models, then the same three times the distance between
+    the two joints, in tenths of a metre. The latter let the weights depend on the agreement of the models
 
     Raises
     ------
     ValueError
-        When the two do not speak of as many joints.
+        When the two models have different numbers of joints.
 
     References
     ----------
     Naive twin: tests/reference/joints/calibration.py
     """
-    _check_alike(expected, corrected)
+    _check_shapes(expected, corrected)
     terms = np.empty((*expected[1].shape, FUSION_TERMS))
     _fusion_terms(*_rows_of(expected), *_rows_of(corrected), _rows(terms, 2))
     return terms
@@ -189,8 +188,8 @@ def _fuse(weights, expected, expected_confidence, corrected, corrected_confidenc
     terms = np.empty(FUSION_TERMS)
     for p in range(confidence.shape[0]):
         for joint in range(confidence.shape[1]):
-            surer = np.float64(expected_confidence[p, joint]) - np.float64(corrected_confidence[p, joint])
-            gaussian = min(max(surer / FULL_OVERRIDE_MARGIN, 0.0), 1.0)
+            margin = np.float64(expected_confidence[p, joint]) - np.float64(corrected_confidence[p, joint])
+            prior_weight = min(max(margin / FULL_OVERRIDE_MARGIN, 0.0), 1.0)
             _fill_fusion_terms(
                 expected[p, joint],
                 expected_confidence[p, joint],
@@ -200,42 +199,43 @@ def _fuse(weights, expected, expected_confidence, corrected, corrected_confidenc
             )
             log_odds = 0.0
             for k in range(FUSION_TERMS):
-                log_odds += terms[k] * (gaussian * weights[0, joint, k] + (1 - gaussian) * weights[1, joint, k])
+                log_odds += terms[k] * (prior_weight * weights[0, joint, k] + (1 - prior_weight) * weights[1, joint, k])
             confidence[p, joint] = _logistic(log_odds)
             for axis in range(3):
                 joints[p, joint, axis] = (
-                    gaussian * expected[p, joint, axis] + (1 - gaussian) * corrected[p, joint, axis]
+                    prior_weight * expected[p, joint, axis] + (1 - prior_weight) * corrected[p, joint, axis]
                 )
 
 
 def fuse(
     weights: np.ndarray, expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of two models' joints the corrected ones, drawn to the others' as far as the other model is surer.
+    """Fuse the joints of the Gaussian prior and of the network.
 
-    By and by, for a joint that leapt from the one to the other would leap with every change of the picture.
+    The weight of the Gaussian is linear in the difference of the confidences: a hard choice would make joints jump
+    between frames.
 
     Parameters
     ----------
-    weights : (2, J, FUSION_TERMS), what `fusion_terms` weigh when the Gaussian is heard, and when the network is
-    expected : the Gaussian's joints (..., J, 3), metres, and its own confidence of each, (..., J)
-    corrected : the network's
+    weights : float (2, J, FUSION_TERMS), fusion weights of `fusion_terms`, for the Gaussian's joint and the network's
+    expected : joints of the Gaussian, float (..., J, 3) metres, and their confidences, float (..., J)
+    corrected : those of the network
 
     Returns
     -------
     joints_m : float64 (..., J, 3), metres
-    confidence : float64 (..., J), how likely each lies right, both fusion_terms heard
+    confidence : float64 (..., J), calibrated, from both models
 
     Raises
     ------
     ValueError
-        When the two, or the weights, do not speak of as many joints.
+        When the models and the weights have different numbers of joints.
 
     References
     ----------
     Naive twin: tests/reference/joints/calibration.py
     """
-    _check_alike(expected, corrected)
+    _check_shapes(expected, corrected)
     if weights.shape != (2, *expected[1].shape[-1:], FUSION_TERMS):
         raise ValueError(f"joints of shape {expected[1].shape} need weights for each, got shape {weights.shape}")
     joints_m, confidence = np.empty(expected[0].shape), np.empty(expected[1].shape)
@@ -243,15 +243,15 @@ def fuse(
     return joints_m, confidence
 
 
-def _check_alike(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> None:
+def _check_shapes(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.ndarray, np.ndarray]) -> None:
     shape = expected[1].shape
     if not expected[0].shape == corrected[0].shape == (*shape, 3) or corrected[1].shape != shape:
         shapes = [array.shape for array in (*expected, *corrected)]
-        raise ValueError(f"two models must speak of the same joints, (..., J, 3) and (..., J), got shapes {shapes}")
+        raise ValueError(f"two models must have the same joints, (..., J, 3) and (..., J), got shapes {shapes}")
 
 
 def _rows_of(model: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Joints (P, J, 3) and certainties (P, J), one person's too."""
+    """Joints (P, J, 3) and confidences (P, J); P = 1 for a single person."""
     return _rows(model[0], 2), _rows(model[1], 1)
 
 

@@ -1,6 +1,6 @@
-"""Kernel: what a Gaussian expects of some values, given others that were measured.
+"""Kernel: conditional expectation of a Gaussian, given measured values.
 
-Other kernels call ``fill_...``; `condition` and `leave_one_out` do the same from Python, and are what is tested.
+Other kernels call ``fill_...``; `condition` and `leave_one_out` are the same functions for Python and for tests.
 """
 
 from __future__ import annotations
@@ -11,108 +11,108 @@ import numpy as np
 from numba import njit, prange
 
 NUGGET = 1e-6
-"""Variance added to every measured value: keeps the covariance of those that are all but certain invertible."""
+"""Variance added to every measured value, to keep the covariance of nearly exact ones invertible."""
 
 
 @njit(cache=True, inline="always")
 def _subtract(factor, row, out):
-    for k in range(len(row)):  # from 0: an index that might be negative keeps a loop from running in vectors
+    for k in range(len(row)):  # from 0: an index that may be negative prevents vectorisation
         out[k] -= factor * row[k]
 
 
 @njit(cache=True)
-def _eliminate(covariance, surprise, right, is_lower):
-    """Cholesky factor U, covariance = U'U, in the upper triangle; surprise and ``right`` become U'^-1 times themselves.
+def _eliminate(covariance, residuals, right, is_lower):
+    """Cholesky elimination in place: covariance = U'U, and U'^-1 times residuals and ``right`` (n, R).
 
-    ``right`` (n, R); where it ``is_lower``, a lower triangle, it stays one. All in place, row by row.
+    U is stored in the upper triangle. With ``is_lower``, ``right`` is a lower triangle and stays one.
     """
     for j in range(len(covariance)):
         scale = 1 / math.sqrt(max(covariance[j, j], 1e-12))
         width = j + 1 if is_lower else right.shape[1]
         covariance[j, j:] *= scale
         right[j, :width] *= scale
-        surprise[j] *= scale
+        residuals[j] *= scale
         for i in range(j + 1, len(covariance)):
             factor = covariance[j, i]
             _subtract(factor, covariance[j, i:], covariance[i, i:])
             _subtract(factor, right[j, :width], right[i, :width])
-            surprise[i] -= factor * surprise[j]
+            residuals[i] -= factor * residuals[j]
 
 
 @njit(cache=True)
-def _measured(surprise, noise, covariance, axis, seen, shared):
-    """Covariance (S, S) of the measured values, and a copy of their surprise (S,), of one axis."""
-    known = np.empty((len(seen), len(seen)))
-    own = np.empty(len(seen))
-    for i in range(len(seen)):
-        for k in range(len(seen)):
-            known[i, k] = covariance[axis, seen[i], seen[k]] + shared
-        known[i, i] += noise[seen[i]] + NUGGET
-        own[i] = surprise[seen[i], axis]
-    return known, own
+def _measured_values(residuals, noise, covariance, axis, measured, shared):
+    """Covariance (S, S) of the measured values along one axis, and a copy of their residuals (S,)."""
+    own_covariance = np.empty((len(measured), len(measured)))
+    own_residuals = np.empty(len(measured))
+    for i in range(len(measured)):
+        for k in range(len(measured)):
+            own_covariance[i, k] = covariance[axis, measured[i], measured[k]] + shared
+        own_covariance[i, i] += noise[measured[i]] + NUGGET
+        own_residuals[i] = residuals[measured[i], axis]
+    return own_covariance, own_residuals
 
 
 @njit(cache=True, parallel=True)
-def fill_condition(surprise, noise, covariance, seen, asked, shared, shift, variance):
-    """`condition`, for kernels: into arrays of 0."""
+def fill_condition(residuals, noise, covariance, measured, wanted, shared, shift, variance):
+    """`condition` for kernels; shift and variance start as 0."""
     for axis in prange(len(covariance)):  # an axis owns its columns of the last two
-        known, own = _measured(surprise, noise, covariance, axis, seen, shared)
-        right = np.empty((len(seen), len(asked)))
-        for i in range(len(seen)):
-            for j in range(len(asked)):
-                right[i, j] = covariance[axis, seen[i], asked[j]] + shared
-        _eliminate(known, own, right, False)
-        for j in range(len(asked)):
-            variance[j, axis] = covariance[axis, asked[j], asked[j]] + shared
-        expected, known_of = np.zeros(len(asked)), np.zeros(len(asked))
-        for i in range(len(seen)):
+        own_covariance, own_residuals = _measured_values(residuals, noise, covariance, axis, measured, shared)
+        right = np.empty((len(measured), len(wanted)))
+        for i in range(len(measured)):
+            for j in range(len(wanted)):
+                right[i, j] = covariance[axis, measured[i], wanted[j]] + shared
+        _eliminate(own_covariance, own_residuals, right, False)
+        for j in range(len(wanted)):
+            variance[j, axis] = covariance[axis, wanted[j], wanted[j]] + shared
+        expected, explained = np.zeros(len(wanted)), np.zeros(len(wanted))
+        for i in range(len(measured)):
             row = right[i]
-            for j in range(len(asked)):
-                expected[j] += row[j] * own[i]
-                known_of[j] += row[j] * row[j]
+            for j in range(len(wanted)):
+                expected[j] += row[j] * own_residuals[i]
+                explained[j] += row[j] * row[j]
         shift[:, axis] += expected
-        variance[:, axis] -= known_of
+        variance[:, axis] -= explained
 
 
 @njit(cache=True, parallel=True)
-def fill_leave_one_out(surprise, noise, covariance, seen, shared, shift, variance):
-    """`leave_one_out`, for kernels: into arrays of 0."""
+def fill_leave_one_out(residuals, noise, covariance, measured, shared, shift, variance):
+    """`leave_one_out` for kernels; shift and variance start as 0."""
     for axis in prange(len(covariance)):  # an axis owns its columns of the last two
-        known, own = _measured(surprise, noise, covariance, axis, seen, shared)
-        inverse = np.eye(len(seen))
-        _eliminate(known, own, inverse, True)
-        precision, pull = np.zeros(len(seen)), np.zeros(len(seen))
-        for i in range(len(seen)):
+        own_covariance, own_residuals = _measured_values(residuals, noise, covariance, axis, measured, shared)
+        inverse = np.eye(len(measured))
+        _eliminate(own_covariance, own_residuals, inverse, True)
+        precision, weighted = np.zeros(len(measured)), np.zeros(len(measured))
+        for i in range(len(measured)):
             for k in range(i + 1):
                 precision[k] += inverse[i, k] * inverse[i, k]
-                pull[k] += inverse[i, k] * own[i]
-        for k in range(len(seen)):
-            shift[seen[k], axis] = -pull[k] / precision[k]
-            variance[seen[k], axis] = max(1 / precision[k] - noise[seen[k]], NUGGET)
+                weighted[k] += inverse[i, k] * own_residuals[i]
+        for k in range(len(measured)):
+            shift[measured[k], axis] = -weighted[k] / precision[k]
+            variance[measured[k], axis] = max(1 / precision[k] - noise[measured[k]], NUGGET)
 
 
 def condition(
-    surprise: np.ndarray,
+    residuals: np.ndarray,
     noise: np.ndarray,
     covariance: np.ndarray,
-    seen: np.ndarray,
-    asked: np.ndarray,
+    measured: np.ndarray,
+    wanted: np.ndarray,
     shared: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expect some values, given others, on several axes that know nothing of each other.
+    """Conditional expectation of some values, given others, along several independent axes.
 
     Parameters
     ----------
-    surprise : float64 (V, A), measured value less its mean; only rows ``seen`` are read
+    residuals : float64 (V, A), measured value minus its mean; only rows ``measured`` are read
     noise : float64 (V,), variance of each measurement
     covariance : float (A, V, V)
-    seen : int64 (S,), rows of the values that were measured
-    asked : int64 (Q,), rows of those that are asked for
-    shared : variance of one more Gaussian unknown that is added to all values of an axis
+    measured : int64 (S,), rows of the measured values
+    wanted : int64 (Q,), rows of the values to infer
+    shared : float, variance of an unknown offset that is added to all values of an axis
 
     Returns
     -------
-    shift : float64 (Q, A), expected value less its mean
+    shift : float64 (Q, A), expected value minus its mean
     variance : float64 (Q, A)
 
     References
@@ -120,19 +120,19 @@ def condition(
     Bishop 2006, eq. 2.81-2.82, by Cholesky factors: Rasmussen and Williams 2006, algorithm 2.1. Naive twin:
     tests/reference/joints/conditional_gaussian.py
     """
-    shift, variance = np.zeros((len(asked), len(covariance))), np.zeros((len(asked), len(covariance)))
-    fill_condition(surprise, noise, covariance, seen, asked, float(shared), shift, variance)
+    shift, variance = np.zeros((len(wanted), len(covariance))), np.zeros((len(wanted), len(covariance)))
+    fill_condition(residuals, noise, covariance, measured, wanted, float(shared), shift, variance)
     return shift, variance
 
 
 def leave_one_out(
-    surprise: np.ndarray, noise: np.ndarray, covariance: np.ndarray, seen: np.ndarray, shared: float
+    residuals: np.ndarray, noise: np.ndarray, covariance: np.ndarray, measured: np.ndarray, shared: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expect each measured value, given all the others; parameters as for `condition`.
+    """Conditional expectation of each measured value, given all others; parameters as for `condition`.
 
     Returns
     -------
-    shift : float64 (V, A), expected value less the measured one; rows that are not ``seen`` are 0
+    shift : float64 (V, A), expected value minus the measured one; 0 in rows that are not ``measured``
     variance : float64 (V, A)
 
     References
@@ -140,6 +140,6 @@ def leave_one_out(
     From the precision matrix: Rasmussen and Williams 2006, eq. 5.12. Naive twin:
     tests/reference/joints/conditional_gaussian.py
     """
-    shift, variance = np.zeros(surprise.shape), np.zeros(surprise.shape)
-    fill_leave_one_out(surprise, noise, covariance, seen, float(shared), shift, variance)
+    shift, variance = np.zeros(residuals.shape), np.zeros(residuals.shape)
+    fill_leave_one_out(residuals, noise, covariance, measured, float(shared), shift, variance)
     return shift, variance

@@ -1,4 +1,4 @@
-"""What the joint stages learn from a validation set and a model file carries beside its forest."""
+"""Parameters of the joint stages, fitted to labelled frames and stored in a model."""
 
 from __future__ import annotations
 
@@ -10,57 +10,54 @@ from posepipe.body import BodyDefinition
 from posepipe.landmarks import landmarks_of
 
 N_ALTERNATIVES = 2
-"""Proposals of each landmark that the network sees, the heaviest first; the third is hardly ever right."""
-
-
+"""Proposals of each landmark that the network receives, heaviest first; the third is hardly ever right."""
 FUSION_TERMS = 6
-"""What certainty follows from: a constant and the log-odds of two models, and these three times their distance."""
+"""Terms of a fused confidence: a constant, the log-odds of two models, and these three times their distance."""
 
 
 def n_inputs(body: BodyDefinition, method: str) -> int:
-    """How many numbers the network sees of a person: joints and what is proposed, each with a certainty, and a ray."""
+    """Number of network inputs for one person: four values for each joint and proposal, and the ray to the person."""
     return 4 * (len(body.joints) + (N_ALTERNATIVES + 1) * len(landmarks_of(body, method))) + 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refinement:
-    """Weights of the network that corrects the joints (`refinement`)."""
+    """Weights of the network that corrects the joints (`posepipe.joints.refinement`)."""
 
     input_mean: np.ndarray  #: float32 (N,)
     input_deviation: np.ndarray  #: float32 (N,)
     weights: tuple[np.ndarray, ...]  #: float32 (N, H), (H, K), ... (K, 4 J), a layer each
     biases: tuple[np.ndarray, ...]  #: float32 (H,), (K,), ... (4 J,)
-    #: float32 (J, 2): offset and slope of a corrected joint's log-odds to lie right, against the network's own
+    #: float32 (J, 2), offset and slope of a corrected joint's calibrated log-odds, against the network's
     calibration: np.ndarray
-    #: float32 (2, J, FUSION_TERMS): log-odds that the Gaussian's joint lies right, and that the network's does
-    certainty: np.ndarray
+    #: float32 (2, J, FUSION_TERMS), of the log-odds of the prior's joint and of the network's
+    fusion_weights: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointParameters:
-    """Parameters of mean shift per landmark (`landmarks_of`), and of the models that place the joints.
+    """Parameters of mean shift for each landmark (`landmarks_of`), and of the models that place the joints.
 
-    The linear model is a Gaussian of landmarks and joints together, one for each camera axis: a joint
-    is its expectation given the landmarks that were found, so that any subset of them will do.
+    The pose prior is a Gaussian over landmarks and joints, one for each camera axis. Joints are its expectation given
+    the landmarks found, which may be any subset.
     """
 
     bandwidth_m: np.ndarray  #: float32 (L,), Gaussian sigma
-    #: float32 (L,), pixels below it neither start nor feed a mode of a surface; votes are asked for none
+    #: float32 (L,), minimum probability of a pixel in a surface mode; unused for votes
     min_probability: np.ndarray
     push_back_m: np.ndarray  #: float32 (L,), along the camera's ray, from the surface into the body
-    #: float32 (L, 2): offset and slope of the log-odds, against ln(mass in m^2), that a mode lies right
+    #: float32 (L, 2), offset and slope of a mode's log-odds against ln(mass in m^2)
     confidence: np.ndarray
-    mean_m: np.ndarray  #: float32 (3, L + J), mean position about the joints' centre; only differences matter
+    mean_m: np.ndarray  #: float32 (3, L + J), mean position relative to the joints' centre; only differences matter
     covariance_m2: np.ndarray  #: float32 (3, L + J, L + J)
-    calibration: (
-        np.ndarray
-    )  #: float32 (J, 2): offset and slope of a joint's log-odds to lie right, against the model's own
+    #: float32 (J, 2), offset and slope of a joint's calibrated log-odds, against the prior's
+    calibration: np.ndarray
     method: str = "parts"  #: one of METHODS
-    refinement: Refinement | None = None  #: None = joints stay where the Gaussian expects them
+    refinement: Refinement | None = None  #: None = joints are those of the prior
 
     @classmethod
     def default(cls, body: BodyDefinition, method: str = "parts") -> JointParameters:
-        """Untrained values: the means that Shotton et al. (2011) report; a broad, uncorrelated Gaussian."""
+        """Make untrained parameters: the means of Shotton et al. (2011), and a broad, uncorrelated Gaussian."""
         landmarks, n_joints = landmarks_of(body, method), len(body.joints)
         n_landmarks = len(landmarks)
         total = n_landmarks + n_joints

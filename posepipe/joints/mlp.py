@@ -1,4 +1,4 @@
-"""Kernel: rows of inputs through a multilayer mlp_forward."""
+"""Kernel: forward pass of a multilayer perceptron."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-TOGETHER = 4
-"""Rows that share one pass over the weights, which are larger than the cache."""
+ROWS_PER_PASS = 4
+"""Rows of inputs that share one pass over the weights, which exceed the cache."""
 
 
 def mlp_forward(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]) -> np.ndarray:
-    """Linear layers, with rectifiers between them.
+    """Evaluate linear layers with rectifiers between them, for a few rows.
 
-    A matrix product would do the same, and wake the threads of the linear algebra library, which then
-    fight with Numba's for the cores. For some people at a time; for thousands the product is quicker.
+    A matrix product would start the threads of the linear algebra library, which compete with Numba's for the cores.
+    For thousands of rows a matrix product is faster.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def mlp_forward(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Seque
 
     Returns
     -------
-    float32 (P, M), of the last layer's M units
+    float32 (P, M), outputs of the last layer
 
     References
     ----------
@@ -34,19 +34,19 @@ def mlp_forward(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Seque
     layer = inputs
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         out = np.empty((len(layer), len(bias)), inputs.dtype)
-        _add_up(layer, weight, bias, number < len(weights) - 1, out)
+        _linear_layer(layer, weight, bias, number < len(weights) - 1, out)
         layer = out
     return layer
 
 
 @njit(cache=True)
-def _add_up(layer, weight, bias, rectified, out):
+def _linear_layer(layer, weight, bias, rectified, out):
     out[:] = bias
-    for first in range(0, len(layer), TOGETHER):
+    for first in range(0, len(layer), ROWS_PER_PASS):
         for i in range(layer.shape[1]):
-            for p in range(first, min(first + TOGETHER, len(layer))):
+            for p in range(first, min(first + ROWS_PER_PASS, len(layer))):
                 value = layer[p, i]
-                if value != 0:  # most units are closed
+                if value != 0:  # the rectifier sets most units to 0
                     for k in range(out.shape[1]):
                         out[p, k] += value * weight[i, k]
     if rectified:

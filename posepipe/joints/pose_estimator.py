@@ -1,10 +1,9 @@
-"""Proposals become a pose: the most plausible place of every landmark, and all joints inferred from them.
+"""Pose estimation: one proposal of each landmark is chosen, and all joints are inferred from the chosen ones.
 
-A Gaussian over landmarks and joints together, learned from rendered people, knows how they lie to
-each other. It does two things. It says where each landmark should be, given all the others, and so
-chooses between alternative proposals, such as two feet that both look like the left one. And it gives
-every joint's expectation given the landmarks: a hip, which owns no part, follows from torso and legs,
-a hidden wrist from the elbow, and a knee that was seen is corrected by what surrounds it.
+The pose prior, a Gaussian over landmarks and joints fitted to rendered people, serves twice. The expectation of a
+landmark given all others decides between its alternative proposals, such as two feet that both resemble the left one.
+The expectation of a joint given the landmarks places joints without a surface, such as hips, and hidden joints. A
+network then corrects the joints, and the two results are fused.
 """
 
 from __future__ import annotations
@@ -21,16 +20,40 @@ from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_
 from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import JointProposal, Pose, Proposals
+from posepipe.stage import Stateless
+
+
+def gather_evidence(
+    places_m: np.ndarray, confidence: np.ndarray, parameters: JointParameters
+) -> tuple[Evidence, tuple[np.ndarray, np.ndarray]]:
+    """Choose one proposal of each landmark, and infer the joints of one person by the prior.
+
+    Parameters
+    ----------
+    places_m : float64 (L, M, 3), metres, the proposals of each landmark, highest confidence first
+    confidence : float64 (L, M), 0 = no proposal
+    parameters : JointParameters
+
+    Returns
+    -------
+    evidence : Evidence of one person, the input of the network
+    chosen : places, float64 (L, 3) metres, and confidences, float64 (L,), of the chosen proposals
+    """
+    landmarks = np.arange(len(confidence))
+    ranks = choose_proposals(places_m, confidence, parameters)
+    chosen = places_m[landmarks, ranks], confidence[landmarks, ranks]
+    expected = infer_joints(chosen[0], chosen[1] > 0, landmark_noise(chosen[1]), parameters)
+    return Evidence.gather((places_m, confidence), chosen, expected), chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PoseEstimator:
-    """Chooses one proposal a landmark and places the joints."""
+class PoseEstimator(Stateless):
+    """Chooses one proposal of each landmark and places the joints."""
 
     body: BodyDefinition
     parameters: JointParameters
-    min_landmarks: int = 3  #: fewer say too little about a body
-    min_confidence: float = 0.1  #: a joint less certain is left out of the pose
+    min_landmarks: int = 3  #: minimum number of landmarks found; fewer give no pose
+    min_confidence: float = 0.1  #: minimum confidence of a joint; others are left out of the pose
     _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
     _mirror: Mirror | None = field(init=False, repr=False)
 
@@ -38,32 +61,26 @@ class PoseEstimator:
         object.__setattr__(self, "_landmarks", landmarks_of(self.body, self.parameters.method))
         object.__setattr__(self, "_mirror", Mirror.of(self.body, self.parameters.method))
 
-    def assemble(self, proposals: Sequence[JointProposal]) -> Pose | None:
-        """The pose that the proposals of one person speak for; None when too few were found."""
+    def estimate(self, proposals: Sequence[JointProposal]) -> Pose | None:
+        """Estimate the pose of one person from proposals; None when there are too few landmarks."""
         known = Proposals.gather(self._landmarks, proposals)
         if np.count_nonzero((known.confidence > 0).any(axis=1)) < max(self.min_landmarks, 1):
             return None
-        place, confidence = known.pick(choose_proposals(known.places_m, known.confidence, self.parameters))
-        joints_m, certainty = self._joints_of(known, place, confidence)
+        evidence, (places_m, confidence) = gather_evidence(known.places_m, known.confidence, self.parameters)
+        joints_m, confidences = self._fused_joints(evidence)
+        kept = np.flatnonzero(confidences >= self.min_confidence)
         return Pose(
-            {
-                name: JointProposal(name, tuple(at), sure)
-                for name, at, sure in zip(self.body.joints, joints_m.tolist(), certainty.tolist(), strict=True)
-                if sure >= self.min_confidence
-            },
-            source_proposals=Proposals(self._landmarks, place[:, None], confidence[:, None]),
+            tuple(self.body.joints[row] for row in kept.tolist()),
+            joints_m[kept].astype(np.float64, copy=False),
+            confidences[kept],
+            Proposals(self._landmarks, places_m[:, None], confidence[:, None]),
         )
 
-    def _joints_of(
-        self, alternatives: Proposals, place: np.ndarray, confidence: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Joints (J, 3), metres, and how likely each lies right, (J,)."""
-        parameters, network = self.parameters, self.parameters.refinement
-        expected = infer_joints(place, confidence > 0, landmark_noise(confidence), parameters)
-        joints_m, certainty = expected[0], calibrate(share_within(expected[1]), parameters.calibration)
+    def _fused_joints(self, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+        """Joints (J, 3), metres, and their calibrated confidences, (J,), of one person."""
+        network = self.parameters.refinement
+        expected = evidence.joints_m[0], calibrate(share_within(evidence.sigma_m[0]), self.parameters.calibration)
         if network is None:
-            return joints_m, certainty
-        evidence = Evidence.gather((alternatives.places_m, alternatives.confidence), (place, confidence), expected)
+            return expected
         (corrected_m,), (share,) = refine(network, evidence, self._mirror)
-        corrected = corrected_m, calibrate(share, network.calibration)
-        return fuse(network.certainty, (joints_m, certainty), corrected)
+        return fuse(network.fusion_weights, expected, (corrected_m, calibrate(share, network.calibration)))

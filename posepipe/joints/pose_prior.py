@@ -1,6 +1,6 @@
-"""Kernel: which proposals go best together, and where the joints then lie, by the Gaussian of landmarks and joints.
+"""Kernel: choice of proposals and inference of joints by the pose prior, a Gaussian over landmarks and joints.
 
-Where the whole person stands is unknown to it: a flat prior on translation lets any subset of landmarks place him.
+The prior on translation is flat, so any subset of landmarks can place a person.
 """
 
 from __future__ import annotations
@@ -14,98 +14,98 @@ from posepipe.joints.conditional_gaussian import fill_condition, fill_leave_one_
 from posepipe.joints.joint_parameters import JointParameters
 
 TRANSLATION_VARIANCE_M2 = 100.0
-"""Prior variance of where a person stands: flat, for every practical purpose."""
-DOUBT_SIGMA_M = 0.03
-"""Extra sigma of a landmark that is as likely wrong as right; of 1 to 15 cm, 3 do best on rendered people."""
-PLAUSIBILITY_SHARE = 0.5
-"""Weight of the Gaussian's opinion against the proposal's own confidence."""
+"""Prior variance of a person's position: flat in practice."""
+EVEN_ODDS_SIGMA_M = 0.03
+"""Extra standard deviation of a landmark of confidence 0.5."""
+PRIOR_WEIGHT = 0.5
+"""Weight of the Gaussian log-likelihood relative to the log of the proposal's confidence."""
 MAX_SQUARED_SIGMAS = 30.0
-"""Squared distance, in sigmas, beyond which a proposal gets no less plausible: tails are heavier than Gaussian."""
+"""Upper bound of the squared distance, in sigmas: the tails are heavier than Gaussian."""
 LANDMARK_SIGMA_M = 0.05
-"""A right proposal lies about so far from where the Gaussian expects it even if that knew all."""
+"""Standard deviation of a right proposal from an exact expectation."""
 MAX_PASSES = 2
-"""Choices are made again after all have been made once."""
+"""Maximum number of passes over the landmarks; the second one starts from the choices of the first."""
 
 
 @njit(cache=True)
 def landmark_noise(confidence):
-    """Extra variance of a landmark's place, square metres, when it is right with probability ``confidence``, (L,)."""
-    return (1 - confidence) / np.maximum(confidence, 0.05) * DOUBT_SIGMA_M**2
+    """Extra variance, square metres, of landmarks that are right with probability ``confidence``, (L,)."""
+    return (1 - confidence) / np.maximum(confidence, 0.05) * EVEN_ODDS_SIGMA_M**2
 
 
 @njit(cache=True)
-def _surprise(landmarks, found, mean):
-    """Rows of the landmarks found, their centre, and how far each lies from its mean about it, (L, 3)."""
-    seen = np.flatnonzero(found)
-    centre, surprise = np.zeros(3), np.zeros(landmarks.shape)
-    for row in seen:
-        centre += landmarks[row] / len(seen)
-    for row in seen:
+def _residuals(landmarks, found, mean):
+    """Rows of the landmarks found, their centre, and their residuals from centre plus mean, (L, 3)."""
+    measured = np.flatnonzero(found)
+    centre, residuals = np.zeros(3), np.zeros(landmarks.shape)
+    for row in measured:
+        centre += landmarks[row] / len(measured)
+    for row in measured:
         for axis in range(3):
-            surprise[row, axis] = landmarks[row, axis] - centre[axis] - mean[axis, row]
-    return seen, centre, surprise
+            residuals[row, axis] = landmarks[row, axis] - centre[axis] - mean[axis, row]
+    return measured, centre, residuals
 
 
 @njit(cache=True)
 def _infer_joints(landmarks, found, noise, mean, covariance, joints, variance):
-    seen, centre, surprise = _surprise(landmarks, found, mean)
-    asked = np.arange(len(found), mean.shape[1])
-    fill_condition(surprise, noise, covariance, seen, asked, TRANSLATION_VARIANCE_M2, joints, variance)
-    for joint in range(len(asked)):
+    measured, centre, residuals = _residuals(landmarks, found, mean)
+    wanted = np.arange(len(found), mean.shape[1])
+    fill_condition(residuals, noise, covariance, measured, wanted, TRANSLATION_VARIANCE_M2, joints, variance)
+    for joint in range(len(wanted)):
         for axis in range(3):
-            joints[joint, axis] += centre[axis] + mean[axis, asked[joint]]
+            joints[joint, axis] += centre[axis] + mean[axis, wanted[joint]]
 
 
 @njit(cache=True)
 def _expect_landmarks(landmarks, found, noise, mean, covariance, expected, variance):
-    seen, _, surprise = _surprise(landmarks, found, mean)
-    fill_leave_one_out(surprise, noise, covariance, seen, TRANSLATION_VARIANCE_M2, expected, variance)
-    for row in seen:
+    measured, _, residuals = _residuals(landmarks, found, mean)
+    fill_leave_one_out(residuals, noise, covariance, measured, TRANSLATION_VARIANCE_M2, expected, variance)
+    for row in measured:
         expected[row] += landmarks[row]
 
 
 @njit(cache=True)
-def _score(place, sure, expected, variance):
-    """How well a proposal goes with what the others make of its landmark."""
+def _score(place, confidence, expected, variance):
+    """Score of a proposal, given the expectation of its landmark by all others."""
     distance = 0.0
     for axis in range(3):
         distance += (place[axis] - expected[axis]) ** 2 / (variance[axis] + LANDMARK_SIGMA_M**2)
-    return math.log(max(sure, 1e-6)) - PLAUSIBILITY_SHARE * min(distance, MAX_SQUARED_SIGMAS) / 2
+    return math.log(max(confidence, 1e-6)) - PRIOR_WEIGHT * min(distance, MAX_SQUARED_SIGMAS) / 2
 
 
 @njit(cache=True)
 def _choose(places, confidence, mean, covariance, best):
-    n_landmarks, most = confidence.shape
+    n_landmarks, n_proposals = confidence.shape
     found = np.zeros(n_landmarks, np.bool_)
     for row in range(n_landmarks):
-        for k in range(most):
+        for k in range(n_proposals):
             found[row] |= confidence[row, k] > 0
             if confidence[row, k] > confidence[row, best[row]]:
                 best[row] = k
     if not found.any():
         return
-    landmarks, sure = np.empty((n_landmarks, 3)), np.empty(n_landmarks)
+    landmarks, chosen_confidence = np.empty((n_landmarks, 3)), np.empty(n_landmarks)
     for _ in range(MAX_PASSES):
         for row in range(n_landmarks):
-            landmarks[row], sure[row] = places[row, best[row]], confidence[row, best[row]]
+            landmarks[row], chosen_confidence[row] = places[row, best[row]], confidence[row, best[row]]
         expected, variance = np.zeros((n_landmarks, 3)), np.zeros((n_landmarks, 3))
-        _expect_landmarks(landmarks, found, landmark_noise(sure), mean, covariance, expected, variance)
-        stands = True
+        _expect_landmarks(landmarks, found, landmark_noise(chosen_confidence), mean, covariance, expected, variance)
+        unchanged = True
         for row in range(n_landmarks):
             chosen, highest = best[row], -np.inf
-            for k in range(most):
+            for k in range(n_proposals):
                 if confidence[row, k] > 0:
                     score = _score(places[row, k], confidence[row, k], expected[row], variance[row])
                     if score > highest:
                         chosen, highest = k, score
-            stands &= chosen == best[row]
+            unchanged &= chosen == best[row]
             best[row] = chosen
-        if stands:
+        if unchanged:
             return
 
 
 def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: JointParameters) -> np.ndarray:
-    """Choose the proposals that go best together: first the surest, then what the others make plausible.
+    """Choose one proposal of each landmark: first the highest confidence, then the best score given the others.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: J
 
     Returns
     -------
-    int64 (L,), which proposal of each landmark, the first of equals; 0 where none was made
+    int64 (L,), column of the chosen proposal, the first of equal ones; 0 where there is none
 
     References
     ----------
@@ -130,19 +130,19 @@ def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: J
 def infer_joints(
     landmarks_m: np.ndarray, found: np.ndarray, noise_m2: np.ndarray, parameters: JointParameters
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expect the joints, given some landmarks.
+    """Infer the joints: their conditional expectation given some landmarks.
 
     Parameters
     ----------
     landmarks_m : float64 (L, 3), metres; only rows of ``found`` are read
     found : bool (L,), at least one
-    noise_m2 : float64 (L,), extra variance of a landmark's place, for those not to be trusted much
+    noise_m2 : float64 (L,), square metres, extra variance of each landmark, from `landmark_noise`
     parameters : JointParameters
 
     Returns
     -------
     joints_m : float64 (J, 3), metres, camera axes
-    sigma_m : float64 (J,), metres, standard deviation an axis
+    sigma_m : float64 (J,), metres, standard deviation along an axis
 
     References
     ----------
@@ -157,14 +157,14 @@ def infer_joints(
 def expect_landmarks(
     landmarks_m: np.ndarray, found: np.ndarray, noise_m2: np.ndarray, parameters: JointParameters
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expect each landmark, given all the others.
+    """Conditional expectation of each landmark given all others, as in each pass of `choose_proposals`.
 
-    As `choose_proposals` does in its rounds; parameters are those of `infer_joints`.
+    Parameters are those of `infer_joints`.
 
     Returns
     -------
     expected_m : float64 (L, 3), metres; rows not in ``found`` are 0
-    variance_m2 : float64 (L, 3), square metres, an axis
+    variance_m2 : float64 (L, 3), square metres, along each axis
 
     References
     ----------

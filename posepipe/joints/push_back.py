@@ -1,4 +1,4 @@
-"""Kernel: from the surface that a camera sees into the body, along the camera's own ray."""
+"""Kernel: push-back of surface points into the body, along the camera's ray."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MIN_DISTANCE_M = 1e-6
 def _push_back(points, metres, out):
     for n in range(len(metres)):
         x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
-        longer = 1 + metres[n] / max(math.sqrt(x * x + y * y + z * z), MIN_DISTANCE_M)
-        out[n, 0], out[n, 1], out[n, 2] = longer * x, longer * y, longer * z
+        scale = 1 + metres[n] / max(math.sqrt(x * x + y * y + z * z), MIN_DISTANCE_M)
+        out[n, 0], out[n, 1], out[n, 2] = scale * x, scale * y, scale * z
 
 
 def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
@@ -23,8 +23,8 @@ def push_back(points_m: np.ndarray, push_back_m: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    points_m : (..., 3), camera axes, metres
-    push_back_m : metres, of a shape that broadcasts to (...)
+    points_m : float (..., 3), camera axes, metres
+    push_back_m : float, broadcasts to (...), metres
 
     Returns
     -------

@@ -1,10 +1,9 @@
-"""A small network corrects the joints that the Gaussian expects.
+"""Refinement: a small network corrects the joints that the pose prior infers.
 
-The Gaussian of `gaussian_pose` relates places by straight lines, and believes what was proposed as far as
-its mass goes. A person who turns round is no straight line, and a hand behind the back is proposed all
-the same, where the other hand is. The network sees what the Gaussian saw, its answer and the alternatives
-that were passed over, and says how far off each joint is and how likely the corrected one is right.
-It is taught on rendered people, whose hidden joints are known (`refinement_fitting`).
+The prior (`posepipe.joints.pose_prior`) relates places linearly and trusts each proposal by its mass. It therefore
+fails for people seen from behind and for hidden hands. The network receives the proposals, chosen and alternative, and
+the joints of the prior. It returns a correction of each joint and the log-odds that the corrected joint is right. It is
+trained on rendered people, whose hidden joints are known (`posepipe.training.fit_refinement`).
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ from posepipe.joints.refinement_features import decode_output, encode_features
 from posepipe.landmarks import Landmark, landmarks_of
 
 ACROSS = np.array([-1, 1, 1], np.float32)
-"""Takes a place to its mirror image."""
+"""Factors that map a place, metres, to its mirror image."""
 NO_JOINTS = np.zeros(0, np.int64)
-"""Of a body without sides, the joints on the other side."""
+"""Mirrored joints of a body without sides."""
 
 
 class Mirror(NamedTuple):
-    """What is whose mirror image: of joints, and of the numbers that the network sees."""
+    """Mirror image of a person, as a permutation of joints and of network inputs."""
 
-    joints: np.ndarray  #: int (J,)
-    inputs: np.ndarray  #: int (N,)
-    signs: np.ndarray  #: float32 (N,), by which those change besides: -1 for what points to a side
+    joints: np.ndarray  #: int (J,), mirrored joint of each joint
+    inputs: np.ndarray  #: int (N,), mirrored input of each input
+    signs: np.ndarray  #: float32 (N,), factor of each mirrored input: -1 for x, 1 for all others
 
     @classmethod
     def of(cls, body: BodyDefinition, method: str) -> Mirror | None:
-        """None for a body without sides."""
+        """Make the mirror of a body and a method of `METHODS`; None for a body without sides."""
         if not body.has_sides:
             return None
         landmarks, joints = landmarks_of(body, method), body.mirrored_joints()
         images = np.array([landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks])
         inputs, signs, start = [], [], 0
-        for rows, numbers, is_place in (  # in the order of `encode_features`
+        for rows, n_values, is_place in (  # in the order of `encode_features`
             (joints, 3, True),
             (joints, 1, False),
             (images, 3 * N_ALTERNATIVES, True),
@@ -51,7 +50,7 @@ class Mirror(NamedTuple):
             (images, 1, False),
             (np.zeros(1, int), 3, True),
         ):
-            inputs.append((start + rows[:, None] * numbers + np.arange(numbers)).ravel())
+            inputs.append((start + rows[:, None] * n_values + np.arange(n_values)).ravel())
             signs.append(np.resize(ACROSS, inputs[-1].size) if is_place else np.ones(inputs[-1].size, np.float32))
             start += inputs[-1].size
         return cls(joints, np.concatenate(inputs), np.concatenate(signs))
@@ -59,14 +58,14 @@ class Mirror(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What is known of P people before their joints are corrected; places in metres, camera axes, 0 for none."""
+    """Network input of P people, before encoding; places in metres, camera axes, 0 for none."""
 
     alternatives_m: np.ndarray  #: float (P, L, N_ALTERNATIVES, 3)
     alternatives_confidence: np.ndarray  #: float (P, L, N_ALTERNATIVES), 0 = no proposal
     chosen_m: np.ndarray  #: float (P, L, 3)
-    chosen_confidence: np.ndarray  #: float (P, L), 0 = none was there to choose
-    joints_m: np.ndarray  #: float (P, J, 3), as the Gaussian expects them
-    sigma_m: np.ndarray  #: float (P, J), its standard deviation an axis
+    chosen_confidence: np.ndarray  #: float (P, L), 0 = no proposal
+    joints_m: np.ndarray  #: float (P, J, 3), inferred by the prior
+    sigma_m: np.ndarray  #: float (P, J), standard deviation along an axis, by the prior
 
     def __len__(self) -> int:
         return len(self.joints_m)
@@ -81,28 +80,32 @@ class Evidence:
         chosen: tuple[np.ndarray, np.ndarray],
         expected: tuple[np.ndarray, np.ndarray],
     ) -> Evidence:
-        """Of one person: the proposals of each landmark, the surest first, those chosen, what `infer_joints` says.
+        """Gather the evidence of one person.
 
-        Places, (L, M, 3), (L, 3) and (J, 3), metres; confidences (L, M) and (L,), and standard deviations (J,).
+        Parameters
+        ----------
+        alternatives : places, float (L, M, 3) metres, and confidences, float (L, M), highest confidence first
+        chosen : places, float (L, 3) metres, and confidences, float (L,)
+        expected : joints, float (J, 3) metres, and standard deviations, float (J,), from `infer_joints`
         """
         first = tuple(_widened(array[:, :N_ALTERNATIVES], N_ALTERNATIVES) for array in alternatives)
         return cls(*(array[None] for array in (*first, *chosen, *expected)))
 
     @classmethod
     def join(cls, people: Sequence[Evidence]) -> Evidence:
-        """The evidence of all, in order, in float32."""
+        """Concatenate the evidence of several people, in order, in float32."""
         names = cls.__dataclass_fields__
         return cls(*(np.concatenate([getattr(e, name) for e in people], dtype=np.float32) for name in names))
 
 
 def _widened(array: np.ndarray, columns: int) -> np.ndarray:
-    """With columns of 0 after its own, to make up a number."""
+    """Pad an array with columns of 0 to a number of columns."""
     missing = columns - array.shape[1]
     return np.pad(array, [(0, 0), (0, missing), *[(0, 0)] * (array.ndim - 2)]) if missing else array
 
 
 def inputs_of(evidence: Evidence) -> np.ndarray:
-    """What the network sees: float32 (P, `n_inputs`), in the order that `Mirror.of` knows."""
+    """Network inputs: float32 (P, `n_inputs`), in the order of `encode_features`."""
     return encode_features(
         evidence.joints_m,
         evidence.sigma_m,
@@ -114,7 +117,7 @@ def inputs_of(evidence: Evidence) -> np.ndarray:
 
 
 def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
-    """The network's answer, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds."""
+    """Network output, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds."""
     standard = (inputs - refinement.input_mean) / refinement.input_deviation
     return mlp_forward(standard, refinement.weights, refinement.biases)
 
@@ -122,13 +125,19 @@ def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
 def refine(refinement: Refinement, evidence: Evidence, mirror: Mirror | None) -> tuple[np.ndarray, np.ndarray]:
     """Correct the joints of P people.
 
-    A body with sides is looked at in the mirror too, and the two answers are averaged: who moves to the
-    other side of the picture changes sides and nothing else.
+    For a body with sides, the outputs for a person and for their mirror image are averaged. Mirroring the input then
+    mirrors the output exactly.
+
+    Parameters
+    ----------
+    refinement : Refinement, the network
+    evidence : Evidence of P people
+    mirror : Mirror of the body; None for a body without sides
 
     Returns
     -------
     joints_m : float32 (P, J, 3), metres, camera axes
-    share : float32 (P, J), the network's own opinion of how likely each lies right, not yet calibrated
+    share : float32 (P, J), probability, by the network, that each joint is right; not calibrated
     """
     inputs, mirrored_joints = inputs_of(evidence), NO_JOINTS
     if mirror is not None:

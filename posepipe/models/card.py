@@ -1,7 +1,7 @@
-"""Model cards: prose by hand, and blocks that say what the model file says of itself.
+"""Model cards: Markdown with blocks that are generated from the model file; the rest is written by hand.
 
-A block stands between ``<!-- NAME -->`` and ``<!-- end of NAME -->`` and is written anew whenever the model file is:
-``made`` tells what the model was made from, ``figures`` how it did.
+A block stands between ``<!-- NAME -->`` and ``<!-- end of NAME -->`` and is replaced whenever the card is written.
+Block ``made`` describes the origin of the model, ``figures`` its accuracy.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from typing import Any
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, replace_file
 from posepipe.joints.joint_parameters import JointParameters
-from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.pose_model import PoseModel
 
 HEADINGS = {"made": "How it was made", "figures": "Figures"}
-"""Blocks, in the order in which a new card has them, and what stands above each."""
-TO_THE_OWNER = "*Write here what this model is for, and what it is not for.*"
+"""Blocks in the order of a new card, with their headings."""
+PURPOSE_PLACEHOLDER = "*Write here what this model is for, and what it is not for.*"
 
 
 def write_card(model: str | Path) -> Path:
-    """Write the card beside a model file: a new one, or the blocks of the one that is there. Returns its path.
+    """Write the card of a model file: a new one, or the blocks of an existing one. Returns its path.
 
     Raises
     ------
     FormatError
-        When the model is none, or the card is no text or has lost one end of a block.
+        When the file is no model, or the card is not UTF-8 or lacks one end of a block.
     """
     model = Path(model)
-    forest = DepthForest.load(model)
+    stored = PoseModel.load(model)
     card = model.with_suffix(".md")
-    text = _read(card) if card.is_file() else f"# {model.stem}\n\n{TO_THE_OWNER}\n"
-    text = _with_block(card, text, "made", describe_origin(forest, model.stat().st_size))
-    text = _with_block(card, text, "figures", figure_tables(forest.header.get("figures", {})))
+    text = _read(card) if card.is_file() else f"# {model.stem}\n\n{PURPOSE_PLACEHOLDER}\n"
+    text = _with_block(card, text, "made", describe_origin(stored, model.stat().st_size))
+    text = _with_block(card, text, "figures", figure_tables(stored.metadata.get("figures", {})))
     replace_file(card, text.encode())
     return card
 
@@ -50,7 +50,7 @@ def _read(card: Path) -> str:
 
 
 def _with_block(card: Path, text: str, name: str, content: str) -> str:
-    """The text with other content in a block, which is added at the end where there is none."""
+    """Replace the content of a block, or append the block where it is missing."""
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     block = f"{start}\n\n{content}\n\n{end}" if content else f"{start}\n{end}"
     if start not in text and end not in text:
@@ -62,9 +62,9 @@ def _with_block(card: Path, text: str, name: str, content: str) -> str:
     return before + block + after
 
 
-def describe_origin(forest: DepthForest, file_bytes: int) -> str:
-    """What a model was made from, as its header tells, in Markdown; what an older header lacks is left out."""
-    header, trees = forest.header, forest.trees
+def describe_origin(model: PoseModel, file_bytes: int) -> str:
+    """Describe the origin of a model in Markdown; rows without metadata are left out."""
+    header, forest, trees = model.metadata, model.forest, model.forest.trees
     size = (
         f"{len(trees)} tree{'s' if len(trees) > 1 else ''} of up to {max(tree.depth() for tree in trees)} levels,"
         f"{' walked as their mirror images too,' if forest.symmetric else ''}"
@@ -72,7 +72,7 @@ def describe_origin(forest: DepthForest, file_bytes: int) -> str:
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
     )
-    paragraphs = [size, _joints_from(forest.joint_parameters), _origins(header)]
+    paragraphs = [size, _joints_from(model.joint_parameters), _origins(header)]
     commands = dict.fromkeys(line for line in (header.get("command"), header.get("joint_command")) if line)
     if commands:
         paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
@@ -85,7 +85,7 @@ def describe_origin(forest: DepthForest, file_bytes: int) -> str:
         recipes = {"trees": of_trees, "joint parameters": of_joints}
     for what, datasets in recipes.items():
         for recipe in datasets:
-            fields = dict(recipe)  # without the bank, it can be given to `posepipe synth --recipe`
+            fields = dict(recipe)  # without the bank, as `posepipe synth --recipe` accepts it
             bank = fields.pop("pose_bank", None)
             title = f"Recipe of the frames for the {what}" + (f", pose bank {bank}:" if bank else ":")
             paragraphs += [title, _fenced("toml", _toml(fields))]
@@ -101,7 +101,7 @@ def _joints_from(parameters: JointParameters) -> str:
 
 
 def _origins(header: Mapping[str, Any]) -> str:
-    """A table of two columns: trees and joint parameters."""
+    """Table of origins, one column for the trees and one for the joint parameters."""
     rows = {
         "frames": [_count(header.get("training_frames")), _count(header.get("joint_frames"))],
         "their content": [header.get(f"{of}frames_identity", "") for of in ("", "joint_")],
@@ -116,7 +116,7 @@ def _origins(header: Mapping[str, Any]) -> str:
 
 
 def figure_tables(figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """Figures of a model, by the title of the frames (`Report.summary`), in Markdown; what is None is left out."""
+    """Format figures of a model (`Report.summary`), by title of the frames, in Markdown; None is left out."""
     return "\n\n".join(f"### {title}\n\n{_table(summary)}" for title, summary in figures.items())
 
 
@@ -155,7 +155,7 @@ def _fenced(language: str, text: str) -> str:
 
 
 def _toml(fields: Mapping[str, Any], table: str = "") -> str:
-    """Plain data as TOML; fields that are None or empty are left out."""
+    """Format plain data as TOML; fields that are None or empty are left out."""
     own = {name: value for name, value in fields.items() if value not in (None, [], (), {}, "")}
     lines = [f"{_key(name)} = {json.dumps(value)}" for name, value in own.items() if not isinstance(value, dict)]
     for name, value in own.items():

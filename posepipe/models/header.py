@@ -1,4 +1,4 @@
-"""The header of a model file, read and added to without touching a tree."""
+"""Header of a model file: hash and figures, without reading the trees."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.npz import array_hash, read_npz, write_npz
 
 MEASURED = ("figures", "seconds", "joint_seconds", "resumed")
-"""Fields that say how a model did, or what it took: the same model without them gives the same answers."""
+"""Header fields that do not affect results: measured accuracy and duration of training."""
 
 
 def answer_hash(path: str | Path) -> str:
-    """SHA-256, in hexadecimal, of what decides a model's answers: its arrays, and its header without MEASURED.
+    """SHA-256, hexadecimal, of what determines a model's results: arrays, and header without MEASURED.
 
-    Raises FormatError for what is no model file.
+    Raises
+    ------
+    FormatError
+        When the file is no model.
     """
     return _answer_hash(*_read(Path(path)))
 
 
 def add_figures(path: str | Path, title: str, figures: dict[str, Any], measured_on: str) -> None:
-    """Put figures into ``header["figures"][title]`` of a model file, in one step; every array stays as it is.
+    """Write figures to ``header["figures"][title]`` of a model file, in one step; arrays are not changed.
 
     Parameters
     ----------
     path : the model file
-    title : which frames were scored
+    title : name of the frames that were scored
     figures : plain data, see `Report.summary`
     measured_on : `answer_hash` of the model that was scored
 
     Raises
     ------
     FormatError
-        For what is no model file.
+        When the file is no model.
     PosepipeError
-        When the file holds another model by now.
+        When the file holds another model than the one scored.
     """
     path = Path(path)
     header, arrays = _read(path)
@@ -49,7 +52,7 @@ def add_figures(path: str | Path, title: str, figures: dict[str, Any], measured_
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header, and all arrays, that of the header among them."""
+    """Header, and all arrays including that of the header."""
     arrays = read_npz(path, "a posepipe model")
     try:
         header = json.loads(arrays["header"].tobytes())
@@ -61,8 +64,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _answer_hash(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    deciding = {name: value for name, value in header.items() if name not in MEASURED}
-    return array_hash({**arrays, "header": _encode(deciding, sort_keys=True)})
+    hashed = {name: value for name, value in header.items() if name not in MEASURED}
+    return array_hash({**arrays, "header": _encode(hashed, sort_keys=True)})
 
 
 def _encode(header: dict[str, Any], sort_keys: bool = False) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which state of the program made a dataset or a model."""
+"""Provenance: version and commit of the program that made a dataset or a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posepipe import __version__
 
 
 def source_revision() -> str:
-    """The version, and the commit where the program runs from a git checkout: ``0.1.0 8f3c2a1``."""
+    """Version, and commit if the program runs from a git checkout: ``0.1.0 8f3c2a1``."""
     git = Path(__file__).parents[2] / ".git"
     head = git / "HEAD"
     if not head.is_file():
@@ -20,7 +20,7 @@ def source_revision() -> str:
 
 
 def _resolve(git: Path, ref: str) -> str:
-    """The commit of a branch: a file of its own, or a line among the packed ones."""
+    """Commit of a branch, from its ref file or from the packed refs."""
     if (git / ref).is_file():
         return (git / ref).read_text().strip()
     packed = git / "packed-refs"

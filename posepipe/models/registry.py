@@ -1,4 +1,4 @@
-"""Where trained forests lie."""
+"""Registry: names and paths of the shipped models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ SUFFIX = ".npz"
 
 
 def models_dir() -> Path:
-    """Folder of the shipped models: inside an installed package, or beside it in a checkout."""
+    """Folder of the shipped models: inside an installed package, or beside it in a checkout.
+
+    Examples
+    --------
+    >>> from posepipe import models_dir
+    >>> (models_dir() / "person.npz").is_file()
+    True
+    """
     package = Path(__file__).parents[1]
     installed = package / "_models"
     return installed if installed.is_dir() else package.parent / "models"
@@ -23,12 +30,12 @@ def model_names() -> tuple[str, ...]:
 
 
 def model_path(model: str | Path) -> Path:
-    """The file of a shipped model's name, or of a path.
+    """File of a model, from the name of a shipped one or from a path.
 
     Raises
     ------
     PosepipeError
-        When it is neither; the message lists the shipped names.
+        When there is neither; the message lists the shipped names.
     """
     shipped = models_dir() / f"{model}{SUFFIX}"
     if str(model) in model_names():
@@ -44,6 +51,6 @@ def model_path(model: str | Path) -> Path:
 def model_identity(path: Path) -> str:
     """Name and hash of a model, for the headers of results: ``person sha256:0123456789ab``.
 
-    The hash is of what decides the answers: figures that are added to the file leave it as it is.
+    The hash covers what determines results (`answer_hash`); adding figures to the file does not change it.
     """
     return f"{path.stem} sha256:{answer_hash(path)[:12]}"

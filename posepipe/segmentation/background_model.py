@@ -1,4 +1,4 @@
-"""Kernel: the background of a camera that stands still, learned pixel by pixel while people come and go."""
+"""Kernel: background of a static camera, learned pixel by pixel while people move through the view."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numba import njit
 from posepipe.segmentation.plane_detection import plane_tolerance_m
 
 SEEN_FRAMES = 15
-"""A depth that is nobody's is background after so many frames in a row; what was hidden behind it, likewise."""
+"""Frames in a row after which a constant depth outside of people becomes background, or replaces nearer background."""
 STANDS_FRAMES = 300
-"""What came to stand before the background, and is nobody, belongs to it after so many; and what might be somebody."""
+"""The same for new surfaces in front of the background, and for person-sized candidates."""
 FOLLOW = 0.05
-"""Share of a new reading in the background's depth, where they agree."""
+"""Weight of a new reading that agrees with the background's depth."""
 MOVED_SHARE = 0.4
-"""When so much of the known background reads otherwise, it is the camera that moved."""
+"""Share of the known background that must differ for the camera to count as moved."""
 
 
 @njit(cache=True)
@@ -59,10 +59,10 @@ def _learn(depth_m, people, doubtful, background_m, waiting_m, waited):
 
 
 class BackgroundModel:
-    """Remembers how far the background is; forgets all of it when the camera moves or the picture changes its size."""
+    """Depth of the background at every pixel; reset when the camera moves or the image size changes."""
 
     def __init__(self) -> None:
-        self._depth_m = np.zeros((0, 0), np.float32)
+        self.reset()
 
     @property
     def depth_m(self) -> np.ndarray:
@@ -70,24 +70,24 @@ class BackgroundModel:
         return self._depth_m
 
     def before(self, depth_m: np.ndarray) -> np.ndarray:
-        """Readings that are not known to be background: bool (H, W), for float32 (H, W) metres."""
+        """Mask of the readings of a depth image, float32 (H, W) metres, that are not known background: bool (H, W)."""
         if depth_m.shape != self._depth_m.shape:
-            self._forget(depth_m.shape)
+            self.reset(depth_m.shape)
         mask = depth_m > 0
         known, differs = _before(depth_m, self._depth_m, mask)
         if differs > MOVED_SHARE * known:
-            self._forget(depth_m.shape)
+            self.reset(depth_m.shape)
             return depth_m > 0
         return mask
 
     def learn(self, depth_m: np.ndarray, people: np.ndarray, doubtful: np.ndarray) -> None:
-        """Look at a frame again, now that its people are known: they are never background.
+        """Update the background with a frame whose people are known; their pixels are left out.
 
         Parameters
         ----------
         depth_m : float32 (H, W), metres
         people : bool (H, W)
-        doubtful : bool (H, W), what could be somebody by its size: not to be learned in a hurry
+        doubtful : bool (H, W), pixels of person-sized candidates: learned slowly
 
         Raises
         ------
@@ -99,9 +99,10 @@ class BackgroundModel:
                 f"depth, people and doubtful must have one shape, got {depth_m.shape}, {people.shape}, {doubtful.shape}"
             )
         if depth_m.shape != self._depth_m.shape:
-            self._forget(depth_m.shape)
+            self.reset(depth_m.shape)
         _learn(depth_m, people, doubtful, self._depth_m, self._waiting_m, self._waited)
 
-    def _forget(self, shape: tuple[int, int]) -> None:
+    def reset(self, shape: tuple[int, int] = (0, 0)) -> None:
+        """Forget the background; ``shape`` is that of the next frames."""
         self._depth_m, self._waiting_m = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         self._waited = np.zeros(shape, np.int16)

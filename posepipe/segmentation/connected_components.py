@@ -1,4 +1,4 @@
-"""Kernel: depth-connected components of a picture, the surfaces that hang together in space."""
+"""Kernel: depth-connected components, the surfaces that are connected in the image and in depth."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from numba import njit
 from posepipe.camera import Intrinsics
 
 REACH_PX = 2
-"""Pixels up to so far apart may hang together: a column without readings parts nobody."""
+"""Maximum distance, pixels, between connected pixels: a single column without readings separates nothing."""
 
 
 @njit(cache=True, inline="always")
 def depth_jump_m(depth_m):
-    """Neighbours further apart lie on two surfaces: 10 cm and, as noise has it, a share of z^2; 19 cm at 3 m."""
+    """Maximum depth difference within a surface: 10 cm plus a noise term proportional to z^2; 19 cm at 3 m."""
     return np.float32(0.1) + np.float32(0.01) * depth_m * depth_m
 
 
 @njit(cache=True)
 def _root(parents, i):
     while parents[i] != i:
-        parents[i] = parents[parents[i]]  # halves the path for those who come after
+        parents[i] = parents[parents[i]]  # path halving, for later calls
         i = parents[i]
     return i
 
@@ -59,10 +59,10 @@ def _find_components(depth_m, mask, reach, out):
 
 
 def find_components(depth_m: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, int]:
-    """Number the depth-connected components of a mask.
+    """Label the depth-connected components of a mask.
 
-    Two pixels of one row or column hang together when they lie within REACH_PX and differ by less than
-    `depth_jump_m` of the later one.
+    Two pixels of one row or column are connected when they lie within REACH_PX and their depths differ by less
+    than `depth_jump_m` of the later one.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _measure(components, depth_m, fx, fy, cx, cy, area, low, high):
 def measure_components(
     components: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How large each component is, and its box along the camera's axes.
+    """Measure the surface and the bounding box of each component.
 
     Parameters
     ----------
@@ -110,9 +110,13 @@ def measure_components(
 
     Returns
     -------
-    area_m2 : float64 (count + 1,), surface seen face on, square metres; 0 for numbers that no pixel has
-    low_m, high_m : float64 (count + 1, 3), metres, the box's corners; infinity and -infinity for those. Naive twin:
-        tests/reference/segmentation/connected_components.py
+    area_m2 : float64 (count + 1,), surface seen face on, square metres; 0 for an absent component
+    low_m, high_m : float64 (count + 1, 3), metres, corners of the box along the camera axes; infinity and -infinity
+        for an absent component
+
+    References
+    ----------
+    Naive twin: tests/reference/segmentation/connected_components.py
     """
     area = np.zeros(count + 1)
     low, high = np.full((count + 1, 3), np.inf), np.full((count + 1, 3), -np.inf)
@@ -121,7 +125,7 @@ def measure_components(
 
 
 @njit(cache=True)
-def _keep_large(components, depth_m, fx, fy, area, least, kept):
+def _keep_large(components, depth_m, fx, fy, area, min_area, kept):
     for row in range(components.shape[0]):
         for col in range(components.shape[1]):
             if components[row, col]:
@@ -129,13 +133,13 @@ def _keep_large(components, depth_m, fx, fy, area, least, kept):
                 area[components[row, col]] += z * z / (fx * fy)
     for row in range(components.shape[0]):
         for col in range(components.shape[1]):
-            kept[row, col] = components[row, col] > 0 and area[components[row, col]] >= least
+            kept[row, col] = components[row, col] > 0 and area[components[row, col]] >= min_area
 
 
 def keep_large(
     components: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics, min_area_m2: float
 ) -> np.ndarray:
-    """Which pixels belong to a component of at least some surface.
+    """Mask of the pixels whose component has at least some surface.
 
     Parameters
     ----------
@@ -147,7 +151,11 @@ def keep_large(
 
     Returns
     -------
-    bool (H, W). Naive twin: tests/reference/segmentation/connected_components.py
+    bool (H, W)
+
+    References
+    ----------
+    Naive twin: tests/reference/segmentation/connected_components.py
     """
     kept, area = np.empty(components.shape, bool), np.zeros(count + 1)
     depth_m = np.ascontiguousarray(depth_m)
@@ -178,22 +186,25 @@ def _find_contacts(components, depth_m, reach, gaps):
 
 
 def find_contacts(components: np.ndarray, count: int, depth_m: np.ndarray, reach_px: int) -> np.ndarray:
-    """How far apart in depth components are where they touch in the picture.
+    """Minimum depth gap between components where they touch in the image.
 
-    Two components touch where, along a row or column, a pixel of one is the next that is in any component, within
-    ``reach_px``, after a pixel of the other.
+    Two components touch where a pixel of one follows a pixel of the other along a row or column, within ``reach_px``,
+    with no component between them.
 
     Parameters
     ----------
     components : int32 (H, W), 0 = none
-    count : int, of components; the answer has its square
+    count : int, of components
     depth_m : float32 (H, W), metres
     reach_px : int
 
     Returns
     -------
-    float32 (count + 1, count + 1), metres, the least gap; infinite for components that do not touch. Naive twin:
-    tests/reference/segmentation/connected_components.py
+    float32 (count + 1, count + 1), metres; infinite for components that do not touch
+
+    References
+    ----------
+    Naive twin: tests/reference/segmentation/connected_components.py
     """
     gaps = np.full((count + 1, count + 1), np.inf, np.float32)
     _find_contacts(components, depth_m, reach_px, gaps)

@@ -1,119 +1,133 @@
-"""Which pixels may be people: candidates, each a component of the picture that hangs together in space.
+"""Foreground: finds candidates, the depth-connected components of an image that may be people.
 
-A candidate is only that. Whether it is a person, and which of its pixels are, the forest says later.
+Classifier and person filter decide later whether a candidate is a person, and which of its pixels are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, window_of
 from posepipe.segmentation.background_model import BackgroundModel
-from posepipe.segmentation.connected_components import find_components, find_contacts, keep_large, measure_components
+from posepipe.segmentation.candidates import Candidates
+from posepipe.segmentation.connected_components import (
+    find_components,
+    find_contacts,
+    keep_large,
+    measure_components,
+)
 from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of
+from posepipe.stage import Stateless
 
 TOUCH_PX = 6
-"""Pieces no further apart touch in the picture; a triangulating camera's shadow lies between."""
+"""Maximum gap, pixels, between components that touch in the image: the width of a triangulating camera's shadow."""
 FINEST_PX = 280
-"""Focal length, pixels, of the finest picture in which components are sought pixel by pixel: that of 320x240."""
+"""Maximum focal length, pixels, at which every pixel is used; finer images are subsampled. That of 320x240."""
 MAX_CANDIDATES = 32
-"""More are looked at in no frame; the largest come first."""
+"""Maximum number of candidates of a frame; the largest are taken."""
 
 
 @dataclass(frozen=True, slots=True)
-class CutOutForeground:
+class CutOutForeground(Stateless):
     """Foreground of frames in which everything but one person already reads 0.
 
-    Specks are dropped: a component that is connected to nothing and smaller than ``min_area_m2`` is
-    noise of the cut, not a limb.
+    Connected components smaller than ``min_area_m2`` are dropped as noise of the cut.
     """
 
     min_area_m2: float = 0.002
-    floor: None = None  #: none is looked for
 
-    def update(self, frame: DepthFrame) -> np.ndarray:
-        """One candidate, the person: uint8 (H, W), 1; all 0 when nobody is in view."""
+    def update(self, frame: DepthFrame) -> Candidates:
+        """Find the single candidate, number 1; none in an empty frame."""
         mask = (frame.depth_m > 0).view(np.uint8)
         person, window = np.zeros(mask.shape, np.uint8), window_of(mask)
-        if not mask[window].size:
-            return person
-        count, components = cv2.connectedComponents(mask[window], connectivity=8)
-        # the whole picture's lens will do: only areas are used, for which its centre does not matter
-        person[window] = keep_large(components, count - 1, frame.depth_m[window], frame.intrinsics, self.min_area_m2)
-        return person
+        if mask[window].size:
+            count, components = cv2.connectedComponents(mask[window], connectivity=8)
+            # intrinsics of the whole image: areas do not depend on the optical centre
+            person[window] = keep_large(
+                components, count - 1, frame.depth_m[window], frame.intrinsics, self.min_area_m2
+            )
+        return Candidates(person, person.view(bool))
 
-    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
-        """Nothing is remembered."""
+    def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
+        """Do nothing: frames are independent."""
 
 
 @dataclass(slots=True, eq=False)
 class RoomForeground:
-    """Foreground of any frame: people before floor and walls, beside furniture, or cut out.
+    """Foreground of any frame: people in front of floor and walls, beside furniture, or cut out.
 
-    Floor and walls are taken away, what is left falls into depth-connected components, small components join the
-    nearest large one. With a background to remember, all that is known
-    to belong to it is taken away as well; without one, a frame is judged by itself.
+    Floor and walls are removed. The remaining pixels form depth-connected components, and small components join the
+    nearest large one. With a background model, known background is removed too; without one, frames are independent.
     """
 
     background: BackgroundModel | None = None
 
-    min_area_m2: float = 0.06  #: surface seen face on; less is no candidate
-    limb_m2: float = 0.12  #: a smaller component may be the limb of a larger one
-    limb_reach_m: float = 0.7  #: an arm reaches so far before a body that it touches in the picture
-    body_reach_m: float = 0.3  #: larger components that touch are joined up to this gap: an arm may cut a body in two
-    gap_m: float = 0.2  #: a limb that touches nothing belongs to what is so near
-    speck_m2: float = 0.002  #: a smaller component is noise
-    max_extent_m: float = 2.8  #: nobody is longer, with arms stretched: components join no further
-    floor: Plane | None = None  #: of the last frame
-    _candidates: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8), init=False)  # of the last frame
-    _person_sized: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool), init=False)  # which of these are
+    min_area_m2: float = 0.06  #: minimum surface of a candidate, seen face on
+    limb_m2: float = 0.12  #: maximum surface of a component that is treated as a limb
+    limb_reach_m: float = 0.7  #: maximum depth gap to a limb that touches its body in the image
+    body_reach_m: float = 0.3  #: maximum depth gap between large components that touch: an arm may cut a body in two
+    gap_m: float = 0.2  #: maximum distance to a limb that touches nothing
+    speck_m2: float = 0.002  #: minimum surface of a component; a smaller one is noise
+    max_extent_m: float = 2.8  #: maximum extent of joined components: a person with stretched arms
 
-    def update(self, frame: DepthFrame) -> np.ndarray:
-        """Candidates: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate."""
+    def update(self, frame: DepthFrame) -> Candidates:
+        """Find the candidates of a frame."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
         planes = find_planes(depth_m, intrinsics)
-        self.floor = floor_of(planes)
         mask = before_planes(depth_m, intrinsics, planes)
         if self.background is not None:
             mask &= self.background.before(depth_m)
-        self._candidates, self._person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
-        if not mask.any():
-            return self._candidates
-        grid, lens = _grid_of(mask, intrinsics)
-        found = self._candidates_of(depth_m[grid].copy(), mask[grid].copy(), lens)
-        for whole, on_grid in zip((self._candidates, self._person_sized), found, strict=True):
-            _fill(whole, grid, on_grid)
-            whole[~mask] = 0
-        return self._candidates
+        labels, person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
+        if mask.any():
+            grid, grid_intrinsics = _grid_of(mask, intrinsics)
+            found = self._candidates_of(depth_m[grid].copy(), mask[grid].copy(), grid_intrinsics)
+            for whole, on_grid in zip((labels, person_sized), found, strict=True):
+                _fill(whole, grid, on_grid)
+                whole[~mask] = 0
+        return Candidates(labels, person_sized, floor_of(planes))
 
-    def _candidates_of(self, depth_m: np.ndarray, mask: np.ndarray, lens: Intrinsics) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates among the pixels of a mask, uint8 (H, W), and which are no wider than a person, bool (H, W)."""
+    def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
+        """Update the background model.
+
+        Parameters
+        ----------
+        frame : DepthFrame
+        candidates : of the frame
+        people : bool (H, W), the pixels of the people found in it
+        """
+        if self.background is not None:
+            self.background.learn(frame.depth_m, people, candidates.person_sized)
+
+    def reset(self) -> None:
+        """Forget the background model."""
+        if self.background is not None:
+            self.background.reset()
+
+    def _candidates_of(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Candidates among the pixels of a mask, uint8 (H, W), and the person-sized ones, bool (H, W)."""
         components, count = find_components(depth_m, mask)
-        area_m2, _, _ = measure_components(components, count, depth_m, lens)
+        area_m2, _, _ = measure_components(components, count, depth_m, intrinsics)
         kept = area_m2 >= self.speck_m2
         components = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[components]
-        components, count = self._joined(components, depth_m, lens), int(kept.sum())
-        area_m2, low_m, high_m = measure_components(components, count, depth_m, lens)
-        large = area_m2 >= self.min_area_m2  # however wide: somebody may hang together with a strip of floor
+        components, count = self._joined(components, depth_m, intrinsics), int(kept.sum())
+        area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
+        large = area_m2 >= self.min_area_m2  # of any width: a person may be connected to a strip of floor
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
         person_sized = (rank > 0) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
         return rank[components], person_sized[components]
 
-    def learn(self, frame: DepthFrame, people: np.ndarray) -> None:
-        """Remember what is nobody's; ``people`` bool (H, W), the pixels of those found in the frame."""
-        if self.background is not None:
-            self.background.learn(frame.depth_m, people, self._person_sized)
-
-    def _joined(self, components: np.ndarray, depth_m: np.ndarray, lens: Intrinsics) -> np.ndarray:
-        """Pieces that belong together under the number of a large one."""
+    def _joined(self, components: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
+        """Join components that belong together under the number of a large one."""
         count = int(components.max(initial=0))
-        area_m2, low_m, high_m = measure_components(components, count, depth_m, lens)
+        area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
         large = area_m2 >= self.limb_m2
         gaps_m = find_contacts(components, count, depth_m, TOUCH_PX)
         both_large = large[:, None] & large
@@ -127,28 +141,27 @@ class RoomForeground:
             if a != b and (high - low).max() <= self.max_extent_m:
                 leader[leader == b] = a
                 low_m[a], high_m[a] = low, high
-        return join_near(leader[components], large, depth_m, lens, self.gap_m)
+        return join_near(leader[components], large, depth_m, intrinsics, self.gap_m)
 
 
 def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, slice], Intrinsics]:
-    """Rows and columns on which candidates are sought, and the lens that sees just these.
+    """Grid of rows and columns on which candidates are found, and its intrinsics.
 
-    They hold every pixel of the mask, or of a finer picture than FINEST_PX every second or third each way: what is
-    done pixel by pixel need not be done elsewhere, and how far components reach is counted in pixels.
+    Images finer than FINEST_PX are subsampled, because the reach between components is counted in pixels.
     """
     step = max(1, int(min(intrinsics.fx, intrinsics.fy) / FINEST_PX))
     rows, cols = window_of(mask)
-    lens = Intrinsics(
+    grid_intrinsics = Intrinsics(
         intrinsics.fx / step,
         intrinsics.fy / step,
         (intrinsics.cx - cols.start) / step,
         (intrinsics.cy - rows.start) / step,
     )
-    return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), lens
+    return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), grid_intrinsics
 
 
 def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> None:
-    """Give every pixel from a grid's first to its last row and column what its place on the grid has."""
+    """Fill the area that a grid covers: every pixel gets the value of its grid cell."""
     (rows, cols), step = grid, grid[0].step
     tall = on_grid.repeat(step, axis=0).repeat(step, axis=1)
     whole[rows.start : rows.stop, cols.start : cols.stop] = tall[: rows.stop - rows.start, : cols.stop - cols.start]
@@ -157,19 +170,19 @@ def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> 
 def join_near(
     components: np.ndarray, large: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics, gap_m: float
 ) -> np.ndarray:
-    """Give small components to the large one that is nearest in the picture, where it is near in space too.
+    """Join small components to the large one nearest in the image, if it is also near in space.
 
     Parameters
     ----------
     components : int32 (H, W), 0 = none
-    large : bool (count + 1,), which components are
+    large : bool (count + 1,), which components are large
     depth_m : float32 (H, W), metres
     intrinsics : Intrinsics
-    gap_m : metres between the two pixels that are nearest in the picture
+    gap_m : metres, maximum distance between the two pixels that are nearest in the image
 
     Returns
     -------
-    int32 (H, W); small components that are near none keep their numbers
+    int32 (H, W); the other small components keep their numbers
     """
     small, is_large = np.where(large[components], 0, components), large[components] & (components > 0)
     if not is_large.any() or not small.any():
@@ -177,13 +190,13 @@ def join_near(
     gap_px, label = cv2.distanceTransformWithLabels(
         (~is_large).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    place = np.zeros(label.max() + 1, np.int64)  # of the large component's pixel that each label stands for
+    place = np.zeros(label.max() + 1, np.int64)  # position of the large component's pixel of each label
     place[label[is_large]] = np.flatnonzero(is_large)
     at = np.flatnonzero(small)
     order = np.lexsort((gap_px.ravel()[at], small.ravel()[at]))
     ids, first = np.unique(small.ravel()[at[order]], return_index=True)
     width = components.shape[1]
-    here = at[order[first]]  # each small component's pixel that is nearest to a large one
+    here = at[order[first]]  # the pixel of each small component nearest to a large one
     there = place[label.ravel()[here]]
     here_m, there_m = (
         intrinsics.deproject_pixels(r, c, depth_m[r, c]) for r, c in (divmod(here, width), divmod(there, width))

@@ -1,4 +1,4 @@
-"""People who touch are one candidate: they are told apart by their heads, and each is looked at by himself."""
+"""Instance splitting: people who touch form one candidate, which is split by their heads."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.results import JointProposal
+from posepipe.stage import Stateless
 
 CAMERA_UP = (0.0, -1.0, 0.0)
-"""Up, where neither a floor nor the camera's place says otherwise: camera axes, of a level camera."""
+"""Up of a level camera, in camera axes: the default where no floor is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeadSplit:
-    """Gives every head of a candidate the pixels that stand nearer to it than to any other, seen from above.
+class HeadSplit(Stateless):
+    """Splits a candidate with several heads: each pixel goes to the nearest head, seen from above.
 
-    Whether each is a person, a look at his pixels says. A body without a joint of this name is never separated.
+    Each part is then classified separately. A body without a joint of this name is never split.
     """
 
     joint: str = "head"
-    min_head: float = 0.5  #: confidence of a proposal, to be a head
-    apart_m: float = 0.35  #: two heads are no nearer: that is one, proposed twice
-    min_confidence: float = 0.45  #: mean of a pose's joints; below it a part of the split is no person
+    min_head: float = 0.5  #: minimum confidence of a head proposal
+    min_distance_m: float = 0.35  #: minimum distance between two heads; nearer proposals are of the same head
+    min_confidence: float = 0.45  #: minimum mean confidence of a pose; a part of the split below it is no person
 
     def split(
         self,
@@ -34,11 +35,11 @@ class HeadSplit:
         intrinsics: Intrinsics,
         up: Sequence[float] = CAMERA_UP,
     ) -> list[np.ndarray]:
-        """Cut a candidate into one component a head.
+        """Split a candidate into one mask for each head.
 
         Parameters
         ----------
-        proposals : of the candidate
+        proposals : Sequence[JointProposal], of the candidate
         depth_m : float32 (H, W), metres
         mask : bool (H, W), the candidate
         intrinsics : Intrinsics
@@ -46,24 +47,24 @@ class HeadSplit:
 
         Returns
         -------
-        Masks, bool (H, W), that make up the candidate; none where there are less than two heads
+        Masks, bool (H, W), that partition the candidate; none where there are fewer than two heads
         """
         heads_m = self._heads(proposals)
         if len(heads_m) < 2:
             return []
         rows, cols = np.nonzero(mask)
         points_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
-        level = np.eye(3) - np.outer(up, up)  # onto the ground
-        away_m = np.linalg.norm((points_m[:, None] - heads_m) @ level, axis=2)
+        level = np.eye(3) - np.outer(up, up)  # projects onto the ground
+        distances_m = np.linalg.norm((points_m[:, None] - heads_m) @ level, axis=2)
         nearest = np.zeros(mask.shape, np.uint8)
-        nearest[rows, cols] = away_m.argmin(axis=1) + 1
+        nearest[rows, cols] = distances_m.argmin(axis=1) + 1
         return [nearest == number for number in range(1, len(heads_m) + 1)]
 
     def _heads(self, proposals: Sequence[JointProposal]) -> np.ndarray:
-        """Places (N, 3), metres, the surest first: modes of the surface, for votes for a head may meet between two."""
+        """Places (N, 3), metres, highest confidence first; surface modes only, as votes of two heads may mix."""
         heads = [p for p in proposals if p.joint == self.joint and not p.voted and p.confidence >= self.min_head]
         kept: list[np.ndarray] = []
         for place in (np.array(p.xyz_m) for p in sorted(heads, key=lambda p: -p.confidence)):
-            if all(np.linalg.norm(place - other) >= self.apart_m for other in kept):
+            if all(np.linalg.norm(place - other) >= self.min_distance_m for other in kept):
                 kept.append(place)
         return np.array(kept).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Whether a candidate is a person, and which of its pixels are: what the forest's class 0 says."""
+"""Person filter: decides by class 0 whether a candidate is a person, and which of its pixels are."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
+from posepipe.stage import Stateless
 
 WINDOW = 5
-"""Classified pixels, each way, whose majority decides: what is alone among others was mistaken."""
+"""Side, in classified pixels, of the window of the majority filter."""
 
 
 @dataclass(frozen=True, slots=True)
-class PersonFilter:
-    """Takes away the pixels that are no person's, and refuses what then is too small a part or a surface.
+class PersonFilter(Stateless):
+    """Removes background pixels, and rejects candidates of which too little is left.
 
-    And what may be nobody after all: furniture that looks like a person pixel by pixel does so with less certainty,
-    while somebody who lies in a way of his own is known for a person long before his joints are. A forest that was
-    trained on cut-out people alone knows no class 0: to it everything is a person.
+    Candidates with a high mean probability of class 0 are rejected too: furniture that resembles a person does so with
+    low confidence. A forest trained only on cut-out people has no class 0 and accepts every candidate.
     """
 
-    min_share: float = 0.5  #: of the candidate's surface that must be a person
-    min_area_m2: float = 0.04  #: of a person's surface, seen face on
-    min_component_m2: float = 0.15  #: one component this large is classified again by itself
-    max_background: float = 0.25  #: mean probability of class 0 over all pixels classified last
-    min_confidence: float = 0.1  #: mean of a pose's joints
+    min_share: float = 0.5  #: minimum share of a candidate's surface that is a person
+    min_area_m2: float = 0.04  #: minimum surface of a person, seen face on
+    min_component_m2: float = 0.15  #: minimum surface of a component that is classified again alone
+    max_background: float = 0.25  #: maximum mean probability of class 0 over the pixels last classified
+    min_confidence: float = 0.1  #: minimum mean confidence of a pose
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
     ) -> np.ndarray | None:
-        """Find the person in a candidate.
+        """Find the pixels of the person in a candidate.
 
         Parameters
         ----------
@@ -45,8 +45,8 @@ class PersonFilter:
 
         Returns
         -------
-        bool (H, W), within the candidate; None when it shows no person. Of a candidate that is mostly nobody's it is
-        the largest component of a person, if that is large: somebody on a sofa, to be looked at by himself
+        bool (H, W), within the candidate; None when it shows no person. Where background prevails, only the largest
+        component of person pixels is kept, if large enough: a person on a sofa
         """
         if not len(parts.pixels):
             return None
@@ -74,31 +74,31 @@ class PersonFilter:
         return whole
 
     def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
-        """Whether what was found of a person, his parts and his pose, speaks for one."""
+        """Whether parts and pose are those of a person."""
         return bool(parts.values[:, 0].mean() <= self.max_background) and pose.confidence >= self.min_confidence
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptAll:
-    """In place of a check, where every candidate is known to be a person: nobody and nothing is taken away."""
+class AcceptAll(Stateless):
+    """Accepts every candidate whole, for frames in which each is known to be a person."""
 
     min_confidence: float = 0.0
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
     ) -> np.ndarray | None:
-        """The candidate itself; None when it has no readings."""
+        """Return the candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
 
     def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
-        """He is, unless more certainty was asked for."""
+        """Whether the pose reaches the minimum confidence."""
         return pose.confidence >= self.min_confidence
 
 
 def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]:
-    """Cells of the grid that hold some of the mask, whether or not their own pixel was classified.
+    """Grid cells that contain pixels of the mask, whether or not their own pixel was classified.
 
-    As bool (R, C), no more of them than the mask reaches over, and row and column of the first, int (2,).
+    Returns bool (R, C), cropped to the mask, and row and column of the first cell, int (2,).
     """
     (rows, cols), (across, along) = stride, window_of(mask)
     top, left = across.start // rows, along.start // cols
@@ -106,8 +106,8 @@ def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]
     cells = np.zeros((-(-len(held) // rows), -(-held.shape[1] // cols)), bool)
     for row in range(rows):
         for col in range(cols):
-            here = held[row::rows, col::cols]
-            cells[: len(here), : here.shape[1]] |= here
+            cell_pixels = held[row::rows, col::cols]
+            cells[: len(cell_pixels), : cell_pixels.shape[1]] |= cell_pixels
     return cells, np.array([top, left])
 
 

@@ -1,4 +1,4 @@
-"""Kernel: which pixels of a person are classified: those on a grid, the same in space for any camera."""
+"""Kernel: grid of the pixels of a person that are classified."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numba import njit
 from posepipe.parts import EVERY_PIXEL, Stride
 
 ENOUGH_PIXELS = 1000
-"""Of a person nearer than this many pixels show, fewer are classified: on rendered and on real people joints are as
-right as with all of them, within 0.3 %; half as many cost 0.7 % of mAP (docs/evaluation/accuracy.md)."""
+"""Minimum number of classified pixels of a large person. More pixels hardly raise accuracy, and fewer lower it
+(docs/evaluation/ablations.md)."""
 
 
 def stride_for(mask: np.ndarray) -> Stride:
-    """The coarsest grid on which a mask, bool (H, W), still has enough pixels: the same in space for any camera.
+    """Coarsest grid on which a mask, bool (H, W), still has ENOUGH_PIXELS.
 
-    Square, or with one row more than columns: limbs mostly hang, and are thinner across.
+    The row step equals the column step or exceeds it by one: hanging limbs are thinner across.
     """
     spare = max(1, int(np.count_nonzero(mask)) // ENOUGH_PIXELS)
     cols = math.isqrt(spare)
@@ -36,12 +36,12 @@ def _fill_pixels(mask, row_step, col_step, out):
 
 
 def pixels_of(mask: np.ndarray, stride: Stride = EVERY_PIXEL) -> np.ndarray:
-    """Pixels of a mask on a grid that begins at its first row and column.
+    """Pixels of a mask on a grid that starts at the first row and column of the image.
 
     Parameters
     ----------
     mask : bool (H, W)
-    stride : rows and columns, of which only every so many are on the grid
+    stride : row step and column step of the grid
 
     Returns
     -------

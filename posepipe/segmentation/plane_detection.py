@@ -1,8 +1,8 @@
-"""Kernel and search: the large planes of a room, floor and walls, in one depth frame.
+"""Kernel and search: large planes, floor and walls, in one depth frame.
 
-The picture is averaged to cells, in 1 / depth, which quietens the noise; each cell has a point and a normal. A plane
-is proposed from one cell, is supported by the cells that lie in it and face as it does, and is fitted to
-those. A body is not flat: of two people side by side too little faces one way to pass for a wall.
+The image is averaged to cells in 1 / depth, to reduce noise; each cell has a point and a normal. A plane is proposed
+from one cell and fitted to its inliers: the cells that lie in it and have a similar normal. Bodies are not flat, so too
+little of their surface has one normal to pass for a wall.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from numba import njit
 from posepipe.camera import Intrinsics, Plane
 
 CELL_SHARE = 1 / 80
-"""Side of a cell in image widths: 4 pixels of 320."""
-ALIKE = np.cos(np.radians(20))
-"""A cell faces as a plane does when their normals differ by less than 20 degrees."""
-BENT_PER_M = 0.006
-"""1 / depth is linear along a plane, and a triangulating camera's noise the same in it everywhere: a cell bends where
-its second difference is larger (1/m), 5 cm of depth at 3 m."""
+"""Side of a cell, as a share of the image width: 4 pixels of 320."""
+MIN_COSINE = np.cos(np.radians(20))
+"""Minimum cosine between the normals of a plane and of its inliers: 20 degrees."""
+MAX_BEND_PER_M = 0.006
+"""Maximum second difference of 1 / depth, 1/m, of a smooth cell: 5 cm of depth at 3 m. 1 / depth is linear along a
+plane, and the noise of a triangulating camera is constant in it."""
 MIN_AREA_M2 = 1.0
-"""Less surface than this is a table or a body, no floor or wall."""
+"""Minimum surface of a floor or wall; a table or a body has less."""
 MIN_SPREAD_M = 0.25
-"""Standard deviation of a plane's points along its narrower side; a plank is no wall."""
+"""Minimum standard deviation of a plane's points along its narrower side; a plank is no wall."""
 MAX_PLANES = 5
 PROPOSALS = 100
-"""Cells that each search tries, evenly spaced over those left."""
+"""Number of proposals of each search, evenly spaced over the remaining cells."""
 LEVEL_DEG = 50.0
-"""A floor's normal differs from straight up in the image by no more than the camera's pitch and roll."""
+"""Maximum angle between the normal of a floor and up in the image: the pitch and roll of the camera."""
 
 
 @njit(cache=True, inline="always")
 def plane_tolerance_m(depth_m):
-    """How far off a plane its readings may lie: 2 cm and, as disparity has it, a share of z^2; 5 cm at 3 m."""
+    """Maximum distance of a reading from its plane: 2 cm plus a disparity term proportional to z^2; 5 cm at 3 m."""
     return np.float32(0.02) + np.float32(0.0035) * depth_m * depth_m
 
 
 def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...]:
-    """Find the large planes of a frame, the largest first.
+    """Find the large planes of a frame, largest first.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...
 
     Returns
     -------
-    at most MAX_PLANES; none in a frame that shows no room. The frame alone decides: nothing is random
+    at most MAX_PLANES planes; none in a frame of cut-out people. The result is deterministic
 
     References
     ----------
-    RANSAC (Fischler and Bolles 1981) with one oriented point a proposal, as in Schnabel et al. 2007.
+    RANSAC (Fischler and Bolles 1981), one oriented point for each proposal (Schnabel et al. 2007).
     """
     cell = max(1, round(depth_m.shape[1] * CELL_SHARE))
     points, normals, area = surface_cells(depth_m, intrinsics, cell)
@@ -68,14 +68,14 @@ def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...
 
 
 def floor_of(planes: tuple[Plane, ...]) -> Plane | None:
-    """The plane that lies under the camera and is nearest to level; None when none is."""
+    """Lowest level plane under the camera; None when there is none."""
     up = [plane for plane in planes if -plane.normal[1] >= np.cos(np.radians(LEVEL_DEG))]
-    # of level planes, the lowest: tables are seen from above too
+    # the lowest level plane, because tables are level too
     return max(up, key=lambda plane: plane.distance_m, default=None)
 
 
 def before_planes(depth_m: np.ndarray, intrinsics: Intrinsics, planes: tuple[Plane, ...]) -> np.ndarray:
-    """Readings that lie before all planes, by more than `plane_tolerance_m`: bool (H, W)."""
+    """Mask of the readings in front of all planes by more than `plane_tolerance_m`: bool (H, W)."""
     mask = depth_m > 0
     if planes:
         table = np.array([(*plane.normal, plane.distance_m) for plane in planes], np.float32)
@@ -92,7 +92,7 @@ def _clear_planes(depth_m, camera, planes, mask):
         x[col] = (np.float32(col) - cx) / fx
     for row in range(depth_m.shape[0]):
         y, depth_row, mask_row = (np.float32(row) - cy) / fy, depth_m[row], mask[row]
-        for k in range(len(planes)):  # along the row in vectors
+        for k in range(len(planes)):  # the loop over columns is vectorised
             a, b, c, d = planes[k]
             for col in range(len(x)):
                 z = depth_row[col]
@@ -100,7 +100,7 @@ def _clear_planes(depth_m, camera, planes, mask):
 
 
 def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points, normals (towards the camera) and surface of the smooth cells of a frame.
+    """Points, normals (towards the camera) and areas of the smooth cells of a frame.
 
     Parameters
     ----------
@@ -110,7 +110,9 @@ def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tup
 
     Returns
     -------
-    points_m : float32 (N, 3), metres; normals : float32 (N, 3), unit; area_m2 : float32 (N,), true, not foreshortened
+    points_m : float32 (N, 3), metres
+    normals : float32 (N, 3), unit vectors
+    area_m2 : float32 (N,), square metres, corrected for foreshortening
     """
     height, width = (side // cell for side in depth_m.shape)
     if height < 3 or width < 3:
@@ -118,15 +120,16 @@ def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tup
     inverse = np.zeros((height, width), np.float32)
     _average_inverse(depth_m, cell, inverse)
     camera = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
-    most = (height - 2) * (width - 2)
-    points, normals, area = np.empty((most, 3), np.float32), np.empty((most, 3), np.float32), np.empty(most, np.float32)
+    max_cells = (height - 2) * (width - 2)
+    points, normals = np.empty((max_cells, 3), np.float32), np.empty((max_cells, 3), np.float32)
+    area = np.empty(max_cells, np.float32)
     count = _smooth_cells(inverse, cell, camera, points, normals, area)
     return points[:count], normals[:count], area[:count]
 
 
 @njit(cache=True)
 def _average_inverse(depth_m, cell, out):
-    """Mean of 1 / depth over each cell's readings; 0 where fewer than half read."""
+    """Mean of 1 / depth over the readings of each cell; 0 where fewer than half of its pixels have one."""
     for row in range(out.shape[0]):
         for col in range(out.shape[1]):
             total, count = np.float32(0), 0
@@ -141,7 +144,7 @@ def _average_inverse(depth_m, cell, out):
 
 @njit(cache=True, inline="always")
 def _centre(inverse, row, col, cell, camera):
-    """Camera point (x, y, z) of the middle of a cell."""
+    """Camera point (x, y, z) of the centre of a cell."""
     z = np.float32(1) / inverse[row, col]
     half = np.float32((cell - 1) / 2)
     x = (np.float32(col * cell) + half - camera[2]) / camera[0]
@@ -151,7 +154,7 @@ def _centre(inverse, row, col, cell, camera):
 
 @njit(cache=True)
 def _smooth_cells(inverse, cell, camera, points, normals, area):
-    """Fill in the cells that are bent neither way, in image order; return how many there are."""
+    """Write the smooth cells in image order; return their number."""
     count = 0
     for row in range(1, inverse.shape[0] - 1):
         for col in range(1, inverse.shape[1] - 1):
@@ -164,7 +167,7 @@ def _smooth_cells(inverse, cell, camera, points, normals, area):
             here = inverse[row, col]
             if not min(up, down, left, right, here) > 0:
                 continue
-            if not (abs(up + down - 2 * here) < BENT_PER_M and abs(left + right - 2 * here) < BENT_PER_M):
+            if not (abs(up + down - 2 * here) < MAX_BEND_PER_M and abs(left + right - 2 * here) < MAX_BEND_PER_M):
                 continue
             x, y, z = _centre(inverse, row, col, cell, camera)
             ax, ay, az = _centre(inverse, row, col + 1, cell, camera)
@@ -188,20 +191,20 @@ def _smooth_cells(inverse, cell, camera, points, normals, area):
 
 def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) -> Plane | None:
     tolerance = plane_tolerance_m(points[:, 2])
-    tried = np.linspace(0, len(points) - 1, min(PROPOSALS, len(points))).astype(np.int64)
-    support = np.zeros(len(tried), np.float32)
-    _supports(points, normals, area, tolerance, tried, np.float32(ALIKE), support)
-    best = tried[np.argmax(support)]
+    proposed = np.linspace(0, len(points) - 1, min(PROPOSALS, len(points))).astype(np.int64)
+    support = np.zeros(len(proposed), np.float32)
+    _sum_inliers(points, normals, area, tolerance, proposed, np.float32(MIN_COSINE), support)
+    best = proposed[np.argmax(support)]
     normal, distance = normals[best], -normals[best] @ points[best]
     for _ in range(3):
-        held = (np.abs(points @ normal + distance) < tolerance) & (normals @ normal > ALIKE)
-        weight = area[held].astype(np.float64)
+        inliers = (np.abs(points @ normal + distance) < tolerance) & (normals @ normal > MIN_COSINE)
+        weight = area[inliers].astype(np.float64)
         if weight.sum() < MIN_AREA_M2:
             return None
         weight /= weight.sum()
-        centre = weight @ points[held]
-        beside = points[held] - centre
-        spread, axes = np.linalg.eigh((beside * weight[:, None]).T @ beside)
+        centre = weight @ points[inliers]
+        centred = points[inliers] - centre
+        spread, axes = np.linalg.eigh((centred * weight[:, None]).T @ centred)
         normal = axes[:, 0] * -np.sign(axes[:, 0] @ centre)
         distance = -float(normal @ centre)
     if spread[1] < MIN_SPREAD_M**2:
@@ -210,16 +213,16 @@ def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) ->
 
 
 @njit(cache=True)
-def _supports(points, normals, area, tolerance, tried, alike, out):
-    """Surface, in square metres, that lies in the plane of each tried cell and faces as it does."""
-    for k in range(len(tried)):
-        nx, ny, nz = normals[tried[k]]
-        px, py, pz = points[tried[k]]
+def _sum_inliers(points, normals, area, tolerance, proposed, min_cosine, out):
+    """Sum the surface, square metres, of the inliers of each proposed cell's plane."""
+    for k in range(len(proposed)):
+        nx, ny, nz = normals[proposed[k]]
+        px, py, pz = points[proposed[k]]
         total = np.float32(0)
         for i in range(len(points)):
             off = (points[i, 0] - px) * nx + (points[i, 1] - py) * ny + (points[i, 2] - pz) * nz
             if abs(off) < tolerance[i]:
-                same = normals[i, 0] * nx + normals[i, 1] * ny + normals[i, 2] * nz
-                if same > alike:
+                cosine = normals[i, 0] * nx + normals[i, 1] * ny + normals[i, 2] * nz
+                if cosine > min_cosine:
                     total += area[i]
         out[k] = total

@@ -1,4 +1,4 @@
-"""Kernel: a pose laid over what is remembered of somebody: where it puts him, and how unlike him it is."""
+"""Kernel: comparison of a pose with a known person: centre, misfit and size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 MIN_CONFIDENCE = 1e-3
-"""What a joint that was found counts for at least."""
+"""Minimum weight of a joint that was found."""
 
 
 @njit(cache=True)
@@ -21,7 +21,7 @@ def _measure_bones(joints, bones, lengths):
 
 
 def measure_bones(joints_m: np.ndarray, bones: np.ndarray) -> np.ndarray:
-    """Lengths of bones.
+    """Measure the lengths of bones.
 
     Parameters
     ----------
@@ -30,7 +30,11 @@ def measure_bones(joints_m: np.ndarray, bones: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    float64 (B,), metres; NaN where an end was not found. Naive twin: tests/reference/tracking/association.py
+    float64 (B,), metres; NaN where an end was not found
+
+    References
+    ----------
+    Naive twin: tests/reference/tracking/association.py
     """
     lengths_m = np.empty(len(bones))
     _measure_bones(joints_m, bones, lengths_m)
@@ -38,7 +42,7 @@ def measure_bones(joints_m: np.ndarray, bones: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def _align_pose(joints, confidence, offsets, laid, middle):
+def _align_pose(joints, confidence, offsets, completed, centre):
     shift, total = np.zeros(3), 0.0
     for j in range(len(joints)):
         if not math.isnan(joints[j, 0]) and not math.isnan(offsets[j, 0]):
@@ -50,70 +54,73 @@ def _align_pose(joints, confidence, offsets, laid, middle):
     for axis in range(3):
         shift[axis] = shift[axis] / total if total > 0 else math.nan
     for j in range(len(joints)):
-        seen = not math.isnan(joints[j, 0])
+        found = not math.isnan(joints[j, 0])
         for axis in range(3):
-            laid[j, axis] = joints[j, axis] if seen else shift[axis] + offsets[j, axis]
-            if seen and not math.isnan(offsets[j, 0]):
+            completed[j, axis] = joints[j, axis] if found else shift[axis] + offsets[j, axis]
+            if found and not math.isnan(offsets[j, 0]):
                 weight = max(confidence[j], MIN_CONFIDENCE) / total
                 squared += weight * (joints[j, axis] - offsets[j, axis] - shift[axis]) ** 2
-        if not math.isnan(laid[j, 0]):
+        if not math.isnan(completed[j, 0]):
             known += 1
             for axis in range(3):
-                middle[axis] += laid[j, axis]
+                centre[axis] += completed[j, axis]
     for axis in range(3):
-        middle[axis] = middle[axis] / known if known else math.nan
+        centre[axis] = centre[axis] / known if known else math.nan
     return math.sqrt(squared) if total > 0 else math.inf
 
 
 def align_pose(
     joints_m: np.ndarray, confidence: np.ndarray, offsets_m: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Lay a pose over what is remembered of somebody.
+    """Align a pose with the last posture of a person.
 
     Parameters
     ----------
     joints_m : float64 (J, 3), metres, the pose; NaN = not found
     confidence : float64 (J,)
-    offsets_m : float64 (J, 3), metres, the remembered joints from their middle; NaN = never seen
+    offsets_m : float64 (J, 3), metres, last joints of the person relative to their centre; NaN = never found
 
     Returns
     -------
-    joints_m : float64 (J, 3), the pose, and what it lacks where that was about the joints it has; NaN for what neither
-        knows
-    middle_m : float64 (3,), mean of these: the middle of half a person is the middle of the person; NaN of none
-    misfit_m : root mean square, weighted by confidence, of how else the joints lie that both have, about their own
-        middle; infinite when there are none
+    joints_m : float64 (J, 3), the pose, completed by the last joints; NaN where neither is known
+    centre_m : float64 (3,), mean of these joints, so that a partial pose has the centre of the whole person
+    misfit_m : float, root mean square distance of the common joints after alignment, weighted by confidence; infinite
+        when there are none
 
     References
     ----------
     Naive twin: tests/reference/tracking/association.py
     """
-    laid_m, middle_m = np.empty(joints_m.shape), np.zeros(3)
-    misfit_m = _align_pose(joints_m, confidence, offsets_m, laid_m, middle_m)
-    return laid_m, middle_m, misfit_m
+    completed_m, centre_m = np.empty(joints_m.shape), np.zeros(3)
+    misfit_m = _align_pose(joints_m, confidence, offsets_m, completed_m, centre_m)
+    return completed_m, centre_m, misfit_m
 
 
 @njit(cache=True)
-def _growth(lengths, sums, looks):
+def _log_size_ratio(lengths, sums, counts):
     now, usual = 0.0, 0.0
     for b in range(len(lengths)):
-        if looks[b] > 0 and math.isfinite(lengths[b]):
+        if counts[b] > 0 and math.isfinite(lengths[b]):
             now += lengths[b]
-            usual += sums[b] / looks[b]
+            usual += sums[b] / counts[b]
     return math.log(now / usual) if min(now, usual) > 0 else 0.0
 
 
-def growth(lengths_m: np.ndarray, sums_m: np.ndarray, looks: np.ndarray) -> float:
-    """Logarithm of the size of a pose over somebody's usual size, by the bones that are known of both.
+def log_size_ratio(lengths_m: np.ndarray, sums_m: np.ndarray, counts: np.ndarray) -> float:
+    """Logarithm of the ratio of a pose's size to a person's mean size, by the bones known of both.
 
     Parameters
     ----------
-    lengths_m : float64 (B,), of the pose's bones; NaN = not known
-    sums_m : float64 (B,), of his bones' lengths over all looks at them
-    looks : int (B,), how many these were
+    lengths_m : float64 (B,), metres, of the bones of the pose; NaN = unknown
+    sums_m : float64 (B,), metres, sum of the lengths of each bone over all detections
+    counts : int (B,), number of detections of each bone
 
     Returns
     -------
-    float, 0 when no bone is known of both. Naive twin: tests/reference/tracking/association.py
+    float, 0 when no bone is known of both
+
+    References
+    ----------
+    Naive twin: tests/reference/tracking/association.py
     """
-    return float(_growth(lengths_m, sums_m, looks))
+    return float(_log_size_ratio(lengths_m, sums_m, counts))

@@ -1,6 +1,6 @@
-"""Optional smoothing of tracks: less jitter at rest, for a delay that is known.
+"""Optional smoothing of tracks: less jitter at rest, at the cost of a known delay.
 
-The pipeline has none of it unless asked: whoever measures wants joints where they were found.
+It is off by default, because measurements need unsmoothed joints.
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from posepipe.results import JointProposal, Pose, Track
+from posepipe.results import Pose, Track
 
 
 @dataclass(slots=True, eq=False)
 class OneEuroSmoother:
-    """A low-pass filter for each joint of each track, which opens as the joint gets faster.
+    """Low-pass filter of each joint of each track, with a cutoff that rises with the speed of the joint.
 
-    The cutoff is ``min_cutoff_hz + beta * speed``: low at rest, where jitter is seen and delay is not;
-    high in motion, where it is the other way round. To tune it, set ``beta`` to 0 and lower
-    ``min_cutoff_hz`` until joints at rest keep still, then raise ``beta`` until quick ones do not lag.
-    Speed is that of the joint in space, so that no axis is preferred, and is taken between places as they
-    were found: from the last smoothed place, as in the paper's listing, it would depend on the frame rate.
-    Confidence is handed on as it is. Frames may come at any pace; where time stands still or goes back,
-    nothing is smoothed.
+    The cutoff is ``min_cutoff_hz + beta * speed``: low at rest, to reduce jitter, and high in motion, to reduce delay.
+    To tune it, set ``beta`` to 0 and lower ``min_cutoff_hz`` until joints at rest are still; then raise ``beta`` until
+    fast joints do not lag.
 
-    Raises ValueError for cutoffs that are not above 0 or a negative ``beta``.
+    Speed is computed in space between unsmoothed places. With the last smoothed place, as in the paper, it would depend
+    on the frame rate. Confidences stay the same. Frames may come at any rate; a joint is not smoothed where time stands
+    still or goes back.
+
+    Raises
+    ------
+    ValueError
+        For a cutoff that is not above 0, or a negative ``beta``.
 
     References
     ----------
@@ -35,8 +38,8 @@ class OneEuroSmoother:
 
     min_cutoff_hz: float = 1.0  #: cutoff at rest
     beta: float = 10.0  #: Hz by which each m/s of speed raises the cutoff
-    speed_cutoff_hz: float = 1.0  #: cutoff of the filter that the speed itself goes through
-    forget_after_s: float = 0.5  #: a joint that was away for longer starts anew
+    speed_cutoff_hz: float = 1.0  #: cutoff of the filter of the speed
+    forget_after_s: float = 0.5  #: a joint that is absent for longer restarts
     _known: dict[tuple[int, str], _Filtered] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -46,43 +49,49 @@ class OneEuroSmoother:
             raise ValueError(f"wanted a beta of at least 0, got {self.beta}")
 
     def update(self, tracks: Sequence[Track], timestamp_s: float) -> tuple[Track, ...]:
-        """The same tracks, their joints smoothed."""
+        """Smooth the joints of this frame's tracks."""
         self._known = {
             key: last for key, last in self._known.items() if 0 <= timestamp_s - last.time_s <= self.forget_after_s
         }
         return tuple(replace(track, pose=self._smoothed(track, timestamp_s)) for track in tracks)
 
     def lag_s(self, speed_m_s: float) -> float:
-        """Delay, seconds, behind a joint that keeps this speed on a straight line; times the speed, it is metres.
+        """Return the delay, seconds, behind a joint of constant velocity.
 
-        A first-order filter follows a ramp by its time constant, 1 / (2 pi cutoff), at whatever frame rate.
+        A first-order filter lags a ramp by its time constant, 1 / (2 pi cutoff), at any frame rate.
         """
         return _time_constant_s(self.min_cutoff_hz + self.beta * speed_m_s)
 
     def _smoothed(self, track: Track, now_s: float) -> Pose:
-        joints = {name: self._filter(track.id, joint, now_s) for name, joint in track.pose.joints.items()}
-        return replace(track.pose, joints=joints)
+        pose = track.pose
+        places = [
+            self._filter(track.id, name, place_m, now_s)
+            for name, place_m in zip(pose.names, pose.joints_m, strict=True)
+        ]
+        return replace(pose, joints_m=np.array(places, float).reshape(-1, 3))
 
-    def _filter(self, id: int, joint: JointProposal, now_s: float) -> JointProposal:
-        found_m = np.array(joint.xyz_m)
-        last = self._known.get((id, joint.joint))
+    def _filter(self, id: int, joint: str, found_m: np.ndarray, now_s: float) -> np.ndarray:
+        last = self._known.get((id, joint))
         if last is None or now_s == last.time_s:
-            self._known[id, joint.joint] = _Filtered(found_m, found_m, np.zeros(3), now_s)
-            return joint
+            self._known[id, joint] = _Filtered(found_m, found_m, np.zeros(3), now_s)
+            return found_m
         dt = now_s - last.time_s
         velocity = _towards(last.velocity_m_s, (found_m - last.found_m) / dt, self.speed_cutoff_hz, dt)
         cutoff_hz = self.min_cutoff_hz + self.beta * float(np.linalg.norm(velocity))
         place_m = _towards(last.place_m, found_m, cutoff_hz, dt)
-        self._known[id, joint.joint] = _Filtered(found_m, place_m, velocity, now_s)
-        x, y, z = place_m.tolist()
-        return replace(joint, xyz_m=(x, y, z))
+        self._known[id, joint] = _Filtered(found_m, place_m, velocity, now_s)
+        return place_m
+
+    def reset(self) -> None:
+        """Forget earlier frames: every joint restarts."""
+        self._known = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Filtered:
-    """What is remembered of one joint."""
+    """State of the filter of one joint."""
 
-    found_m: np.ndarray  #: float64 (3,), as it came
+    found_m: np.ndarray  #: float64 (3,), unsmoothed
     place_m: np.ndarray  #: float64 (3,), smoothed
     velocity_m_s: np.ndarray  #: float64 (3,), smoothed
     time_s: float

@@ -1,20 +1,21 @@
-"""Fits a Gaussian to rows of which some values are missing."""
+"""Fits a Gaussian to rows with missing values."""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLOOR_M = 0.005
-"""Least standard deviation, metres: nothing is known more exactly."""
+"""Minimum standard deviation, metres."""
 STEPS = 20
+"""Number of iterations of expectation maximisation."""
 
 
 def fit_gaussian(places_m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a Gaussian to each axis, by expectation maximisation.
+    """Fit a Gaussian to each axis by expectation maximisation.
 
     Parameters
     ----------
-    places_m : float64 (P, K, 3), metres; a place that is missing is NaN in all three axes
+    places_m : float64 (P, K, 3), metres; a missing place is NaN along all axes
 
     Returns
     -------
@@ -44,10 +45,10 @@ def fit_gaussian(places_m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _expect(
     filled: np.ndarray, known: np.ndarray, mean: np.ndarray, covariance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with what is missing filled in by its expectation, (P, 3, K), and the sum of its covariances, (3, K, K)."""
+    """Rows with missing values replaced by their expectation, (P, 3, K), and the sum of its covariances, (3, K, K)."""
     complete, unexplained = filled.copy(), np.zeros_like(covariance)
-    for row, seen in zip(complete, known, strict=True):
-        k, u = np.flatnonzero(seen), np.flatnonzero(~seen)
+    for row, present in zip(complete, known, strict=True):
+        k, u = np.flatnonzero(present), np.flatnonzero(~present)
         if not len(u):
             continue
         across = covariance[:, k[:, None], u]

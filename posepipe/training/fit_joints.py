@@ -1,8 +1,8 @@
-"""Learns the joint parameters of a forest from labelled frames that its trees never saw.
+"""Fits the joint parameters of a classifier to labelled frames that its trees were not grown on.
 
-A grid search finds bandwidth and probability threshold of each landmark, the push-back follows from
-the residuals along the ray, a logistic fit turns mass into confidence, a Gaussian of landmarks
-and joints is estimated for the inference of joints, and a network learns to correct it.
+A grid search finds bandwidth and probability threshold of each landmark. The push-back follows from the residuals
+along the ray, and a logistic fit turns mass into confidence. A Gaussian over landmarks and joints becomes the pose
+prior, and a network is trained to correct it.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from posepipe.frames import LabelledFrame
 from posepipe.joints.calibration import MIN_SHARE, calibrate, confidence_of_mass, fuse, fusion_terms, share_within
 from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.mean_shift import find_modes
-from posepipe.joints.offset_votes import PackedVotes
-from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_noise
+from posepipe.joints.pose_estimator import gather_evidence
 from posepipe.joints.proposals import find_landmarks
 from posepipe.joints.push_back import push_back
 from posepipe.joints.refinement import Evidence, Mirror, refine
-from posepipe.joints.weighted_points import WeightedPoints, weigh_points
+from posepipe.joints.weighted_points import PointWeighting, WeightedPoints
 from posepipe.landmarks import Landmark, landmark_classes, landmarks_of
 from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.pipeline import observe
 from posepipe.results import RIGHT_M
-from posepipe.segmentation.pixel_grid import stride_for
+from posepipe.segmentation.rotated_views import View
 from posepipe.training.fit_gaussian import fit_gaussian
 from posepipe.training.fit_refinement import fit_fusion, train_refinement
 
 BANDWIDTHS_M = (0.04, 0.065, 0.09, 0.12)
 MIN_PROBABILITIES = (0.05, 0.14, 0.25)
 SEARCH_PEOPLE = 400
-"""People on whom the grid is searched; their densities are held in memory, about 0.6 MB each."""
+"""Number of people of the grid search; their points are held in memory, about 0.6 MB each."""
 FEW_PEOPLE = 100
-"""The Gaussian has 48 places to relate; with fewer people than this it learns their chance likenesses."""
+"""Number of people below which a warning is given: the Gaussian over 48 places would fit chance correlations."""
 GAUSSIAN_PEOPLE = 6000
-"""More would make the Gaussian no better, and cost half a minute a thousand."""
+"""Maximum number of people the Gaussian is fitted to; more do not improve it."""
 REFINEMENT_PEOPLE = 2000
-"""With fewer, the network learns those people by heart: none is taught."""
-HELD_BACK = 10
-"""Every tenth person is kept from the network: by these it is calibrated, and dropped if it helps none of them."""
+"""Minimum number of people for training a network; it would overfit fewer."""
+HELD_OUT = 10
+"""Every tenth person is held out: the network is calibrated on them, and dropped if it does not improve them."""
 OUTLIER_M = 0.2
-"""Modes further off are mistakes, left to the confidence; the Gaussian describes the rest."""
+"""Distance from the truth above which a mode is an outlier; the Gaussian is fitted to the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Person:
-    """The density of one person, and where landmarks and joints really are."""
+    """The weighted points of one person, with true landmarks and joints."""
 
-    density: WeightedPoints
-    landmarks_m: np.ndarray  #: float64 (L, 3); NaN where a landmark shows no surface
+    points: WeightedPoints
+    landmarks_m: np.ndarray  #: float64 (L, 3), metres; NaN where a landmark has no visible surface
     joints_m: np.ndarray  #: float64 (J, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Modes:
-    """The modes of P people, half of them the mirror images of the others, pushed back, and the truth."""
+    """Modes of P people after push-back, and the truth; one half are mirror images of the other."""
 
     modes_m: np.ndarray  #: float64 (P, L, M, 3)
     masses_m2: np.ndarray  #: float64 (P, L, M)
-    landmarks_m: np.ndarray  #: float64 (P, L, 3), NaN where a landmark shows no surface
+    landmarks_m: np.ndarray  #: float64 (P, L, 3), NaN where a landmark has no visible surface
     joints_m: np.ndarray  #: float64 (P, J, 3)
 
 
@@ -72,47 +72,49 @@ def fit_joint_parameters(
     classifier: PartClassifier,
     frames: Iterable[LabelledFrame],
     on_frame: Callable[[], object] = lambda: None,
-    votes: PackedVotes | None = None,
     method: str = "parts",
     on_epoch: Callable[[], object] = lambda: None,
     on_search: Callable[[float, float], object] = lambda before, after: None,
 ) -> JointParameters:
-    """Learn the joint parameters of a classifier.
+    """Fit the joint parameters of a classifier.
 
     Parameters
     ----------
     classifier : PartClassifier
-    frames : labelled frames, not those its trees were grown on. The grid search takes the first
-        SEARCH_PEOPLE people; the Gaussian gains from some thousands, the network from some ten thousands
-    on_frame : called at each frame, for a progress bar
-    votes : of the classifier's leaves; without them only the method "parts" will do
-    method : one of METHODS
-    on_epoch : called at each round of the network's training, if it is trained
-    on_search : called after the grid search with its gain: mean over landmarks of the share whose heaviest mode lies
-        within 10 cm, on the people searched, with untrained parameters and with the best
+    frames : labelled frames, other than those its trees were grown on. The grid search uses the first SEARCH_PEOPLE
+        people; the Gaussian gains from some thousands, the network from some ten thousands
+    on_frame : called after each frame
+    method : one of METHODS; other than "parts" needs a classifier with votes
+    on_epoch : called after each epoch of network training
+    on_search : called after the grid search with its score for untrained and for fitted parameters. The score is the
+        mean over landmarks of the share whose heaviest mode lies within 10 cm
+
+    Returns
+    -------
+    JointParameters
 
     Raises
     ------
     ValueError
-        When the frames show nobody.
+        When the frames show no person, or the method needs votes that the classifier does not have.
     """
     people = _people(classifier, frames, on_frame, method)
     searched = list(islice(people, SEARCH_PEOPLE))
     if not searched:
-        raise ValueError("joint parameters need frames with people; these frames show nobody")
+        raise ValueError("joint parameters need frames with people; these frames show none")
     if len(searched) < FEW_PEOPLE:
         warnings.warn(
             f"joint parameters from {len(searched)} people will be poor; give some hundreds, better thousands",
             stacklevel=2,
         )
-    parameters = _search_modes(searched, classifier.body, votes, method)
+    parameters = _search_modes(searched, classifier.body, method)
     untrained = JointParameters.default(classifier.body, method)
-    looks = (_find_all(searched, p, classifier.body, votes) for p in (untrained, parameters))
-    on_search(*(float(_score(_heaviest(look), look.landmarks_m).mean()) for look in looks))
-    found = _find_all(chain(searched, people), parameters, classifier.body, votes)
+    both = (_find_all(searched, p, classifier.body) for p in (untrained, parameters))
+    on_search(*(float(_score(_heaviest(found), found.landmarks_m).mean()) for found in both))
+    found = _find_all(chain(searched, people), parameters, classifier.body)
     parameters = replace(parameters, confidence=_fit_confidence(found))
-    # a Gaussian is surer of the people it was fitted to: it is calibrated on people held back, then fitted to all
-    number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)  # a person and his mirror image have one
+    # a Gaussian is overconfident on the people it was fitted to: calibrate it on held-out people, then fit it to all
+    number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)  # a person and their mirror image share it
     enough, half = number < GAUSSIAN_PEOPLE, number % 2 == 0
     on_half = _with_gaussian(parameters, found, enough & half)
     parameters = replace(parameters, calibration=_fit_calibration(on_half, found, enough & ~half))
@@ -125,32 +127,32 @@ def fit_joint_parameters(
 def _people(
     classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
 ) -> Iterator[_Person]:
-    """Classify the people of labelled frames, one by one.
+    """Observe each person in labelled frames: weighted points and truth.
 
-    A joint's surface truly lies at the joint, when that is visible; a part's, at the mode of its true pixels. What
-    is voted for lies at the joint, seen or not.
+    The true place of a joint's surface is the joint, if visible; that of a part is the mode of its true pixels. The
+    true place of a voted joint is the joint, visible or not.
     """
     body = classifier.body
-    classes = landmark_classes(body)
+    weighting = PointWeighting(landmark_classes(body))
     for frame in frames:
         depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
         for person in range(1, len(frame.joints_m) + 1):
             mask = (frame.people == person) & (depth_m > 0)
-            parts = classifier.predict(depth_m, mask, intrinsics, stride_for(mask))
+            parts, points = observe(classifier, weighting, View(depth_m, mask, intrinsics))
             if len(parts.pixels):
-                truth = weigh_points(depth_m, intrinsics, _perfect(parts, frame.parts), classes)
+                truth = weighting.weigh(depth_m, intrinsics, _with_true_labels(parts, frame.parts))
                 joints_m = frame.joints_m[person - 1]
                 yield _Person(
-                    weigh_points(depth_m, intrinsics, parts, classes),
+                    points,
                     _true_landmarks(truth, joints_m, frame.visible[person - 1], body, method),
                     joints_m.astype(np.float64),
                 )
         on_frame()
 
 
-def _perfect(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
+def _with_true_labels(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
     labels = truth[parts.pixels[:, 0], parts.pixels[:, 1]]
-    return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels])
+    return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels], cast_votes=None)
 
 
 def _true_landmarks(
@@ -165,18 +167,16 @@ def _true_landmarks(
         if name in body.joints:
             joint = body.joint_index(name)
             places.append(joints_m[joint] if voted or visible[joint] else np.full(3, np.nan))
-        else:  # surfaces come first, whichever are asked for
+        else:  # surfaces come first in every method
             places.append(modes[row, 0] if masses[row, 0] > 0 else np.full(3, np.nan))
     return np.array(places, np.float64)
 
 
-def _find_all(
-    people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition, votes: PackedVotes | None
-) -> _Modes:
-    """The modes of all people, whose densities are forgotten on the way, and of their mirror images."""
+def _find_all(people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition) -> _Modes:
+    """Find the modes of all people and of their mirror images, without keeping their points."""
     rows = []
     for person in people:
-        found = find_landmarks(person.density, parameters, votes)
+        found = find_landmarks(person.points, parameters)
         rows.append((*found, person.landmarks_m, person.joints_m))
     modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pushed = push_back(modes, parameters.push_back_m[:, None])
@@ -184,7 +184,7 @@ def _find_all(
 
 
 def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Modes:
-    """Left and right are learned alike, from twice the people."""
+    """Add the mirror images of all people, so that left and right get the same parameters."""
     landmarks = landmarks_of(body, method)
     swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
     across = np.array([-1.0, 1.0, 1.0])
@@ -196,10 +196,8 @@ def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Mo
     )
 
 
-def _search_modes(
-    people: Sequence[_Person], body: BodyDefinition, votes: PackedVotes | None, method: str
-) -> JointParameters:
-    """Bandwidth, threshold and push-back with the most modes within 10 cm of the truth, per landmark."""
+def _search_modes(people: Sequence[_Person], body: BodyDefinition, method: str) -> JointParameters:
+    """Search bandwidth, threshold and push-back with the maximum score for each landmark."""
     names = [name for name, _ in landmarks_of(body, method)]
     is_joint = np.array([name in body.joints for name in names])
     default = replace(JointParameters.default(body, method), push_back_m=np.zeros(len(names), np.float32))
@@ -210,7 +208,7 @@ def _search_modes(
             bandwidth_m=np.full(len(names), bandwidth, np.float32),
             min_probability=np.full(len(names), threshold, np.float32),
         )
-        found = _find_all(people, trial, body, votes)
+        found = _find_all(people, trial, body)
         top = _heaviest(found)
         pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
         score = _score(push_back(top, pushed), found.landmarks_m)
@@ -226,12 +224,12 @@ def _search_modes(
 
 
 def _heaviest(found: _Modes) -> np.ndarray:
-    """The heaviest mode of each landmark, float64 (P, L, 3); NaN where there is none."""
+    """Heaviest mode of each landmark: float64 (P, L, 3); NaN where there is none."""
     return np.where(found.masses_m2[:, :, :1] > 0, found.modes_m[:, :, 0], np.nan)
 
 
 def _best_push_back(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
-    """Median residual along the ray of the modes that are no outliers: (L,), metres."""
+    """Median residual along the ray, without outliers: (L,), metres."""
     ray = top_m / np.linalg.norm(top_m, axis=-1, keepdims=True)
     residual = truth_m - top_m
     along = np.where(np.linalg.norm(residual, axis=-1) < OUTLIER_M, (residual * ray).sum(axis=-1), np.nan)
@@ -248,9 +246,9 @@ def _score(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
 
 
 def _fit_confidence(found: _Modes) -> np.ndarray:
-    """Logistic in ln(mass) of the modes that lie within 10 cm of the truth: float32 (L, 2)."""
+    """Logistic fit, in ln(mass), of whether a mode lies within 10 cm of the truth: float32 (L, 2)."""
     with np.errstate(invalid="ignore"):
-        # where the truth is NaN nothing is right
+        # False where the truth is NaN
         right = np.linalg.norm(found.modes_m - found.landmarks_m[:, :, None], axis=-1) < RIGHT_M
     return np.array(
         [_logistic(np.log(m[m > 0]), r[m > 0]) for m, r in _by_landmark(found.masses_m2, right)],
@@ -264,7 +262,7 @@ def _by_landmark(*arrays: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
 
 
 def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarray) -> JointParameters:
-    """Mean and covariance, per axis, of the right modes and true joints of some people about their joints' centre."""
+    """Fit mean and covariance to the right modes and true joints of some people, relative to their joints' centre."""
     top = found.modes_m[:, :, 0]
     with np.errstate(invalid="ignore"):
         right = (found.masses_m2[:, :, 0] > 0) & (np.linalg.norm(top - found.landmarks_m, axis=-1) < OUTLIER_M)
@@ -275,15 +273,15 @@ def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarra
 
 
 def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
-    """Logistic, per joint, of the Gaussian's own log-odds against joints within 10 cm: float32 (J, 2)."""
+    """Logistic fit, for each joint, in the log-odds of the Gaussian: float32 (J, 2)."""
     known, evidence = _evidence(parameters, found, np.flatnonzero(people))
-    if evidence is None:  # nobody was held back
+    if evidence is None:  # no person is held out
         return parameters.calibration
     return _calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
 
 
 def _calibration(share: np.ndarray, joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
-    """Logistic, per joint, in the log-odds of a model's own share: float32 (J, 2)."""
+    """Logistic fit, for each joint, of whether it is right, in the log-odds that a model states: float32 (J, 2)."""
     share = np.clip(share, MIN_SHARE, 1 - MIN_SHARE)
     log_odds = np.log(share / (1 - share))
     return np.array([_logistic(x, y) for x, y in zip(log_odds.T, _right(joints_m, truth_m).T, strict=True)], np.float32)
@@ -294,21 +292,16 @@ def _right(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
 
 
 def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
-    """What is known of some people before their joints are corrected, without those of whom nothing was found.
+    """Evidence of some people before refinement; people without any mode are left out.
 
-    And who these are; None for nobody.
+    Returns the rows of the others, int64 (K,), and their evidence, or None for no people.
     """
-    known, rows, landmarks = [], [], np.arange(found.masses_m2.shape[1])
+    known, rows = [], []
     for p in people:
-        there = found.masses_m2[p] > 0
-        alternatives = found.modes_m[p], confidence_of_mass(found.masses_m2[p], parameters.confidence)
-        if there.any():
+        if (found.masses_m2[p] > 0).any():
             known.append(p)
-            best = choose_proposals(*alternatives, parameters)
-            place, sure = chosen = tuple(alternative[landmarks, best] for alternative in alternatives)
-            rows.append(
-                Evidence.gather(alternatives, chosen, infer_joints(place, sure > 0, landmark_noise(sure), parameters))
-            )
+            confidence = confidence_of_mass(found.masses_m2[p], parameters.confidence)
+            rows.append(gather_evidence(found.modes_m[p], confidence, parameters)[0])
     return np.array(known, np.int64), Evidence.join(rows) if rows else None
 
 
@@ -319,32 +312,33 @@ def _fit_refinement(
     number: np.ndarray,
     on_epoch: Callable[[], object],
 ) -> Refinement | None:
-    """A network taught on most people and calibrated on the others; None when those are no better off with it.
+    """Train a network, and calibrate it on held-out people; None when it does not improve them.
 
-    ``number`` (P,) says who is whose mirror image.
+    A person and their mirror image share a ``number``, int (P,).
     """
     known, evidence = _evidence(parameters, found, np.arange(len(number)))
     if evidence is None:
         return None
-    truth_m, held_back = found.joints_m[known], number[known] % HELD_BACK == 0
-    taught = train_refinement(evidence[~held_back], truth_m[~held_back], np.random.default_rng(0), on_epoch)
-    judges, truth_m = evidence[held_back], truth_m[held_back]
-    joints_m, share = refine(taught, judges, Mirror.of(body, parameters.method))
+    truth_m, held_out = found.joints_m[known], number[known] % HELD_OUT == 0
+    network = train_refinement(evidence[~held_out], truth_m[~held_out], np.random.default_rng(0), on_epoch)
+    held, truth_m = evidence[held_out], truth_m[held_out]
+    joints_m, share = refine(network, held, Mirror.of(body, parameters.method))
     calibration = _calibration(share, joints_m, truth_m)
-    expected = judges.joints_m, calibrate(share_within(judges.sigma_m), parameters.calibration)
+    expected = held.joints_m, calibrate(share_within(held.sigma_m), parameters.calibration)
     corrected = joints_m, calibrate(share, calibration)
     rights = [_right(model[0], truth_m) for model in (expected, corrected)]
     terms = fusion_terms(expected, corrected)
-    taught = replace(taught, calibration=calibration, certainty=np.stack([fit_fusion(terms, r) for r in rights]))
-    better, _ = fuse(taught.certainty, expected, corrected)
-    return taught if _right(better, truth_m).mean() > rights[0].mean() else None
+    weights = np.stack([fit_fusion(terms, right) for right in rights])
+    network = replace(network, calibration=calibration, fusion_weights=weights)
+    fused_m, _ = fuse(weights, expected, corrected)
+    return network if _right(fused_m, truth_m).mean() > rights[0].mean() else None
 
 
 def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Offset and slope of the log-odds of ``y`` against ``x``; a slope is never negative."""
+    """Offset and slope of the log-odds of ``y`` against ``x``; the slope is never negative."""
     if y.any() and not y.all():
         fit = LogisticRegression(C=100).fit(x[:, None], y)
         if fit.coef_[0, 0] > 0:
             return float(fit.intercept_[0]), float(fit.coef_[0, 0])
-    share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
+    share = (y.sum() + 1) / (len(y) + 2)  # a single class: its share, by Laplace's rule
     return float(np.log(share / (1 - share))), 0.0

@@ -1,7 +1,7 @@
-"""Teaches the network that corrects joints, on people whose true joints are known.
+"""Trains the network that corrects joints, on people whose true joints are known.
 
-Real proposals are worse than rendered ones: a little off, unsure where they should be sure, missing.
-So each person is shown anew in every round with places with_noise, confidences changed and landmarks lost.
+Real proposals are worse than rendered ones: displaced, less confident or missing. Each epoch therefore adds noise to
+places and confidences and drops some landmarks (noise and dropout augmentation).
 """
 
 from __future__ import annotations
@@ -18,61 +18,68 @@ from posepipe.joints.refinement import Evidence, inputs_of
 from posepipe.results import RIGHT_M
 
 HIDDEN_UNITS = (512, 256)
+"""Units of the hidden layers."""
 EPOCHS = 12
 BATCH = 256
 LEARNING_RATE = 1e-3
 WEIGHT_DECAY = 1e-4
 DROPOUT = 0.1
-"""Share of hidden units that sit out a step (Srivastava et al. 2014)."""
+"""Share of hidden units dropped in each step (Srivastava et al. 2014)."""
 LOSS_SCALE_M = 0.05
-"""Errors count by their square up to about here and by their size beyond: who is far off is off."""
+"""Error, metres, above which the loss grows linearly instead of quadratically."""
 CONFIDENCE_WEIGHT = 0.1
-"""Of the log-odds' loss against that of the places."""
+"""Weight of the loss of the log-odds relative to that of the places."""
 PLACE_NOISE_M = 0.04
-"""Standard deviation an axis of a landmark's shift; each of its alternatives shakes by half of that besides."""
+"""Standard deviation, along an axis, of the noise of a landmark; its alternatives get half as much in addition."""
 JOINT_NOISE_M = 0.02
+"""Standard deviation, along an axis, of the noise of an expected joint."""
 LOG_ODDS_NOISE = 1.0
+"""Standard deviation of the noise of a confidence's log-odds."""
 MIN_DEVIATION = np.float32(0.05)
-"""Inputs are divided by their deviation, but by no less: what hardly varied in training may in use."""
+"""Minimum standard deviation used to scale an input: one that is constant in training may vary in use."""
 DROPPED_SHARE = 0.15
-"""Landmarks of which nothing is proposed, besides those of which nothing was."""
+"""Share of landmarks whose proposals are dropped."""
 
 
 def train_refinement(
     evidence: Evidence, joints_m: np.ndarray, rng: np.random.Generator, on_epoch: Callable[[], object] = lambda: None
 ) -> Refinement:
-    """Teach a network, by stochastic gradient descent with a step that falls to nothing along half a cosine.
+    """Train a network by Adam with weight decay and a cosine schedule of the learning rate.
 
     Parameters
     ----------
-    evidence : of P people, mirror images among them
-    joints_m : float (P, J, 3), metres, where their joints really are
-    rng : draws the first weights, the order, and what is with_noise
+    evidence : Evidence of P people, including mirror images
+    joints_m : float (P, J, 3), metres, true joints
+    rng : draws initial weights, order and noise
     on_epoch : called EPOCHS times
+
+    Returns
+    -------
+    Refinement, not calibrated
 
     References
     ----------
-    First weights: He et al. 2015, eq. 10. Falling steps: Loshchilov and Hutter 2017, eq. 5.
+    Initial weights: He et al. 2015, eq. 10. Schedule: Loshchilov and Hutter 2017, eq. 5.
     """
     network = _first_network(inputs_of(evidence), joints_m.shape[1], rng)
-    missing_m = (joints_m - evidence.joints_m).astype(np.float32)
+    target_m = (joints_m - evidence.joints_m).astype(np.float32)
     n_batches = -(-len(evidence) // BATCH)
     optimiser = _Adam([*network.weights, *network.biases])
     for done in range(EPOCHS):
         for k, batch in enumerate(np.array_split(rng.permutation(len(evidence)), n_batches)):
-            seen = inputs_of(with_noise(evidence[batch], rng))
+            inputs = inputs_of(with_noise(evidence[batch], rng))
             share = (done + k / n_batches) / EPOCHS
-            slope = gradients(network, seen, missing_m[batch], rng)
-            optimiser.step(slope, LEARNING_RATE * (1 + np.cos(np.pi * share)) / 2)
+            gradient = gradients(network, inputs, target_m[batch], rng)
+            optimiser.step(gradient, LEARNING_RATE * (1 + np.cos(np.pi * share)) / 2)
         on_epoch()
     kept = tuple(weight.astype(np.float16).astype(np.float32) for weight in network.weights)
-    return replace(network, weights=kept)  # as a model file keeps them: what follows is fitted to those
+    return replace(network, weights=kept)  # as stored in a model file: later fits then match the stored weights
 
 
 def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) -> Refinement:
     sizes = (inputs.shape[1], *HIDDEN_UNITS, 4 * n_joints)
     weights = [rng.normal(0, np.sqrt(2 / n), (n, m)).astype(np.float32) for n, m in pairwise(sizes)]
-    weights[-1] *= 0.01  # at first hardly anything is corrected
+    weights[-1] *= 0.01  # corrections start near zero
     biases = tuple(np.zeros(m, np.float32) for m in sizes[1:])
     uncalibrated = np.tile(np.array([0, 1], np.float32), (n_joints, 1))
     unweighed = np.zeros((2, n_joints, FUSION_TERMS), np.float32)
@@ -81,32 +88,43 @@ def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) 
 
 
 def fit_fusion(terms: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Logistic regression on `fusion_terms`, a joint at a time, of whether it lies right: float32 (J, FUSION_TERMS)."""
+    """Fit fusion weights: for each joint, a logistic regression of whether it is right.
+
+    Parameters
+    ----------
+    terms : float64 (P, J, FUSION_TERMS), from `fusion_terms`
+    right : bool (P, J)
+
+    Returns
+    -------
+    float32 (J, FUSION_TERMS)
+    """
     weights = np.zeros(terms.shape[1:], np.float32)
     for joint, (x, y) in enumerate(zip(terms.swapaxes(0, 1), right.T, strict=True)):
         if y.any() and not y.all():
             fit = LogisticRegression(C=100, fit_intercept=False, max_iter=1000).fit(x, y)
             weights[joint] = fit.coef_[0]
         else:
-            share = (y.sum() + 1) / (len(y) + 2)  # nothing to learn from: the share itself, by Laplace's rule
+            share = (y.sum() + 1) / (len(y) + 2)  # a single class: its share, by Laplace's rule
             weights[joint, 0] = np.log(share / (1 - share))
     return weights
 
 
 def with_noise(evidence: Evidence, rng: np.random.Generator) -> Evidence:
-    """The same people as a poorer forest might have shown them."""
+    """Return the evidence with noise on places and confidences, and with some landmarks dropped."""
     people, landmarks = evidence.chosen_confidence.shape
-    lost = rng.random((people, landmarks)) < DROPPED_SHARE
+    dropped = rng.random((people, landmarks)) < DROPPED_SHARE
     shift = _normal(rng, PLACE_NOISE_M, (people, landmarks, 3))
-    doubt = _normal(rng, LOG_ODDS_NOISE, (people, landmarks))
+    log_odds_shift = _normal(rng, LOG_ODDS_NOISE, (people, landmarks))
     return replace(
         evidence,
         alternatives_m=evidence.alternatives_m
         + shift[:, :, None]
         + _normal(rng, PLACE_NOISE_M / 2, evidence.alternatives_m.shape),
-        alternatives_confidence=_doubted(evidence.alternatives_confidence, doubt[..., None]) * ~lost[..., None],
+        alternatives_confidence=_shift_log_odds(evidence.alternatives_confidence, log_odds_shift[..., None])
+        * ~dropped[..., None],
         chosen_m=evidence.chosen_m + shift,
-        chosen_confidence=_doubted(evidence.chosen_confidence, doubt) * ~lost,
+        chosen_confidence=_shift_log_odds(evidence.chosen_confidence, log_odds_shift) * ~dropped,
         joints_m=evidence.joints_m + _normal(rng, JOINT_NOISE_M, evidence.joints_m.shape),
     )
 
@@ -115,49 +133,62 @@ def _normal(rng: np.random.Generator, deviation: float, shape: tuple[int, ...]) 
     return rng.standard_normal(shape, np.float32) * np.float32(deviation)
 
 
-def _doubted(confidence: np.ndarray, doubt: np.ndarray) -> np.ndarray:
-    """Confidences whose log-odds are shifted; who has none keeps none."""
-    odds = np.exp(doubt) * confidence / np.maximum(1 - confidence, 1e-6)
+def _shift_log_odds(confidence: np.ndarray, log_odds_shift: np.ndarray) -> np.ndarray:
+    """Shift the log-odds of confidences; 0 stays 0."""
+    odds = np.exp(log_odds_shift) * confidence / np.maximum(1 - confidence, 1e-6)
     return odds / (1 + odds)
 
 
-def loss(answer: np.ndarray, missing_m: np.ndarray) -> tuple[float, np.ndarray]:
-    """How wrong the network's answer is, and the loss's slope at every number of it.
+def loss(output: np.ndarray, target_m: np.ndarray) -> tuple[float, np.ndarray]:
+    """Loss of network outputs, and its gradient.
 
     Parameters
     ----------
-    answer : float32 (P, 4 J), as `refinement.forward` gives it
-    missing_m : float32 (P, J, 3), the corrections that would be right, metres
+    output : float32 (P, 4 J), from `refinement.forward`
+    target_m : float32 (P, J, 3), metres, true corrections
 
     Returns
     -------
-    Mean over people of the sum over joints: sqrt(1 + |error|^2 / LOSS_SCALE_M^2) (Charbonnier et al. 1997), and
-    CONFIDENCE_WEIGHT times the cross-entropy of the log-odds against whether the corrected joint lies right; and its
-    derivative, float32 (P, 4 J)
+    loss : mean over people of the sum over joints of two terms: sqrt(1 + |error|^2 / LOSS_SCALE_M^2), and
+        CONFIDENCE_WEIGHT times the cross-entropy of the log-odds against whether the corrected joint is right
+    gradient : float32 (P, 4 J)
+
+    References
+    ----------
+    First term: Charbonnier et al. 1997.
     """
-    people, n_joints = missing_m.shape[:2]
-    corrections, log_odds = answer[:, : 3 * n_joints].reshape(missing_m.shape), answer[:, 3 * n_joints :]
-    error = corrections - missing_m
+    people, n_joints = target_m.shape[:2]
+    corrections, log_odds = output[:, : 3 * n_joints].reshape(target_m.shape), output[:, 3 * n_joints :]
+    error = corrections - target_m
     squared = (error**2).sum(axis=2)
     size = np.sqrt(1 + squared / LOSS_SCALE_M**2)
     right = squared < RIGHT_M**2
     entropy = np.logaddexp(0, np.where(right, -log_odds, log_odds))
-    slope = np.concatenate(
+    gradient = np.concatenate(
         [
             (error / (LOSS_SCALE_M**2 * size[..., None])).reshape(people, -1),
             CONFIDENCE_WEIGHT * (1 / (1 + np.exp(-log_odds)) - right),
         ],
         axis=1,
     )
-    return float((size + CONFIDENCE_WEIGHT * entropy).sum() / people), (slope / people).astype(np.float32)
+    return float((size + CONFIDENCE_WEIGHT * entropy).sum() / people), (gradient / people).astype(np.float32)
 
 
 def gradients(
-    network: Refinement, inputs: np.ndarray, missing_m: np.ndarray, rng: np.random.Generator | None = None
+    network: Refinement, inputs: np.ndarray, target_m: np.ndarray, rng: np.random.Generator | None = None
 ) -> list[np.ndarray]:
-    """Slopes of the loss at every weight, then at every bias, by backpropagation (Rumelhart et al. 1986).
+    """Gradients of the loss for all weights, then all biases, by backpropagation.
 
-    With ``rng``, some hidden units sit out.
+    Parameters
+    ----------
+    network : Refinement
+    inputs : float32 (P, N)
+    target_m : float32 (P, J, 3), metres, true corrections
+    rng : draws the dropped hidden units; None = no dropout
+
+    References
+    ----------
+    Rumelhart, Hinton and Williams 1986.
     """
     layers = [(inputs - network.input_mean) / network.input_deviation]
     for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
@@ -165,21 +196,23 @@ def gradients(
         if rng is not None:
             hidden *= (rng.random(hidden.shape, np.float32) >= DROPOUT) / np.float32(1 - DROPOUT)
         layers.append(hidden)
-    slope = loss(layers[-1] @ network.weights[-1] + network.biases[-1], missing_m)[1]
-    at_weights, at_biases = [], []
+    gradient = loss(layers[-1] @ network.weights[-1] + network.biases[-1], target_m)[1]
+    weight_gradients, bias_gradients = [], []
     for layer, weight in zip(reversed(layers), reversed(network.weights), strict=True):
-        at_weights.append(layer.T @ slope)
-        at_biases.append(slope.sum(axis=0))
-        slope = slope @ weight.T * (layer > 0)
+        weight_gradients.append(layer.T @ gradient)
+        bias_gradients.append(gradient.sum(axis=0))
+        gradient = gradient @ weight.T * (layer > 0)
         if rng is not None:
-            slope /= np.float32(1 - DROPOUT)  # a unit that sat out is 0, as is its slope
-    return at_weights[::-1] + at_biases[::-1]
+            gradient /= np.float32(1 - DROPOUT)  # a dropped unit is 0, and so is its gradient
+    return weight_gradients[::-1] + bias_gradients[::-1]
 
 
 class _Adam:
-    """Steps down a slope, each weight by its own measure (Kingma and Ba 2015, algorithm 1).
+    """Adam optimiser (Kingma and Ba 2015, algorithm 1) with decoupled weight decay.
 
-    With decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
+    References
+    ----------
+    Weight decay: Loshchilov and Hutter 2019, algorithm 2.
     """
 
     def __init__(self, parameters: list[np.ndarray]) -> None:
@@ -188,12 +221,14 @@ class _Adam:
         self.squares = [np.zeros_like(p) for p in parameters]
         self.steps = 0
 
-    def step(self, slopes: list[np.ndarray], rate: float) -> None:
+    def step(self, all_gradients: list[np.ndarray], rate: float) -> None:
         self.steps += 1
         unbiased, unbiased_square = 1 - 0.9**self.steps, 1 - 0.999**self.steps
-        for parameter, slope, mean, square in zip(self.parameters, slopes, self.means, self.squares, strict=True):
-            mean += 0.1 * (slope - mean)
-            square += 0.001 * (slope**2 - square)
+        for parameter, gradient, mean, square in zip(
+            self.parameters, all_gradients, self.means, self.squares, strict=True
+        ):
+            mean += 0.1 * (gradient - mean)
+            square += 0.001 * (gradient**2 - square)
             step = mean / unbiased / (np.sqrt(square / unbiased_square) + 1e-8)
             if parameter.ndim > 1:  # biases do not decay
                 step += WEIGHT_DECAY * parameter

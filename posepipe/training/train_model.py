@@ -1,4 +1,4 @@
-"""Training on one page: frames -> trees -> votes -> joint parameters -> model file and card."""
+"""Training on one page: frames -> trees -> votes -> joint parameters -> a model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.datasets.dataset import FrameSequence
+from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
-from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, TrainingProgress, train_forest
+from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
 from posepipe.learn.depth.train_votes import train_votes
-from posepipe.models.card import write_card
+from posepipe.learn.depth.voting_forest import VotingForest
+from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.segmentation.foreground import RoomForeground
 from posepipe.training.fit_joints import fit_joint_parameters
@@ -24,14 +25,14 @@ from posepipe.training.fit_joints import fit_joint_parameters
 
 @dataclass(frozen=True, slots=True)
 class TrainingWatch:
-    """What a training tells whoever waits for it."""
+    """Callbacks that report the progress of a training."""
 
     on_level: Callable[[TrainingProgress], None] = lambda progress: None
     on_frame: Callable[[], object] = lambda: None  #: a frame was read for the trees
     on_vote_frame: Callable[[], object] = lambda: None  #: a frame was read for the votes
     on_joint_frame: Callable[[], object] = lambda: None  #: a frame was read for the joint parameters
-    on_epoch: Callable[[], object] = lambda: None  #: the network that corrects joints has seen everybody once more
-    #: joint parameters were searched: share of landmarks whose heaviest mode lies within 10 cm, before and after
+    on_epoch: Callable[[], object] = lambda: None  #: an epoch of the refinement network has ended
+    #: the grid search has ended; its score before and after (`fit_joint_parameters`)
     on_search: Callable[[float, float], object] = lambda before, after: None
 
 
@@ -39,95 +40,118 @@ def train_model(
     frames: FrameSequence,
     joint_frames: FrameSequence,
     parameters: ForestParameters,
-    out: Path,
+    checkpoint_folder: Path,
     resume: bool = False,
     watch: TrainingWatch | None = None,
     command: str = "",
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
-) -> DepthForest:
-    """Grow a forest, learn its votes and joint parameters, and write the model file and its card.
+) -> PoseModel:
+    """Train a forest, its votes and its joint parameters. The model is not saved.
 
     Parameters
     ----------
     frames : for the trees
-    joint_frames : for the joint parameters; others than ``frames``
+    joint_frames : for the joint parameters; other frames than ``frames``
     parameters : ForestParameters
-    out : the model file; checkpoints lie beside it, in ``NAME.training``, until it is written
-    resume : go on from them
-    watch : TrainingWatch
-    command : that asked for it, for the model's header
-    method : where joints come from, one of METHODS
+    checkpoint_folder : stores every level, to resume an interrupted run; remove it when the model is saved
+    resume : continue from the checkpoints
+    watch : TrainingWatch; None = no reports
+    command : command line of the training, for the metadata of the model
+    method : source of the joints, one of METHODS
     vote_frames : for the votes; None = no votes
+
+    Returns
+    -------
+    PoseModel
 
     Raises
     ------
     ValueError, PosepipeError
-        When there is nobody in the frames, or the checkpoints are those of another run.
+        When the frames show no person, or the checkpoints are those of another run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from posepipe import ForestParameters, train_model
+    >>> from posepipe.datasets.dataset import open_datasets
+    >>> def train(folder: Path) -> None:  # with the folders that `posepipe synth` writes
+    ...     frames, joint_frames = (open_datasets([folder / name]) for name in ("train", "joints"))
+    ...     model = train_model(frames, joint_frames, ForestParameters(), folder / "checkpoints")
+    ...     model.save(folder / "model.npz")
     """
     watch = watch or TrainingWatch()
     _check_bodies(frames.body, joint_frames.body)
-    folder = out.with_suffix(".training")
-    resumed = resume and folder.is_dir()  # then the seconds are those of a part
-    checkpoints = Checkpoints(folder, asdict(parameters), frames.identity, resume)
+    resumed = resume and checkpoint_folder.is_dir()  # the seconds then exclude the earlier part
+    checkpoints = Checkpoints(checkpoint_folder, asdict(parameters), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
-    forest = train_forest(frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame, as_in_use)
-    forest.header |= {**history, "seconds": round(time.monotonic() - started, 1), "resumed": resumed}
-    refit_joints(forest, joint_frames, out, watch, command, method, vote_frames)
-    checkpoints.remove()
-    return forest
+    forest = train_forest(
+        frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame, segment_as_in_use
+    )
+    metadata = {
+        "training": asdict(parameters),
+        "training_frames": len(frames),
+        **history,
+        "seconds": round(time.monotonic() - started, 1),
+        "resumed": resumed,
+    }
+    model = PoseModel.of(forest).with_metadata(**metadata)
+    return fit_joints(model, joint_frames, watch, command, method, vote_frames)
 
 
-def as_in_use(frame: LabelledFrame) -> np.ndarray:
-    """What a forest is shown as one piece: uint8 (H, W), 1 and up.
+def segment_as_in_use(frame: LabelledFrame) -> np.ndarray:
+    """Segment a training frame as the pipeline does: uint8 (H, W), 1 and up.
 
-    Cut-out people are told apart by the truth. A room falls into the candidates of its foreground, furniture
-    among them: so class 0 is learned on what will be asked about, cut as it will be.
+    Cut-out people are segmented by the truth. A frame with background is segmented into the candidates of its
+    foreground, including furniture, so that class 0 is trained on the same segments as in use.
     """
     others = (frame.people == 0) & (frame.depth.depth_m > 0)
-    return RoomForeground().update(frame.depth) if others.any() else frame.people
+    return RoomForeground().update(frame.depth).labels if others.any() else frame.people
 
 
-def refit_joints(
-    forest: DepthForest,
+def fit_joints(
+    model: PoseModel,
     joint_frames: FrameSequence,
-    out: Path,
     watch: TrainingWatch | None = None,
     command: str = "",
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
-) -> None:
-    """Learn the joint parameters of a forest, in place, and write the model file and its card.
+) -> PoseModel:
+    """Fit the joint parameters of a model's forest, and its votes where frames for them are given.
 
-    Parameters are those of `train_model`; without ``vote_frames`` the forest keeps the votes that it has.
+    Parameters are those of `train_model`; without ``vote_frames`` the model keeps its votes.
+
+    Returns
+    -------
+    PoseModel, without the figures measured with the earlier joint parameters
 
     Raises
     ------
     ValueError
-        When the method asks for votes and there are none, or the bodies differ.
+        When the method needs votes and there are none, or the bodies differ.
     """
     watch = watch or TrainingWatch()
-    _check_bodies(forest.body, joint_frames.body)
+    _check_bodies(model.body, joint_frames.body)
+    votes, about_votes = model.votes, {}
     if vote_frames is not None:
-        _check_bodies(forest.body, vote_frames.body)
-        forest.set_votes(train_votes(forest, vote_frames, watch.on_vote_frame))
-        forest.header |= {"vote_frames": len(vote_frames), "vote_frames_identity": vote_frames.identity}
-    if method != "parts" and not forest.votes:
-        raise ValueError(f"joints from {method!r} need votes, and this forest has none; give frames to learn them from")
+        _check_bodies(model.body, vote_frames.body)
+        votes = train_votes(model.forest, vote_frames, watch.on_vote_frame)
+        about_votes = {"vote_frames": len(vote_frames), "vote_frames_identity": vote_frames.identity}
+    if method != "parts" and not votes:
+        raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
     history, started = _history(joint_frames, command), time.monotonic()
-    forest.joint_parameters = fit_joint_parameters(
-        forest, joint_frames, watch.on_joint_frame, forest.packed_votes, method, watch.on_epoch, watch.on_search
+    classifier = VotingForest(model.forest, votes)
+    parameters = fit_joint_parameters(
+        classifier, joint_frames, watch.on_joint_frame, method, watch.on_epoch, watch.on_search
     )
     history["seconds"] = round(time.monotonic() - started, 1)
-    forest.header.pop("figures", None)  # they were those of the older joint parameters
-    forest.header |= {"name": out.stem, "joint_frames": len(joint_frames)}
-    forest.header |= {f"joint_{name}": value for name, value in history.items()}
-    forest.save(out)
-    write_card(out)
+    about_joints = {"joint_frames": len(joint_frames)} | {f"joint_{name}": value for name, value in history.items()}
+    fitted = PoseModel(model.forest, parameters, votes, model.metadata)
+    return fitted.with_metadata(figures=None, **about_votes, **about_joints)
 
 
 def _history(frames: FrameSequence, command: str) -> dict[str, Any]:
-    """Where trees or joint parameters come from; asked before they are learned, for sources may change meanwhile."""
+    """Origin of trees or joint parameters, taken before training because sources may change meanwhile."""
     return {
         "recipes": frames.recipes,
         "frames_identity": frames.identity,

@@ -11,9 +11,9 @@ FPS = 30
 
 
 def pose(x_m: float, *joints: str) -> Pose:
-    """Somebody at (x, 0, 2): joints above each other."""
+    """A person at (x, 0, 2): joints above each other."""
     names = joints or ("head", "pelvis")
-    return Pose({name: JointProposal(name, (x_m, -0.7 * (name == "head"), 2.0), 0.9) for name in names})
+    return Pose.of({name: JointProposal(name, (x_m, -0.7 * (name == "head"), 2.0), 0.9) for name in names})
 
 
 def ids(frames, times_s=None, tracker=None):
@@ -32,16 +32,16 @@ def test_ids_stay_with_the_nearest_in_whatever_order_poses_come():
     assert ids([[0.0, 1.0], [0.9, 0.1], [0.2, 0.8]]) == [[1, 2], [2, 1], [1, 2]]
 
 
-def test_the_sum_of_distances_is_least():
+def test_the_sum_of_distances_is_minimal():
     assert ids([[0.0, 0.5], [0.45, 1.3]]) == [[1, 2], [1, 2]]  # 0.45 is nearest to the second
 
 
-def test_two_who_cross_between_looks_are_taken_for_two_who_turned_round():
+def test_people_crossing_between_frames_exchange_ids():
     """Which is what a prediction would put right."""
     assert ids([[-0.4, 0.4], [-0.2, 0.2], [0.2, -0.2], [0.4, -0.4]]) == [[1, 2], [1, 2], [2, 1], [2, 1]]
 
 
-def test_who_is_too_far_away_or_was_away_too_long_is_new():
+def test_people_too_far_away_or_gone_too_long_are_new():
     assert ids([[0.0], [0.99], [2.0]]) == [[1], [1], [2]]
     assert ids([[0.0], [0.0], [0.0]], [0.0, 1.9, 4.0]) == [[1], [1], [2]]
     assert ids([[0.0], [], [0.0]]) == [[1], [], [1]]
@@ -59,8 +59,8 @@ def test_only_joints_that_both_have_are_compared(shown):
     assert same.id == 1
 
 
-def test_a_pose_that_shares_no_joint_is_somebody_new():
+def test_a_pose_that_shares_no_joint_is_a_new_person():
     tracker = NearestPoseTracker()
     tracker.update([pose(0.0)], 0.0)
-    (other,), (empty,) = tracker.update([pose(0.0, "left_hand")], 0.1), tracker.update([Pose({})], 0.2)
+    (other,), (empty,) = tracker.update([pose(0.0, "left_hand")], 0.1), tracker.update([Pose.of({})], 0.2)
     assert (other.id, empty.id) == (2, 3)

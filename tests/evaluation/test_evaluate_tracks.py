@@ -12,7 +12,7 @@ from posepipe.body import HUMAN
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-from posepipe.evaluation.evaluate_tracks import TrackFigures, TrackingWay, evaluate_tracks
+from posepipe.evaluation.evaluate_tracks import TrackFigures, TrackingVariant, evaluate_tracks
 from posepipe.evaluation.report import write_figures
 from posepipe.frames import LabelledFrame
 from posepipe.results import JointProposal, Pose
@@ -21,7 +21,7 @@ from posepipe.tracking.tracker import Tracker
 from tests.support.found_people import result, standing_m
 
 FPS = 30
-WAYS = {"tracker": TrackingWay(lambda: Tracker(HUMAN)), "nearest pose": TrackingWay(NearestPoseTracker)}
+WAYS = {"tracker": TrackingVariant(lambda: Tracker(HUMAN)), "nearest pose": TrackingVariant(NearestPoseTracker)}
 
 
 class Filmed:
@@ -63,7 +63,7 @@ def found(offset_m=(0.0, 0.0, 0.0), noise_m=0.0, lost=lambda person, frame: Fals
                 if not lost(person, frame.depth.index):
                     places = joints_m + offset_m + rng.normal(0, noise_m, joints_m.shape)
                     poses.append(
-                        Pose(
+                        Pose.of(
                             {
                                 joint: JointProposal(joint, tuple(place.tolist()), 0.9)
                                 for joint, place in zip(HUMAN.joints, places, strict=True)
@@ -77,8 +77,8 @@ def found(offset_m=(0.0, 0.0, 0.0), noise_m=0.0, lost=lambda person, frame: Fals
 
 def walking(frames=40, speed_m_s=1.2):
     """Two who pass each other in the middle, one 0.4 m behind the other."""
-    aside = speed_m_s * (np.arange(frames) - (frames - 1) / 2) / FPS
-    return [[(x, 2.5), (-x, 2.9)] for x in aside]
+    lateral_m = speed_m_s * (np.arange(frames) - (frames - 1) / 2) / FPS
+    return [[(x, 2.5), (-x, 2.9)] for x in lateral_m]
 
 
 def standing(frames=30):
@@ -106,22 +106,22 @@ def test_poses_that_are_right_make_perfect_tracks():
 
 
 def test_a_gap_shows_what_prediction_adds():
-    """Who passes another while the camera is covered keeps his id by his course, and not by where he was."""
+    """People who pass each other while the camera is covered keep their ids by velocity, not by place."""
     report = evaluate(Filmed([walking()]), gap_s=0.49)
     assert report.frames == 40 - 14
     assert figures(report)["id switches"] == 0
     assert figures(report, "nearest pose")["id switches"] == 2
-    assert figures(report)["people, summed over frames"] == 2 * 26  # of the gap nobody is asked for
+    assert figures(report)["people, summed over frames"] == 2 * 26  # none of the gap
 
 
 def test_frames_are_left_out_of_each_sequence_by_itself():
-    report = evaluate(Filmed([standing(10), standing(7)]), every=3)
+    report = evaluate(Filmed([standing(10), standing(7)]), frame_step=3)
     assert report.frames == 4 + 3
 
 
-def test_every_frame_is_told_played_or_not():
+def test_every_frame_is_reported_played_or_not():
     told = []
-    evaluate(Filmed([standing()]), gap_s=0.5, every=2, on_frame=lambda: told.append(1))
+    evaluate(Filmed([standing()]), gap_s=0.5, frame_step=2, on_frame=lambda: told.append(1))
     assert len(told) == 15
 
 
@@ -143,15 +143,15 @@ def test_joints_that_are_not_found_are_not_within_10_cm():
     def without_hands(frames):
         for frame, (pose,) in found(offset_m=(0, 0.05, 0))(frames):
             joints = {name: joint for name, joint in pose.joints.items() if not name.endswith("hand")}
-            yield frame, [Pose(joints)]
+            yield frame, [Pose.of(joints)]
 
     got = figures(evaluate(Filmed([standing()]), without_hands))
     assert got["joints within 10 cm"] == pytest.approx(18 / 20)
     assert got["median error, mm"] == pytest.approx(50, abs=1)
 
 
-def test_jitter_is_that_of_joints_at_rest_and_smoothing_takes_it_away():
-    ways = {**WAYS, "smoothed": TrackingWay(lambda: Tracker(HUMAN), OneEuroSmoother)}
+def test_jitter_is_of_joints_at_rest_and_smoothing_reduces_it():
+    ways = {**WAYS, "smoothed": TrackingVariant(lambda: Tracker(HUMAN), OneEuroSmoother)}
     report = evaluate(Filmed([standing(60), walking()]), found(noise_m=0.005), ways)
     plain, smoothed = figures(report), figures(report, "smoothed")
     assert plain["spread at rest, mm"] == pytest.approx(5 * 3**0.5, rel=0.05)
@@ -161,12 +161,12 @@ def test_jitter_is_that_of_joints_at_rest_and_smoothing_takes_it_away():
     assert report.by_scene["tracker"]["film 1"].jitter.samples == 0
 
 
-def test_measured_joints_tremble_themselves_and_are_no_truth_for_jitter():
+def test_measured_joints_are_no_truth_for_jitter():
     filmed = Filmed([standing(60)], exact=False)
     rng = np.random.default_rng(5)
     for frame in filmed.frames:
         frame.joints_m[:] += rng.normal(0, 0.02, frame.joints_m.shape)
-    ways = {**WAYS, "smoothed": TrackingWay(lambda: Tracker(HUMAN), OneEuroSmoother)}
+    ways = {**WAYS, "smoothed": TrackingVariant(lambda: Tracker(HUMAN), OneEuroSmoother)}
 
     def still(frames):
         for frame, _ in found()(frames):
@@ -178,7 +178,7 @@ def test_measured_joints_tremble_themselves_and_are_no_truth_for_jitter():
     assert figures(report, "smoothed")["step at rest, mm"] < 1
 
 
-def test_frames_without_a_trusted_joint_are_played_and_not_scored():
+def test_frames_without_a_known_joint_are_played_and_not_scored():
     filmed = Filmed([standing()], exact=False)
     for row in (3, 4):
         frame = filmed.frames[row]
@@ -190,7 +190,7 @@ def test_frames_without_a_trusted_joint_are_played_and_not_scored():
     assert (got["people, summed over frames"], got["missed"], got["false people"]) == (28, 0, 0)
 
 
-def test_who_shows_too_few_joints_is_asked_for_by_nobody():
+def test_people_who_show_too_few_joints_are_not_counted():
     filmed = Filmed([standing()])
     for row in range(10):
         filmed.frames[row].visible[0, 4:] = False
@@ -205,7 +205,7 @@ def test_people_may_come_later_than_the_first_frame():
     assert (empty["people in view"], empty["false people"]) == (0, 0)
 
 
-def test_scenes_are_told_apart_and_added_up():
+def test_scenes_are_separate_and_added_up():
     filmed = Filmed([walking(), standing(), walking()], scenes=["crossing", "standing", "crossing"])
     report = evaluate(filmed, found(noise_m=0.002))
     scenes = report.by_scene["nearest pose"]
@@ -227,14 +227,14 @@ def test_figures_are_written_with_none_for_what_there_was_not(tmp_path):
     assert trackers["nearest pose"]["by scene"]["crossing"]["spread at rest, mm"] is None
 
 
-def test_times_that_do_not_rise_are_told():
+def test_times_that_do_not_rise_are_refused():
     filmed = Filmed([standing(5)])
     filmed.frames[3] = filmed.frames[2]
     with pytest.raises(FormatError, match=r"film 0: times must rise within a sequence: 0\.067 s after 0\.067 s"):
         evaluate(filmed)
 
 
-def test_sequences_are_cut_to_the_rows_in_use_and_single_frames_are_none():
+def test_sequences_are_cut_to_the_rows_in_use():
     frames = FrameSequence([Filmed([standing(5), standing(1), standing(5)]), Filmed([standing(4)])])
     assert [(rows.name, len(part)) for rows, part in frames.sequences()] == [
         ("film 0", 5),

@@ -41,7 +41,7 @@ def pose(joints_m: np.ndarray, moved_m: dict[str, float], missing: tuple[str, ..
     for joint in set(JOINTS) - set(missing):
         x, y, z = map(float, joints_m[HUMAN.joint_index(joint)])
         found[joint] = JointProposal(joint, (x, y, z + moved_m.get(joint, 0.0)), 0.9)
-    return Pose(found)
+    return Pose.of(found)
 
 
 def scores_of(*predictions: Pose, visible: bool = True) -> dict[str, float]:
@@ -68,15 +68,15 @@ def test_a_joint_counts_within_10_cm_seen_or_not():
         assert scores["all"] == pytest.approx(100 * 27 / 30)
 
 
-def test_of_somebody_who_is_not_found_every_joint_is_wrong():
-    assert scores_of(Pose({})) == dict.fromkeys([*ROWS, "upper body", "lower body", "all"], 0.0)
+def test_of_a_person_not_found_every_joint_is_wrong():
+    assert scores_of(Pose.of({})) == dict.fromkeys([*ROWS, "upper body", "lower body", "all"], 0.0)
 
 
 def test_without_truth_there_is_no_figure():
     assert all(np.isnan(value) for value in itop_scores(JointScores(HUMAN)).values())
 
 
-def test_the_published_rows_of_the_forest_have_the_published_mean():
+def test_the_published_rows_have_the_published_mean():
     """By the same weighting: a pair counts twice."""
     weighed = [FOREST_SIDE[row] for row, joints in ROWS.items() for _ in joints]
     assert round(float(np.mean(weighed)), 1) == PUBLISHED["side"]["Shotton et al. 2011, forest"] == 65.8
@@ -114,7 +114,7 @@ def test_the_table_stands_beside_what_others_reported():
 
 
 def test_evaluate_prints_itop_s_measure_of_whole_frames(tmp_path, capsys):
-    pytest.importorskip("h5py", reason="needs the extra itop")
+    pytest.importorskip("h5py", reason="needs the extra itop", exc_type=ImportError)
     depth, labels = itop_arrays(people_in_rooms(3))
     labels["is_valid"][1] = 0
     labels["visible_joints"][2] = 0  # counts all the same
@@ -134,7 +134,7 @@ def test_evaluate_prints_itop_s_measure_of_whole_frames(tmp_path, capsys):
 
 
 def test_evaluate_without_labels_is_one_line(tmp_path, capsys):
-    pytest.importorskip("h5py", reason="needs the extra itop")
+    pytest.importorskip("h5py", reason="needs the extra itop", exc_type=ImportError)
     path = write_itop(tmp_path, itop_arrays(people_in_rooms(3))[0], None)
     assert main(["evaluate", str(path)]) == 1
     assert "posepipe: error: " in (error := capsys.readouterr().err)

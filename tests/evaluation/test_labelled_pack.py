@@ -79,7 +79,7 @@ def test_joints_that_are_not_to_be_trusted_have_no_truth(path, name):
         np.testing.assert_array_equal(np.isfinite(pack[index].joints_m).all(axis=-1), mask[index : index + 1])
 
 
-def test_several_people_need_to_be_told_apart(path):
+def test_several_people_need_labels_of_people(path):
     people = np.stack([frame.people for frame in FRAMES])
     two = np.stack([[frame.joints_m[0], np.full((4, 3), np.nan)] for frame in FRAMES])
     with pytest.raises(FormatError, match="2 people; wanted also `people`"):
@@ -95,7 +95,7 @@ def room(extra_m: float = 2.0) -> np.ndarray:
     return np.where(depth_mm > 0, depth_mm, np.uint16(2300 + 1000 * extra_m))
 
 
-def test_a_room_needs_to_say_which_pixels_are_whose(path):
+def test_a_room_needs_labels_of_people(path):
     with pytest.raises(FormatError, match="cut out, or `people`"):
         LabelledPack(toy_pack(path, depth_mm=room()), TOY)
     people = np.stack([frame.people for frame in FRAMES])
@@ -161,13 +161,13 @@ def test_a_pack_is_cut_into_sequences_by_name(path):
     np.testing.assert_array_equal(frames.sequences()[3][1][0].joints_m, frames[8].joints_m)
 
 
-def test_without_names_a_pack_with_times_is_one_sequence_and_others_are_none(path):
+def test_without_names_a_pack_with_times_is_one_sequence(path):
     assert rows_of(toy_pack(path)) == []
     assert rows_of(toy_pack(path, timestamp_s=np.arange(6) / 10)) == [("pack", range(6), False)]
 
 
 @pytest.mark.parametrize("name", [np.arange(6), np.array(["a", "b"]), np.array([["a"] * 6])])
-def test_names_that_are_not_one_a_frame_are_told_when_they_are_asked_for(path, name):
+def test_a_wrong_number_of_names_is_refused_on_use(path, name):
     pack = LabelledPack(toy_pack(path, name=name), TOY)
     with pytest.raises(FormatError, match="name: wanted 6 names"):
         pack.sequences  # noqa: B018 - reading it is the test

@@ -29,7 +29,9 @@ def at(joint: str, offset, confidence: float) -> JointProposal:
 def right_pose(source_proposals=(), **changes) -> Pose:
     """All joints in their places with confidence 0.9, some replaced; None takes one out."""
     pose = {joint: at(joint, (0, 0, 0), 0.9) for joint in TOY.joints} | changes
-    return Pose({joint: proposal for joint, proposal in pose.items() if proposal is not None}, tuple(source_proposals))
+    return Pose.of(
+        {joint: proposal for joint, proposal in pose.items() if proposal is not None}, tuple(source_proposals)
+    )
 
 
 # five frames by hand
@@ -41,12 +43,12 @@ def five_label_images():
         ([1, 1, 1, 1, 2, 2], [1, 1, 1, 2, 2, 2]),  # head 3 of 4, trunk 2 of 2
         ([2, 2, 3, 3, 0, 0], [2, 0, 3, 3, 1, 1]),  # trunk 1 of 2, left arm 2 of 2, background passed over
         ([4], [3]),  # right arm 0 of 1
-        ([0, 0, 0], [0, 5, 5]),  # nobody
+        ([0, 0, 0], [0, 5, 5]),  # no person
         ([5, 5, 5, 5, 5], [5, 5, 5, 5, 1]),  # legs 4 of 5
     ]
 
 
-def test_part_accuracy_of_five_frames_is_the_mean_of_the_parts_recalls():
+def test_part_accuracy_is_the_mean_of_the_recalls():
     scores = PartScores(TOY)
     for truth, predicted in five_label_images():
         scores.add(np.array([truth], np.uint8), np.array([predicted], np.uint8))
@@ -54,7 +56,7 @@ def test_part_accuracy_of_five_frames_is_the_mean_of_the_parts_recalls():
     assert scores.recall() == {"head": 0.75, "trunk": 0.75, "left_arm": 1, "right_arm": 0, "legs": 0.8}
     assert scores.mean_accuracy() == pytest.approx((0.75 + 0.75 + 1 + 0 + 0.8) / 5)
     assert scores.confusion.sum() == 16
-    assert scores.confusion[2].tolist() == [1, 0, 3, 0, 0, 0]  # a person's pixel may be called nobody's
+    assert scores.confusion[2].tolist() == [1, 0, 3, 0, 0, 0]  # a person's pixel may be labelled background
 
 
 @pytest.fixture
@@ -151,9 +153,9 @@ def test_a_missing_joint_is_a_miss():
     assert np.isnan(row["median_m"])
 
 
-def test_nobody_found_misses_everything_and_flips_nothing():
+def test_a_missed_person_misses_all_joints_and_flips_none():
     scores = JointScores(TOY)
-    scores.add(TRUTH, SEEN, Pose({}))
+    scores.add(TRUTH, SEEN, Pose.of({}))
     means = scores.means()
     assert means["map"] == means["within_15cm"] == means["left_right_flips"] == means["front_back_flips"] == 0
 
@@ -169,7 +171,7 @@ def test_proposals_beyond_the_first_right_one_are_false():
     assert scores.table()["head"]["ap"] == pytest.approx(1 / 2)
 
 
-def test_a_proposal_beside_the_poses_own_joint_is_false_unless_the_pose_was_made_from_it():
+def test_a_proposal_off_its_joint_is_false_unless_a_source():
     beside = at("head", (0.01, 0, 0), 0.95)
     # ranked: 0.95 right, 0.9 the same again, 0.8 right
     for source_proposals, wanted in (([beside], 1), ([], (1 + 2 / 3) / 2)):
@@ -185,7 +187,7 @@ def test_a_confident_wrong_proposal_costs_precision():
     assert scores.table()["head"]["ap"] == pytest.approx(1 / 2)
 
 
-def test_wrong_proposals_less_confident_than_all_right_ones_cost_nothing():
+def test_wrong_proposals_below_all_right_ones_cost_nothing():
     scores = JointScores(TOY)
     scores.add(TRUTH, SEEN, right_pose(), [at("head", (0, 1, 0), 0.1), at("head", (0, -1, 0), 0.05)])
     assert scores.table()["head"]["ap"] == 1
@@ -197,7 +199,7 @@ def test_proposals_for_other_landmarks_do_not_matter():
     assert scores.means()["map"] == 1
 
 
-def test_no_part_may_bear_the_name_of_a_joint_that_it_does_not_belong_to():
+def test_a_part_named_like_a_foreign_joint_is_refused():
     # its proposals would be taken for the joint's
     with pytest.raises(ValueError, match="bears a joint's name"):
         replace(TOY, parts=tuple("torso" if part == "trunk" else part for part in TOY.parts))
@@ -227,14 +229,14 @@ def test_parts_that_never_occur_are_left_out_of_the_mean():
     assert scores.mean_accuracy() == 0.5
 
 
-def test_without_pixels_or_people_figures_are_nan_and_not_an_error():
+def test_without_pixels_or_people_figures_are_nan():
     assert np.isnan(PartScores(TOY).mean_accuracy())
     means = JointScores(TOY).means()
     assert np.isnan(means["map"])
     assert means["left_right_flips"] == 0
 
 
-def test_joints_that_nobody_knows_are_left_out():
+def test_joints_without_truth_are_left_out():
     known = np.array([True, True, False, True])  # the left hand is not
     truth = np.where(known[:, None], TRUTH, np.nan)
     scores = JointScores(TOY)
@@ -251,11 +253,11 @@ def test_sides_are_compared_over_the_pairs_that_are_known():
     truth = np.array([[0, -0.6, 2], [0, 0, 2], [0.3, 0, 2], [-0.3, 0, 2], [0.1, 0.9, 2], [-0.1, 0.9, 2]])
     joints = (*TOY.joints, "left_foot", "right_foot")
     body = replace(TOY, joints=joints, parents={})
-    swapped = Pose({j: JointProposal(j, tuple(truth[body.mirrored_joints()[k]]), 0.9) for k, j in enumerate(joints)})
+    swapped = Pose.of({j: JointProposal(j, tuple(truth[body.mirrored_joints()[k]]), 0.9) for k, j in enumerate(joints)})
     scores = JointScores(body)
     truth[5] = np.nan
     scores.add(truth, np.isfinite(truth).all(axis=1), swapped)
-    assert scores.twisted == scores.turned == 1
+    assert scores.left_right_swapped == scores.facing_reversed == 1
 
 
 def test_small_parts_weigh_as_much_as_large_ones():
@@ -275,7 +277,7 @@ def test_a_person_taken_to_face_the_wrong_way_is_turned():
         joint: JointProposal(joint, tuple(map(float, place)), 0.9)
         for joint, place in zip(TOY.joints, facing_away(TRUTH), strict=True)
     }
-    scores.add(TRUTH, SEEN, Pose(pose))
+    scores.add(TRUTH, SEEN, Pose.of(pose))
     assert scores.means()["front_back_flips"] == 1
 
 
@@ -283,7 +285,7 @@ def test_a_person_seen_from_behind_is_not_turned_when_found_so():
     scores = JointScores(TOY)
     away = facing_away(TRUTH)
     pose = {joint: JointProposal(joint, tuple(map(float, p)), 0.9) for joint, p in zip(TOY.joints, away, strict=True)}
-    scores.add(away, SEEN, Pose(pose))
+    scores.add(away, SEEN, Pose.of(pose))
     assert scores.means()["front_back_flips"] == scores.means()["left_right_flips"] == 0
     assert scores.by_yaw()["150-180 deg"] == 1
 
@@ -294,12 +296,12 @@ def test_a_body_without_pairs_is_scored_too(joints):
     scores = JointScores(arm)
     truth = np.array([[0.0, 0, 2], [0, 1, 2]])
     pose = {name: JointProposal(name, tuple(map(float, p)), 0.9) for name, p in zip(joints, truth, strict=True)}
-    scores.add(truth, np.ones(2, bool), Pose(pose))
+    scores.add(truth, np.ones(2, bool), Pose.of(pose))
     assert scores.means()["map"] == 1
     assert scores.means()["left_right_flips"] == scores.means()["front_back_flips"] == 0
 
 
-def test_a_human_with_exchanged_sides_is_twisted():
+def test_a_human_with_exchanged_sides_is_a_left_right_flip():
     rng = np.random.default_rng(2)
     truth = rng.uniform(-0.8, 0.8, (20, 3)) + [0, 0, 2.5]
     swapped = truth[HUMAN.mirrored_joints()]
@@ -308,7 +310,7 @@ def test_a_human_with_exchanged_sides_is_twisted():
         pose = {
             name: JointProposal(name, tuple(map(float, p)), 0.9) for name, p in zip(HUMAN.joints, places, strict=True)
         }
-        scores.add(truth, np.ones(20, bool), Pose(pose))
+        scores.add(truth, np.ones(20, bool), Pose.of(pose))
     assert scores.means()["left_right_flips"] == scores.means()["front_back_flips"] == 1 / 2
 
 
@@ -316,7 +318,7 @@ PROPOSALS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=30)
 
 
 @given(PROPOSALS, st.integers(0, 5))
-def test_average_precision_is_that_of_its_naive_twin_and_within_0_and_1(proposals, missed):
+def test_average_precision_is_that_of_its_naive_twin(proposals, missed):
     # equal confidences have no order of their own
     proposals = list({confidence: (confidence, right) for confidence, right in proposals}.values())
     n_true = sum(right for _, right in proposals) + missed
@@ -337,7 +339,7 @@ def test_one_more_wrong_proposal_never_helps(proposals):
 
 def with_confidence(confidence: float, right: bool) -> Pose:
     """Only the head, said to be right with some confidence."""
-    return Pose({"head": at("head", (0, 0, 0) if right else (0.3, 0, 0), confidence)})
+    return Pose.of({"head": at("head", (0, 0, 0) if right else (0.3, 0, 0), confidence)})
 
 
 def stated(*people: tuple[float, bool]) -> JointScores:
@@ -355,7 +357,7 @@ def test_calibration_by_hand():
     assert scores.calibration_error() == pytest.approx((4 * 0.15 + 2 * 0.45) / 6)
 
 
-def test_certainty_has_a_bin():
+def test_confidence_1_has_a_bin():
     assert stated((1.0, True)).calibration() == [{"confidence": 1.0, "right": 1.0, "joints": 1}]
 
 
@@ -364,7 +366,7 @@ def test_nothing_stated_is_no_error():
     assert np.isnan(JointScores(TOY).calibration_error())
 
 
-def test_whoever_is_as_often_right_as_he_says_has_no_error():
+def test_calibrated_confidences_have_no_calibration_error():
     rng = np.random.default_rng(3)
     confidence = rng.uniform(0, 1, 4000)
     scores = stated(*zip(confidence.tolist(), (rng.uniform(size=4000) < confidence).tolist(), strict=True))

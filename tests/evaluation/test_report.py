@@ -26,11 +26,11 @@ def report():
     pose["left_hand"] = JointProposal("left_hand", tuple(truth[hand] + [0, 0, 0.12]), 0.9)
     for _ in range(5):
         parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
-        joints.add(truth, np.ones(20, bool), Pose(pose))
+        joints.add(truth, np.ones(20, bool), Pose.of(pose))
     return Report(5, parts, joints)
 
 
-def test_a_report_holds_tables_figures_and_a_picture(report, tmp_path):
+def test_a_report_holds_tables_figures_and_images(report, tmp_path):
     write_report(tmp_path, "five people", {"good": report, "same": report})
     text = (tmp_path / "report.md").read_text()
     assert "five people" in text
@@ -46,12 +46,12 @@ def test_a_report_holds_tables_figures_and_a_picture(report, tmp_path):
 
 
 def test_perfect_parts_are_a_dark_diagonal(report):
-    picture = draw_confusion(report.parts.confusion, HUMAN)
-    cells = picture[11 : 31 * 22 : 22, 170 + 11 :: 22, 0]
+    image = draw_confusion(report.parts.confusion, HUMAN)
+    cells = image[11 : 31 * 22 : 22, 170 + 11 :: 22, 0]
     np.testing.assert_array_equal(cells, np.where(np.eye(31), 0, 255))
 
 
-def test_what_there_is_nothing_to_measure_for_is_left_out_of_texts_and_none_elsewhere(report):
+def test_figures_without_data_are_left_out_of_texts(report):
     blind = Report(5, PartScores(HUMAN), report.joints)
     assert "mean part accuracy" not in blind.text()
     assert "recall" not in blind.text()
@@ -73,8 +73,8 @@ def test_a_calibrated_model_lies_on_the_diagonal_of_its_plot(report, tmp_path):
     write_report(tmp_path, "five people", {"good": report})
     assert cv2.imread(str(tmp_path / "calibration-0.png")) is not None
     rows = [{"confidence": 0.5, "right": 0.5, "joints": 10}, {"confidence": 0.9, "right": 0.1, "joints": 10}]
-    picture = draw_calibration(rows)
-    blue = picture[..., 0].astype(int) - picture[..., 2] > 60
+    image = draw_calibration(rows)
+    blue = image[..., 0].astype(int) - image[..., 2] > 60
     row, col = np.nonzero(blue)
     near_diagonal = abs((col - 60) / 350 - (1 - (row - 10) / 350)) < 0.06
     assert 0.4 < near_diagonal.mean() < 0.6

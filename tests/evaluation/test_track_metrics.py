@@ -31,7 +31,7 @@ def truth(*xs: float) -> np.ndarray:
 
 def track(id: int, x: float, joints=JOINTS) -> Track:
     places = dict(zip(JOINTS, [(x, -0.7, 2.0), (x, 0.0, 2.0)], strict=True))
-    return Track(id, Pose({name: JointProposal(name, places[name], 0.9) for name in joints}))
+    return Track(id, Pose.of({name: JointProposal(name, places[name], 0.9) for name in joints}))
 
 
 def count(frames, gate_m=0.5) -> TrackCounts:
@@ -49,14 +49,14 @@ def test_tracks_that_stay_with_their_people_are_perfect():
     assert counts.mota == counts.idf1 == 1
 
 
-def test_two_who_exchange_ids_are_two_switches():
+def test_two_people_who_exchange_ids_are_two_switches():
     counts = count([([0, 2], [(1, 0), (2, 2)])] * 6 + [([0, 2], [(2, 0), (1, 2)])] * 4)
     assert counts == TrackCounts(people=20, found=20, switches=2, identified=12)
     assert counts.mota == pytest.approx(0.9)
     assert counts.idf1 == pytest.approx(0.6)
 
 
-def test_another_id_after_a_loss_is_a_switch_and_the_same_is_none():
+def test_only_another_id_after_a_loss_is_a_switch():
     lost = [([0], [])] * 3
     again = count([([0], [(1, 0)])] * 2 + lost + [([0], [(1, 0)])] * 2)
     other = count([([0], [(1, 0)])] * 2 + lost + [([0], [(2, 0)])] * 2)
@@ -69,9 +69,9 @@ def test_a_track_beyond_the_gate_is_a_miss_and_a_false_person():
     assert count([([0], [(1, 0.49)])]) == TrackCounts(people=1, found=1, identified=1)
 
 
-def test_who_is_out_of_view_is_neither_missed_nor_false():
+def test_people_out_of_view_are_neither_missed_nor_false():
     assert count([([None], [(1, 0)]), ([None], [])]) == TrackCounts()
-    # and with another id when he is back he was not seen to switch until then
+    # and with another id after the return, the switch is not seen until then
     assert count([([0], [(1, 0)]), ([None], [(2, 0)]), ([0], [(2, 0)])]).switches == 1
 
 
@@ -140,7 +140,7 @@ def test_no_pairing_is_better_than_the_one_made(distances_m, keep):
 
 @given(st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=2, max_size=2), max_size=12))
 def test_identified_are_the_frames_of_the_best_ids(rows):
-    """Two people 10 m apart; a row says which id each has, if he is found."""
+    """Two people 10 m apart; a row says which id each has, if found."""
     rows = [row if row[0] is None or row[0] != row[1] else [row[0], None] for row in rows]
     frames = [([0, 10], [(id, 10.0 * k) for k, id in enumerate(row) if id is not None]) for row in rows]
     best = max(sum((row[0] == a) + (row[1] == b) for row in rows) for a, b in permutations([1, 2, 3], 2))
@@ -216,7 +216,7 @@ def test_a_joint_in_motion_is_not_measured():
     assert np.isnan(found.step_mm)
 
 
-def test_who_came_back_while_nobody_looked_did_not_rest():
+def test_people_who_return_unseen_were_not_at_rest():
     noise, times = white(0.005, frames=80)
     times[40:] += 0.5
     noise[40:, :, 0] += 0.3

@@ -1,4 +1,4 @@
-"""Certainty: what does not go together is refused, and many people's joints are as one person's."""
+"""Calibration: arrays that do not fit are refused, and many people get what each gets alone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def model(seed: int, *people: int, joints: int = JOINTS) -> tuple[np.ndarray, np
     return rng.normal(0, 0.3, (*people, joints, 3)), rng.uniform(0.05, 0.95, (*people, joints))
 
 
-def test_many_people_are_answered_as_each_alone():
+def test_many_people_get_what_each_gets_alone():
     expected, corrected = model(2, 3, 5), model(3, 3, 5)
-    joints_m, certainty = fuse(WEIGHTS, expected, corrected)
+    joints_m, confidence = fuse(WEIGHTS, expected, corrected)
     for place in np.ndindex(3, 5):
         one, other = ((m[0][place], m[1][place]) for m in (expected, corrected))
         alone_m, alone = fuse(WEIGHTS, one, other)
         np.testing.assert_array_equal(alone_m, joints_m[place])
-        np.testing.assert_array_equal(alone, certainty[place])
+        np.testing.assert_array_equal(alone, confidence[place])
 
 
 def test_models_of_other_joints_are_refused():

@@ -90,7 +90,7 @@ def test_two_of_one_place_are_one_mode():
     assert np.linalg.norm(modes[0] - [0.01, 0, 2]) < MILLIMETRE
 
 
-def test_points_at_or_below_the_least_probability_take_no_part():
+def test_points_at_or_below_the_min_probability_take_no_part():
     points = np.concatenate([ring([0, 0, 2]), ring([0.05, 0, 2]), ring([1, 0, 2])])
     weights = np.repeat([0.5, 0.25, 0.2], 12)
     modes, masses = modes_of(points, weights, min_probability=0.25)
@@ -117,16 +117,18 @@ def test_landmarks_know_nothing_of_each_other():
     points = random_inputs.blobs(rng, np.array([[0, 0, 2], [0.5, 0, 2]]), 50, 0.02)
     probabilities = rng.uniform(0, 1, (100, 5)).astype(np.float32)
     area, bandwidth = np.full(100, 1e-4, np.float32), rng.uniform(0.04, 0.1, 5).astype(np.float32)
-    least = rng.uniform(0, 0.5, 5).astype(np.float32)
-    modes, masses = find_modes(points, probabilities, area, bandwidth, least)
+    min_probability = rng.uniform(0, 0.5, 5).astype(np.float32)
+    modes, masses = find_modes(points, probabilities, area, bandwidth, min_probability)
     for k in range(5):
         own = slice(k, k + 1)
-        alone = find_modes(points, np.ascontiguousarray(probabilities[:, own]), area, bandwidth[own], least[own])
+        alone = find_modes(
+            points, np.ascontiguousarray(probabilities[:, own]), area, bandwidth[own], min_probability[own]
+        )
         np.testing.assert_array_equal(modes[k], alone[0][0])
         np.testing.assert_array_equal(masses[k], alone[1][0])
 
 
-def test_sure_strays_do_not_hide_a_limb():
+def test_outliers_of_high_probability_do_not_hide_a_limb():
     strays = np.array([[k, -3, 2] for k in range(12)])
     limb = [0.8, 0, 2] + np.random.default_rng(0).normal(0, 0.03, (100, 3))
     modes, _ = modes_of(np.concatenate([strays, limb]), np.repeat([0.95, 0.7], [12, 100]))
@@ -145,13 +147,13 @@ def test_a_wide_blob_does_not_hide_a_heavier_narrow_one():
 
 
 def test_a_small_heavy_cluster_is_found_among_many_faint_points():
-    # a hand of ten sure pixels and 900 doubtful ones elsewhere: the hand is the highest summit of the density
+    # a hand of ten pixels of probability 1 and 900 of 0.15 elsewhere: the hand is the heaviest mode
     rng = np.random.default_rng(3)
     faint = rng.uniform([-0.8, -0.8, 2], [0.8, 0.8, 2.4], (900, 3))
     hand = [1.5, 0, 2] + rng.normal(0, 0.01, (10, 3))
     points = np.concatenate([faint[:600], hand, faint[600:]])
     weights = np.concatenate([np.full(600, 0.15), np.ones(10), np.full(300, 0.15)])
-    summit, mass = naive.climb(points, weights * 1e-4, [1.5, 0, 2], BANDWIDTH_M)
+    mode, mass = naive.shift_to_mode(points, weights * 1e-4, [1.5, 0, 2], BANDWIDTH_M)
     modes, masses = modes_of(points, weights)
     assert masses[0] == pytest.approx(mass, rel=0.01)
-    np.testing.assert_allclose(modes[0], summit, atol=MILLIMETRE)
+    np.testing.assert_allclose(modes[0], mode, atol=MILLIMETRE)

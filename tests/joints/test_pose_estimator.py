@@ -1,4 +1,4 @@
-"""A pose from proposals: the conditional Gaussian, and the choice of the likeliest."""
+"""A pose from proposals: the conditional Gaussian, and the choice of the most likely proposals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_moving_the_landmarks_moves_the_joints(shift, seed):
     np.testing.assert_array_equal(moved_sigma, sigma)
 
 
-def test_a_person_of_average_shape_has_its_joints_in_average_places():
+def test_a_person_of_average_shape_has_joints_in_average_places():
     joints, _ = infer_joints(STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5], ALL, np.zeros(5), parameters())
     np.testing.assert_allclose(joints, STANDING[len(LANDMARKS) :] + [0.5, 0.1, 2.5], atol=SINGLE_M)
 
@@ -76,7 +76,7 @@ def test_three_landmarks_of_an_average_person_place_all_joints():
     assert np.isfinite(sigma).all()
 
 
-def test_an_uncorrelated_gaussian_puts_the_joints_where_the_landmarks_stand_on_average():
+def test_an_uncorrelated_gaussian_puts_joints_at_average_offsets():
     covariance = np.tile(np.eye(len(LANDMARKS) + JOINTS, dtype=np.float32) * 0.04, (3, 1, 1))
     p = replace(parameters(), covariance_m2=covariance)
     at = places()
@@ -87,7 +87,7 @@ def test_an_uncorrelated_gaussian_puts_the_joints_where_the_landmarks_stand_on_a
     np.testing.assert_allclose(sigma, np.sqrt(0.04 + 0.04 / 5), rtol=1e-3)
 
 
-def test_one_more_landmark_never_makes_a_joint_less_certain():
+def test_one_more_landmark_never_widens_the_deviation_of_a_joint():
     found = np.array([True, True, True, False, False])
     _, few = infer_joints(places(), found, np.full(5, 0.01), parameters())
     found[3] = True
@@ -95,7 +95,7 @@ def test_one_more_landmark_never_makes_a_joint_less_certain():
     assert (more <= few + 1e-12).all()
 
 
-def test_a_doubtful_landmark_says_less_and_less():
+def test_a_noisier_landmark_moves_the_joints_less():
     p, at = parameters(), places()
     without, _ = infer_joints(at, np.array([False, True, True, True, True]), np.zeros(5), p)
     gaps = []
@@ -107,7 +107,7 @@ def test_a_doubtful_landmark_says_less_and_less():
 
 
 @pytest.mark.parametrize("sigma_m", [0.02, 0.05, 0.1, 0.3])
-def test_the_share_within_a_radius_is_that_of_a_million_throws(sigma_m):
+def test_the_share_within_a_radius_is_that_of_a_million_samples(sigma_m):
     errors = np.linalg.norm(np.random.default_rng(1).normal(0, sigma_m, (1_000_000, 3)), axis=1)
     # five standard deviations of a share of a million throws
     assert share_within(np.array([sigma_m]))[0] == pytest.approx((errors < 0.1).mean(), abs=2.5e-3)
@@ -129,7 +129,7 @@ def test_the_noise_of_a_landmark_falls_from_much_to_none():
     assert np.isfinite(landmark_noise(np.zeros(1))).all()
 
 
-def test_a_landmark_s_own_place_says_nothing_of_where_it_is_expected():
+def test_a_landmark_is_expected_without_its_own_place():
     noise = np.full(5, 0.005)
     still, variance = expect_landmarks(places(), ALL, noise, parameters())
     for own in range(5):
@@ -140,7 +140,7 @@ def test_a_landmark_s_own_place_says_nothing_of_where_it_is_expected():
         np.testing.assert_allclose(same, variance, rtol=1e-9)
 
 
-def test_landmarks_of_an_average_person_are_expected_where_they_are():
+def test_landmarks_of_an_average_person_are_where_expected():
     at = STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5]
     expected, variance = expect_landmarks(at, ALL, np.full(5, 0.001), parameters())
     np.testing.assert_allclose(expected, at, atol=SINGLE_M)
@@ -184,7 +184,7 @@ def choice_of(*landmarks, among=None) -> tuple[np.ndarray, np.ndarray]:
 AVERAGE = STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5]
 
 
-def test_a_plausible_proposal_beats_a_surer_one_elsewhere():
+def test_a_plausible_proposal_beats_one_of_higher_confidence():
     head, left, right, trunk, legs = AVERAGE
     place, confidence = choice_of(
         [(head, 0.9)],
@@ -198,7 +198,7 @@ def test_a_plausible_proposal_beats_a_surer_one_elsewhere():
     assert confidence[1] == 0.5
 
 
-def test_of_equally_plausible_proposals_the_surer_is_chosen():
+def test_of_equally_plausible_proposals_confidence_decides():
     head, left, right, trunk, legs = AVERAGE
     beside = [0.001, 0, 0]
     _, confidence = choice_of(
@@ -207,12 +207,12 @@ def test_of_equally_plausible_proposals_the_surer_is_chosen():
     assert confidence[1] == 0.8
 
 
-def test_hands_that_both_look_like_either_are_sorted_out():
+def test_two_hands_that_resemble_each_other_are_told_apart():
     head, left, right, trunk, legs = AVERAGE
     place, _ = choice_of(
         [(head, 0.9)],
         [(left, 0.5), (right, 0.49)],
-        [(left, 0.55), (right, 0.5)],  # the wrong one is a little surer
+        [(left, 0.55), (right, 0.5)],  # the wrong one has the higher confidence
         [(trunk, 0.9)],
         [(legs, 0.9)],
         among=parameters(spread_m=0.1),
@@ -226,7 +226,7 @@ def test_a_landmark_without_proposals_stays_without():
     assert confidence.tolist() == [0.9, 0.9, 0, 0.9, 0.9]
 
 
-def test_without_rivals_every_proposal_is_chosen():
+def test_a_proposal_without_alternatives_is_chosen():
     place, confidence = choice_of(*[[(at, 0.4)] for at in places()])
     np.testing.assert_array_equal(place, places())
     np.testing.assert_array_equal(confidence, 0.4)
@@ -236,21 +236,21 @@ def test_without_rivals_every_proposal_is_chosen():
 
 
 def test_an_average_person_has_all_joints_in_their_places():
-    pose = PoseEstimator(TOY, parameters(spread_m=0.05)).assemble(proposals(AVERAGE, 0.99))
+    pose = PoseEstimator(TOY, parameters(spread_m=0.05)).estimate(proposals(AVERAGE, 0.99))
     assert set(pose.joints) == set(TOY.joints)
     for joint, place in zip(TOY.joints, STANDING[len(LANDMARKS) :] + [0.5, 0.1, 2.5], strict=True):
         np.testing.assert_allclose(pose.joints[joint].xyz_m, place, atol=1e-3)
 
 
-def test_a_joint_seen_in_an_unlikely_place_is_corrected_by_the_others():
-    # a stiff body: the others know better than a wild guess of confidence 0.15, 40 cm off
-    wild = AVERAGE.copy()
-    wild[0, 1] -= 0.4
-    pose = PoseEstimator(TOY, parameters(spread_m=0.02)).assemble(proposals(wild, [0.15, 0.99, 0.99, 0.99, 0.99]))
+def test_a_joint_in_an_unlikely_place_is_corrected_by_the_others():
+    # a stiff body: the others outweigh a proposal of confidence 0.15, 40 cm off
+    outlier = AVERAGE.copy()
+    outlier[0, 1] -= 0.4
+    pose = PoseEstimator(TOY, parameters(spread_m=0.02)).estimate(proposals(outlier, [0.15, 0.99, 0.99, 0.99, 0.99]))
     assert np.linalg.norm(np.subtract(pose.joints["head"].xyz_m, AVERAGE[0])) < 0.05
 
 
-def test_a_part_that_bears_the_name_of_a_joint_is_not_that_joint():
+def test_a_part_named_like_a_joint_is_not_that_joint():
     # the part "torso" belongs to no joint, and the joint "torso" owns no part: the surface is no torso
     parts = tuple("torso" if part == "trunk" else part for part in TOY.parts)
     try:
@@ -258,51 +258,51 @@ def test_a_part_that_bears_the_name_of_a_joint_is_not_that_joint():
     except ValueError:
         return  # to refuse such a body is an answer too
     seen = [replace(p, joint="torso") if p.joint == "trunk" else p for p in proposals(AVERAGE, 0.99)]
-    pose = PoseEstimator(body, parameters(spread_m=0.05)).assemble(seen)
+    pose = PoseEstimator(body, parameters(spread_m=0.05)).estimate(seen)
     np.testing.assert_allclose(pose.joints["torso"].xyz_m, [0.5, -0.1, 2.5], atol=1e-3)
 
 
 def test_proposals_may_come_in_any_order():
     wrong = JointProposal("left_hand", (3.0, 3.0, 3.0), 0.5)
-    assembler = PoseEstimator(TOY, parameters())
-    first = assembler.assemble([wrong, *proposals(AVERAGE, 0.9)])
-    last = assembler.assemble([*proposals(AVERAGE, 0.9), wrong])
-    assert first == last == assembler.assemble(proposals(AVERAGE, 0.9))
+    estimator = PoseEstimator(TOY, parameters())
+    first = estimator.estimate([wrong, *proposals(AVERAGE, 0.9)])
+    last = estimator.estimate([*proposals(AVERAGE, 0.9), wrong])
+    assert first == last == estimator.estimate(proposals(AVERAGE, 0.9))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_landmarks_make_no_pose(count):
-    assert PoseEstimator(TOY, parameters()).assemble(proposals(places(), 0.9)[:count]) is None
+    assert PoseEstimator(TOY, parameters()).estimate(proposals(places(), 0.9)[:count]) is None
 
 
-def test_nobody_has_no_pose_however_few_landmarks_are_asked_for():
-    assert PoseEstimator(TOY, parameters(), min_landmarks=0).assemble([]) is None
+def test_no_proposals_make_no_pose_whatever_the_minimum():
+    assert PoseEstimator(TOY, parameters(), min_landmarks=0).estimate([]) is None
 
 
-def test_proposals_that_deny_themselves_make_no_pose():
-    assert PoseEstimator(TOY, parameters(), min_confidence=0).assemble(proposals(places(), -0.5)) is None
+def test_proposals_of_negative_confidence_make_no_pose():
+    assert PoseEstimator(TOY, parameters(), min_confidence=0).estimate(proposals(places(), -0.5)) is None
 
 
 def test_proposals_of_one_landmark_count_once():
     same = [JointProposal("head", (0.0, 0.0, 2.0), 0.5 + 0.1 * k) for k in range(4)]
-    assert PoseEstimator(TOY, parameters()).assemble(same) is None
+    assert PoseEstimator(TOY, parameters()).estimate(same) is None
 
 
-def test_proposals_without_any_confidence_make_a_finite_pose_or_none():
-    pose = PoseEstimator(TOY, parameters(), min_confidence=0).assemble(proposals(places(), 0.0))
+def test_proposals_of_confidence_0_make_a_finite_pose_or_none():
+    pose = PoseEstimator(TOY, parameters(), min_confidence=0).estimate(proposals(places(), 0.0))
     assert pose is None or np.isfinite([joint.xyz_m for joint in pose.joints.values()]).all()
 
 
-def test_joints_less_certain_than_wanted_are_left_out():
+def test_joints_below_the_minimum_confidence_are_left_out():
     loose = parameters(spread_m=2.0)
-    assert PoseEstimator(TOY, loose, min_confidence=0.5).assemble(proposals(places(), 0.9)).joints == {}
-    every = PoseEstimator(TOY, loose, min_confidence=0.0).assemble(proposals(places(), 0.9))
+    assert PoseEstimator(TOY, loose, min_confidence=0.5).estimate(proposals(places(), 0.9)).joints == {}
+    every = PoseEstimator(TOY, loose, min_confidence=0.0).estimate(proposals(places(), 0.9))
     assert set(every.joints) == set(TOY.joints)
 
 
 def test_confidence_is_the_calibrated_share_of_the_gaussian():
     p = replace(parameters(), calibration=np.array([[-1, 0.5], [0, 1], [1, 2], [-3, 0]], np.float32))
-    pose = PoseEstimator(TOY, p, min_confidence=0).assemble(proposals(places(), 1.0))
+    pose = PoseEstimator(TOY, p, min_confidence=0).estimate(proposals(places(), 1.0))
     _, sigma = infer_joints(places(), ALL, np.zeros(5), p)
     share = share_within(sigma)
     stated = 1 / (1 + np.exp(-(p.calibration[:, 0] + p.calibration[:, 1] * np.log(share / (1 - share)))))
@@ -312,9 +312,9 @@ def test_confidence_is_the_calibrated_share_of_the_gaussian():
 @given(st.integers(0, 1000), st.tuples(st.floats(-2, 2), st.floats(-2, 2), st.floats(-1, 3)))
 def test_moving_the_proposals_moves_the_pose(seed, shift):
     confidence = np.random.default_rng(seed).uniform(0.1, 1, len(LANDMARKS))
-    assembler = PoseEstimator(TOY, parameters(seed), min_confidence=0)
-    still = assembler.assemble(proposals(places(seed), confidence))
-    moved = assembler.assemble(proposals(places(seed) + shift, confidence))
+    estimator = PoseEstimator(TOY, parameters(seed), min_confidence=0)
+    still = estimator.estimate(proposals(places(seed), confidence))
+    moved = estimator.estimate(proposals(places(seed) + shift, confidence))
     for joint in TOY.joints:
         np.testing.assert_allclose(moved.joints[joint].xyz_m, np.add(still.joints[joint].xyz_m, shift), atol=1e-9)
         assert moved.joints[joint].confidence == pytest.approx(still.joints[joint].confidence)
@@ -322,15 +322,15 @@ def test_moving_the_proposals_moves_the_pose(seed, shift):
 
 
 def test_a_pose_is_made_of_plain_numbers():
-    pose = PoseEstimator(TOY, parameters(), min_confidence=0).assemble(proposals(places(), 0.9))
+    pose = PoseEstimator(TOY, parameters(), min_confidence=0).estimate(proposals(places(), 0.9))
     for name, joint in pose.joints.items():
-        assert joint.joint == name
+        assert joint.name == name
         assert [type(value) for value in (*joint.xyz_m, joint.confidence)] == [float] * 4
 
 
 def test_a_body_without_joints_has_an_empty_pose():
     body = BodyDefinition("parts alone", ("trunk", "head"), (), {})
     seen = [JointProposal(part, (0.0, 0.1 * k, 2.0), 0.9) for k, part in enumerate(body.parts)]
-    pose = PoseEstimator(body, JointParameters.default(body), min_landmarks=1).assemble(seen)
+    pose = PoseEstimator(body, JointParameters.default(body), min_landmarks=1).estimate(seen)
     assert pose is not None
     assert pose.joints == {}

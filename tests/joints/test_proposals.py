@@ -1,4 +1,4 @@
-"""Proposals: pushed along the ray, heaviest first, with a confidence that rises with the mass."""
+"""Proposals: pushed back along the ray, heaviest first, with a confidence that rises with the mass."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_no_mass_and_huge_mass_are_no_accident():
     assert confidence[0, 0] < 1e-6 < 1 - 1e-6 < confidence[0, 1]
 
 
-def density(places: dict[str, list]) -> WeightedPoints:
-    """Blobs of 50 sure points: landmark -> where."""
+def points_of(places: dict[str, list]) -> WeightedPoints:
+    """Blobs of 50 points of high probability: landmark -> places."""
     rng = np.random.default_rng(2)
     names = landmark_names(TOY)
     points, probabilities = [], []
@@ -84,7 +84,7 @@ def density(places: dict[str, list]) -> WeightedPoints:
 
 def test_every_mode_of_every_landmark_is_proposed_heaviest_first():
     places = {"left_hand": [[0.5, 0, 2], [-0.5, 0, 2]], "legs": [[0, 0.7, 2]]}
-    proposals = ModeProposer(TOY, JointParameters.default(TOY)).find(density(places))
+    proposals = ModeProposer(TOY, JointParameters.default(TOY)).find(points_of(places))
     assert [p.joint for p in proposals] == ["left_hand", "left_hand", "legs"]
     assert proposals[0].xyz_m[0] > 0 > proposals[1].xyz_m[0]
     assert proposals[0].confidence > proposals[1].confidence
@@ -96,12 +96,12 @@ def test_a_proposal_lies_its_own_push_back_behind_the_surface():
         JointParameters.default(TOY), push_back_m=np.linspace(0.01, 0.09, len(landmark_names(TOY)), dtype=np.float32)
     )
     places = {name: [[0.6 * k - 1, 0.1 * k, 2]] for k, name in enumerate(landmark_names(TOY))}
-    for k, proposal in enumerate(ModeProposer(TOY, parameters).find(density(places))):
+    for k, proposal in enumerate(ModeProposer(TOY, parameters).find(points_of(places))):
         wanted = push_back(np.array(places[proposal.joint][0], float), parameters.push_back_m[k])
         assert np.linalg.norm(np.subtract(proposal.xyz_m, wanted)) < 0.005  # the blob's own scatter
 
 
-def test_nobody_is_proposed_where_nobody_is():
+def test_no_points_have_no_proposals():
     empty = WeightedPoints(
         np.zeros((0, 3), np.float32), np.zeros((0, len(landmark_names(TOY))), np.float32), np.zeros(0, np.float32)
     )
@@ -109,5 +109,5 @@ def test_nobody_is_proposed_where_nobody_is():
 
 
 def test_results_are_plain_numbers():
-    proposal = ModeProposer(TOY, JointParameters.default(TOY)).find(density({"head": [[0, 0, 2]]}))[0]
+    proposal = ModeProposer(TOY, JointParameters.default(TOY)).find(points_of({"head": [[0, 0, 2]]}))[0]
     assert [type(value) for value in (*proposal.xyz_m, proposal.confidence)] == [float] * 4

@@ -68,25 +68,25 @@ def network(seed: int = 1, units: int = 7) -> Refinement:
         tuple(rng.normal(0, 0.2, shape).astype(np.float32) for shape in pairwise(sizes)),
         tuple(rng.normal(0, 0.1, n).astype(np.float32) for n in sizes[1:]),
         np.tile(np.array([0, 1], np.float32), (JOINTS, 1)),
-        own_opinions(),
+        own_confidences(),
     )
 
 
-def own_opinions() -> np.ndarray:
-    """Weights by which each model is as certain as it says."""
+def own_confidences() -> np.ndarray:
+    """Weights by which each model has its own confidence."""
     weights = np.zeros((2, JOINTS, FUSION_TERMS), np.float32)
     weights[0, :, 1] = weights[1, :, 2] = 1
     return weights
 
 
-# what it sees
+# inputs
 
 
-def test_it_sees_as_many_numbers_as_a_model_file_is_checked_for():
+def test_the_network_has_as_many_inputs_as_the_model_file_check():
     assert inputs_of(evidence(3)).shape == (3, n_inputs(TOY, "both"))
 
 
-def test_where_a_person_stands_along_the_same_ray_changes_nothing():
+def test_distance_along_the_same_ray_changes_no_correction():
     near = evidence()
     middle = near.joints_m.mean(axis=1)
     further = replace(
@@ -98,7 +98,7 @@ def test_where_a_person_stands_along_the_same_ray_changes_nothing():
     np.testing.assert_allclose(inputs_of(further), inputs_of(near), atol=1e-5)
 
 
-def test_a_place_that_nobody_proposed_is_not_seen():
+def test_the_place_of_an_absent_proposal_is_ignored():
     one = evidence()
     other = replace(
         one,
@@ -108,7 +108,7 @@ def test_a_place_that_nobody_proposed_is_not_seen():
     np.testing.assert_array_equal(inputs_of(one), inputs_of(other))
 
 
-def test_the_heaviest_proposals_are_gathered_and_a_landmark_without_any_is_empty():
+def test_the_heaviest_proposals_of_each_landmark_are_gathered():
     places_m, confidence = np.zeros((LANDMARKS, N_ALTERNATIVES + 1, 3)), np.zeros((LANDMARKS, N_ALTERNATIVES + 1))
     places_m[0, :, 0], confidence[0] = np.arange(N_ALTERNATIVES + 1), 0.9 - np.arange(N_ALTERNATIVES + 1) / 10
     confidence[1, 0] = 0.5
@@ -138,7 +138,7 @@ def test_the_network_sees_its_inputs_in_standard_units():
     np.testing.assert_allclose(forward(net, inputs), naive, atol=1e-4)
 
 
-def test_people_in_a_mirror_are_answered_in_a_mirror():
+def test_mirrored_people_get_mirrored_corrections():
     people = evidence()
     joints_m, share = refine(network(), people, MIRROR)
     mirrored_m, mirrored_share = refine(network(), in_a_mirror(people), MIRROR)
@@ -167,31 +167,31 @@ def test_a_person_is_answered_alike_alone_and_in_company():
 
 def test_answers_of_other_people_are_refused():
     people = evidence(3)
-    with pytest.raises(ValueError, match="3 people need answers"):
+    with pytest.raises(ValueError, match="3 people need outputs"):
         decode_output(np.zeros((3, 4 * JOINTS), np.float32), people.joints_m, MIRROR.joints)
 
 
-def test_the_gaussian_is_heard_as_far_as_it_is_surer():
+def test_the_gaussian_overrides_by_its_confidence_margin():
     expected, corrected = np.zeros((JOINTS, 3)), np.ones((JOINTS, 3))
-    certainty = np.full(JOINTS, 0.5)
-    other = certainty - FULL_OVERRIDE_MARGIN * np.array([-1, 0, 0.25, 2])
-    joints_m, sure = fuse(own_opinions(), (expected, certainty), (corrected, other))
+    confidence = np.full(JOINTS, 0.5)
+    other = confidence - FULL_OVERRIDE_MARGIN * np.array([-1, 0, 0.25, 2])
+    joints_m, fused = fuse(own_confidences(), (expected, confidence), (corrected, other))
     np.testing.assert_allclose(joints_m[:, 0], [1, 1, 0.75, 0])
-    np.testing.assert_allclose(sure[[0, 1, 3]], [other[0], other[1], 0.5])
-    assert other[2] < sure[2] < 0.5
+    np.testing.assert_allclose(fused[[0, 1, 3]], [other[0], other[1], 0.5])
+    assert other[2] < fused[2] < 0.5
 
 
 def test_a_joint_goes_from_one_model_to_the_other_without_a_leap():
-    certainty = np.linspace(0, 1, 1001)[:, None] * np.ones(JOINTS)
+    confidence = np.linspace(0, 1, 1001)[:, None] * np.ones(JOINTS)
     expected, corrected = np.zeros((1001, JOINTS, 3)), np.full((1001, JOINTS, 3), 0.1)
-    joints_m, sure = fuse(own_opinions(), (expected, certainty), (corrected, np.full((1001, JOINTS), 0.4)))
+    joints_m, fused = fuse(own_confidences(), (expected, confidence), (corrected, np.full((1001, JOINTS), 0.4)))
     assert np.abs(np.diff(joints_m, axis=0)).max() < 0.001
-    assert np.abs(np.diff(sure, axis=0)).max() < 0.01
+    assert np.abs(np.diff(fused, axis=0)).max() < 0.01
     assert joints_m[0, 0, 0] == 0.1
     assert joints_m[-1, 0, 0] == 0
 
 
-def test_certainty_is_learned_from_both_opinions_and_their_distance():
+def test_fused_confidence_follows_both_models_and_their_distance():
     """Two models that are right half of the time, and always when they agree."""
     rng = np.random.default_rng(3)
     agree = rng.random((4000, JOINTS)) < 0.5
@@ -199,16 +199,16 @@ def test_certainty_is_learned_from_both_opinions_and_their_distance():
     corrected = expected + np.where(agree, 0.01, 0.2)[..., None] * [1, 0, 0]
     half = np.full((4000, JOINTS), 0.5)
     terms = fusion_terms((expected, half), (corrected, half))
-    certainty = np.stack([fit_fusion(terms, agree), fit_fusion(terms, ~agree)])
-    _, sure = fuse(certainty, (expected, half + 0.3), (corrected, half))
-    # the Gaussian is heard, and its certainty is what was learned of it, whatever it said itself
-    assert sure[agree].min() > 0.7
-    assert sure[~agree].max() < 0.3
-    everybody = fit_fusion(terms, np.ones_like(agree))
-    assert (fusion_terms((expected, half), (corrected, half)) @ everybody[0] > 5).all()
+    weights = np.stack([fit_fusion(terms, agree), fit_fusion(terms, ~agree)])
+    _, fused = fuse(weights, (expected, half + 0.3), (corrected, half))
+    # the Gaussian overrides, and its confidence is the fitted one, not its own
+    assert fused[agree].min() > 0.7
+    assert fused[~agree].max() < 0.3
+    of_all = fit_fusion(terms, np.ones_like(agree))
+    assert (fusion_terms((expected, half), (corrected, half)) @ of_all[0] > 5).all()
 
 
-def test_an_assembler_with_a_network_moves_the_joints_as_it_says():
+def test_an_estimator_with_a_network_moves_the_joints():
     plain = JointParameters.default(TOY, "both")
     net = network()
     nothing = tuple(np.zeros_like(w) for w in net.weights)
@@ -219,8 +219,8 @@ def test_an_assembler_with_a_network_moves_the_joints_as_it_says():
         JointProposal(name, (0.1 * row, 0.2, 2.5), 0.9, voted)
         for row, (name, voted) in enumerate(landmarks_of(TOY, "both"))
     ]
-    still = PoseEstimator(TOY, plain, min_confidence=0).assemble(proposals)
-    moved = PoseEstimator(TOY, replace(plain, refinement=net), min_confidence=0).assemble(proposals)
+    still = PoseEstimator(TOY, plain, min_confidence=0).estimate(proposals)
+    moved = PoseEstimator(TOY, replace(plain, refinement=net), min_confidence=0).estimate(proposals)
     assert still is not None
     assert moved is not None
     for name in TOY.joints:
@@ -268,7 +268,7 @@ def test_what_is_shaken_keeps_its_shape_and_invents_nothing():
     assert 0.05 < lost.mean() < 0.25
 
 
-def test_it_learns_what_no_straight_line_says(monkeypatch):
+def test_the_network_learns_what_no_linear_model_can(monkeypatch):
     """The right hand follows another landmark to one side, and stays where it is when that goes to the other."""
     for name, value in {
         "EPOCHS": 15,
@@ -280,13 +280,13 @@ def test_it_learns_what_no_straight_line_says(monkeypatch):
         monkeypatch.setattr(refinement_fitting, name, value)
     people = evidence(4000, seed=9)
     people = replace(people, chosen_confidence=np.full_like(people.chosen_confidence, 0.9))
-    aside = people.chosen_m[:, 0, 0] - people.joints_m[:, :, 0].mean(axis=1)
+    lateral_m = people.chosen_m[:, 0, 0] - people.joints_m[:, :, 0].mean(axis=1)
     hand, truth_m = TOY.joint_index("right_hand"), people.joints_m.copy()
-    truth_m[:, hand, 0] += np.maximum(aside, 0)
-    taught = train_refinement(people[:3500], truth_m[:3500], np.random.default_rng(0))
-    answer = forward(taught, inputs_of(people[3500:]))
+    truth_m[:, hand, 0] += np.maximum(lateral_m, 0)
+    network = train_refinement(people[:3500], truth_m[:3500], np.random.default_rng(0))
+    answer = forward(network, inputs_of(people[3500:]))
     missing = (truth_m - people.joints_m)[3500:, hand, 0]
-    line = np.polyval(np.polyfit(aside[3500:], missing, 1), aside[3500:])
+    line = np.polyval(np.polyfit(lateral_m[3500:], missing, 1), lateral_m[3500:])
     assert np.abs(answer[:, 3 * hand] - missing).mean() < 0.6 * np.abs(line - missing).mean()
     others = [3 * k for k in range(JOINTS) if k != hand]
     assert np.abs(answer[:, others]).mean() < 0.02

@@ -1,4 +1,4 @@
-"""Model cards: what a model file says of itself, in blocks among prose that nobody touches."""
+"""Model cards: blocks that describe the model file; prose around them is kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import pytest
 from posepipe.errors import FormatError
 from posepipe.joints.joint_parameters import FUSION_TERMS, JointParameters, Refinement, n_inputs
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.card import write_card
+from posepipe.models.pose_model import PoseModel
 from tests.support.toy_person import TOY
 
 RECIPE = {"frames": 12, "seed": 3, "sensor": "ideal", "only_clips": [], "distance_m": [1.0, 4.0], "pose_bank": "c282"}
@@ -53,11 +55,11 @@ def model(tmp_path):
     return save(tmp_path / "toy.npz", HISTORY)
 
 
-def save(path, header):
+def save(path, metadata):
     leaves = np.full((2, 6), 1 / 6, np.float32)
     nodes = np.array([0, LEAF, LEAF], np.int32), np.zeros(3, np.float32), np.array([1, 0, 1], np.int32)
     offsets = np.zeros((1, 2, 2), np.float32)
-    DepthForest([Tree(*nodes, leaves)], [offsets], TOY, header=header).save(path)
+    PoseModel.of(DepthForest([Tree(*nodes, leaves)], [offsets], TOY)).with_metadata(**metadata).save(path)
     return path
 
 
@@ -66,7 +68,7 @@ def block(text, name):
     return found
 
 
-def test_a_new_card_says_all_that_the_model_was_made_from(model):
+def test_a_new_card_says_what_the_model_was_made_from(model):
     assert write_card(model) == model.with_suffix(".md")
     text = model.with_suffix(".md").read_text()
     assert text.startswith("# toy\n")
@@ -83,10 +85,10 @@ def test_a_new_card_says_all_that_the_model_was_made_from(model):
     assert block(text, "figures").strip() == ""
 
 
-def test_a_card_says_where_joints_follow_from(tmp_path):
+def test_a_card_says_what_joints_follow_from(tmp_path):
     path = save(tmp_path / "toy.npz", HISTORY)
     assert "Joints follow from surfaces." in write_card(path).read_text()
-    forest, sizes = DepthForest.load(path), (n_inputs(TOY, "both"), 3, 4 * len(TOY.joints))
+    stored, sizes = PoseModel.load(path), (n_inputs(TOY, "both"), 3, 4 * len(TOY.joints))
     network = Refinement(
         np.zeros(sizes[0], np.float32),
         np.ones(sizes[0], np.float32),
@@ -95,13 +97,15 @@ def test_a_card_says_where_joints_follow_from(tmp_path):
         np.zeros((len(TOY.joints), 2), np.float32),
         np.zeros((2, len(TOY.joints), FUSION_TERMS), np.float32),
     )
-    forest.joint_parameters = replace(JointParameters.default(TOY, "both"), refinement=network)
-    forest.save(path)
+    parameters = replace(JointParameters.default(TOY, "both"), refinement=network)
+    no_votes = np.zeros((1, len(TOY.joints), 1), np.uint8)
+    votes = LeafVotes(np.zeros(2, np.int32), np.zeros((*no_votes.shape, 3), np.int8), no_votes)
+    replace(stored, joint_parameters=parameters, votes=(votes,)).save(path)
     weights = 3 * (sizes[0] + sizes[2])
     assert f"surfaces and votes, corrected by a network of {weights:,} weights." in write_card(path).read_text()
 
 
-def test_recipes_and_parameters_of_a_card_are_toml_that_reads_back(model):
+def test_recipes_and_parameters_of_a_card_are_valid_toml(model):
     made = block(write_card(model).read_text(), "made")
     training, trees, joints = (tomllib.loads(code) for code in re.findall("```toml\n(.*?)```", made, re.DOTALL))
     assert training == HISTORY["training"]
@@ -110,17 +114,17 @@ def test_recipes_and_parameters_of_a_card_are_toml_that_reads_back(model):
     assert joints == fields | {"frames": 500}
 
 
-def test_a_recipe_that_trees_and_joint_parameters_share_stands_there_once(tmp_path):
+def test_a_recipe_of_trees_and_joint_parameters_is_written_once(tmp_path):
     card = write_card(save(tmp_path / "toy.npz", HISTORY | {"joint_recipes": [RECIPE]}))
     assert card.read_text().count("sensor =") == 1
 
 
-def test_a_resumed_training_does_not_claim_to_have_taken_less(tmp_path):
+def test_a_resumed_training_says_since_when_its_time_counts(tmp_path):
     card = write_card(save(tmp_path / "toy.npz", HISTORY | {"resumed": True}))
     assert "| which took | 34 min since it was resumed | 71 s |" in card.read_text()
 
 
-def test_an_older_model_that_does_not_know_its_history_has_a_card_too(tmp_path):
+def test_a_model_without_history_has_a_card_too(tmp_path):
     text = write_card(save(tmp_path / "old.npz", {})).read_text()
     assert "3 nodes" in text
     assert "| trees |" not in text
@@ -137,7 +141,7 @@ def test_figures_of_the_header_are_tables_of_the_card(tmp_path):
     assert "mean part accuracy" not in figures
 
 
-def test_prose_is_kept_and_figures_of_an_older_model_are_not(tmp_path):
+def test_prose_is_kept_and_older_figures_are_not(tmp_path):
     model = save(tmp_path / "toy.npz", HISTORY | {"figures": FIGURES})
     card = write_card(model)
     text = card.read_text().replace("*Write here", "Written: *here").replace("## Figures", "Prose.\n\n## Figures")

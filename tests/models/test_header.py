@@ -1,4 +1,4 @@
-"""A model's header is added to; whatever decides its answers stays as it is, to the bit."""
+"""Figures are added to the header of a model file; whatever decides its answers stays the same, to the bit."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.models import header as model_header
 from posepipe.models.header import add_figures, answer_hash
+from posepipe.models.pose_model import PoseModel
 from tests.support import random_inputs
 from tests.support.toy_person import TOY, toy_frame
 
 FIGURES = {"headline": {"mean part accuracy": 0.1 + 0.2, "joint mAP at 10 cm": None}, "joints": {"head": {"ap": 1.0}}}
 
 
-def forest(seed: int = 1) -> DepthForest:
+def drawn_model(seed: int = 1) -> PoseModel:
     rng = np.random.default_rng(seed)
     trees = [random_inputs.tree(rng, 5, 9, TOY.n_classes) for _ in range(2)]
-    return DepthForest(trees, [random_inputs.offset_pairs(rng, 9) for _ in trees], TOY, header={"name": "toy"})
+    forest = DepthForest(trees, [random_inputs.offset_pairs(rng, 9) for _ in trees], TOY)
+    return PoseModel.of(forest).with_metadata(name="toy")
 
 
 @pytest.fixture
 def model(tmp_path):
-    forest().save(tmp_path / "toy.npz")
+    drawn_model().save(tmp_path / "toy.npz")
     return tmp_path / "toy.npz"
 
 
@@ -52,14 +54,14 @@ def test_figures_change_nothing_but_the_header(model):
 
 def probabilities(model) -> np.ndarray:
     depth = toy_frame(3).depth
-    return DepthForest.load(model).predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).values
+    return PoseModel.load(model).forest.predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).values
 
 
-def test_figures_of_the_same_frames_take_the_place_of_the_older(model):
+def test_figures_of_the_same_frames_replace_the_older(model):
     own = answer_hash(model)
     for title, accuracy in (("some", 0.1), ("others", 0.2), ("some", 0.3)):
         add_figures(model, title, {"headline": {"mean part accuracy": accuracy}, "joints": {}}, own)
-    figures = DepthForest.load(model).header["figures"]
+    figures = PoseModel.load(model).metadata["figures"]
     assert {title: kept["headline"]["mean part accuracy"] for title, kept in figures.items()} == {
         "some": 0.3,
         "others": 0.2,
@@ -69,7 +71,7 @@ def test_figures_of_the_same_frames_take_the_place_of_the_older(model):
 
 def test_figures_of_another_model_are_refused(model):
     own = answer_hash(model)
-    forest(seed=2).save(model)
+    drawn_model(seed=2).save(model)
     assert answer_hash(model) != own
     before = model.read_bytes()
     with pytest.raises(PosepipeError, match="replaced while it was being scored"):
@@ -77,12 +79,12 @@ def test_figures_of_another_model_are_refused(model):
     assert model.read_bytes() == before
 
 
-def test_a_writer_that_dies_leaves_the_model_whole(model, monkeypatch):
-    def dies(source, target):
+def test_a_failed_write_leaves_the_model_whole(model, monkeypatch):
+    def fails(source, target):
         raise OSError(28, "No space left on device")
 
     before = model.read_bytes()
-    monkeypatch.setattr("posepipe.io.npz.os.replace", dies)
+    monkeypatch.setattr("posepipe.io.npz.os.replace", fails)
     with pytest.raises(PosepipeError, match="No space left"):
         add_figures(model, "five people", FIGURES, answer_hash(model))
     assert model.read_bytes() == before
@@ -102,7 +104,7 @@ def test_the_hash_is_of_the_content_and_not_of_the_file(model, tmp_path):
 
 
 @pytest.mark.parametrize("header", [None, b"", b"{", b"[]", b"\xff"])
-def test_what_has_no_header_is_no_model(tmp_path, header):
+def test_a_file_without_a_header_is_no_model(tmp_path, header):
     arrays = {} if header is None else {"header": np.frombuffer(header, np.uint8)}
     np.savez(tmp_path / "a.npz", leaves_0=np.zeros(3), **arrays)
     with pytest.raises(FormatError, match="not a posepipe model"):

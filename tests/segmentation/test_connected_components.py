@@ -1,4 +1,4 @@
-"""Depth-connected components: what hangs together in space is one, what only overlaps in the picture is not."""
+"""Depth-connected components: pixels connected in space are one, those that only overlap in the image are not."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ import pytest
 from posepipe.segmentation.connected_components import depth_jump_m, find_components
 
 
-def pieces_of(*rows: str, far_m: float = 3.0) -> list[str]:
-    """Pieces of a picture of letters: a 2 m, b ``far_m``, space nothing; answered in digits."""
+def components_of(*rows: str, far_m: float = 3.0) -> list[str]:
+    """Components of an image of letters: a 2 m, b ``far_m``, space nothing; answered in digits."""
     depth_m = np.array([[{"a": 2.0, "b": far_m, " ": 0.0}[c] for c in row] for row in rows], np.float32)
     components, count = find_components(depth_m, depth_m > 0)
     assert count == components.max(initial=0)
     return ["".join(str(p) if p else " " for p in row) for row in components]
 
 
-def test_what_is_parted_in_the_picture_or_in_depth_is_apart():
-    assert pieces_of("aa   aa", "aa   aa") == ["11   22", "11   22"]
-    assert pieces_of("aabb", "aabb") == ["1122", "1122"]
+def test_gaps_in_the_image_or_in_depth_separate_components():
+    assert components_of("aa   aa", "aa   aa") == ["11   22", "11   22"]
+    assert components_of("aabb", "aabb") == ["1122", "1122"]
 
 
-def test_a_gap_of_one_pixel_parts_nothing_and_one_of_two_does():
-    assert pieces_of("aa aa") == ["11 11"]
-    assert pieces_of("aa  aa") == ["11  22"]
+def test_a_gap_of_two_pixels_separates_and_one_of_one_does_not():
+    assert components_of("aa aa") == ["11 11"]
+    assert components_of("aa  aa") == ["11  22"]
 
 
 def test_a_narrow_limb_before_a_body_does_not_cut_it():
-    assert pieces_of("bba", "bba", "bba", "bbb")[0][:2] == "11"
-    assert pieces_of("bbabb", "bbabb") == ["11211", "11211"]  # across one pixel, by reach
+    assert components_of("bba", "bba", "bba", "bbb")[0][:2] == "11"
+    assert components_of("bbabb", "bbabb") == ["11211", "11211"]  # across one pixel, by reach
 
 
-def test_a_slope_is_one_piece_however_long():
+def test_a_slope_of_any_length_is_one_component():
     depth_m = np.linspace(1, 4, 60, dtype=np.float32)[None].repeat(5, axis=0)
     assert find_components(depth_m, depth_m > 0)[1] == 1
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_the_jump_is_what_parts_neighbours(side):
+def test_the_depth_jump_separates_neighbours(side):
     jump = float(depth_jump_m(np.float32(2.0)))
-    one = pieces_of("bbaa", far_m=2.0 + side * (jump - 0.005))
-    two = pieces_of("bbaa", far_m=2.0 + side * (jump + 0.005))
+    one = components_of("bbaa", far_m=2.0 + side * (jump - 0.005))
+    two = components_of("bbaa", far_m=2.0 + side * (jump + 0.005))
     assert (one, two) == (["1111"], ["1122"])
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (3, 4)])
-def test_no_reading_no_piece(shape):
+def test_an_image_without_readings_has_no_components(shape):
     components, count = find_components(np.zeros(shape, np.float32), np.zeros(shape, bool))
     assert count == 0
     assert not components.any()

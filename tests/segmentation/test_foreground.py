@@ -1,4 +1,4 @@
-"""Foreground: a cut-out person stays and specks go; a room falls into candidates."""
+"""Foreground: of cut-out people specks are dropped; a room is divided into candidates."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
+from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground, join_near
-from tests.support.rooms import SHAPE, empty_room, frame_of, with_box
+from tests.support.rooms import HEIGHT_M, SHAPE, empty_room, frame_of, with_box
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 
 
 def mask_of(depth_m: np.ndarray, camera: Intrinsics = CAMERA, **options) -> np.ndarray:
-    candidates = CutOutForeground(**options).update(DepthFrame(depth_m, camera))
-    assert candidates.dtype == np.uint8
-    assert candidates.max(initial=0) <= 1
-    return candidates.astype(bool)
+    labels = CutOutForeground(**options).update(DepthFrame(depth_m, camera)).labels
+    assert labels.dtype == np.uint8
+    assert labels.max(initial=0) <= 1
+    return labels.astype(bool)
 
 
 def person() -> np.ndarray:
@@ -32,7 +33,7 @@ def test_everything_that_reads_is_the_person():
     np.testing.assert_array_equal(mask, depth_m > 0)
 
 
-def test_what_does_not_read_is_nobody_even_where_every_speck_counts():
+def test_a_pixel_without_a_reading_is_in_no_candidate():
     depth_m = person()
     depth_m[20:25, 25:30] = 0
     np.testing.assert_array_equal(mask_of(depth_m, min_area_m2=0), depth_m > 0)
@@ -44,8 +45,8 @@ def test_holes_in_the_person_stay_holes():
     np.testing.assert_array_equal(mask_of(depth_m), depth_m > 0)
 
 
-def test_a_speck_is_dropped_and_a_limb_apart_stays():
-    # 2 pixels are 8 square centimetres; 6 are 24, more than the 20 of the least component
+def test_a_speck_is_dropped_and_a_separate_limb_stays():
+    # 2 pixels are 8 square centimetres; 6 are 24, more than the 20 of the smallest component
     depth_m = person()
     depth_m[3, 3:5] = 2
     depth_m[43:46, 50:52] = 2
@@ -69,14 +70,14 @@ def test_the_same_limb_stays_at_any_resolution():
         assert mask_of(depth_m, CAMERA.scaled(factor)).sum() == 6 * factor**2
 
 
-def test_pixels_that_touch_at_a_corner_belong_together():
+def test_pixels_that_touch_at_a_corner_are_connected():
     depth_m = np.zeros((48, 64), np.float32)
     for k in range(8):
         depth_m[5 + k, 5 + k] = 2
     assert mask_of(depth_m).sum() == 8
 
 
-def test_nobody_in_view_is_an_empty_mask():
+def test_an_empty_image_has_no_candidate():
     mask = mask_of(np.zeros((48, 64), np.float32))
     assert mask.shape == (48, 64)
     assert not mask.any()
@@ -86,24 +87,50 @@ def test_a_full_image_is_kept_whole():
     assert mask_of(np.full((48, 64), 2, np.float32)).all()
 
 
-def test_the_least_piece_may_be_chosen():
+def test_the_minimum_component_may_be_chosen():
     depth_m = person()
     depth_m[3, 3:5] = 2
     assert mask_of(depth_m, min_area_m2=0.0)[3, 3:5].all()
     assert not mask_of(depth_m, min_area_m2=1.0).any()
 
 
-def test_frames_know_nothing_of_each_other():
+def test_a_cut_out_frame_is_judged_by_itself():
     foreground = CutOutForeground()
-    first = foreground.update(DepthFrame(person(), CAMERA))
+    first = foreground.update(DepthFrame(person(), CAMERA)).labels
     foreground.update(DepthFrame(np.zeros((48, 64), np.float32), CAMERA))
-    np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)), first)
+    np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)).labels, first)
+
+
+def test_candidates_give_their_masks_in_order():
+    labels = np.array([[0, 2, 2], [1, 0, 3]], np.uint8)
+    masks = list(Candidates(labels, labels > 0).masks())
+    assert [mask.dtype for mask in masks] == [bool] * 3
+    np.testing.assert_array_equal(masks, [labels == 1, labels == 2, labels == 3])
+
+
+def test_no_candidates_have_no_masks():
+    assert list(Candidates(np.zeros((2, 3), np.uint8), np.zeros((2, 3), bool)).masks()) == []
+
+
+def test_candidates_of_a_room_come_with_its_floor():
+    depth_m = with_box(empty_room(15), (-0.7, -0.2, 2.5), (0.4, 1.2))
+    floor = RoomForeground().update(frame_of(depth_m)).floor
+    assert floor is not None
+    assert floor.distance_m == pytest.approx(HEIGHT_M, abs=0.02)
+    assert CutOutForeground().update(frame_of(depth_m)).floor is None
+
+
+def test_only_candidates_no_wider_than_a_person_are_person_sized():
+    wide = with_box(np.zeros(SHAPE, np.float32), (0, 0.6, 3.0), (3.1, 0.6))
+    both = RoomForeground().update(frame_of(with_box(wide, (0, -0.6, 2.0), (0.4, 0.6))))
+    assert both.labels.max() == 2
+    np.testing.assert_array_equal(both.person_sized, both.labels == both.labels[40, 160])
 
 
 def candidates_of(depth_m: np.ndarray, **options) -> np.ndarray:
-    candidates = RoomForeground(**options).update(frame_of(depth_m))
-    assert candidates.dtype == np.uint8
-    return candidates
+    labels = RoomForeground(**options).update(frame_of(depth_m)).labels
+    assert labels.dtype == np.uint8
+    return labels
 
 
 def test_an_empty_room_has_no_candidates():
@@ -118,43 +145,43 @@ def test_two_people_are_two_candidates_the_larger_first(room):
     np.testing.assert_array_equal(candidates == 1, depth_m == np.float32(2.2))
 
 
-def test_one_before_another_are_two():
+def test_a_person_before_another_is_a_candidate():
     depth_m = with_box(with_box(empty_room(), (0, -0.1, 2.9), (0.9, 1.2)), (0.3, -0.1, 2.0), (0.4, 1.0))
     assert candidates_of(depth_m).max() == 2
 
 
-def test_a_hand_that_noise_has_cut_off_stays_with_its_person():
+def test_a_hand_that_noise_cuts_off_stays_with_its_person():
     depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.36, -0.2, 2.5), (0.12, 0.12))
     assert (depth_m == 2.5).any()
     assert candidates_of(depth_m).max() == 1
     np.testing.assert_array_equal(candidates_of(depth_m) == 1, depth_m == 2.5)
 
 
-def test_a_ball_far_from_everybody_belongs_to_nobody():
+def test_a_ball_far_from_people_is_in_no_candidate():
     depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0.9, -0.2, 2.5), (0.2, 0.2))
     candidates = candidates_of(depth_m)
     assert candidates.max() == 1
     assert not candidates[:, 240:].any()
 
 
-def test_who_hangs_together_with_something_wide_is_still_looked_at():
+def test_a_person_connected_to_something_wide_is_a_candidate():
     depth_m = with_box(with_box(empty_room(), (0, 0.6, 3.0), (3.1, 0.6)), (0.2, -0.2, 3.0), (0.5, 1.2))
     assert (candidates_of(depth_m)[depth_m == 3.0] == 1).all()
 
 
-def test_pieces_do_not_join_to_something_longer_than_a_person():
+def test_components_never_join_beyond_the_extent_of_a_person():
     depth_m = with_box(with_box(empty_room(), (-0.8, 0, 2.5), (1.5, 0.8)), (0.85, 0, 2.7), (1.7, 0.8))
     assert candidates_of(depth_m).max() == 2
 
 
-def test_an_arm_stretched_towards_the_camera_stays_with_its_person():
+def test_an_arm_towards_the_camera_stays_with_its_person():
     depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0, -0.3, 1.95), (0.25, 0.4))
     candidates = candidates_of(depth_m)
     assert (candidates > 0).sum() == ((depth_m == 2.5) | (depth_m == np.float32(1.95))).sum()
     assert candidates.max() == 1
 
 
-def test_small_pieces_join_by_distance_in_space_not_in_the_picture():
+def test_small_components_join_by_distance_in_space():
     components = np.zeros((40, 60), np.int32)
     components[5:35, 5:25], components[10:15, 32:36], components[20:25, 32:36], components[2:5, 27:29] = 1, 2, 3, 4
     metres = np.array([0, 2.0, 2.0, 3.5, 2.6], np.float32)
@@ -172,10 +199,10 @@ def test_a_body_that_an_arm_cuts_in_two_is_one():
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 320), (240, 1), (3, 3)])
 def test_a_frame_of_few_pixels_has_no_candidates(shape):
-    assert not RoomForeground().update(frame_of(np.full(shape, 2, np.float32))).any()
+    assert not candidates_of(np.full(shape, 2, np.float32)).any()
 
 
-def test_somebody_who_touches_a_long_table_in_the_picture_is_not_lost_with_it():
+def test_a_person_beside_a_long_table_stays_one_candidate():
     table = with_box(empty_room(), (0, 0.6, 2.5), (2.6, 0.5))
     depth_m = with_box(table, (0.9, -0.3, 2.75), (0.5, 1.3))
     candidates = candidates_of(depth_m)
@@ -186,13 +213,13 @@ def test_somebody_who_touches_a_long_table_in_the_picture_is_not_lost_with_it():
 
 
 @pytest.mark.parametrize("finer", [2, 3])
-def test_a_finer_picture_falls_into_the_same_candidates(finer):
+def test_a_finer_image_has_the_same_candidates(finer):
     depth_m = np.zeros((60, 80), np.float32)
     depth_m[8:50, 5:30], depth_m[30:57, 50:68] = 1.5, 2.5
     depth_m[30:33, 30:38] = 1.4  # an arm of the first, before nothing
     camera = Intrinsics(280.0 / 4, 280.0 / 4, 39.5, 29.5)
-    coarse = RoomForeground().update(DepthFrame(depth_m, camera))
+    coarse = RoomForeground().update(DepthFrame(depth_m, camera)).labels
     assert coarse.max() == 2
     fine_m, factor = depth_m.repeat(4 * finer, axis=0).repeat(4 * finer, axis=1), 4 * finer
-    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor)))
+    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor))).labels
     np.testing.assert_array_equal(fine, coarse.repeat(factor, axis=0).repeat(factor, axis=1))

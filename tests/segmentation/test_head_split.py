@@ -1,4 +1,4 @@
-"""People who touch are told apart by their heads."""
+"""People who touch are split by their heads."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def side_by_side() -> tuple[np.ndarray, np.ndarray]:
 
 
 def split(proposals, depth_m=None, mask=None, **options) -> list[np.ndarray]:
-    plain_m, everybody = side_by_side()
+    plain_m, everyone = side_by_side()
     depth_m = plain_m if depth_m is None else depth_m
-    return HeadSplit().split(proposals, depth_m, everybody if mask is None else mask, CAMERA, **options)
+    return HeadSplit().split(proposals, depth_m, everyone if mask is None else mask, CAMERA, **options)
 
 
-def test_each_of_two_side_by_side_gets_his_half():
+def test_two_people_side_by_side_are_split_in_halves():
     _, mask = side_by_side()
     left, right = split([head(-0.2), head(0.2, confidence=0.6)])
     np.testing.assert_array_equal(left | right, mask)
@@ -40,7 +40,7 @@ def test_each_of_two_side_by_side_gets_his_half():
     assert not left[:, 40:].any()
 
 
-def test_who_stands_behind_gets_what_lies_behind():
+def test_a_person_behind_another_gets_the_pixels_behind():
     depth_m, mask = side_by_side()
     depth_m[:, 38:] = 2.7
     near, far = split([head(0.0, 2.0, 0.9), head(0.1, 2.7)], depth_m)
@@ -70,8 +70,8 @@ def test_three_heads_are_three_people():
     assert [int(component[30].sum()) for component in components] == pytest.approx([20] * 3, abs=1)
 
 
-def test_a_tilted_camera_separates_along_the_floor():
-    """Looking down at two who stand one behind the other, the feet of the further are below the head of the nearer."""
+def test_a_tilted_camera_splits_along_the_floor():
+    """From above, of two people one behind the other, the feet of the further lie below the head of the nearer."""
     tilt = np.radians(40)
     up = np.array([0, -np.cos(tilt), -np.sin(tilt)])
     ahead = np.array([0, -np.sin(tilt), np.cos(tilt)])

@@ -1,4 +1,4 @@
-"""Planes of a room: found where they are, none where there is none, and people stay before them."""
+"""Planes of a room: found where they are, and people in front of them are kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def noisy(depth_m: np.ndarray, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("pitch_deg", [0, 10, 20, 40])
 @pytest.mark.parametrize("blur", [False, True])
-def test_floor_and_wall_are_found_within_a_degree_and_two_centimetres(pitch_deg, blur):
+def test_floor_and_wall_are_found_to_a_degree_and_2_cm(pitch_deg, blur):
     depth_m = empty_room(pitch_deg)
     planes = find_planes(noisy(depth_m) if blur else depth_m, CAMERA)
     floor = floor_of(planes)
@@ -32,7 +32,7 @@ def test_floor_and_wall_are_found_within_a_degree_and_two_centimetres(pitch_deg,
     assert np.dot(floor.normal, room_normals(pitch_deg)[0]) > np.cos(np.radians(1))
 
 
-def test_the_same_room_at_twice_the_resolution_has_the_same_planes():
+def test_twice_the_resolution_gives_the_same_planes():
     depth_m = empty_room(15)
     twice = CAMERA.scaled(2)
     walls = [plane_depth(n, d, twice, (480, 640)) for n, d in zip(room_normals(15), (HEIGHT_M, WALL_M), strict=True)]
@@ -68,18 +68,18 @@ def test_a_frame_that_shows_no_room_has_no_planes(depth_m):
     assert find_planes(depth_m.astype(np.float32), CAMERA) == ()
 
 
-def test_what_stands_before_the_wall_is_kept_and_what_lies_in_it_is_not():
+def test_readings_before_the_wall_are_kept_and_the_wall_is_not():
     depth_m = with_box(empty_room(), (0, 0, 2.5), (0.5, 1.4))
     mask = before_planes(depth_m, CAMERA, find_planes(depth_m, CAMERA))
     np.testing.assert_array_equal(mask, depth_m == 2.5)
 
 
-def test_nothing_is_taken_away_without_planes():
+def test_without_planes_every_reading_is_kept():
     depth_m = with_box(np.zeros(SHAPE, np.float32), (0, 0, 2.5), (0.5, 1.4))
     np.testing.assert_array_equal(before_planes(depth_m, CAMERA, ()), depth_m > 0)
 
 
-def test_height_is_the_distance_from_the_plane_towards_the_camera():
+def test_height_is_measured_from_the_plane_to_the_camera():
     floor = Plane((0.0, -1.0, 0.0), 1.2)
     np.testing.assert_allclose(floor.height_m(np.array([[0.3, 1.2, 2], [0, 0.2, 1], [0, 0, 0]])), [0, 1.0, 1.2])
 

@@ -1,4 +1,4 @@
-"""People who lie across the picture, looked at with the picture turned."""
+"""Rotated views: the same points, and the pose of people who lie across the image."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import pytest
 
 from apps.demo import RECORDING
 from posepipe.camera import Intrinsics
+from posepipe.landmarks import Landmark
 from posepipe.pipeline import Pipeline
-from posepipe.results import JointProposal, Pose
+from posepipe.results import Joint, JointProposal, Pose, Proposals
 from posepipe.segmentation.rotated_views import RotatedViews, View
 from posepipe.sources import open_source
-from posepipe.sources.turning import turn_frame
+from posepipe.sources.rotation import rotate_frame
+from tests.support.shipped_model import shipped_model
 
 LENS = Intrinsics(50.0, 60.0, 20.5, 14.0)
 
@@ -24,55 +26,74 @@ def view(seed: int = 1) -> View:
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
-def test_a_turned_view_shows_the_same_points(quarters):
-    straight, turned = view(), view().turned(quarters)
-    assert turned.mask.sum() == straight.mask.sum()
+def test_a_rotated_view_shows_the_same_points(quarters):
+    straight, rotated = view(), view().rotated(quarters)
+    assert rotated.mask.sum() == straight.mask.sum()
     points = []
-    for one in (straight, turned):
+    for one in (straight, rotated):
         rows, cols = np.nonzero(one.mask)
-        points.append(one.in_camera(one.intrinsics.deproject_pixels(rows, cols, one.depth_m[rows, cols])))
+        points.append(one.to_camera(one.intrinsics.deproject_pixels(rows, cols, one.depth_m[rows, cols])))
     order = [np.lexsort(np.round(p, 4).T) for p in points]
     np.testing.assert_allclose(points[0][order[0]], points[1][order[1]], atol=1e-5)
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
-def test_an_image_of_a_turned_view_comes_back_to_its_place(quarters):
-    straight, turned = view(), view().turned(quarters)
-    np.testing.assert_array_equal(turned.in_picture(turned.mask), straight.mask)
-    depth_m = turned.in_picture(np.where(turned.mask, turned.depth_m, 0))
+def test_an_image_of_a_rotated_view_returns_to_its_place(quarters):
+    straight, rotated = view(), view().rotated(quarters)
+    np.testing.assert_array_equal(rotated.to_image(rotated.mask), straight.mask)
+    depth_m = rotated.to_image(np.where(rotated.mask, rotated.depth_m, 0))
     np.testing.assert_array_equal(depth_m, np.where(straight.mask, straight.depth_m, 0))
 
 
-def test_who_is_wider_than_high_spreads_to_the_sides():
+def test_a_pose_of_a_rotated_view_returns_to_camera_axes():
+    rotated = view().rotated(1)
+    sources = (JointProposal("head", (0.1, 0.2, 2.0), 0.5),)
+    found = Pose.of({"head": Joint("head", (0.3, -0.1, 2.5), 0.9)}, sources)
+    pose = rotated.pose_to_camera(found)
+    np.testing.assert_allclose(pose.joints_m, rotated.to_camera(found.joints_m))
+    assert pose.source_proposals[0].xyz_m == pytest.approx((0.2, -0.1, 2.0))
+    assert (pose.names, pose.confidences.tolist()) == (("head",), [0.9])
+    assert view().pose_to_camera(found) is found
+
+
+def test_proposals_of_a_rotated_view_return_to_camera_axes():
+    rotated, head = view().rotated(3), Landmark("head", False)
+    proposals = Proposals.gather((head,), [JointProposal("head", (0.1, 0.2, 2.0), 0.5)])
+    (moved,) = rotated.proposals_to_camera(proposals)
+    assert moved.xyz_m == pytest.approx(tuple(rotated.to_camera(np.array([0.1, 0.2, 2.0]))))
+    assert view().proposals_to_camera(proposals) is proposals
+
+
+def test_the_spread_is_the_ratio_of_width_to_height():
     across = view()
     assert across.spread() > 1.5
-    assert across.turned(1).spread() == pytest.approx(1 / across.spread(), rel=1e-3)
+    assert across.rotated(1).spread() == pytest.approx(1 / across.spread(), rel=1e-3)
     assert View(across.depth_m, np.zeros_like(across.mask), LENS).spread() == 0
 
 
 def pose(confidence: float, shift_m: float = 0.0, joints: int = 20) -> Pose:
     names = [f"joint {k}" for k in range(joints)]
-    return Pose({n: JointProposal(n, (0.1 * k + shift_m, 0.0, 2.0), confidence) for k, n in enumerate(names)})
+    return Pose.of({n: Joint(n, (0.1 * k + shift_m, 0.0, 2.0), confidence) for k, n in enumerate(names)})
 
 
-def test_a_turned_look_is_wanted_of_who_lies_across_and_is_doubtful():
-    looks, across = RotatedViews(20), view()
-    assert looks.wanted(across, pose(0.3))
-    assert not looks.wanted(across, pose(0.6))
-    assert not looks.wanted(across.turned(1), pose(0.3))
+def test_rotated_views_are_wanted_of_people_lying_and_unclear():
+    views, across = RotatedViews(20), view()
+    assert views.wanted(across, pose(0.3))
+    assert not views.wanted(across, pose(0.6))
+    assert not views.wanted(across.rotated(1), pose(0.3))
 
 
-def test_a_turned_pose_is_believed_when_it_is_much_surer():
-    looks, seen = RotatedViews(20), pose(0.3)  # six of twenty joints
-    assert looks.choose(seen, []) is None
-    assert looks.choose(seen, [pose(0.4), pose(0.44)]) is None
-    assert looks.choose(seen, [pose(0.4), pose(0.46)]) == 1
+def test_a_rotated_pose_is_taken_at_much_higher_confidence():
+    views, first = RotatedViews(20), pose(0.3)  # six of twenty joints
+    assert views.choose(first, []) is None
+    assert views.choose(first, [pose(0.4), pose(0.44)]) is None
+    assert views.choose(first, [pose(0.4), pose(0.46)]) == 1
 
 
-def test_of_two_turned_poses_the_one_that_agrees_with_the_first_is_believed():
-    looks, seen = RotatedViews(20), pose(0.3)
-    assert looks.choose(seen, [pose(0.7, shift_m=1.0), pose(0.6)]) == 1
-    assert looks.choose(seen, [pose(0.9, shift_m=1.0), pose(0.2)]) == 0
+def test_of_two_rotated_poses_agreement_with_the_first_decides():
+    views, first = RotatedViews(20), pose(0.3)
+    assert views.choose(first, [pose(0.7, shift_m=1.0), pose(0.6)]) == 1
+    assert views.choose(first, [pose(0.9, shift_m=1.0), pose(0.2)]) == 0
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +108,13 @@ def joints_of(pipeline: Pipeline, frame) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("quarters", [1, 3])
-def test_people_who_lie_across_the_picture_are_found_as_if_they_stood(frames, quarters):
-    pipeline = Pipeline.load("person", tracking=False, foreground="none")
+def test_people_lying_across_the_image_are_found_as_if_standing(frames, quarters):
+    pipeline = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
     gaps = []
     for frame in frames:
         lying = frame
         for _ in range(quarters):
-            lying = turn_frame(lying)
+            lying = rotate_frame(lying)
         upright, found = joints_of(pipeline, frame), joints_of(pipeline, lying)
         for name, place in upright.items():
             x, y, z = place

@@ -1,4 +1,4 @@
-"""Seeded random material for tests and benchmarks: depth images, tables, trees, clouds. Calls nothing under test."""
+"""Seeded random inputs for tests and benchmarks: depth images, tables, trees, clouds. Calls nothing under test."""
 
 from __future__ import annotations
 

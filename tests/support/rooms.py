@@ -1,4 +1,4 @@
-"""Rooms cut with a pencil: planes seen by a pinhole camera, and boxes before them."""
+"""Rooms of planes seen by a pinhole camera, and boxes before them."""
 
 from __future__ import annotations
 
@@ -46,4 +46,5 @@ def with_box(depth_m: np.ndarray, centre_m, size_m, camera: Intrinsics = CAMERA)
 
 
 def frame_of(depth_m: np.ndarray, camera: Intrinsics = CAMERA) -> DepthFrame:
+    """A frame of that camera."""
     return DepthFrame(depth_m.astype(np.float32), camera)

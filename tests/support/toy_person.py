@@ -1,4 +1,4 @@
-"""A person of five blocks, drawn by hand in a tiny image: enough to train a forest on in a second."""
+"""A person of five blocks in a tiny image: enough to train a forest on in a second."""
 
 from __future__ import annotations
 

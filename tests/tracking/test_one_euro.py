@@ -17,7 +17,7 @@ FPS = 30
 
 def track(xyz_m, id: int = 1, joint: str = "head", confidence: float = 0.7) -> Track:
     x, y, z = map(float, xyz_m)
-    return Track(id, Pose({joint: JointProposal(joint, (x, y, z), confidence)}))
+    return Track(id, Pose.of({joint: JointProposal(joint, (x, y, z), confidence)}))
 
 
 def smoothed(places_m, smoother: OneEuroSmoother, times_s=None) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_a_joint_at_rest_stays():
 
 def test_ids_confidences_order_and_proposals_are_handed_on():
     chosen = (JointProposal("head", (0, 0, 2), 0.4),)
-    tracks = [Track(7, Pose({"head": JointProposal("head", (0.0, 0.0, 2.0), 0.3)}, chosen)), track((1, 0, 2), id=2)]
+    tracks = [Track(7, Pose.of({"head": JointProposal("head", (0.0, 0.0, 2.0), 0.3)}, chosen)), track((1, 0, 2), id=2)]
     smoother = OneEuroSmoother()
     smoother.update(tracks, 0.0)
     after = smoother.update(tracks, 0.1)

@@ -32,14 +32,14 @@ STANDING = {
         )
     },
 }
-"""Somebody of 1.7 m, about the pelvis, camera axes."""
+"""A person of 1.7 m, about the pelvis, camera axes."""
 
 
 def pose(x: float, z: float = 2.5, *, size: float = 1.0, joints=tuple(STANDING), noise_m=0.0, rng=None) -> Pose:
     places = {name: size * np.array(STANDING[name]) + [x, 0, z] for name in joints}
     if rng is not None:
         places = {name: place + rng.normal(0, noise_m, 3) for name, place in places.items()}
-    return Pose({name: JointProposal(name, tuple(map(float, place)), 0.9) for name, place in places.items()})
+    return Pose.of({name: JointProposal(name, tuple(map(float, place)), 0.9) for name, place in places.items()})
 
 
 def mirrored(one: Pose) -> Pose:
@@ -50,7 +50,7 @@ def mirrored(one: Pose) -> Pose:
         side, _, rest = name.partition("_")
         image = f"{other[side]}_{rest}" if side in other else name
         joints[image] = JointProposal(image, joint.xyz_m, joint.confidence)
-    return Pose(joints)
+    return Pose.of(joints)
 
 
 def ids(tracks) -> list[int]:
@@ -58,7 +58,7 @@ def ids(tracks) -> list[int]:
 
 
 def ids_of(tracker, people, times_s, seed=0) -> dict[str, set[int]]:
-    """Ids that each of the people got; who is None is lost. They are listed in a random order."""
+    """Ids that each of the people got; None = lost. They are listed in a random order."""
     rng = np.random.default_rng(seed)
     given: dict[str, set[int]] = {name: set() for name in people}
     for k, time in enumerate(times_s):
@@ -84,76 +84,76 @@ def crossing(times_s, lost_s=0.0, gap_m=0.7, seed=1, sizes=(1.0, 1.0)) -> dict[s
     }
 
 
-def assert_everybody_kept_one_id(given: dict[str, set[int]]) -> None:
+def assert_all_kept_one_id(given: dict[str, set[int]]) -> None:
     assert all(len(each) == 1 for each in given.values()), given
     assert len(set.union(*given.values())) == len(given)
 
 
 @pytest.mark.parametrize("fps", [5, 10, 30, 60])
 @pytest.mark.parametrize("lost_s", [0.0, 0.5, 1.0])
-def test_two_who_cross_keep_their_ids_though_one_is_hidden_for_a_while(fps, lost_s):
+def test_two_people_who_cross_keep_their_ids_while_one_is_hidden(fps, lost_s):
     times = np.arange(0, 3, 1 / fps)
-    assert_everybody_kept_one_id(ids_of(Tracker(), crossing(times, lost_s), times))
+    assert_all_kept_one_id(ids_of(Tracker(), crossing(times, lost_s), times))
 
 
-def test_two_who_cross_unseen_are_told_apart_by_their_courses():
+def test_two_people_who_cross_unseen_are_told_apart_by_velocity():
     times = np.arange(0, 3, FRAME_S)
     people = crossing(times, gap_m=0.3)
     unseen = {name: [p if abs(t - 1.5) > 0.3 else None for p, t in zip(poses, times, strict=True)]
               for name, poses in people.items()}  # fmt: skip
-    assert_everybody_kept_one_id(ids_of(Tracker(), unseen, times))
+    assert_all_kept_one_id(ids_of(Tracker(), unseen, times))
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(0.01, 0.12), min_size=20, max_size=60))
 def test_uneven_frame_times_change_no_id(steps):
     times = np.cumsum(steps)
-    assert_everybody_kept_one_id(ids_of(Tracker(), crossing(times), times))
+    assert_all_kept_one_id(ids_of(Tracker(), crossing(times), times))
 
 
-def looked_at(tracker, people, frames=30) -> list[int]:
-    """Ids of people who keep still for so many frames; the next is at ``frames`` x FRAME_S."""
+def watched(tracker, people, frames=30) -> list[int]:
+    """Ids of people who stand still for so many frames; the next frame is at ``frames`` x FRAME_S."""
     for k in range(frames):
         found = ids(tracker.update(people, k * FRAME_S))
     return found
 
 
 @pytest.mark.parametrize("exchanged", [False, True])
-def test_builds_tell_apart_who_may_have_changed_places_unseen(exchanged):
+def test_body_sizes_tell_apart_people_who_may_have_swapped(exchanged):
     tracker = Tracker(HUMAN)
-    child, adult = looked_at(tracker, [pose(-0.3, size=0.7), pose(0.3)])
+    child, adult = watched(tracker, [pose(-0.3, size=0.7), pose(0.3)])
     side = 0.27 if exchanged else -0.27
     assert ids(tracker.update([pose(side, size=0.7), pose(-side)], 2.0)) == [child, adult]
 
 
-def test_postures_tell_apart_who_may_have_changed_places_unseen():
+def test_postures_tell_apart_people_who_may_have_swapped():
     def spread(x):
         """Elbows, wrists and hands further out on both sides: their middle is where it was."""
         joints = {name: joint.xyz_m for name, joint in pose(x).joints.items()}
         for name in joints:
             if name.endswith(("elbow", "wrist", "hand")):
                 joints[name] = (joints[name][0] + (0.5 if name.startswith("left") else -0.5), *joints[name][1:])
-        return Pose({name: JointProposal(name, xyz, 0.9) for name, xyz in joints.items()})
+        return Pose.of({name: JointProposal(name, xyz, 0.9) for name, xyz in joints.items()})
 
     tracker = Tracker()
-    hanging, wide = looked_at(tracker, [pose(-0.1), spread(0.1)])
+    hanging, wide = watched(tracker, [pose(-0.1), spread(0.1)])
     assert ids(tracker.update([pose(0.05), spread(-0.05)], 1.3)) == [hanging, wide]
 
 
-def test_a_fragment_tells_no_build():
+def test_a_fragment_of_a_person_has_no_body_size():
     tracker = Tracker(HUMAN)
-    _, adult = looked_at(tracker, [pose(-0.1, size=0.7), pose(0.1)])
-    # the adult's upper arm, all that is seen of him, comes out as long as the child's
+    _, adult = watched(tracker, [pose(-0.1, size=0.7), pose(0.1)])
+    # the adult's upper arm, all that is found of them, comes out as long as the child's
     arm = {"left_shoulder": (0.28, -0.4, 2.5), "left_elbow": (0.31, -0.2, 2.5)}
-    seen = Pose({name: JointProposal(name, xyz, 0.3) for name, xyz in arm.items()})
+    seen = Pose.of({name: JointProposal(name, xyz, 0.3) for name, xyz in arm.items()})
     assert ids(tracker.update([seen], 1.0)) == [adult]
 
 
-def test_who_turns_round_or_sets_off_keeps_the_id():
+def test_people_who_turn_round_or_set_off_keep_the_id():
     times = np.arange(0, 9, FRAME_S)
     speeds = np.interp(times, [3.0, 3.3, 5.0, 5.4, 7.0, 7.4], [0.0, 1.5, 1.5, -1.5, -1.5, 0.0])
     places = np.cumsum(speeds) * FRAME_S
-    assert_everybody_kept_one_id(ids_of(Tracker(), {"one": [pose(x) for x in places]}, times))
+    assert_all_kept_one_id(ids_of(Tracker(), {"one": [pose(x) for x in places]}, times))
 
 
 def test_left_taken_for_right_is_still_the_same_person():
@@ -175,7 +175,7 @@ def test_half_a_person_is_where_the_whole_was():
 
 def test_joints_of_no_confidence_are_joints_all_the_same():
     doubted = [
-        Pose({name: JointProposal(name, joint.xyz_m, 0.0) for name, joint in pose(0.01 * k).joints.items()})
+        Pose.of({name: JointProposal(name, joint.xyz_m, 0.0) for name, joint in pose(0.01 * k).joints.items()})
         for k in range(4)
     ]
     tracker = Tracker()
@@ -196,7 +196,7 @@ def test_a_person_hidden_for_a_moment_keeps_the_id():
     assert ids(tracker.update([pose(0.1)], 0.9)) == first
 
 
-def test_who_walks_on_unseen_is_awaited_further_on():
+def test_people_who_walk_on_unseen_are_expected_further_on():
     tracker = Tracker()
     for k in range(30):
         first = ids(tracker.update([pose(k * FRAME_S)], k * FRAME_S))
@@ -205,7 +205,7 @@ def test_who_walks_on_unseen_is_awaited_further_on():
     assert other not in first
 
 
-def test_a_person_who_stays_away_is_forgotten_and_the_id_never_given_again():
+def test_a_forgotten_person_s_id_is_never_given_again():
     tracker = Tracker(forget_after_s=1.0)
     first = ids(tracker.update([pose(0)], 0.0))
     second = ids(tracker.update([pose(0)], 1.5))
@@ -215,30 +215,30 @@ def test_a_person_who_stays_away_is_forgotten_and_the_id_never_given_again():
     assert third[0] not in (first[0], second[0])
 
 
-def test_a_jump_is_someone_new():
+def test_a_jump_is_a_new_person():
     tracker = Tracker()
     first = ids(tracker.update([pose(0)], 0.0))
     assert ids(tracker.update([pose(0.3)], 0.1)) == first
     assert ids(tracker.update([pose(1.5)], 0.2)) != first
 
 
-def test_nobody_comes_back_further_away_than_max_step():
+def test_people_never_return_further_away_than_max_step():
     for step, same in ((0.55, True), (0.65, False)):
         tracker = Tracker(max_step_m=0.6)
         first = ids(tracker.update([pose(0)], 0.0))
         assert (ids(tracker.update([pose(step)], 1.0)) == first) is same
 
 
-def test_a_newcomer_far_away_takes_nobody_s_id():
+def test_a_new_person_far_away_takes_no_id():
     tracker = Tracker()
     near, beside = ids(tracker.update([pose(0), pose(0.6)], 0.0))
-    # the first person has gone out, the second stepped to 0.4: that is 0.2 from where he was, 0.4 from the other
+    # the first person has gone out, the second stepped to 0.4: 0.2 from where they were, 0.4 from the other
     stayed, newcomer = ids(tracker.update([pose(0.4), pose(10)], 0.1))
     assert stayed == beside
     assert newcomer not in (near, beside)
 
 
-def test_a_stranger_within_reach_pushes_nobody_to_a_wrong_person():
+def test_a_new_person_within_reach_shifts_no_ids():
     tracker = Tracker()
     near, beside = ids(tracker.update([pose(0), pose(0.6)], 0.0))
     # to make the second pose the second person's would be possible, though less likely than a newcomer
@@ -247,12 +247,12 @@ def test_a_stranger_within_reach_pushes_nobody_to_a_wrong_person():
     assert newcomer not in (near, beside)
 
 
-def test_who_was_lost_takes_no_id_from_who_is_seen():
+def test_a_lost_person_takes_no_id_from_a_visible_one():
     tracker = Tracker()
     lost, seen = ids(tracker.update([pose(0), pose(0.35)], 0.0))
     for k in range(1, 45):
         assert ids(tracker.update([pose(0.35)], k * FRAME_S)) == [seen]
-    # nearer to where the lost one was; but he may be anywhere by now, so that says little
+    # nearer to where the lost one was; but they may be anywhere by now
     assert ids(tracker.update([pose(0.16)], 45 * FRAME_S)) == [seen]
     assert lost != seen
 
@@ -275,10 +275,10 @@ def test_poses_without_a_joint_in_common_are_different_people():
     assert ids(tracker.update([pose(0, joints=("left_hand",))], 0.1)) != first
 
 
-def test_a_pose_without_joints_is_nobody_known():
+def test_a_pose_without_joints_is_a_new_person():
     tracker = Tracker(HUMAN)
-    first = ids(tracker.update([Pose({}), pose(0)], 0.0))
-    assert ids(tracker.update([Pose({}), pose(0)], 0.1)) == [3, first[1]]
+    first = ids(tracker.update([Pose.of({}), pose(0)], 0.0))
+    assert ids(tracker.update([Pose.of({}), pose(0)], 0.1)) == [3, first[1]]
 
 
 def test_joints_that_come_and_go_do_not_break_a_track():
@@ -288,7 +288,7 @@ def test_joints_that_come_and_go_do_not_break_a_track():
     assert ids(tracker.update([pose(0.04, joints=("left_hand", "pelvis"))], 0.2)) == first
 
 
-def test_nobody_is_tracked_where_nobody_is():
+def test_no_poses_give_no_tracks():
     assert Tracker().update([], 0.0) == ()
 
 
@@ -321,12 +321,12 @@ def test_tracking_moves_no_joint():
     assert tracker.update([moved], 0.1)[0].pose is moved
 
 
-def test_ids_start_at_1_and_every_tracker_counts_for_itself():
+def test_ids_start_at_1_in_every_tracker():
     assert ids(Tracker().update([pose(0), pose(3)], 0.0)) == [1, 2]
     assert ids(Tracker().update([pose(0)], 0.0)) == [1]
 
 
-def test_without_tracking_people_are_numbered_from_1_in_every_frame():
+def test_without_tracking_ids_start_from_1_in_every_frame():
     off = NoTracker()
     assert ids(off.update([pose(0), pose(1)], 0.0)) == [1, 2]
     assert ids(off.update([pose(1)], 0.1)) == [1]

@@ -1,11 +1,13 @@
-"""Training as one flow: what it leaves behind, and what a kill costs."""
+"""Training as one flow: what it leaves behind, and that an interrupted run goes on to the same model."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -14,17 +16,36 @@ from apps.cli import main
 from posepipe.datasets.dataset import open_datasets
 from posepipe.models.provenance import source_revision
 
+FRAMES = 24
+
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training") / "data"
-    assert main(["synth", str(folder), "--frames", "40", "--seed", "8", "--workers", "1"]) == 0
+    assert main(["synth", str(folder), "--frames", str(FRAMES), "--seed", "8", "--workers", "1"]) == 0
     return folder
 
 
+@pytest.fixture(scope="module")
+def trained(dataset, tmp_path_factory):
+    """A model, and what its training printed. Tests copy the model and leave it unchanged."""
+    out, printed = tmp_path_factory.mktemp("trained") / "my model.npz", io.StringIO()
+    with redirect_stdout(printed):
+        assert main(train_arguments(dataset, out)) == 0
+    return out, printed.getvalue()
+
+
 def train_arguments(dataset, out, depth=6):
-    small = ["--trees", "2", "--depth", str(depth), "--candidates", "40", "--pixels", "100", "--min-samples", "4"]
+    small = ["--trees", "2", "--max-depth", str(depth), "--candidates", "40", "--pixels", "100", "--min-samples", "4"]
     return ["train", str(dataset), "--joints", str(dataset), "--out", str(out), *small]
+
+
+def copied(trained, path):
+    """A copy of the model and its card."""
+    model, _ = trained
+    for suffix in (".npz", ".md"):
+        path.with_suffix(suffix).write_bytes(model.with_suffix(suffix).read_bytes())
+    return path
 
 
 def arrays(model):
@@ -39,23 +60,20 @@ def assert_same_model(one, other):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-def test_training_says_what_it_needs_and_leaves_the_model_alone(dataset, tmp_path, capsys):
-    out = tmp_path / "model.npz"
-    assert main(train_arguments(dataset, out)) == 0
-    printed = capsys.readouterr().out
-    assert "GB of memory" in printed
-    assert printed.count("min left") >= 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.md", "model.npz"]
-
-
 def header(model):
     with np.load(model) as stored:
         return json.loads(stored["header"].tobytes())
 
 
-def test_a_model_and_its_card_say_what_it_was_made_from_and_no_folder_of_this_machine(dataset, tmp_path, capsys):
-    out = tmp_path / "my model.npz"
-    assert main(train_arguments(dataset, out)) == 0
+def test_training_reports_its_memory_and_leaves_only_the_model(trained):
+    out, printed = trained
+    assert "GB of memory" in printed
+    assert printed.count("min left") >= 2
+    assert sorted(path.name for path in out.parent.iterdir()) == ["my model.md", "my model.npz"]
+
+
+def test_a_model_and_its_card_name_their_origin_and_no_folder(dataset, trained):
+    out, _ = trained
     own, frames = header(out), open_datasets([dataset])
     for of in ("", "joint_"):
         assert own[f"{of}recipes"] == frames.recipes
@@ -69,25 +87,24 @@ def test_a_model_and_its_card_say_what_it_was_made_from_and_no_folder_of_this_ma
     assert card.startswith("# my model\n")
     for fact in (own["command"], frames.identity, frames.recipes[0]["pose_bank"], 'sensor = "kinect-v1-320"'):
         assert fact in card
-    assert str(tmp_path) not in card + json.dumps(own)
+    assert str(out.parent) not in card + json.dumps(own)
     assert dataset.parent.name not in card + json.dumps(own)
 
 
-def test_learning_joints_anew_keeps_the_prose_and_drops_the_figures(dataset, tmp_path, capsys):
-    out = tmp_path / "model.npz"
+def test_refitting_joints_keeps_the_prose_and_drops_the_figures(dataset, trained, tmp_path, capsys):
+    out = copied(trained, tmp_path / "model.npz")
     card = out.with_suffix(".md")
-    assert main(train_arguments(dataset, out)) == 0
     assert main(["evaluate", str(dataset), "--model", str(out), "--frames", "4", "--card"]) == 0
     assert "### data: 4 frames" in card.read_text()
     card.write_text(card.read_text() + "\nProse.\n")
     before = header(out)
-    refit = ["train", str(dataset), "--forest", str(out), "--joint-frames", "30", "--out", str(out)]
+    refit = ["train", str(dataset), "--forest", str(out), "--joint-frames", "15", "--out", str(out)]
     assert main(refit) == 0
     after = header(out)
     assert before["figures"]
     assert "figures" not in after
-    assert after["joint_frames"] == 30
-    assert after["joint_command"] == "posepipe train data --forest model.npz --joint-frames 30 --out model.npz"
+    assert after["joint_frames"] == 15
+    assert after["joint_command"] == "posepipe train data --forest model.npz --joint-frames 15 --out model.npz"
     for kept in ("command", "seconds", "frames_identity"):
         assert after[kept] == before[kept]
     text = card.read_text()
@@ -97,10 +114,9 @@ def test_learning_joints_anew_keeps_the_prose_and_drops_the_figures(dataset, tmp
     assert text.endswith("\nProse.\n")
 
 
-def test_evaluate_puts_its_figures_into_the_model_and_a_card_that_it_makes(dataset, tmp_path, capsys):
-    one, other = tmp_path / "one.npz", tmp_path / "other.npz"
-    assert main(train_arguments(dataset, one)) == 0
-    other.write_bytes(one.read_bytes())
+def test_evaluate_writes_its_figures_into_model_and_card(dataset, trained, tmp_path, capsys):
+    one, other = copied(trained, tmp_path / "one.npz"), tmp_path / "other.npz"
+    other.write_bytes(one.read_bytes())  # without a card
     figures = tmp_path / "figures.json"
     command = ["evaluate", str(dataset), "--model", str(one), "--model", str(other), "--frames", "4", "--card"]
     assert main([*command, "--json", str(figures)]) == 0
@@ -117,9 +133,8 @@ def test_evaluate_puts_its_figures_into_the_model_and_a_card_that_it_makes(datas
     assert_same_model(one, other)
 
 
-def test_resuming_a_finished_tree_and_refitting_joints_change_nothing(dataset, tmp_path, capsys):
-    first, again, refit = (tmp_path / f"{name}.npz" for name in ("first", "again", "refit"))
-    assert main(train_arguments(dataset, first)) == 0
+def test_resuming_a_finished_run_or_refitting_changes_nothing(dataset, trained, tmp_path, capsys):
+    (first, _), again, refit = trained, tmp_path / "again.npz", tmp_path / "refit.npz"
     assert main([*train_arguments(dataset, again), "--resume"]) == 0
     assert main(["train", str(dataset), "--forest", str(first), "--out", str(refit)]) == 0
     assert_same_model(first, again)

@@ -1,4 +1,4 @@
-"""Best splits by counting: responses are binned, and histograms of bins x classes tell the gain of every threshold."""
+"""Split finding on histograms: responses are binned, and counts of bins x classes give the gain of every threshold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from posepipe.learn.depth.responses import Responses
 from posepipe.learn.growing import GrowthRules, OpenNodes, Splits
 
 BATCH_SAMPLES = 16_384
-"""Samples whose bins are held at once: 16,384 x 500 features are 8 MB."""
+"""Samples whose bins are held in memory at once: 8 MB for 16,384 x 500 features."""
 
 
 class BinnedSplits:
-    """A `SplitFinder` for very many samples and features, as of depth images.
+    """`SplitFinder` for many samples and features, as in depth images.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class BinnedSplits:
     Raises
     ------
     ValueError
-        When a label is no class.
+        When a label is not below ``n_classes``.
     """
 
     def __init__(self, responses: Responses, labels: np.ndarray, n_classes: int) -> None:
@@ -38,12 +38,15 @@ class BinnedSplits:
         return len(self._responses)
 
     def best_splits(self, nodes: OpenNodes, rules: GrowthRules, rng: np.random.Generator) -> Splits:
-        """All nodes of a level try the same ``rules.candidates`` features, on ``rules.split_samples`` samples."""
+        """Find the best split of each node of a level.
+
+        All nodes try the same ``rules.candidates`` features, each on at most ``rules.split_samples`` samples.
+        """
         candidates = self._responses.draw_features(rng, rules.candidates)
         n_nodes = len(nodes.starts)
         gain, feature, threshold_bin = np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
         for batch in _batches(np.minimum(nodes.ends - nodes.starts, rules.split_samples)):
-            samples, starts = _spread(nodes, batch, rules.split_samples)
+            samples, starts = _split_samples(nodes, batch, rules.split_samples)
             bins = np.empty((len(samples), len(candidates)), np.uint8)
             self._responses.fill_bins(samples, candidates, bins)
             gain[batch], feature[batch], threshold_bin[batch] = best_splits(
@@ -53,10 +56,11 @@ class BinnedSplits:
         return Splits(gain, feature, threshold, np.full(n_nodes, 2, np.int32), candidates)
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        """Child of each sample at its split: int32 (N,), 0 or 1."""
         return self._responses.go_right(samples, features, thresholds).astype(np.int32)
 
     def statistics(self, nodes: OpenNodes) -> np.ndarray:
-        """Class counts, int64 (M, C)."""
+        """Class counts of each node: int64 (M, C)."""
         cells = [
             k * self._n_classes + self._labels[nodes.order[start:end]].astype(np.int64)
             for k, (start, end) in enumerate(zip(nodes.starts, nodes.ends, strict=True))
@@ -66,21 +70,21 @@ class BinnedSplits:
 
 
 def _batches(sizes: np.ndarray) -> list[np.ndarray]:
-    """Neighbouring nodes of about BATCH_SAMPLES samples together."""
+    """Group adjacent nodes into batches of about BATCH_SAMPLES samples."""
     if len(sizes) == 0:
         return []
     batch_of = (np.cumsum(sizes) - 1) // BATCH_SAMPLES
     return np.split(np.arange(len(sizes)), np.nonzero(np.diff(batch_of))[0] + 1)
 
 
-def _spread(nodes: OpenNodes, batch: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Samples on which the nodes choose their splits, evenly spaced in image order, and where each node starts."""
+def _split_samples(nodes: OpenNodes, batch: np.ndarray, max_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Samples on which nodes choose their splits, evenly spaced in image order, and the first one of each node."""
     chosen = []
     for start, end in zip(nodes.starts[batch], nodes.ends[batch], strict=True):
         size = end - start
         chosen.append(
             nodes.order[start:end]
-            if size <= most
-            else nodes.order[start + (np.arange(most, dtype=np.int64) * size) // most]
+            if size <= max_samples
+            else nodes.order[start + (np.arange(max_samples, dtype=np.int64) * size) // max_samples]
         )
     return np.concatenate(chosen), np.concatenate([[0], np.cumsum([len(c) for c in chosen])])

@@ -1,7 +1,6 @@
-"""Training that survives a kill: the growth after every level, and every finished tree, on disk.
+"""Checkpoints of forest training: the state of every tree after its last level, on disk.
 
-A level depends on the seed and its number alone, so a run that goes on from a checkpoint grows the
-same tree, bit for bit.
+A level depends only on the seed and its number, so a resumed run grows the same tree bit for bit.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ _LEVEL_LISTS = ("feature", "threshold", "first_child", "n_children", "features",
 
 
 class Checkpoints:
-    """A folder with the newest state of every tree of one training run.
+    """Folder with the latest state of every tree of one training run.
 
     Parameters
     ----------
-    folder : made if needed
-    parameters : plain data, all that decides how the trees grow
-    data : names the training data; a run is gone on with only on the same data and parameters
-    resume : False starts anew and removes what an earlier run left
+    folder : created if needed
+    parameters : plain data, all settings that affect how the trees grow
+    data : identifies the training data; a run is resumed only with the same data and parameters
+    resume : False removes earlier checkpoints
 
     Raises
     ------
     PosepipeError
-        When asked to resume a run of other parameters or data.
+        When the run to resume has other parameters or data.
     """
 
     def __init__(self, folder: Path, parameters: Mapping[str, Any], data: str, resume: bool) -> None:
@@ -44,17 +43,17 @@ class Checkpoints:
         digest = hashlib.sha256(key.encode()).hexdigest()
         run = folder / "run.json"
         if not resume:
-            self.remove()
+            remove_checkpoints(folder)
         elif run.is_file() and read_json_object(run).get("digest") != digest:
             raise PosepipeError(
-                f"{folder} holds a run with other parameters or data; use those, or leave out --resume to start anew"
+                f"{folder} holds a run with other parameters or data; use those, or leave out --resume to start again"
             )
         with disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         replace_file(run, json.dumps({"digest": digest, "run": json.loads(key)}, indent=1).encode())
 
     def save(self, tree: int, growth: Growth) -> None:
-        """Keep the state after a level, in one step."""
+        """Write the state after a level, in one step."""
         arrays = {"order": growth.order, "starts": growth.starts, "ends": growth.ends}
         for name in _LEVEL_LISTS:
             levels = getattr(growth, name)
@@ -63,7 +62,7 @@ class Checkpoints:
         write_npz(self._path(tree), arrays, compress=False)
 
     def load(self, tree: int) -> Growth | None:
-        """The state of a tree, None when there is none or the file is damaged."""
+        """Read the state of a tree; None when it is missing or the file is damaged."""
         path = self._path(tree)
         if not path.is_file():
             return None
@@ -76,12 +75,13 @@ class Checkpoints:
         except (FormatError, ValueError, KeyError):
             return None  # the tree is grown again from its root
 
-    def remove(self) -> None:
-        """Delete the checkpoints, and the folder unless something else lies in it."""
-        for path in [*self.folder.glob("tree-*.npz*"), *self.folder.glob("run.json*")]:
-            path.unlink()
-        if self.folder.is_dir() and not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
     def _path(self, tree: int) -> Path:
         return self.folder / f"tree-{tree}.npz"
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Delete the checkpoints in a folder, and the folder itself if it is then empty."""
+    for path in [*folder.glob("tree-*.npz*"), *folder.glob("run.json*")]:
+        path.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

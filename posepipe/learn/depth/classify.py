@@ -1,13 +1,16 @@
-"""Kernel: a forest on a frame's person pixels.
+"""Kernel: classification of a person's pixels by a forest.
 
-Three things make it fast. A node is one record of 32 bytes, half a cache line and never astride two, with its
-offsets in it, and followed by the larger of its children; a leaf is no record, but a number in the node above. A
-block of 64 pixels goes down a tree side by side, one level at a time, so that the cache misses of 64 walks overlap
-instead of waiting for each other. And each level is done in three passes, fetch the nodes, place the probes, compare
-what they read, of which the second runs in vectors.
+Three properties make it fast:
 
-A symmetric forest is walked twice, the second time as its own mirror image: offsets to the other side, and left parts
-for right ones. That is as good as more trees, needs no room, and makes a mirrored frame give the mirrored answer.
+- An inner node is one record of 32 bytes that holds its offsets and lies within one cache line. The larger child
+  follows it. A leaf is a number in the record of its parent.
+- A block of 64 pixels descends a tree together, one level at a time, so that their cache misses overlap.
+- Each level takes three passes: fetch the nodes, compute the probes, compare the probed depths. The second pass is
+  vectorised.
+
+A symmetric forest is walked twice, the second time as its mirror image, with mirrored offsets and with left and right
+parts exchanged. That improves accuracy like more trees do, without their memory, and makes classification equivariant
+to mirroring.
 """
 
 from __future__ import annotations
@@ -22,31 +25,42 @@ from posepipe.learn.tree import Tree
 
 BLOCK = 64
 CACHE_LINE = 64  #: bytes
-WHOLE = 255  #: of a leaf's bytes: a probability of 1
-_LINKS = 5  #: first of two columns of the record that hold an int32: a child's record, or -1 - row of a leaf
+WHOLE = 255  #: byte of a leaf for a probability of 1
+_LINKS = 5  #: first of two int32 columns of a record: record of a child, or -1 - row of a leaf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedForest:
-    """Trees laid out for the kernel."""
+    """Memory layout of the trees for the kernel."""
 
-    #: float32 (N, 8), of the nodes that ask: u row, u col, v row, v col, threshold mm, children (int32 bits), 0
+    #: float32 (N, 8), of the inner nodes: u row, u col, v row, v col, threshold mm, children (int32 bits), 0
     records: np.ndarray
-    roots: np.ndarray  #: int32 (T,), a record, or -1 - row of a leaf
-    first_leaf: np.ndarray  #: int32 (T,), row of `leaf_shares` where a tree's own leaves begin
-    leaf_shares: np.ndarray  #: uint8 (L, C), of all trees, in units of 1 / 255; float32 where those do not hold them
-    mirrored_classes: np.ndarray  #: int64 (C,), the class of each class's mirror image; empty = one walk a tree
+    roots: np.ndarray  #: int32 (T,), record of each root, or -1 - row of a leaf
+    first_leaf: np.ndarray  #: int32 (T,), first row of each tree in `leaf_shares`
+    leaf_shares: np.ndarray  #: uint8 (L, C), of all trees, in units of 1 / 255; float32 where these are not exact
+    mirrored_classes: np.ndarray  #: int64 (C,), mirrored class of each class; empty = not symmetric
 
     @property
     def walks(self) -> int:
-        """Leaves that a pixel reaches: one a tree, and in a symmetric forest as many again, of the mirrored trees."""
+        """Number of leaves that a pixel reaches: one for each tree, twice as many in a symmetric forest."""
         return len(self.roots) * (2 if len(self.mirrored_classes) else 1)
 
 
 def pack_forest(
     trees: Sequence[Tree], offsets: Sequence[np.ndarray], mirrored_classes: np.ndarray | None = None
 ) -> PackedForest:
-    """Lay trees and their feature tables (float32 (F, 2, 2) each) end to end; a symmetric forest knows its mirror."""
+    """Pack trees for the kernel.
+
+    Parameters
+    ----------
+    trees : Sequence[Tree]
+    offsets : float32 (F, 2, 2), metres, the feature table of each tree
+    mirrored_classes : int (C,), of a symmetric forest; None = not symmetric
+
+    Returns
+    -------
+    PackedForest
+    """
     records, roots, first_leaf = [], [], []
     n_records = n_leaves = 0
     for tree, table in zip(trees, offsets, strict=True):
@@ -73,7 +87,7 @@ def pack_forest(
 
 
 def _preorder(tree: Tree) -> np.ndarray:
-    """Places of the nodes that ask, int64 (N,): all below a node follow it, the larger child and all below it first."""
+    """Positions of the inner nodes in depth-first order, larger child first: int64 (N,)."""
     inner, places = ~tree.is_leaf, np.zeros(tree.n_nodes, np.int64)
     sizes = tree.sum_up(inner[:, None].astype(np.float64))[:, 0].astype(np.int64)
     _place_children(inner, tree.first_child, sizes, places)
@@ -91,42 +105,42 @@ def _place_children(inner, first_child, sizes, places):
 
 
 def _as_bytes(probabilities: np.ndarray) -> np.ndarray:
-    """Leaves as a model file keeps them, a quarter of the room; those of other forests as they are."""
+    """Leaves as uint8, as in a model file, where that is exact; otherwise as float32."""
     counts = np.rint(probabilities * WHOLE).astype(np.uint8)
-    kept = np.array_equal(counts.astype(np.float32) / np.float32(WHOLE), probabilities)
-    return counts if kept else probabilities.astype(np.float32)
+    is_exact = np.array_equal(counts.astype(np.float32) / np.float32(WHOLE), probabilities)
+    return counts if is_exact else probabilities.astype(np.float32)
 
 
 def _aligned(records: np.ndarray) -> np.ndarray:
-    """The same records from the start of a cache line on: a node astride two is fetched twice."""
-    room = np.empty(records.nbytes + CACHE_LINE, np.uint8)
-    start = -room.ctypes.data % CACHE_LINE
-    out = room[start : start + records.nbytes].view(records.dtype).reshape(records.shape)
+    """Copy of the records that starts at a cache line: a record across two lines would be fetched twice."""
+    buffer = np.empty(records.nbytes + CACHE_LINE, np.uint8)
+    start = -buffer.ctypes.data % CACHE_LINE
+    out = buffer[start : start + records.nbytes].view(records.dtype).reshape(records.shape)
     out[:] = records
     return out
 
 
 @njit(cache=True, inline="always")
-def _probed(pixel, offset_m, scale, most):
-    """Row or column of a probe, clamped into the image: the arithmetic of `probe_index`, in floats that fit a lane."""
+def _probed(pixel, offset_m, scale, last):
+    """Row or column of a probe, clamped to the image: the arithmetic of `probe_index`, in float32 for vectorisation."""
     place = pixel + np.floor(offset_m * scale + np.float32(0.5))
-    # NaN becomes 0 too: where a depth rounds to 0 the scale is infinite
+    # maps NaN to 0 too: the scale is infinite where a depth rounds to 0
     place = place if place > np.float32(0) else np.float32(0)
-    return np.int32(place if place < most else most)
+    return np.int32(place if place < last else last)
 
 
 @njit(cache=True)
-def _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves):
-    """Note in ``leaves``, of this tree and block, who is at one, and move the others together; how many these are."""
-    still = 0
-    for w in range(walking):
+def _compact(node, pixel_of, row, col, row_scale, col_scale, n_active, leaves):
+    """Write the leaves of the pixels that reached one, compact the others, and return their number."""
+    n_kept = 0
+    for w in range(n_active):
         if node[w] < 0:
-            leaves[walker[w]] = -1 - node[w]
+            leaves[pixel_of[w]] = -1 - node[w]
             continue
-        node[still], walker[still] = node[w], walker[w]
-        row[still], col[still], row_scale[still], col_scale[still] = row[w], col[w], row_scale[w], col_scale[w]
-        still += 1
-    return still
+        node[n_kept], pixel_of[n_kept] = node[w], pixel_of[w]
+        row[n_kept], col[n_kept], row_scale[n_kept], col_scale[n_kept] = row[w], col[w], row_scale[w], col_scale[w]
+        n_kept += 1
+    return n_kept
 
 
 @njit(cache=True, parallel=True)
@@ -138,10 +152,10 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
     for block in prange(n_blocks):  # a block owns its rows of leaves
         first = block * BLOCK
         count = min(BLOCK, len(pixels) - first)
-        # those who still walk stand side by side, so that the arithmetic below runs in vectors
+        # pixels that still descend are kept compact, to vectorise the arithmetic below
         row, col = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
         row_scale, col_scale = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-        node, walker = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+        node, pixel_of = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
         offsets = np.empty((4, BLOCK), np.float32)
         u, v = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
         for t in range(leaves.shape[1]):
@@ -150,28 +164,28 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
                 r, c = pixels[first + i, 0] + 1, pixels[first + i, 1] + 1
                 depth_m = np.float32(flat[r * width + c]) * np.float32(0.001)
                 row[i], col[i], row_scale[i], col_scale[i] = r, c, fy / depth_m, side * (fx / depth_m)
-                node[i], walker[i] = roots[t % len(roots)], i
-            walking = _still_walking(node, walker, row, col, row_scale, col_scale, count, leaves[first:, t])
-            while walking > 0:
-                for w in range(walking):
-                    n = np.uint32(node[w])  # an index that cannot be negative is not looked at for that
+                node[i], pixel_of[i] = roots[t % len(roots)], i
+            n_active = _compact(node, pixel_of, row, col, row_scale, col_scale, count, leaves[first:, t])
+            while n_active > 0:
+                for w in range(n_active):
+                    n = np.uint32(node[w])  # an unsigned index needs no check for negative values
                     for k in range(4):
                         offsets[k, w] = records[n, k]
-                for w in range(walking):
+                for w in range(n_active):
                     u_row = _probed(row[w], offsets[0, w], row_scale[w], last_row)
                     u_col = _probed(col[w], offsets[1, w], col_scale[w], last_col)
                     v_row = _probed(row[w], offsets[2, w], row_scale[w], last_row)
                     v_col = _probed(col[w], offsets[3, w], col_scale[w], last_col)
                     u[w] = u_row * np.int32(width) + u_col
                     v[w] = v_row * np.int32(width) + v_col
-                any_leaf = np.int32(0)  # below 0 once a link is: the sign shows through
-                for w in range(walking):
+                any_leaf = np.int32(0)  # negative if any link is: the sign bit is preserved
+                for w in range(n_active):
                     n = np.uint32(node[w])
                     response_mm = np.float32(np.int32(flat[np.uint32(u[w])]) - np.int32(flat[np.uint32(v[w])]))
                     node[w] = links[n, _LINKS + 1] if response_mm > records[n, 4] else links[n, _LINKS]
                     any_leaf |= node[w]
                 if any_leaf < 0:
-                    walking = _still_walking(node, walker, row, col, row_scale, col_scale, walking, leaves[first:, t])
+                    n_active = _compact(node, pixel_of, row, col, row_scale, col_scale, n_active, leaves[first:, t])
 
 
 @njit(cache=True, parallel=True)
@@ -182,7 +196,7 @@ def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out
     for block in prange(n_blocks):  # a block owns its rows of out
         own, mirrored = np.empty(n_classes, np.float32), np.empty(n_classes, np.float32)
         rows = range(block * BLOCK, min(len(leaves), (block + 1) * BLOCK))
-        for n in rows:  # all leaves are read before any is added up, so that cache misses overlap
+        for n in rows:  # read all leaves before the sums, so that cache misses overlap
             for t in range(leaves.shape[1]):
                 out[n, t % n_classes] = leaf_shares[first_leaf[t % n_trees] + leaves[n, t], 0]
         for n in rows:
@@ -203,18 +217,18 @@ def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out
 
 
 def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
-    """The leaf that every pixel reaches in every tree.
+    """Find the leaf that each pixel reaches in each tree.
 
     Parameters
     ----------
     image : int16 (H + 2, W + 2), millimetres, from `bordered_depth`
     pixels : int32 (N, 2), row and column in the image without border; each has a reading
-    fx, fy : focal lengths, pixels
+    fx, fy : float, focal lengths, pixels
     forest : PackedForest
 
     Returns
     -------
-    int32 (N, W), row of each tree's own leaf table; of a symmetric forest the mirrored walks come after the others
+    int32 (N, W), row in the leaf table of each tree; in a symmetric forest, mirrored walks follow the others
 
     References
     ----------
@@ -236,7 +250,7 @@ def find_leaves(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, for
 
 
 def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
-    """Mean posterior of the leaves that pixels reached.
+    """Average the posteriors of the leaves that pixels reached.
 
     Parameters
     ----------
@@ -259,5 +273,5 @@ def mean_posterior(leaves: np.ndarray, forest: PackedForest) -> np.ndarray:
 
 
 def classify(image: np.ndarray, pixels: np.ndarray, fx: float, fy: float, forest: PackedForest) -> np.ndarray:
-    """Mean posterior of all walks at every pixel: float32 (N, C); arguments as for `find_leaves`."""
+    """Mean posterior of all walks at each pixel: float32 (N, C); parameters as for `find_leaves`."""
     return mean_posterior(find_leaves(image, pixels, fx, fy, forest), forest)

@@ -1,9 +1,8 @@
 """Kernel: the response of depth-difference features, f(x) = d(x + u f/d(x)) - d(x + v f/d(x)).
 
-Depth is held as int16 millimetres inside a border of background, one pixel wide: a probe is clamped
-into that border instead of being tested against the image, and a response is a whole number of
-millimetres, the same in training and in use. Offsets are metres at the pixel's own depth, so one
-forest serves every focal length and resolution.
+Depth is stored as int16 millimetres with a border of background, one pixel wide. A probe outside the image is clamped
+to that border. A response is a whole number of millimetres, the same in training and in use. Offsets are metres at the
+depth of the pixel, so one forest serves every focal length and resolution.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from numba import njit, prange
 from posepipe.camera import Intrinsics
 
 BACKGROUND_M = 10.0
-"""What a probe reads outside the image, without reading, or outside the person."""
+"""Depth of a probe outside the image, outside the person or without a reading."""
 BACKGROUND_MM = np.int16(10_000)
 
 
 @njit(cache=True, inline="always")
 def probe_index(row, col, row_offset_m, col_offset_m, row_scale, col_scale, height, width):
-    """Flat index of the probed pixel in a bordered image; rows and columns count from the border.
+    """Flat index of the probed pixel in a bordered image; rows and columns include the border.
 
-    The offset in pixels is rounded half up; ``scale`` is focal length / depth, pixels a metre. The
-    casts keep all of it in 32 bits, which is three times as fast as what Numba would widen it to.
+    The offset in pixels is rounded half up; ``scale`` is focal length / depth, pixels per metre. The casts keep the
+    arithmetic in 32 bits, which is three times as fast as the 64 bits that Numba would choose.
     """
     r = row + np.int32(np.floor(row_offset_m * row_scale + np.float32(0.5)))
     c = col + np.int32(np.floor(col_offset_m * col_scale + np.float32(0.5)))
@@ -33,16 +32,16 @@ def probe_index(row, col, row_offset_m, col_offset_m, row_scale, col_scale, heig
 
 
 def bordered_depth(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Make the image that probes read.
+    """Make the bordered image that probes read.
 
     Parameters
     ----------
     depth_m : float32 (H, W), metres, 0 = no reading
-    mask : bool (H, W), the person; other people are background to him
+    mask : bool (H, W), the person; all other pixels are background
 
     Returns
     -------
-    int16 (H + 2, W + 2), millimetres, BACKGROUND_MM outside the mask and all round
+    int16 (H + 2, W + 2), millimetres, BACKGROUND_MM in the border and outside the mask
     """
     height, width = depth_m.shape
     image = np.full((height + 2, width + 2), BACKGROUND_MM, np.int16)
@@ -54,7 +53,7 @@ def bordered_depth(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def _fill_bordered(depth_m, mask, image):
     for r in range(depth_m.shape[0]):
         depths, own, out = depth_m[r], mask[r], image[r + 1, 1 : depth_m.shape[1] + 1]
-        for c in range(depth_m.shape[1]):  # in vectors: nothing here is done for some pixels only
+        for c in range(depth_m.shape[1]):  # free of branches, so that it vectorises
             shown = (own[c] != 0) & (depths[c] > 0) & (depths[c] < np.float32(BACKGROUND_M))
             depth = depths[c] if shown else np.float32(0)
             depth_mm = np.int16(np.int32(depth * np.float32(1000) + np.float32(0.5)))
@@ -65,7 +64,7 @@ def _fill_bordered(depth_m, mask, image):
 def _depth_differences(image, pixels, offsets, fx, fy, out):
     height, width = image.shape
     flat = image.ravel()
-    for n in prange(pixels.shape[0]):  # one pixel a task: no two threads write one row of out
+    for n in prange(pixels.shape[0]):  # a pixel owns its row of out
         row = np.int32(pixels[n, 0] + 1)
         col = np.int32(pixels[n, 1] + 1)
         depth = np.float32(image[row, col]) * np.float32(0.001)
@@ -80,12 +79,12 @@ def _depth_differences(image, pixels, offsets, fx, fy, out):
 def depth_differences(
     depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray, offsets: np.ndarray, intrinsics: Intrinsics
 ) -> np.ndarray:
-    """Responses of every feature at every pixel.
+    """Compute the response of every feature at every pixel.
 
     Parameters
     ----------
     depth_m : float32 (H, W), metres; 0 reads as BACKGROUND_M
-    mask : bool (H, W); outside it a probe reads BACKGROUND_M
+    mask : bool (H, W); a probe outside it reads BACKGROUND_M
     pixels : int32 (N, 2), row and column, inside the mask and with depth > 0
     offsets : float32 (F, 2, 2), metres, axes (feature, u or v, row or column)
     intrinsics : Intrinsics

@@ -1,8 +1,8 @@
-"""Kernel: the best split of many nodes from binned responses.
+"""Kernel: best splits of many nodes from binned responses.
 
-A node's samples are counted into bins x classes for one block of features at a time, small enough
-for the second-level cache, and every threshold is tried in one sweep over the bins. Classes that a
-node does not hold take no room, which keeps small nodes cheap.
+The samples of a node are counted into bins x classes for one block of features at a time, small enough for the
+second-level cache. One sweep over the bins tries every threshold. Classes absent from a node are left out, which keeps
+small nodes cheap.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ FEATURE_BLOCK = 16
 
 @njit(cache=True, inline="always")
 def _sweep(counts, totals, n_samples, n_log_n):
-    """Best threshold of one feature: (children's sum of n_c log n_c - n log n, its bin).
+    """Best threshold of one feature: (sum of n_c log n_c - n log n over both children, its bin).
 
-    Maximising that sum maximises the information gain, for the parent's part is the same for every
-    split. ``counts`` (B, K), ``totals`` (K,) counts of the whole node.
+    Maximising that sum maximises the information gain, because the term of the parent is constant. ``counts`` (B, K),
+    ``totals`` (K,) counts of the whole node.
     """
     n_bins, n_classes = counts.shape
     left = np.zeros(n_classes, np.int64)
@@ -93,19 +93,21 @@ def _node_terms(labels, starts, n_log_n, terms):
             terms[node] += n_log_n[totals[k]]
 
 
-def best_splits(bins: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_bins: int):
-    """Best feature and threshold bin of every node, by information gain.
+def best_splits(
+    bins: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_bins: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the feature and threshold bin of maximum information gain for each node.
 
     Parameters
     ----------
-    bins : uint8 (N, F), the bin of every response; samples of one node stand together
+    bins : uint8 (N, F), the bin of every response; samples of one node are adjacent
     labels : uint8 (N,), class of every sample
     starts : int64 (M + 1,), first sample of every node, then N
     n_bins : int, bins are 0..n_bins - 1
 
     Returns
     -------
-    gain : float64 (M,), bits; negative infinity where no split parts the samples
+    gain : float64 (M,), bits; negative infinity where no split separates the samples
     feature : int32 (M,), column of ``bins``; ties go to the first
     threshold_bin : int32 (M,); bins up to it go to the first child
 
@@ -123,7 +125,7 @@ def best_splits(bins: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_bins
     terms = np.empty(n_nodes, np.int64)
     _node_terms(labels, starts, n_log_n, terms)
     rows = np.arange(n_nodes)
-    block = scores.argmax(axis=1)  # the first block of the best, so ties go to the first feature
+    block = scores.argmax(axis=1)  # the first maximum, so ties go to the first feature
     feature, threshold_bin = features[rows, block], best_bins[rows, block]
     gain = (scores[rows, block] - terms) / np.maximum(np.diff(starts), 1) / BIT
     return np.where(threshold_bin >= 0, gain, -np.inf), feature, threshold_bin

@@ -1,6 +1,6 @@
-"""Training pixels of labelled frames: roughly even over the classes, each piece of a picture cropped and bordered.
+"""Sampling of training pixels from labelled frames, roughly even over the classes; each segment is cropped.
 
-The pixels of a frame depend on (seed, frame) alone, whoever reads the frames and in what order.
+The pixels of a frame depend only on (seed, frame), not on the order in which frames are read.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.responses import PixelSamples
 
 Segmentation = Callable[[LabelledFrame], np.ndarray]
-"""Tells apart what a forest will look at one by one: a frame to uint8 (H, W), 1 and up, 0 = nothing."""
+"""Maps a frame to the segments that a forest classifies separately: uint8 (H, W), 1 and up, 0 = none."""
 
-NOBODY_SHARE = 0.25
-"""Of the pixels of a piece, so many at most are drawn from class 0, not a person: one class of many."""
+MAX_BACKGROUND_SHARE = 0.25
+"""Maximum share of a segment's pixels that are drawn from class 0, not a person."""
 
 
 def true_people(frame: LabelledFrame) -> np.ndarray:
-    """The `Segmentation` that knows the truth: each person, with what he carries, is a piece."""
+    """Segment by the truth: each person, with held objects, is one segment."""
     return frame.people
 
 
 def draw_pixels(parts: np.ndarray, mask: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw pixels with probability ~ 1 / sqrt(pixels of the class).
+    """Draw pixels with probability proportional to 1 / sqrt(pixels of the class).
 
-    A pixel from a small part is likelier than one from a large part, yet large parts keep more
-    pixels in all: between the data's own shares and even shares.
+    The shares of the classes lie between those of the data and equal ones.
 
     Parameters
     ----------
     parts : uint8 (H, W), 0 = not a person
     mask : bool (H, W), where to draw
-    count : int, at most so many are drawn, without repeats, NOBODY_SHARE of them at most from class 0
+    count : int, maximum number of pixels, drawn without replacement; at most MAX_BACKGROUND_SHARE are of class 0
+    rng : numpy.random.Generator
 
     Returns
     -------
     int32 (n, 2), row and column, in image order
     """
-    nobody = _draw_evenly(parts, mask & (parts == 0), int(count * NOBODY_SHARE), rng)
-    people = _draw_evenly(parts, mask & (parts > 0), count - len(nobody), rng)
-    pixels = np.concatenate([nobody, people])
+    background = _draw_evenly(parts, mask & (parts == 0), int(count * MAX_BACKGROUND_SHARE), rng)
+    people = _draw_evenly(parts, mask & (parts > 0), count - len(background), rng)
+    pixels = np.concatenate([background, people])
     return pixels[np.lexsort((pixels[:, 1], pixels[:, 0]))]
 
 
@@ -53,7 +53,7 @@ def _draw_evenly(parts: np.ndarray, mask: np.ndarray, count: int, rng: np.random
         return pixels
     label = parts[pixels[:, 0], pixels[:, 1]]
     weight = 1 / np.sqrt(np.bincount(label))[label]
-    # Gumbel-top-k: the `count` largest keys are a weighted draw without replacement
+    # Gumbel-top-k: the `count` largest keys are a weighted sample without replacement
     key = np.log(weight) + rng.gumbel(size=len(pixels))
     return pixels[np.argpartition(key, -count)[-count:]]
 
@@ -64,14 +64,18 @@ def sample_pixels(
     seed: tuple[int, ...],
     segmentation: Segmentation = true_people,
 ) -> PixelSamples:
-    """Collect training pixels.
+    """Sample the training pixels of labelled frames.
 
     Parameters
     ----------
     frames : pairs of (position in the dataset, frame)
-    pixels_per_person : int, and of any other piece
-    seed : with the position of the frame, the only randomness
-    segmentation : what probes read as one piece; the rest is background to it
+    pixels_per_person : int, also for segments of background
+    seed : of the random generator, together with the position of the frame
+    segmentation : segments of a frame; probes outside the segment of a pixel read background
+
+    Returns
+    -------
+    PixelSamples
 
     Raises
     ------
@@ -81,9 +85,9 @@ def sample_pixels(
     images, shapes, frame_of, pixel, scale, label = [], [], [], [], [], []
     for index, frame in frames:
         rng = np.random.default_rng([*seed, index])
-        pieces = segmentation(frame)
-        for piece in range(1, int(pieces.max(initial=0)) + 1):
-            mask = (pieces == piece) & (frame.depth.depth_m > 0)
+        segments = segmentation(frame)
+        for segment in range(1, int(segments.max(initial=0)) + 1):
+            mask = (segments == segment) & (frame.depth.depth_m > 0)
             chosen = draw_pixels(frame.parts, mask, pixels_per_person, rng)
             if len(chosen) == 0:
                 continue
@@ -100,7 +104,7 @@ def sample_pixels(
             scale.append(focal / depth_m[:, None])
             label.append(frame.parts[chosen[:, 0], chosen[:, 1]])
     if not any(labels.any() for labels in label):
-        raise ValueError("the training frames show nobody: every label is 0; check the dataset's labels")
+        raise ValueError("the training frames show no person: every label is 0; check the dataset's labels")
     sizes = np.array([len(i) for i in images], np.int64)
     counts = [len(p) for p in pixel]
     return PixelSamples(

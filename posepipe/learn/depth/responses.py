@@ -1,7 +1,7 @@
-"""Where the responses of training samples come from: here, depth differences in many images.
+"""Responses of training samples to depth-difference features.
 
-Only the view that `BinnedSplits` has of them is fixed (`Responses`): candidates are drawn for a level, a
-sample's responses are binned, and a sample is sent to one side of a chosen split.
+`Responses` is the interface that `BinnedSplits` uses: it draws candidate features for a level, bins the responses of
+samples, and assigns samples to the children of a split.
 """
 
 from __future__ import annotations
@@ -23,32 +23,37 @@ class Responses(Protocol):
     def __len__(self) -> int: ...
 
     def draw_features(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Draw ``count`` candidate features: one row each."""
+        """Draw ``count`` candidate features, one per row."""
 
     def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
         """Write the bin of every response: samples int32 (N,), out uint8 (N, F)."""
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
-        """The response that parts bin b from bin b + 1: float32."""
+        """Upper bound of the responses of a bin: float32, metres."""
 
     def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        """Whether each sample's response lies beyond its own row of ``features`` and ``thresholds``: bool (N,)."""
+        """Whether the response of sample n to feature n exceeds threshold n: bool (N,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetRange:
-    """How candidate offsets and thresholds are drawn.
+    """Distribution of candidate offsets and thresholds.
 
-    Lengths are log-uniform: many short offsets for detail, few long ones for context. Half of the
-    candidates keep one probe on the pixel itself. Thresholds stand closer near zero.
+    Lengths are log-uniform: many short offsets for detail, few long ones for context. Half of the candidates have one
+    probe on the pixel itself. Thresholds are denser near zero.
+
+    Raises
+    ------
+    ValueError
+        For numbers outside their range.
     """
 
-    shortest_m: float = 0.012
-    longest_m: float = 0.8
-    share_on_pixel: float = 0.5  #: candidates whose second probe is the pixel itself
+    shortest_m: float = 0.012  #: minimum length of an offset
+    longest_m: float = 0.8  #: maximum length of an offset
+    share_on_pixel: float = 0.5  #: share of candidates whose second probe is the pixel itself
     n_thresholds: int = 41
-    threshold_range_m: float = 0.6
-    threshold_bend: float = 3.0  #: sinh bend; larger crowds the thresholds towards zero
+    threshold_range_m: float = 0.6  #: maximum absolute threshold
+    threshold_bend: float = 3.0  #: of the sinh spacing; larger = denser near zero
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_thresholds <= 255:
@@ -64,11 +69,11 @@ class OffsetRange:
         length = np.exp(rng.uniform(np.log(self.shortest_m), np.log(self.longest_m), (count, 2)))
         angle = rng.uniform(0, 2 * np.pi, (count, 2))
         offsets = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[..., None]
-        offsets[: round(count * self.share_on_pixel), 1] = 0  # together, so that the kernel's branch is foreseen
+        offsets[: round(count * self.share_on_pixel), 1] = 0  # contiguous, for branch prediction in the kernel
         return offsets.astype(np.float32)
 
     def thresholds_mm(self) -> np.ndarray:
-        """Rising thresholds, float64, at half millimetres so that no response meets one; fewer where two coincide."""
+        """Ascending thresholds, float64, without duplicates; at half millimetres, so that no response equals one."""
         x = np.linspace(-1, 1, self.n_thresholds)
         reach = self.threshold_range_m * 1000
         return np.unique(np.floor(reach * np.sinh(self.threshold_bend * x) / np.sinh(self.threshold_bend)) + 0.5)
@@ -76,9 +81,9 @@ class OffsetRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelSamples:
-    """Labelled pixels of many cut-out people, with the depth round them.
+    """Labelled pixels of many segments, with the depth around them.
 
-    The images are cropped to the person, bordered by background and laid end to end.
+    Images are cropped to the segment, bordered by background and concatenated.
     """
 
     images: np.ndarray  #: int16 (sum of H x W,), millimetres
@@ -86,13 +91,19 @@ class PixelSamples:
     shape: np.ndarray  #: int32 (I, 2), rows and columns, border included
     image: np.ndarray  #: int32 (N,), image of every sample
     pixel: np.ndarray  #: int16 (N, 2), row and column in the bordered image
-    scale: np.ndarray  #: float32 (N, 2), focal length / depth of rows and of columns, pixels a metre
+    scale: np.ndarray  #: float32 (N, 2), focal length / depth along rows and columns, pixels per metre
     label: np.ndarray  #: uint8 (N,), class
-    frame: np.ndarray  #: int32 (I,), frame of the dataset that each image comes from
+    frame: np.ndarray  #: int32 (I,), frame of the dataset of each image
 
 
 class DepthResponses:
-    """Depth-difference features on labelled pixels: the `Responses` of a depth forest."""
+    """`Responses` of a depth forest: depth-difference features at labelled pixels.
+
+    Parameters
+    ----------
+    samples : PixelSamples
+    offset_range : OffsetRange
+    """
 
     def __init__(self, samples: PixelSamples, offset_range: OffsetRange) -> None:
         self._samples = samples
@@ -107,17 +118,21 @@ class DepthResponses:
         return len(self._samples.label)
 
     def draw_features(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw candidate offsets: float32 (count, 2, 2), metres."""
         return self._range.draw_offsets(rng, count)
 
     def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
+        """Write the bin of every response: samples int32 (N,), out uint8 (N, F)."""
         s = self._samples
         images = s.images, s.start, s.shape
         _fill_bins(images, s.image, s.pixel, s.scale, samples, _rows(features), self._bin_of, out)
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
+        """Upper bound of the responses of a bin: float32, metres."""
         return (self._thresholds_mm[threshold_bin] / 1000).astype(np.float32)
 
     def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        """Whether the response of sample n to feature n exceeds threshold n: bool (N,)."""
         out = np.empty(len(samples), np.bool_)
         s = self._samples
         images = s.images, s.start, s.shape
@@ -135,7 +150,7 @@ def _rows(features: np.ndarray) -> np.ndarray:
 def _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f):
     """Response of feature ``f``: offsets float32 (F, 4), u row, u column, v row, v column."""
     u = probe_index(row, col, offsets[f, 0], offsets[f, 1], row_scale, col_scale, height, width)
-    if offsets[f, 2] == 0 and offsets[f, 3] == 0:  # half of the candidates: no second probe to work out
+    if offsets[f, 2] == 0 and offsets[f, 3] == 0:  # half of the candidates have no second probe
         v = np.uint32(row * width + col)
     else:
         v = probe_index(row, col, offsets[f, 2], offsets[f, 3], row_scale, col_scale, height, width)
@@ -146,7 +161,7 @@ def _response_mm(images, start, row, col, height, width, row_scale, col_scale, o
 def _fill_bins(pool, image, pixel, scale, samples, offsets, bin_of, out):
     images, image_start, image_shape = pool
     limit = np.int32(len(bin_of) // 2)
-    for n in prange(len(samples)):  # one sample a task: its image stays in cache for all features
+    for n in prange(len(samples)):  # one task per sample keeps its image in cache
         s = samples[n]
         i = image[s]
         start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
@@ -167,4 +182,4 @@ def _go_right(pool, image, pixel, scale, chosen, out):
         start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
         row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
         response = _response_mm(images, start, row, col, height, width, scale[s, 0], scale[s, 1], offsets, n)
-        out[n] = response > thresholds_m[n] * 1000  # thresholds lie at half millimetres, responses at whole ones
+        out[n] = response > thresholds_m[n] * 1000  # thresholds are half millimetres, responses whole ones

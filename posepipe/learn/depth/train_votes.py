@@ -1,4 +1,4 @@
-"""The votes of a grown forest, from labelled frames."""
+"""Training of leaf votes: the votes of a grown forest, fitted to labelled frames."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from posepipe.frames import LabelledFrame
-from posepipe.joints.offset_votes import LeafVotes
 from posepipe.learn.depth.classify import find_leaves
 from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.leaf_votes import VoteRules, fit_votes
 from posepipe.learn.depth.pixel_sampling import draw_pixels
+from posepipe.learn.depth.votes.fit_votes import VoteRules, fit_votes
+from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 
 VOTE_LENGTH_M = 0.4
-"""Joints further from a pixel than this are not its business: what it says of them is hardly better than chance."""
+"""Maximum length of a voted offset; votes for joints further away are hardly better than chance."""
 
 
 def train_votes(
@@ -25,15 +25,15 @@ def train_votes(
     rules: VoteRules | None = None,
     pixels_per_person: int = 300,
 ) -> tuple[LeafVotes, ...]:
-    """Learn where the joints lie, seen from the leaves.
+    """Fit the offsets from the pixels of each leaf to the joints.
 
     Parameters
     ----------
     forest : DepthForest
-    frames : labelled; those that its trees were grown on will do, others as well
+    frames : labelled; may be those that the trees were grown on
     on_frame : called after every frame
     rules : VoteRules; None = its defaults
-    pixels_per_person : int, all of them labelled with a body part
+    pixels_per_person : int, maximum, of pixels labelled with a body part
 
     Returns
     -------
@@ -42,7 +42,7 @@ def train_votes(
     Raises
     ------
     ValueError
-        When the frames show nobody.
+        When the frames show no person.
     """
     leaves, points, persons = [], [], []
     joints: list[np.ndarray] = []
@@ -61,8 +61,8 @@ def train_votes(
                 joints.append(joints_m.astype(np.float32))
         on_frame()
     if not joints:
-        raise ValueError("votes need frames with people; these frames show nobody")
-    # the mirrored walks of a symmetric forest come last; what they would teach is what these do
+        raise ValueError("votes need frames with people; these frames show none")
+    # the mirrored walks, which come last, have the same offsets mirrored, and are not fitted
     reached, places, person_of = np.concatenate(leaves), np.concatenate(points), np.concatenate(persons)
     limits_m = np.full(len(forest.body.joints), VOTE_LENGTH_M, np.float32)
     return tuple(

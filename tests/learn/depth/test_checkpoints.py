@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from posepipe.errors import PosepipeError
-from posepipe.learn.depth.checkpoints import Checkpoints
-from posepipe.learn.depth.depth_forest import ForestParameters, train_forest
+from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
+from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 
@@ -194,7 +194,7 @@ def test_starting_anew_removes_only_what_a_run_left(frames, tmp_path):
 
 def test_removed_checkpoints_leave_nothing(frames, tmp_path):
     train_until_killed(frames, tmp_path / "run", 2)
-    open_checkpoints(tmp_path / "run").remove()
+    remove_checkpoints(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
 

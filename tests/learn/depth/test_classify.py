@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.learn.depth.classify import BLOCK, classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth.depth_features import bordered_depth
-from posepipe.learn.depth.forest_file import as_kept
+from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 
@@ -45,7 +45,7 @@ def test_four_pixels_go_down_a_stump_as_the_eye_sees_it():
     assert answers == [[0, 1], [1, 0], [0, 1], [0, 1]]
 
 
-def test_a_response_at_most_the_threshold_goes_to_the_first_child():
+def test_a_response_up_to_the_threshold_goes_to_the_first_child():
     # thresholds of whole millimetres are never learned, but a file may hold one: 0 goes left
     assert on_a_row([stump(0.0, [1, 0], [0, 1])], [RIGHT_PROBE])[0] == [1, 0]
 
@@ -63,7 +63,7 @@ def test_every_tree_asks_its_own_feature_table():
     assert answers == [[0.5, 0.5], [1, 0], [0, 1], [0.5, 0.5]]
 
 
-def test_a_symmetric_forest_says_of_a_mirrored_picture_what_it_says_of_the_picture_sides_swapped():
+def test_a_symmetric_forest_mirrors_its_answer_with_the_image():
     rng = np.random.default_rng(2)
     depth_m, mask = random_inputs.depth_image(rng, 40, 51)
     pixels = random_inputs.readable_pixels(rng, depth_m, mask, 300)
@@ -78,7 +78,7 @@ def test_a_symmetric_forest_says_of_a_mirrored_picture_what_it_says_of_the_pictu
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
-def test_any_number_of_pixels_is_classified_as_if_each_stood_alone(count):
+def test_pixels_are_classified_alike_alone_and_together(count):
     rng = np.random.default_rng(count)
     depth_m, mask = random_inputs.depth_image(rng, 40, 50)
     pixels = random_inputs.readable_pixels(rng, depth_m, mask, count)
@@ -131,7 +131,7 @@ def test_a_camera_of_twice_the_resolution_gives_the_same_label():
     np.testing.assert_array_equal(*answers)
 
 
-def test_a_depth_that_rounds_to_nothing_reads_background_at_the_corner():
+def test_a_depth_that_rounds_to_0_reads_as_background():
     depth_m = np.full((4, 5), 2, np.float32)
     depth_m[2, 2] = 0.0003
     image = bordered_depth(depth_m, np.ones(depth_m.shape, bool))
@@ -175,7 +175,7 @@ def test_the_larger_child_follows_its_parent():
 def test_leaves_as_a_model_file_keeps_them_are_packed_as_bytes():
     rng = np.random.default_rng(11)
     trees, tables = [random_inputs.tree(rng, 5, 8, 3)], [random_inputs.offset_pairs(rng, 8)]
-    kept = [as_kept(tree) for tree in trees]
+    kept = [as_stored(tree) for tree in trees]
     packed, exact = pack_forest(kept, tables), pack_forest(trees, tables)
     assert (packed.leaf_shares.dtype, exact.leaf_shares.dtype) == (np.uint8, np.float32)
     leaves = rng.integers(trees[0].n_leaves, size=(50, 1)).astype(np.int32)

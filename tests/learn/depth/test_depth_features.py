@@ -54,7 +54,7 @@ def test_a_pixel_twice_as_near_is_probed_twice_as_far():
 
 
 @pytest.mark.parametrize("u", [(0, 9), (0, -9), (9, 0), (-9, 0), (9, -9), (0, 2)])
-def test_probes_outside_the_image_or_without_a_reading_read_background(u):
+def test_probes_without_a_reading_read_background(u):
     assert respond(EIGHT, ALL, (1, 1), u=u) == pytest.approx(BACKGROUND_M - 2)
 
 
@@ -116,7 +116,7 @@ def test_no_pixels_or_no_features_make_an_empty_table():
     assert depth_differences(depth_m, mask, some, np.zeros((0, 2, 2), np.float32), CAMERA).shape == (3, 0)
 
 
-def test_the_bordered_image_of_two_by_two_is_what_the_eye_expects():
+def test_the_bordered_image_of_two_by_two_is_known():
     depth_m = np.array([[1.0, 0.0], [9.4996, 2.0004]], np.float32)
     image = bordered_depth(depth_m, np.array([[True, True], [True, False]]))
     far = 10_000

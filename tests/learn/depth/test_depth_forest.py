@@ -12,10 +12,12 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import PosepipeError
 from posepipe.learn.depth.classify import classify, find_leaves, pack_forest
 from posepipe.learn.depth.depth_features import bordered_depth
-from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, train_forest, train_tree
+from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.pixel_sampling import sample_pixels
+from posepipe.learn.depth.train_forest import ForestParameters, train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.tree import LEAF, Tree
+from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.pixel_grid import pixels_of
 from tests.support import random_inputs
@@ -66,7 +68,7 @@ def test_left_and_right_arms_are_told_apart(forest):
         assert (found.values[own].argmax(1) == TOY.part_code(side)).mean() > 0.8
 
 
-def test_probabilities_stand_at_every_pixel_with_a_reading_and_sum_to_1(forest):
+def test_every_pixel_with_a_reading_has_probabilities_of_sum_1(forest):
     frame = toy_frame(201)
     depth_m = frame.depth.depth_m.copy()
     depth_m[::5] = 0
@@ -86,15 +88,15 @@ def test_a_stride_classifies_a_grid_as_before(forest):
 
 
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1), (3, 3)])
-@pytest.mark.parametrize("aside", [(0, 0), (13, 7), (-9, -11)])
-def test_where_in_the_picture_somebody_stands_changes_no_leaf(forest, aside, stride):
-    """What is classified in the window of a mask is what a walk over the whole picture gives."""
+@pytest.mark.parametrize("shift_px", [(0, 0), (13, 7), (-9, -11)])
+def test_moving_a_person_in_the_image_changes_no_leaf(forest, shift_px, stride):
+    """Classifying the window of a mask gives what classifying the whole image gives."""
     frame = toy_frame(203)
-    depth_m, mask = (np.roll(image, aside, axis=(0, 1)) for image in (frame.depth.depth_m, frame.people > 0))
-    found = forest.predict(depth_m, mask, INTRINSICS, stride)
-    whole = find_leaves(bordered_depth(depth_m, mask), found.pixels, INTRINSICS.fx, INTRINSICS.fy, forest.packed)
-    np.testing.assert_array_equal(found.leaves, whole)
-    np.testing.assert_array_equal(found.pixels, pixels_of(mask & (depth_m > 0), stride))
+    depth_m, mask = (np.roll(image, shift_px, axis=(0, 1)) for image in (frame.depth.depth_m, frame.people > 0))
+    pixels, leaves = forest.reach_leaves(depth_m, mask, INTRINSICS, stride)
+    whole = find_leaves(bordered_depth(depth_m, mask), pixels, INTRINSICS.fx, INTRINSICS.fy, forest.packed)
+    np.testing.assert_array_equal(leaves, whole)
+    np.testing.assert_array_equal(pixels, pixels_of(mask & (depth_m > 0), stride))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float64])
@@ -107,7 +109,7 @@ def test_a_mask_may_be_of_any_dtype(forest, dtype):
 
 
 @pytest.mark.parametrize("what", ["empty mask", "no reading"])
-def test_nobody_gives_no_pixels(forest, what):
+def test_an_empty_mask_gives_no_pixels(forest, what):
     depth_m = np.full(SHAPE, 2, np.float32) if what == "empty mask" else np.zeros(SHAPE, np.float32)
     found = forest.predict(depth_m, np.full(SHAPE, what != "empty mask"), INTRINSICS)
     assert found.pixels.shape == (0, 2)
@@ -142,7 +144,7 @@ def test_depth_and_mask_of_different_shape_are_refused(forest):
         forest.predict(np.ones((4, 5), np.float32), np.ones((5, 4), bool), INTRINSICS)
 
 
-def test_a_tree_in_use_sends_its_training_pixels_where_training_sent_them():
+def test_training_pixels_reach_the_leaves_they_trained():
     frames = toy_frames(8)
     tree, table = train_tree(frames, replace(PARAMETERS, trees=1), TOY, 0)
     samples = sample_pixels(enumerate(frames), PARAMETERS.pixels_per_person, (PARAMETERS.seed, 0))
@@ -161,7 +163,7 @@ def test_a_tree_in_use_sends_its_training_pixels_where_training_sent_them():
     assert tree.n_leaves > 10
 
 
-def test_the_same_seed_trains_the_same_forest_and_another_seed_another(forest):
+def test_the_same_seed_trains_the_same_forest(forest):
     assert same_forest(train_forest(toy_frames(24), PARAMETERS, TOY), forest)
     assert not same_forest(train_forest(toy_frames(24), replace(PARAMETERS, seed=4), TOY), forest)
 
@@ -192,9 +194,9 @@ def test_fewer_frames_than_trees_are_refused():
 
 def test_frames_without_people_train_nothing():
     frame = toy_frame(0)
-    nobody = replace(frame, parts=np.zeros(SHAPE, np.uint8), people=np.zeros(SHAPE, np.uint8))
-    with pytest.raises(ValueError, match="nobody"):
-        train_forest([nobody] * 4, PARAMETERS, TOY)
+    empty = replace(frame, parts=np.zeros(SHAPE, np.uint8), people=np.zeros(SHAPE, np.uint8))
+    with pytest.raises(ValueError, match="every label is 0"):
+        train_forest([empty] * 4, PARAMETERS, TOY)
 
 
 @pytest.mark.parametrize("wrong", [{"trees": 0}, {"trees": -1}, {"pixels_per_person": 0}])
@@ -241,37 +243,35 @@ def test_a_symmetric_forest_is_walked_twice_as_often(forest):
     frame = toy_frame(100)
     arguments = (frame.depth.depth_m, frame.people > 0, frame.depth.intrinsics)
     assert forest.symmetric
-    assert forest.predict(*arguments).leaves.shape[1] == 2 * len(forest.trees)
-    once = DepthForest(forest.trees, forest.offsets, TOY)
-    assert once.predict(*arguments).leaves.shape[1] == len(forest.trees)
+    assert forest.reach_leaves(*arguments)[1].shape[1] == 2 * len(forest.trees)
+    once = forest.with_symmetry(False)
+    assert once.reach_leaves(*arguments)[1].shape[1] == len(forest.trees)
+    assert forest.symmetric
 
 
 def test_a_saved_forest_comes_back_with_all_that_it_knew(forest, tmp_path):
-    forest.save(tmp_path / "toy.npz")
-    loaded = DepthForest.load(tmp_path / "toy.npz")
+    PoseModel.of(forest).save(tmp_path / "toy.npz")
+    loaded = PoseModel.load(tmp_path / "toy.npz").forest
     assert loaded.body == TOY
-    assert loaded.header["training_frames"] == 24
-    assert loaded.header["training"]["seed"] == PARAMETERS.seed
+    assert loaded.symmetric == forest.symmetric
     for tree, table, again, table_again in zip(forest.trees, forest.offsets, loaded.trees, loaded.offsets, strict=True):
         np.testing.assert_array_equal(again.feature, tree.feature)
         np.testing.assert_array_equal(again.first_child, tree.first_child)
         inner = tree.feature != LEAF
         np.testing.assert_array_equal(again.threshold[inner], tree.threshold[inner])
         np.testing.assert_array_equal(table_again, table)
-    for name in type(forest.joint_parameters).__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(loaded.joint_parameters, name), getattr(forest.joint_parameters, name))
 
 
 def test_saving_what_was_loaded_changes_nothing_more(forest, tmp_path):
-    forest.save(tmp_path / "once.npz")
-    once = DepthForest.load(tmp_path / "once.npz")
+    PoseModel.of(forest).save(tmp_path / "once.npz")
+    once = PoseModel.load(tmp_path / "once.npz")
     once.save(tmp_path / "twice.npz")
-    assert same_forest(DepthForest.load(tmp_path / "twice.npz"), once)
+    assert same_forest(PoseModel.load(tmp_path / "twice.npz").forest, once.forest)
 
 
 def test_saved_posteriors_stay_within_the_stated_quantisation(forest, tmp_path):
-    forest.save(tmp_path / "toy.npz")
-    loaded = DepthForest.load(tmp_path / "toy.npz")
+    PoseModel.of(forest).save(tmp_path / "toy.npz")
+    loaded = PoseModel.load(tmp_path / "toy.npz").forest
     for seed in range(300, 303):
         before, after = (predict(each, toy_frame(seed)).values for each in (forest, loaded))
         assert np.abs(after - before).max() <= 0.002

@@ -46,7 +46,7 @@ def test_the_last_threshold_may_be_the_best():
     assert one_node([[6], [6], [6], [7]], [1, 1, 1, 2])[2] == 6
 
 
-def test_samples_that_look_alike_are_never_parted():
+def test_samples_of_equal_features_are_never_separated():
     assert one_node([[3, 5], [3, 5], [3, 5]], [1, 2, 3])[0] == -np.inf
 
 
@@ -68,7 +68,7 @@ def test_every_class_code_of_a_byte_may_occur():
 
 
 @given(st.integers(0, 10_000))
-def test_the_gain_told_is_the_gain_of_the_split_told_and_counts_add_up(seed):
+def test_the_gain_is_that_of_the_split_and_counts_add_up(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(0, 40, 6)
     starts = np.concatenate([[0], np.cumsum(sizes)])

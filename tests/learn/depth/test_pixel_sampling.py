@@ -48,7 +48,7 @@ def test_another_seed_and_another_position_draw_other_pixels():
     assert not np.array_equal(pixels[0], pixels[2])
 
 
-def test_a_pixel_is_drawn_with_probability_of_one_over_the_root_of_its_part():
+def test_pixels_are_drawn_by_the_inverse_root_of_part_size():
     # parts of 1600, 400 and 100 pixels: per pixel 1 : 2 : 4, so per part 4 : 2 : 1
     parts = np.zeros((70, 70), np.uint8)
     parts[:40, :40], parts[40:60, :20], parts[60:, 60:] = 1, 2, 3
@@ -59,7 +59,7 @@ def test_a_pixel_is_drawn_with_probability_of_one_over_the_root_of_its_part():
     np.testing.assert_allclose(counts / counts.sum(), [0, 4 / 7, 2 / 7, 1 / 7], atol=0.045)  # five standard deviations
 
 
-def test_pixels_are_drawn_without_repeats_from_parts_alone_and_in_image_order():
+def test_pixels_are_drawn_from_parts_without_repeats_in_order():
     parts = toy_frame(1).parts
     pixels = draw_pixels(parts, parts > 0, 80, np.random.default_rng(1))
     assert (pixels.shape, pixels.dtype) == ((80, 2), np.int32)
@@ -137,16 +137,16 @@ def test_frames_without_people_are_passed_over():
     assert samples.frame.tolist() == [1]
 
 
-def test_frames_that_show_nobody_at_all_are_refused():
+def test_frames_without_any_person_are_refused():
     frame = toy_frame(5)
     empty = replace(frame, parts=np.zeros_like(frame.parts), people=np.zeros_like(frame.people))
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match="every label is 0"):
         sample_pixels([(0, empty), (1, empty)], 10, (7,))
     with pytest.raises(ValueError):
         sample_pixels([], 10, (7,))
 
 
-def test_a_quarter_of_the_pixels_at_most_are_nobodys():
+def test_at_most_a_quarter_of_the_pixels_are_background():
     frame = two_people()
     whole = np.ones(frame.parts.shape, bool)
     pixels = draw_pixels(frame.parts, whole, 40, np.random.default_rng(8))
@@ -155,7 +155,7 @@ def test_a_quarter_of_the_pixels_at_most_are_nobodys():
     assert len(labels) == 40
 
 
-def test_a_piece_of_furniture_teaches_class_0():
+def test_furniture_gives_samples_of_class_0():
     frame = two_people()
     chair = np.zeros_like(frame.people)
     rows, cols = np.nonzero((frame.people == 0) & (frame.depth.depth_m == 0))

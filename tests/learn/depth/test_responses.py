@@ -20,7 +20,7 @@ def bins_of(responses, chosen, offsets):
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=20)
-def test_a_bin_lies_beyond_b_exactly_when_its_response_exceeds_threshold_b(seed):
+def test_bins_beyond_b_are_responses_above_threshold_b(seed):
     rng = np.random.default_rng(seed)
     samples, offsets = random_inputs.pixel_samples(rng, 3, 20), random_inputs.offset_pairs(rng, 5)
     responses = DepthResponses(samples, OffsetRange(n_thresholds=int(rng.integers(2, 60))))
@@ -32,7 +32,7 @@ def test_a_bin_lies_beyond_b_exactly_when_its_response_exceeds_threshold_b(seed)
             np.testing.assert_array_equal(bins[n, f] > np.arange(responses.n_bins - 1), response_m > thresholds_m)
 
 
-def test_samples_go_right_exactly_when_their_bin_lies_beyond_the_threshold_bin():
+def test_samples_go_right_when_beyond_the_threshold_bin():
     rng = np.random.default_rng(1)
     samples, offsets = random_inputs.pixel_samples(rng, 5, 400), random_inputs.offset_pairs(rng, 7)
     responses = DepthResponses(samples, OffsetRange())
@@ -44,7 +44,7 @@ def test_samples_go_right_exactly_when_their_bin_lies_beyond_the_threshold_bin()
     np.testing.assert_array_equal(right, bins[np.arange(400), feature] > threshold_bins)
 
 
-def test_every_bin_is_one_of_n_bins_and_the_outermost_hold_the_background():
+def test_bins_are_in_range_and_the_outermost_hold_background():
     rng = np.random.default_rng(2)
     responses = DepthResponses(random_inputs.pixel_samples(rng, 5, 300), OffsetRange())
     bins = bins_of(responses, np.arange(300, dtype=np.int32), random_inputs.offset_pairs(rng, 20))
@@ -74,7 +74,7 @@ def test_a_threshold_of_half_millimetres_survives_float32():
     np.testing.assert_array_equal(np.round(thresholds_m.astype(float) * 1000, 2), OffsetRange().thresholds_mm())
 
 
-def test_offsets_have_log_uniform_lengths_and_half_keep_one_probe_at_home():
+def test_offsets_are_log_uniform_and_half_have_one_zero_probe():
     offset_range = OffsetRange()
     offsets = offset_range.draw_offsets(np.random.default_rng(4), 4000)
     assert (offsets.shape, offsets.dtype) == ((4000, 2, 2), np.float32)

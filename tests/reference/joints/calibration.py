@@ -54,12 +54,12 @@ def fusion_terms(expected, corrected, most_apart_m):
     return np.reshape(out, (*np.shape(expected[1]), 6))
 
 
-def fuse(weights, expected, corrected, much_surer, most_apart_m):
-    """Joints between the two, by how much surer the first is, and the confidence that their fusion_terms make."""
+def fuse(weights, expected, corrected, full_margin, most_apart_m):
+    """Joints between the two, by the margin of the first one's confidence, and the confidence by their fusion_terms."""
     terms = fusion_terms(expected, corrected, most_apart_m)
     joints, confidence = np.zeros(np.shape(expected[0])), np.zeros(np.shape(expected[1]))
     for row, joint in np.ndindex(confidence.shape):
-        first = min(max((expected[1][row, joint] - corrected[1][row, joint]) / much_surer, 0), 1)
+        first = min(max((expected[1][row, joint] - corrected[1][row, joint]) / full_margin, 0), 1)
         joints[row, joint] = first * expected[0][row, joint] + (1 - first) * corrected[0][row, joint]
         mixed = [first * float(a) + (1 - first) * float(b) for a, b in weights[:, joint].T]
         confidence[row, joint] = logistic(sum(m * t for m, t in zip(mixed, terms[row, joint], strict=True)))

@@ -11,7 +11,7 @@ STILL_M = 1e-9
 MAX_STEPS = 10_000
 
 
-def climb(points, weights, start, bandwidth):
+def shift_to_mode(points, weights, start, bandwidth):
     """Where mean shift from ``start`` ends, and the mass under the kernel there."""
     place = np.array(start, float)
     for _ in range(MAX_STEPS):
@@ -24,10 +24,10 @@ def climb(points, weights, start, bandwidth):
 
 
 def modes_of(points, weights, bandwidth):
-    """Distinct summits (M, 3), heaviest first, and their masses: a summit within half a bandwidth is the same one."""
+    """Distinct modes (M, 3), heaviest first, and their masses: modes within half a bandwidth are one."""
     modes, masses = [], []
     for start in points:
-        place, mass = climb(points, weights, start, bandwidth)
+        place, mass = shift_to_mode(points, weights, start, bandwidth)
         if all(np.linalg.norm(place - known) > bandwidth / 2 for known in modes):
             modes.append(place)
             masses.append(mass)
@@ -35,14 +35,14 @@ def modes_of(points, weights, bandwidth):
     return np.array(modes).reshape(-1, 3)[order], np.array(masses)[order]
 
 
-def find_modes(points_m, probabilities, area_m2, bandwidth_m, min_probability, most):
-    """Modes (L, most, 3) and masses (L, most) of every landmark; mass 0 = no mode."""
+def find_modes(points_m, probabilities, area_m2, bandwidth_m, min_probability, max_modes):
+    """Modes (L, max_modes, 3) and masses (L, max_modes) of every landmark; mass 0 = no mode."""
     landmarks = probabilities.shape[1]
-    modes, masses = np.zeros((landmarks, most, 3)), np.zeros((landmarks, most))
+    modes, masses = np.zeros((landmarks, max_modes, 3)), np.zeros((landmarks, max_modes))
     for landmark in range(landmarks):
         own = probabilities[:, landmark] > min_probability[landmark]
         weights = (probabilities[own, landmark] * area_m2[own]).astype(float)
         found, mass = modes_of(points_m[own].astype(float), weights, float(bandwidth_m[landmark]))
-        count = min(most, len(found))
+        count = min(max_modes, len(found))
         modes[landmark, :count], masses[landmark, :count] = found[:count], mass[:count]
     return modes, masses

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/joints/pose_estimator.py.
+"""Naive twin of posepipe/joints/pose_prior.py.
 
 The conditional Gaussian of Bishop 2006, eq. 2.81-2.82, by plain inverses.
 """
@@ -49,13 +49,13 @@ def expect_landmarks(landmarks_m, found, noise_m2, mean_m, covariance_m2, transl
 
 
 def choose_proposals(places_m, confidence, mean_m, covariance_m2, translation_variance_m2):
-    """Which proposal of each landmark: the surest, then twice the one that goes best with the others chosen."""
+    """Which proposal of each landmark: that of highest confidence, then twice the one that fits the others best."""
     best = [max(range(len(own)), key=lambda k, own=own: own[k]) for own in confidence]
     found = confidence.max(1) > 0
     for _ in range(2):
         places = np.array([own[k] for own, k in zip(places_m, best, strict=True)])
-        sure = np.array([own[k] for own, k in zip(confidence, best, strict=True)])
-        noise = (1 - sure) / np.maximum(sure, 0.05) * 0.03**2 + 1e-6
+        chosen = np.array([own[k] for own, k in zip(confidence, best, strict=True)])
+        noise = (1 - chosen) / np.maximum(chosen, 0.05) * 0.03**2 + 1e-6
         expected, variance = expect_landmarks(places, found, noise, mean_m, covariance_m2, translation_variance_m2)
         for row in np.flatnonzero(found):
             scores = []

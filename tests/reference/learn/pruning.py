@@ -108,7 +108,7 @@ def training_errors(node):
 
 
 def pessimistic(node):
-    """From the top: close the node, or else look at its children."""
+    """From the top: close the node, or else go on to its children."""
     as_leaf, subtree = corrected([node]), corrected(leaves_of(node))
     n = sum(node.training)
     if n == 0 or as_leaf <= subtree + math.sqrt(subtree * (n - subtree) / n):

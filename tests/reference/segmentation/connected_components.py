@@ -1,4 +1,4 @@
-"""Naive twin of components: a flood over pixels, and the box of each component by masks."""
+"""Naive twin of posepipe/segmentation/connected_components.py: a flood fill, and boxes of components by masks."""
 
 import itertools
 

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def draw_labels(pixels, values, stride, mask):
-    """uint8 (H, W), the likeliest part of each pixel's cell."""
+    """uint8 (H, W), the most probable part of each pixel's cell."""
     of_cell = {(row // stride[0], col // stride[1]): n for n, (row, col) in enumerate(pixels)}
     image = np.zeros(mask.shape, np.uint8)
     for row, col in np.argwhere(mask):

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/depth/pixel_grid.py: every pixel is asked whether it is on the grid."""
+"""Naive twin of posepipe/segmentation/pixel_grid.py: every pixel is asked whether it is on the grid."""
 
 from __future__ import annotations
 

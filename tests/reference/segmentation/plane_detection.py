@@ -1,4 +1,4 @@
-"""Naive twin of the test which readings lie before planes, pixel by pixel."""
+"""Naive twin of posepipe/segmentation/plane_detection.py, pixel by pixel."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def before_planes(depth_m, fx, fy, cx, cy, planes):
 
 
 def surface_cells(depth_m, fx, fy, cx, cy, cell, bent=0.006):
-    """Points, normals and surface of the smooth cells inside the picture, row by row."""
+    """Points, normals and surface of the smooth cells inside the image, row by row."""
     height, width = depth_m.shape[0] // cell, depth_m.shape[1] // cell
     inverse = np.zeros((height, width))
     for row in range(height):

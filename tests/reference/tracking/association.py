@@ -25,7 +25,7 @@ def align_pose(joints_m, confidence, offsets_m):
     return laid, laid[known].mean(axis=0) if known.any() else np.full(3, np.nan), misfit
 
 
-def growth(lengths_m, sums_m, looks):
-    both = (looks > 0) & np.isfinite(lengths_m)
-    now, usual = lengths_m[both].sum(), (sums_m[both] / looks[both]).sum()
+def log_size_ratio(lengths_m, sums_m, counts):
+    both = (counts > 0) & np.isfinite(lengths_m)
+    now, usual = lengths_m[both].sum(), (sums_m[both] / counts[both]).sum()
     return math.log(now / usual) if both.any() else 0.0

@@ -1,4 +1,4 @@
-"""Two sources of cut-out people side by side: a frame of each, the noise on its surfaces, and curves of both."""
+"""Figure of the domain gap: a frame of each of two sources, the noise on its surfaces, and curves of both."""
 
 from __future__ import annotations
 
@@ -9,39 +9,44 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from posepipe.evaluation.domain_gap import LEAST_WINDOWS, Look, residual_image
+from posepipe.evaluation.domain_gap.depth_statistics import MIN_WINDOWS, DepthStatistics, residual_image
 from posepipe.frames import DepthFrame
 from posepipe.sinks.images.shading import shade_depth
 
-_PICTURE_PX = 280  # side of a picture; a plot is as wide as two pictures over three
+_PICTURE_PX = 280  # side of a picture
 _GAP_PX, _TITLE_PX, _PLOT_PX = 20, 34, 300
 _WIDTH_PX = 4 * _PICTURE_PX + 5 * _GAP_PX
 _PAPER, _INK, _GREY = (250, 250, 250), (60, 60, 60), (205, 205, 205)
 _COLOURS = ((160, 90, 30), (40, 110, 225))
-"""Of the curves of the first and the second source, BGR: blue and orange."""
+"""Colours of the curves of the two sources, BGR: blue and orange."""
 _HEAT_MM = 15.0
-"""The hottest of the scale: what is rougher looks the same."""
+"""Maximum of the colour scale."""
 _BIN_M = 0.25
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
-def draw_looks(looks: Mapping[str, Look], without_frame: Collection[str] = ()) -> np.ndarray:
-    """Draw two sources.
+def draw_comparison(sources: Mapping[str, DepthStatistics], without_frame: Collection[str] = ()) -> np.ndarray:
+    """Draw the figure of two sources.
 
     Parameters
     ----------
-    looks : two, by name
-    without_frame : names of which curves alone are shown
+    sources : statistics of two sources, by name
+    without_frame : names of sources of which only curves are shown
 
     Returns
     -------
     uint8 (H, W, 3), BGR
+
+    Raises
+    ------
+    ValueError
+        When there are not two sources.
     """
-    if len(looks) != 2:
-        raise ValueError(f"wanted two sources to compare, got {len(looks)}")
+    if len(sources) != 2:
+        raise ValueError(f"wanted two sources to compare, got {len(sources)}")
     height = _TITLE_PX + _PICTURE_PX + _GAP_PX + _TITLE_PX + _PLOT_PX + _GAP_PX
     image = np.full((height, _WIDTH_PX, 3), _PAPER, np.uint8)
-    for k, (name, look) in enumerate(looks.items()):
+    for k, (name, statistics) in enumerate(sources.items()):
         left = _GAP_PX + 2 * k * (_PICTURE_PX + _GAP_PX)
         _write_fitting(image, name, (left, 23), 2 * _PICTURE_PX + _GAP_PX, _COLOURS[k])
         if name in without_frame:
@@ -52,16 +57,16 @@ def draw_looks(looks: Mapping[str, Look], without_frame: Collection[str] = ()) -
                 image, "no frame of this source is shown", (left + _PICTURE_PX, _TITLE_PX + _PICTURE_PX // 2)
             )
             continue
-        frame = _around_person(look.example)
+        frame = _around_person(statistics.example)
         for picture, step in ((_shaded(frame), 0), (_heat(frame), _PICTURE_PX + _GAP_PX)):
             rows = slice(_TITLE_PX, _TITLE_PX + _PICTURE_PX)
             image[rows, left + step : left + step + _PICTURE_PX] = _fit(picture)
         _draw_scale(image, left + _PICTURE_PX + _GAP_PX + 8, _TITLE_PX + 8)
     top = _TITLE_PX + _PICTURE_PX + _GAP_PX
-    wide = (_WIDTH_PX - 4 * _GAP_PX) // 3
+    width = (_WIDTH_PX - 4 * _GAP_PX) // 3
     for k, plot in enumerate((_residual_plot, _hole_plot, _raggedness_plot)):
-        left = _GAP_PX + k * (wide + _GAP_PX)
-        plot(image[top : top + _TITLE_PX + _PLOT_PX, left : left + wide], list(looks.values()))
+        left = _GAP_PX + k * (width + _GAP_PX)
+        plot(image[top : top + _TITLE_PX + _PLOT_PX, left : left + width], list(sources.values()))
     return image
 
 
@@ -69,11 +74,11 @@ def draw_looks(looks: Mapping[str, Look], without_frame: Collection[str] = ()) -
 
 
 def _around_person(frame: DepthFrame) -> DepthFrame:
-    """The square around all that is shown."""
+    """Crop a frame to the square around its readings."""
     rows, cols = np.nonzero(frame.depth_m > 0)
     side = math.ceil(1.1 * max(int(np.ptp(rows)), int(np.ptp(cols)), 20))
     top, left = (int(values.min() + values.max() - side) // 2 for values in (rows, cols))
-    padded = np.pad(frame.depth_m, side)  # a square may look beyond the picture
+    padded = np.pad(frame.depth_m, side)  # the square may exceed the image
     cut = padded[top + side : top + 2 * side, left + side : left + 2 * side]
     lens = frame.intrinsics
     return DepthFrame(cut, replace(lens, cx=lens.cx - left, cy=lens.cy - top))
@@ -85,7 +90,7 @@ def _shaded(frame: DepthFrame) -> np.ndarray:
 
 
 def _heat(frame: DepthFrame) -> np.ndarray:
-    """Residuals as heat; what is no smooth surface stays grey."""
+    """Residuals as a heat map; surfaces that are not smooth stay grey."""
     residual_m = residual_image(frame.depth_m)
     heat = np.nan_to_num(residual_m * 1000 / _HEAT_MM).clip(0, 1)
     picture = cv2.applyColorMap((255 * heat).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
@@ -94,12 +99,12 @@ def _heat(frame: DepthFrame) -> np.ndarray:
 
 def _fit(picture: np.ndarray) -> np.ndarray:
     shrinks = len(picture) > _PICTURE_PX
-    how = cv2.INTER_AREA if shrinks else cv2.INTER_NEAREST  # single pixels are what is to be seen
-    return cv2.resize(picture, (_PICTURE_PX, _PICTURE_PX), interpolation=how)
+    interpolation_mode = cv2.INTER_AREA if shrinks else cv2.INTER_NEAREST  # keep single pixels visible
+    return cv2.resize(picture, (_PICTURE_PX, _PICTURE_PX), interpolation=interpolation_mode)
 
 
 def _draw_scale(image: np.ndarray, left: int, top: int) -> None:
-    """The colours of the heat and what they mean, on a black picture."""
+    """Draw the colour scale with its labels."""
     steps = np.arange(99, -1, -1, dtype=np.float32)[:, None] / 99
     bar = cv2.applyColorMap(np.repeat((255 * steps).astype(np.uint8), 8, axis=1), cv2.COLORMAP_VIRIDIS)
     image[top : top + len(bar), left : left + 8] = bar
@@ -110,8 +115,8 @@ def _draw_scale(image: np.ndarray, left: int, top: int) -> None:
 # ---- plots ----------------------------------------------------------------------------------------------------------
 
 
-def _residual_plot(canvas: np.ndarray, looks: Sequence[Look]) -> None:
-    curves = [_by_distance(look) for look in looks]
+def _residual_plot(canvas: np.ndarray, sources: Sequence[DepthStatistics]) -> None:
+    curves = [_by_distance(statistics) for statistics in sources]
     known = [curve for curve in curves if len(curve)]
     if not known:
         _write(canvas, "no smooth surface was seen", (4, 23), _INK)
@@ -129,30 +134,32 @@ def _residual_plot(canvas: np.ndarray, looks: Sequence[Look]) -> None:
     axes.note("line: median, band: the middle half of windows")
 
 
-def _by_distance(look: Look) -> np.ndarray:
-    """Distance, m, and quartiles of the residual, mm: float64 (n, 4), where windows are many enough."""
-    bins = np.floor(look.depth_m / _BIN_M).astype(int)
+def _by_distance(statistics: DepthStatistics) -> np.ndarray:
+    """Distance, m, and quartiles of the residual, mm: float64 (n, 4), for bins with more than MIN_WINDOWS windows."""
+    bins = np.floor(statistics.depth_m / _BIN_M).astype(int)
     rows = []
     for number in np.unique(bins):
-        inside = look.residual_m[bins == number]
-        if len(inside) > LEAST_WINDOWS:
+        inside = statistics.residual_m[bins == number]
+        if len(inside) > MIN_WINDOWS:
             rows.append([(number + 0.5) * _BIN_M, *(1000 * np.quantile(inside, _QUARTILES))])
     return np.array(rows).reshape(-1, 4)
 
 
-def _hole_plot(canvas: np.ndarray, looks: Sequence[Look]) -> None:
-    _shares_plot(canvas, "holes inside the silhouette, %", [100 * look.holes for look in looks], least=0.0)
+def _hole_plot(canvas: np.ndarray, sources: Sequence[DepthStatistics]) -> None:
+    _shares_plot(
+        canvas, "holes inside the silhouette, %", [100 * statistics.holes for statistics in sources], minimum=0.0
+    )
 
 
-def _raggedness_plot(canvas: np.ndarray, looks: Sequence[Look]) -> None:
-    _shares_plot(canvas, "raggedness of the silhouette", [look.raggedness for look in looks], least=1.0)
+def _raggedness_plot(canvas: np.ndarray, sources: Sequence[DepthStatistics]) -> None:
+    _shares_plot(canvas, "raggedness of the silhouette", [statistics.raggedness for statistics in sources], minimum=1.0)
 
 
-def _shares_plot(canvas: np.ndarray, title: str, values: Sequence[np.ndarray], least: float) -> None:
-    """How many of the frames have at most so much: what two cameras have alike runs alike."""
+def _shares_plot(canvas: np.ndarray, title: str, values: Sequence[np.ndarray], minimum: float) -> None:
+    """Draw the cumulative distribution over frames: similar cameras have similar curves."""
     values = [np.sort(each) for each in values]
-    most = max((float(np.quantile(each, 0.98)) for each in values if len(each)), default=least + 1)
-    axes = _Axes(canvas, title, (least, max(most, least + 0.01)), (0, 100))
+    maximum = max((float(np.quantile(each, 0.98)) for each in values if len(each)), default=minimum + 1)
+    axes = _Axes(canvas, title, (minimum, max(maximum, minimum + 0.01)), (0, 100))
     for each, colour in zip(values, _COLOURS, strict=True):
         if len(each):
             axes.line(each, 100 * (np.arange(len(each)) + 1) / len(each), colour)
@@ -161,7 +168,7 @@ def _shares_plot(canvas: np.ndarray, title: str, values: Sequence[np.ndarray], l
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """A frame with ticks on a piece of canvas, and what is drawn in it."""
+    """Axes with ticks on a canvas, and drawing methods in their coordinates."""
 
     canvas: np.ndarray
     title: str
@@ -182,11 +189,11 @@ class _Axes:
         cv2.rectangle(self.canvas, (left, top), (right, bottom), _INK, 1)
 
     def line(self, x: np.ndarray, y: np.ndarray, colour: tuple[int, int, int]) -> None:
-        """A curve; what lies beyond the frame is cut off."""
+        """Draw a curve, clipped to the axes."""
         cv2.polylines(self._inside(), [self._path(x, y)], False, colour, 2, cv2.LINE_AA)
 
     def band(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: tuple[int, int, int]) -> None:
-        """What lies between two curves, lightly."""
+        """Fill the area between two curves, translucently."""
         inside = self._inside()
         filled = inside.copy()
         outline = np.concatenate([self._path(x, low), self._path(x, high)[::-1]])
@@ -194,12 +201,12 @@ class _Axes:
         inside[:] = cv2.addWeighted(filled, 0.2, inside, 0.8, 0)
 
     def note(self, text: str) -> None:
-        """A line below the axis."""
+        """Write a line of text below the axis."""
         left, _, _, bottom = self._sides()
         _write(self.canvas, text, (left, bottom + 34), _INK, 0.4)
 
     def _sides(self) -> tuple[int, int, int, int]:
-        """Left, right, top and bottom of the frame, pixels of the canvas."""
+        """Left, right, top and bottom of the axes, pixels of the canvas."""
         return 34, self.canvas.shape[1] - 12, _TITLE_PX, self.canvas.shape[0] - 44
 
     def _place(self, x: float, y: float) -> tuple[int, int]:
@@ -213,17 +220,18 @@ class _Axes:
         return self.canvas[top : bottom + 1, left : right + 1]
 
     def _path(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Points of a curve, pixels of the inside: int32 (n, 2)."""
+        """Points of a curve, pixels relative to the axes: int32 (n, 2)."""
         left, _, top, _ = self._sides()
         places = [self._place(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]
         return np.array(places, np.int32).reshape(-1, 2) - np.array([left, top], np.int32)
 
 
-def _ticks(least: float, most: float) -> list[float]:
+def _ticks(minimum: float, maximum: float) -> list[float]:
     """Four to ten round numbers: multiples of 1, 2 or 5 times a power of ten."""
-    size = 10.0 ** math.floor(math.log10(most - least))
-    step = next(size * part for part in (0.1, 0.2, 0.5, 1.0) if (most - least) / (size * part) <= 9)
-    return [round(k * step, 10) for k in range(math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9) + 1)]
+    size = 10.0 ** math.floor(math.log10(maximum - minimum))
+    step = next(size * part for part in (0.1, 0.2, 0.5, 1.0) if (maximum - minimum) / (size * part) <= 9)
+    first, last = math.ceil(minimum / step - 1e-9), math.floor(maximum / step + 1e-9)
+    return [round(k * step, 10) for k in range(first, last + 1)]
 
 
 def _write(
@@ -233,14 +241,14 @@ def _write(
 
 
 def _write_centred(image: np.ndarray, text: str, at: tuple[int, int]) -> None:
-    (wide, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.4, 1)
-    _write(image, text, (at[0] - wide // 2, at[1]), _INK, 0.4)
+    (width, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.4, 1)
+    _write(image, text, (at[0] - width // 2, at[1]), _INK, 0.4)
 
 
 def _write_fitting(
     image: np.ndarray, text: str, at: tuple[int, int], width_px: int, colour: tuple[int, int, int]
 ) -> None:
-    """Text as large as there is room."""
-    (wide, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 1.0, 1)
-    scale = min(0.6, width_px / max(wide, 1))
+    """Write text as large as the width allows."""
+    (width, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 1.0, 1)
+    scale = min(0.6, width_px / max(width, 1))
     cv2.putText(image, text, at, cv2.FONT_HERSHEY_SIMPLEX, scale, colour, 1, cv2.LINE_AA)

@@ -1,7 +1,6 @@
-"""Kernel: training pixels of a grown tree to the offset votes of its leaves: where the joints lie, seen from them.
+"""Kernel: fits the offset votes of the leaves of a grown tree to training pixels.
 
-A leaf that few pixels reached has the votes of the nearest node above it that holds enough: its *vote node*. The
-finer, the better: with few pixels to learn from, votes of small nodes still place joints best.
+A leaf with too few training pixels uses the votes of its nearest ancestor with enough of them: its *vote node*.
 """
 
 from __future__ import annotations
@@ -11,23 +10,23 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from posepipe.joints.mean_shift import MAX_MODES, REACH, room_for, shift_to_mode
-from posepipe.joints.offset_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
+from posepipe.joints.mean_shift import MAX_MODES, REACH, padded_points, shift_to_mode
+from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
 from posepipe.learn.tree import Tree
 
 STARTS = 8
-"""Climbs for each node and joint, from offsets evenly spaced over its pixels."""
+"""Maximum number of mean-shift starts for each node and joint, evenly spaced over its pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """How votes are learned. Raises ValueError for numbers with which none can be."""
+    """Parameters of vote fitting. Raises ValueError for numbers outside their range."""
 
-    min_samples: int = 50  #: training pixels of a vote node; the root is one however few it holds
-    max_samples: int = 100  #: so many of them are looked at
-    modes: int = 1  #: votes of a node for a joint
+    min_samples: int = 50  #: minimum number of training pixels of a vote node; the root is always one
+    max_samples: int = 100  #: maximum number of pixels of a vote node that are used
+    modes: int = 1  #: maximum number of votes of a node for a joint
     bandwidth_m: float = 0.05  #: sigma of the Gaussian
-    min_weight: float = 0.2  #: a lighter vote is none; 0 to 1
+    min_weight: float = 0.2  #: minimum weight of a vote, 0 to 1
 
     def __post_init__(self) -> None:
         if self.min_samples < 1 or self.max_samples < 1 or not 1 <= self.modes <= MAX_MODES:
@@ -43,8 +42,8 @@ class VoteRules:
 
 
 @njit(cache=True)
-def _lay_out(first_child, n_children, counts, begins):
-    """Where each node's pixels begin, when leaves stand from left to right: those below a node, side by side."""
+def _place_pixels(first_child, n_children, counts, begins):
+    """First pixel of each node in an order in which the pixels of every subtree are adjacent."""
     for node in range(len(counts)):  # a parent comes before its children
         place = begins[node]
         for child in range(first_child[node], first_child[node] + n_children[node]):  # none of a leaf
@@ -53,45 +52,47 @@ def _lay_out(first_child, n_children, counts, begins):
 
 
 @njit(cache=True)
-def _gather_offsets(points, person, joints, joint, sample, furthest, offsets):
-    """Write joint - pixel for the pixels of a sample that see the joint near enough; returns how many do."""
+def _gather_offsets(points, person, joints, joint, sample, max_length, offsets):
+    """Write joint - pixel for the sampled pixels within range of the joint; return their number."""
     count = 0
     for n in sample:
         x = joints[person[n], joint, 0] - points[n, 0]
         y = joints[person[n], joint, 1] - points[n, 1]
         z = joints[person[n], joint, 2] - points[n, 2]
-        if x * x + y * y + z * z <= furthest * furthest:  # not so for NaN
+        if x * x + y * y + z * z <= max_length * max_length:  # False for NaN
             offsets[0, count], offsets[1, count], offsets[2, count] = x, y, z
             count += 1
     return count
 
 
 @njit(cache=True, parallel=True)
-def _fit_votes(points, person, joints, order, begins, counts, limits, bandwidth, most, min_weight, offsets, weights):
+def _fit_votes(
+    points, person, joints, order, begins, counts, limits, bandwidth, max_samples, min_weight, offsets, weights
+):
     n_joints, n_modes = weights.shape[1:]
-    least = max(1.0, min_weight * FULL_WEIGHT)
+    min_stored = max(1.0, min_weight * FULL_WEIGHT)
     for node in prange(len(begins)):  # a vote node owns its rows of offsets and weights
-        n_samples = min(counts[node], most)
+        n_samples = min(counts[node], max_samples)
         sample = np.empty(n_samples, np.int64)
-        for i in range(n_samples):  # the middle of each of equal stretches
+        for i in range(n_samples):  # the middle of equal intervals
             sample[i] = order[begins[node] + (2 * i + 1) * counts[node] // (2 * n_samples)]
-        near, ones = room_for(n_samples)
+        near, ones = padded_points(n_samples)
         for joint in range(n_joints):
             limit = limits[joint]
-            # what lies further weighs nothing at any place that is near enough
+            # offsets beyond this have no weight at any place within the limit
             count = _gather_offsets(points, person, joints, joint, sample, limit + REACH * bandwidth, near)
             ones[:count], ones[count:] = 1, 0
             modes = np.zeros((MAX_MODES, 3), np.float32)
             masses = np.zeros(MAX_MODES, np.float32)
-            climbs = min(count, STARTS)
-            for climb in range(climbs):
-                start = (2 * climb + 1) * count // (2 * climbs)
+            n_starts = min(count, STARTS)
+            for k in range(n_starts):
+                start = (2 * k + 1) * count // (2 * n_starts)
                 shift_to_mode(near, ones, start, bandwidth, modes, masses)
             kept = 0
             for m in range(MAX_MODES):
                 x, y, z = modes[m]
                 weight = np.rint(FULL_WEIGHT * masses[m] / max(n_samples, 1))
-                if kept < n_modes and weight >= least and x * x + y * y + z * z <= limit * limit:
+                if kept < n_modes and weight >= min_stored and x * x + y * y + z * z <= limit * limit:
                     for axis in range(3):
                         offsets[node, joint, kept, axis] = np.rint(modes[m, axis] / OFFSET_STEP_M)
                     weights[node, joint, kept] = weight
@@ -107,23 +108,24 @@ def fit_votes(
     limits_m: np.ndarray,
     rules: VoteRules | None = None,
 ) -> LeafVotes:
-    """Learn the votes of a tree's leaves.
+    """Fit the votes of the leaves of a tree.
 
-    At a vote node, at most ``max_samples`` pixels, evenly spaced over all that it holds in the order of their
-    leaves, look at each joint: joint - pixel. Gaussian mean shift from STARTS of these offsets finds modes; the
-    heaviest that are short enough become votes. The weight of a vote is the sum of the Gaussian (1 at its centre)
-    over the offsets round the mode, divided by the number of pixels: 1 when all pixels agree to within a fraction
-    of the bandwidth, 0.35 when offsets scatter by a bandwidth along each axis, and the less, the fewer agree.
-    A pixel whose joint is not known (NaN) agrees with none.
+    At a vote node, at most ``max_samples`` pixels give one offset, joint - pixel, to each joint. They are evenly spaced
+    over the pixels of the node, in the order of their leaves. Gaussian mean shift from at most STARTS offsets finds
+    modes; the heaviest modes within the limit become votes.
+
+    The weight of a vote is the sum of the Gaussian (1 at its centre) over the offsets around the mode, divided by the
+    number of pixels. It is 1 when all offsets agree to within a fraction of the bandwidth, and 0.35 when they scatter
+    by one bandwidth along each axis. A pixel whose joint is unknown (NaN) contributes nothing.
 
     Parameters
     ----------
     tree : Tree
     leaves : int32 (N,), row of the leaf that each training pixel reached
-    points_m : float32 (N, 3), the pixels' places, camera axes, metres
-    person : int32 (N,), row of ``joints_m`` of each pixel's person
+    points_m : float32 (N, 3), points of the pixels, camera axes, metres
+    person : int32 (N,), row of ``joints_m`` of the person of each pixel
     joints_m : float32 (P, J, 3), camera axes, metres; NaN where unknown
-    limits_m : float32 (J,), metres; a longer offset is no vote
+    limits_m : float32 (J,), metres, maximum length of a vote
     rules : VoteRules; None = its defaults
 
     Returns
@@ -133,13 +135,13 @@ def fit_votes(
     Raises
     ------
     ValueError
-        For rows outside the tree's leaves or the people, or limits beyond MAX_VOTE_M.
+        For rows of absent leaves or people, or limits above MAX_VOTE_M.
 
     References
     ----------
-    Girshick et al., ICCV 2011, section 3.2; Shotton et al., TPAMI 2013, section 4. There a node keeps a random
-    reservoir (Vitter, ACM TOMS 1985) of a stream; here pixels lie in memory, and one of each equal stretch needs
-    no chance. Naive twin: tests/reference/learn/leaf_votes.py
+    Girshick et al., ICCV 2011, section 3.2; Shotton et al., TPAMI 2013, section 4. They draw a random
+    reservoir (Vitter, ACM TOMS 1985) of a stream; here pixels are in memory, and evenly spaced ones are taken.
+    Naive twin: tests/reference/learn/fit_votes.py
     """
     rules = rules or VoteRules()
     limits = np.asarray(limits_m, np.float32)
@@ -166,7 +168,14 @@ def fit_votes(
     return LeafVotes(node_of_leaf, offsets, weights)
 
 
-def _check(tree, leaves, points_m, person, joints_m, limits) -> None:
+def _check(
+    tree: Tree,
+    leaves: np.ndarray,
+    points_m: np.ndarray,
+    person: np.ndarray,
+    joints_m: np.ndarray,
+    limits: np.ndarray,
+) -> None:
     n_joints = joints_m.shape[1]
     if not len(leaves) == len(points_m) == len(person):
         raise ValueError(
@@ -180,21 +189,21 @@ def _check(tree, leaves, points_m, person, joints_m, limits) -> None:
 
 
 def _pixels_of_nodes(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How many pixels each node holds, where they begin, int64 (nodes,), and the node of each leaf, int64 (L,)."""
+    """Number and first of the pixels of each node, int64 (nodes,), and the node of each leaf, int64 (L,)."""
     leaf_nodes = np.empty(tree.n_leaves, np.int64)
     leaf_nodes[tree.first_child[tree.is_leaf]] = np.nonzero(tree.is_leaf)[0]
     counts = np.zeros((tree.n_nodes, 1), np.int64)
     counts[leaf_nodes, 0] = np.bincount(leaves, minlength=tree.n_leaves)
     counts = tree.sum_up(counts)[:, 0]
     begins = np.zeros(tree.n_nodes, np.int64)
-    _lay_out(tree.first_child, tree.n_children, counts, begins)
+    _place_pixels(tree.first_child, tree.n_children, counts, begins)
     return counts, begins, leaf_nodes
 
 
 def _vote_nodes(
     tree: Tree, counts: np.ndarray, leaf_nodes: np.ndarray, min_samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes that some leaf takes its votes from, int64 (V,), and the row of each leaf's among them, int32 (L,)."""
+    """Vote nodes, int64 (V,), and the row of each leaf's vote node among them, int32 (L,)."""
     too_few = counts < min_samples
     too_few[0] = False
     nearest = tree.inherit(too_few, np.arange(tree.n_nodes)[:, None])[:, 0]

@@ -1,8 +1,8 @@
-"""Naive twin of posepipe/learn/depth/leaf_votes.py.
+"""Naive twin of posepipe/learn/depth/votes/fit_votes.py.
 
 Girshick et al., ICCV 2011, section 3.2: node by node, joint by joint.
 
-A node looks at one pixel of each of equal stretches in place of a random reservoir.
+A node takes one pixel of each of equal stretches in place of a random reservoir.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def votes_of(offsets, limit, bandwidth, starts, n_pixels):
     """Modes of one joint's offsets that are short enough, with their weights, heaviest first."""
     modes, masses = [], []
     for start in evenly(list(offsets), starts):
-        mode, mass = mean_shift.climb(offsets, np.ones(len(offsets)), start, bandwidth)
+        mode, mass = mean_shift.shift_to_mode(offsets, np.ones(len(offsets)), start, bandwidth)
         if all(np.linalg.norm(mode - known) > bandwidth / 2 for known in modes):
             modes.append(mode)
             masses.append(mass)

@@ -8,13 +8,13 @@ import numba
 import numpy as np
 import pytest
 
-from posepipe.joints.offset_votes import MAX_VOTE_M, OFFSET_STEP_M
 from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior, pack_forest
 from posepipe.learn.depth.depth_features import bordered_depth
-from posepipe.learn.depth.leaf_votes import STARTS, VoteRules, fit_votes
+from posepipe.learn.depth.votes.fit_votes import STARTS, VoteRules, fit_votes
+from posepipe.learn.depth.votes.leaf_votes import MAX_VOTE_M, OFFSET_STEP_M
 from posepipe.learn.tree import LEAF, Tree
 from tests.reference.learn import classify as naive_classify
-from tests.reference.learn import leaf_votes as naive
+from tests.reference.learn import fit_votes as naive
 from tests.support import random_inputs
 
 PIXELS = 60
@@ -71,7 +71,7 @@ def test_pixels_that_agree_vote_with_full_weight():
     assert (votes.offsets.dtype, votes.weights.dtype, votes.node_of_leaf.dtype) == (np.int8, np.uint8, np.int32)
 
 
-def test_pixels_of_two_minds_vote_twice():
+def test_pixels_at_two_offsets_vote_twice():
     offsets = np.concatenate([same(SHORT, 40), same(-SHORT, 20)])
     votes = fit(training(offsets))
     assert votes.offsets[0, 0].tolist() == [steps(SHORT), steps(-SHORT)]
@@ -100,7 +100,7 @@ def test_each_leaf_has_votes_of_its_own():
     assert votes.weights[votes.node_of_leaf, 0, 0].tolist() == [255, 255]
 
 
-def test_a_leaf_of_few_pixels_has_the_votes_of_the_nearest_node_that_holds_enough():
+def test_a_leaf_of_few_pixels_votes_by_the_nearest_larger_node():
     # leaves from left to right: 0 of the root; 1 and 2 below its right child, 40 and 5 pixels
     tree = tree_of(True, False, True, False, False)
     offsets = np.concatenate([same(-SHORT, 50), same(SHORT, 40), same(2 * SHORT, 5)])
@@ -183,7 +183,7 @@ def test_votes_are_those_of_the_naive_twin(seed):
         _TREE, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules, STARTS
     )
     of_leaf = votes.weights[votes.node_of_leaf].astype(int), votes.offsets[votes.node_of_leaf].astype(int)
-    # a step is rounded either way; a vote at the least weight or of equal weights stays or goes
+    # a step is rounded either way; a vote at the min weight or of equal weights stays or goes
     alike = (np.abs(of_leaf[0] - weights) <= 2) & (np.abs(of_leaf[1] - offsets) <= 1).all(-1)
     assert (weights > 0).sum() > 30
     assert alike.mean() > 0.97
@@ -224,7 +224,7 @@ def test_limits_that_a_vote_cannot_hold_are_refused(limit_m):
 @pytest.mark.parametrize(
     "rules", [{"min_samples": 0}, {"max_samples": 0}, {"modes": 5}, {"bandwidth_m": 0}, {"min_weight": 1.5}]
 )
-def test_rules_that_nothing_can_be_learned_by_are_refused(rules):
+def test_rules_that_allow_no_votes_are_refused(rules):
     with pytest.raises(ValueError, match="votes need"):
         VoteRules(**rules)
 

@@ -1,4 +1,4 @@
-"""Figures of likeness on pictures whose figures are known."""
+"""Statistics of depth on images whose statistics are known."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.evaluation.domain_gap import (
+from posepipe.evaluation.domain_gap.__main__ import main
+from posepipe.evaluation.domain_gap.depth_statistics import (
     WINDOW_PX,
     hole_share,
-    likeness,
-    look_at,
-    main,
+    measure_depth,
     plane_residuals,
     raggedness,
     residual_image,
 )
-from posepipe.evaluation.domain_gap_figure import draw_looks
+from posepipe.evaluation.domain_gap.figure import draw_comparison
 from posepipe.frames import DepthFrame
 
 LENS = Intrinsics(285.6, 285.6, 100, 100)
@@ -65,13 +64,13 @@ def test_windows_across_an_edge_are_left_out():
     assert residual.max() < 1e-6
 
 
-def test_frames_that_show_nobody_do_not_count():
+def test_frames_without_people_do_not_count():
     frames = [DepthFrame(disc(), LENS), DepthFrame(np.zeros((200, 200), np.float32), LENS)]
-    assert likeness(frames)["frames"] == 1
+    assert measure_depth(frames).figures()["frames"] == 1
 
 
 @pytest.mark.parametrize("depth_m", [1.0, 2.0, 3.0, 4.0])
-def test_noise_that_grows_with_the_square_of_the_distance_is_found_at_every_distance(depth_m):
+def test_noise_quadratic_in_distance_is_found_at_every_distance(depth_m):
     """As a Kinect measures: in steps of z^2 / 343, two of which span more than 3 cm from 2.3 m on."""
     true = np.full((200, 200), 343 / depth_m) + np.random.default_rng(0).normal(0, 0.6, (200, 200))
     stepped_m = (343 / np.rint(true)).astype(np.float32)
@@ -91,11 +90,11 @@ def test_the_residual_image_shows_the_residuals_where_they_are():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 9), (5, 5), (240, 3)])
-def test_pictures_smaller_than_a_window_have_no_residuals(shape):
+def test_images_smaller_than_a_window_have_no_residuals(shape):
     depth_m = np.full(shape, 2.0, np.float32)
     assert residual_image(depth_m).shape == shape
     assert len(plane_residuals(depth_m)[0]) == (shape == (5, 5))
-    assert likeness([DepthFrame(depth_m, LENS)])["frames"] == 1
+    assert measure_depth([DepthFrame(depth_m, LENS)]).figures()["frames"] == 1
 
 
 def noisy_source(path, sigma_m, frames=3):
@@ -114,32 +113,32 @@ def sources(tmp_path):
 def test_the_figure_shows_a_frame_of_each_and_curves_of_both(tmp_path, sources, capsys):
     main([*sources, "--figure", str(tmp_path / "both.png")])
     assert "residual 2-2.25 m, mm" in capsys.readouterr().out
-    picture = cv2.imread(str(tmp_path / "both.png"))
-    left, right = np.hsplit(picture[40:310], 2)
+    image = cv2.imread(str(tmp_path / "both.png"))
+    left, right = np.hsplit(image[40:310], 2)
     for half in (left, right):
         assert (half < 10).all(axis=2).mean() > 0.2  # depth on black
-    curves = picture[340:].reshape(-1, 3).astype(int)
+    curves = image[340:].reshape(-1, 3).astype(int)
     for colour in ((160, 90, 30), (40, 110, 225)):
         assert (np.abs(curves - colour).max(axis=1) < 8).sum() > 300
 
 
-def test_of_a_source_whose_people_must_not_be_shown_there_are_curves_alone(tmp_path, sources):
+def test_a_source_of_private_people_is_drawn_as_curves_alone(tmp_path, sources):
     main([*sources, "--figure", str(tmp_path / "one.png"), "--curves-only", sources[1]])
-    picture = cv2.imread(str(tmp_path / "one.png"))
-    left, right = np.hsplit(picture[40:310], 2)
+    image = cv2.imread(str(tmp_path / "one.png"))
+    left, right = np.hsplit(image[40:310], 2)
     assert (left < 10).all(axis=2).mean() > 0.2
     assert (right < 50).all(axis=2).sum() == 0  # paper and ink: neither black nor a person
-    curves = picture[340:].reshape(-1, 3).astype(int)
+    curves = image[340:].reshape(-1, 3).astype(int)
     assert (np.abs(curves - (40, 110, 225)).max(axis=1) < 8).sum() > 300
 
 
-def test_people_at_the_border_a_single_pixel_and_a_perfect_camera_are_drawn():
+def test_borders_single_pixels_and_noiseless_depth_are_drawn():
     cut, dot = disc(), np.zeros((200, 200), np.float32)
     cut[:, :100] = 0
     dot[0, 199] = 3.0
     for depth_m in (cut, dot):
-        looks = {name: look_at([DepthFrame(depth_m, LENS)]) for name in ("first", "second")}
-        assert draw_looks(looks).shape[2] == 3
+        sources = {name: measure_depth([DepthFrame(depth_m, LENS)]) for name in ("first", "second")}
+        assert draw_comparison(sources).shape[2] == 3
 
 
 @pytest.mark.parametrize(
@@ -160,7 +159,7 @@ def test_what_cannot_be_compared_is_said_in_a_line(arguments, message, capsys):
     assert "Traceback" not in said
 
 
-def test_frames_that_show_nothing_at_all_are_an_error_with_the_name(tmp_path):
+def test_frames_without_readings_are_refused_by_name(tmp_path):
     np.savez(tmp_path / "empty.npz", depth_mm=np.zeros((4, 24, 32), np.uint16), K=[50, 50, 16, 12])
-    with pytest.raises(SystemExit, match=r"empty\.npz: none of 4 frames shows anything"):
+    with pytest.raises(SystemExit, match=r"empty\.npz: all of 4 frames are empty"):
         main([str(tmp_path / "empty.npz")])

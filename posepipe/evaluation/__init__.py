@@ -1,0 +1,1 @@
+"""Evaluation of models: poses and tracks compared with the truth."""

@@ -1,0 +1,1 @@
+"""The suite: frozen test sets, their figures, tables and one picture."""

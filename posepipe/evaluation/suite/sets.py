@@ -1,0 +1,170 @@
+"""The suite: frozen test sets that every model is scored on, by rules that stand here.
+
+Each set is a recipe. How its frames are scored follows from the set, never from the model. Figures are plain data,
+ready for JSON; `suite_tables` makes tables of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import FormatError
+from posepipe.evaluation.baseline_tracker import NearestPoseTracker
+from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, OracleParts, Report, evaluate, find_poses
+from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
+from posepipe.io.files import read_json_object, replace_file
+from posepipe.models.pose_model import PoseModel
+from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.tracker import Tracker
+
+FORMAT, VERSION = "posepipe-suite", 1
+Poses = Literal["embedded", "bank", "motions"]
+"""Poses of a set: those that come with posepipe, or a pose bank or motions of captured people besides."""
+TRACKERS = ("tracker", "tracker, smoothed", "nearest pose")
+PLAYED = {"all": (1, 0.0), "frame step 3": (3, 0.0), "gap 0.5 s": (1, 0.5), "gap 0.9 s": (1, 0.9)}
+"""How sequences are played: every K-th frame, and seconds in the middle in which no person is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSet:
+    """One frozen test set."""
+
+    name: str  #: of its folder, its figures and its tables
+    recipe: str
+    poses: Poses
+    whole_frames: bool = False  #: the pipeline finds the people itself; otherwise they are cut out by the truth
+    tracks: bool = False  #: tracking is scored, not single frames
+    oracle: bool = False  #: also with oracle labels and with shuffled ones
+    played: tuple[str, ...] = ("all",)  #: of PLAYED
+
+    def command(self, mocap: str = "") -> str:
+        """The commands that render and score the set alone."""
+        poses = "" if self.poses == "embedded" else f" --mocap {mocap}"
+        options = (" --tracks" if self.tracks else "") + (" --whole-frames" if self.whole_frames else "")
+        folder = f"data/{self.name}"
+        return f"posepipe synth {folder} --recipe {self.recipe}{poses} && posepipe evaluate {folder}{options}"
+
+
+SETS = (
+    SuiteSet("held-out-clips", "validation", "bank", oracle=True),
+    SuiteSet("embedded-clips", "validation", "embedded"),
+    SuiteSet("upside-down", "upside-down", "embedded"),
+    SuiteSet("rooms", "rooms", "bank", whole_frames=True),
+    SuiteSet("seated", "seated", "bank", whole_frames=True),
+    SuiteSet("lying", "lying", "bank", whole_frames=True),
+    SuiteSet("sequences", "sequences", "motions", tracks=True, played=tuple(PLAYED)),
+    SuiteSet("sequences-in-rooms", "sequences-in-rooms", "motions", whole_frames=True, tracks=True),
+)
+"""A set that joins is scored like the others; the tables name the sets that they show."""
+
+
+def score_set(
+    suite_set: SuiteSet, frames: FrameSequence, model: PoseModel, on_frame: Callable[[], object] = lambda: None
+) -> dict[str, Any]:
+    """Score a model on a set: plain data by title of what was scored.
+
+    Parameters
+    ----------
+    suite_set : SuiteSet
+    frames : of the set
+    model : PoseModel
+    on_frame : called after every frame; see `frames_to_score`
+
+    Returns
+    -------
+    Of single frames, the figures of "model" and, where the set has an oracle, of "oracle labels" and "shuffled labels",
+    each with a "headline". Of sequences, the figures of each of TRACKERS for every way of playing them.
+    """
+    if suite_set.tracks:
+        return {name: _tracking(suite_set, frames, model, *PLAYED[name], on_frame) for name in suite_set.played}
+    oracles: dict[str, OracleParts | None] = {"model": None}
+    if suite_set.oracle:
+        classifier = model.classifier()
+        oracles |= {"oracle labels": OracleParts(classifier), "shuffled labels": OracleParts(classifier, True)}
+    return {
+        title: as_figures(evaluate(model, frames, on_frame, oracle, suite_set.whole_frames))
+        for title, oracle in oracles.items()
+    }
+
+
+def as_figures(report: Report) -> dict[str, Any]:
+    """Figures of a report, with its headline and its summary by joint."""
+    return {**report.to_dict(), **report.summary()}
+
+
+def frames_to_score(suite_set: SuiteSet, frames: FrameSequence) -> int:
+    """How often `score_set` will call ``on_frame``."""
+    if not suite_set.tracks:
+        return len(frames) * (3 if suite_set.oracle else 1)
+    steps = [PLAYED[name][0] for name in suite_set.played]
+    return sum(len(rows[::step]) for step in steps for _, rows in frames.sequences())
+
+
+def _tracking(
+    suite_set: SuiteSet,
+    frames: FrameSequence,
+    model: PoseModel,
+    frame_step: int,
+    gap_s: float,
+    on_frame: Callable[[], object],
+) -> dict[str, Any]:
+    tracker = partial(Tracker, model.body)
+    variants = (
+        TrackingVariant(tracker),
+        TrackingVariant(tracker, OneEuroSmoother),
+        TrackingVariant(NearestPoseTracker),
+    )
+    find = partial(find_poses, model, whole_frames=suite_set.whole_frames)
+    in_view = IN_VIEW_JOINTS if suite_set.whole_frames else 1
+    named = dict(zip(TRACKERS, variants, strict=True))
+    report = evaluate_tracks(frames.sequences(), find, named, in_view, frame_step, gap_s, on_frame)
+    return report.to_dict()["trackers"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFigures:
+    """Figures of the suite: what was scored, and how each model did. Written as one JSON file."""
+
+    sets: Mapping[str, Mapping[str, Any]]  #: by name: command, content, frames, and "models": name -> `score_set`
+    identities: Mapping[str, str]  #: name of each model -> what its answers are decided by, a hash
+
+    @classmethod
+    def read(cls, path: Path) -> SuiteFigures:
+        """Read a file of figures; an absent file has none. Raises FormatError for another kind of file."""
+        if not path.is_file():
+            return cls({}, {})
+        data = read_json_object(path)
+        if data.get("format") != FORMAT or data.get("version") != VERSION:
+            raise FormatError(path, f"wanted figures of a suite, {FORMAT!r} version {VERSION}; give another folder")
+        return cls(data["sets"], data["models"])
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        data = {"format": FORMAT, "version": VERSION, "models": dict(self.identities), "sets": dict(self.sets)}
+        replace_file(path, json.dumps(data, indent=1).encode() + b"\n")
+
+    def has(self, name: str, content: str, model: str, identity: str) -> bool:
+        """Whether a model was scored on just these frames."""
+        known = self.sets.get(name, {})
+        same_model = self.identities.get(model) == identity
+        return same_model and known.get("content") == content and model in known.get("models", {})
+
+    def with_scores(
+        self, name: str, about: Mapping[str, Any], model: str, identity: str, scores: Mapping[str, Any]
+    ) -> SuiteFigures:
+        """Return the figures with those of a model on a set added; figures of other frames or models are dropped."""
+        known = self.sets.get(name, {})
+        models = dict(known.get("models", {})) if known.get("content") == about["content"] else {}
+        sets = {**self.sets, name: {**about, "models": {**models, model: scores}}}
+        if self.identities.get(model) != identity:  # another model under this name: what it scored before is void
+            sets = {
+                each: {**own, "models": {m: s for m, s in own["models"].items() if m != model or each == name}}
+                for each, own in sets.items()
+            }
+        return replace(self, sets=sets, identities={**self.identities, model: identity})

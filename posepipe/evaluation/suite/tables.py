@@ -1,0 +1,262 @@
+"""Tables of the suite in Markdown, and the marked blocks of documents that they fill.
+
+A block begins with ``<!-- suite: NAME -->`` and ends with ``<!-- end of suite: NAME -->``. No figure in it is typed by
+hand: `posepipe evaluate --suite DIR --fill FILE` writes what stands between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from posepipe.errors import FormatError
+from posepipe.evaluation.suite.sets import SuiteFigures
+from posepipe.io.files import disk_errors, replace_file
+
+REAL_FRAMES = "real-frames"
+"""Name of the figures of labelled packs, which the suite is given and does not render."""
+_BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
+
+#: column of a table of one set -> where it stands among the figures
+CUT_OUT_COLUMNS = {
+    "part accuracy": "mean part accuracy",
+    "joint mAP": "joint mAP at 10 cm",
+    "visible joints within 10 cm": "visible joints within 10 cm",
+    "within 15 cm": "visible joints within 15 cm",
+    "all joints within 10 cm": "all joints within 10 cm",
+    "hidden joints within 15 cm": "hidden joints within 15 cm",
+    "left and right swapped": "people with left and right swapped",
+    "facing the wrong way": "people taken to face the wrong way",
+    "calibration error": "calibration error",
+}
+WHOLE_FRAME_COLUMNS = {
+    "people missed": "people missed",
+    "false people per frame": "false people a frame",
+    "room pixels taken for people": "room pixels taken for people",
+    "visible joints within 10 cm": "visible joints within 10 cm",
+    "hidden joints within 15 cm": "hidden joints within 15 cm",
+    "joint mAP": "joint mAP at 10 cm",
+    "left and right swapped": "people with left and right swapped",
+    "facing the wrong way": "people taken to face the wrong way",
+}
+ORACLE_ROWS = (
+    *("part accuracy", "joint mAP", "visible joints within 10 cm", "all joints within 10 cm"),
+    "hidden joints within 15 cm",
+)
+_TRACKER_TITLES = {"tracker": "`Tracker`", "nearest pose": "nearest pose"}
+_PLAYED_TITLES = {
+    "all": "all",
+    "frame step 3": "`--frame-step 3`",
+    "gap 0.5 s": "`--gap 0.5`",
+    "gap 0.9 s": "`--gap 0.9`",
+}
+
+
+def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
+    """Make the tables of one model, by the name of their block; tables whose sets were not scored are absent."""
+    sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
+    makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
+        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
+        "upside-down": (("upside-down",), _set_table("upside-down", CUT_OUT_COLUMNS)),
+        **{name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS)) for name in ("rooms", "seated", "lying")},
+        "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
+        "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),
+        "oracle": (("held-out-clips",), _oracle),
+        "sequences": (("sequences",), _tracking("sequences", {"id switches": 0, "MOTA": 3, "IDF1": 3})),
+        "sequences-in-rooms": (
+            ("sequences-in-rooms",),
+            _tracking(
+                "sequences-in-rooms",
+                {
+                    "people, summed over frames": 0,
+                    "missed": 0,
+                    "false people": 0,
+                    "id switches": 0,
+                    "MOTA": 3,
+                    "IDF1": 3,
+                },
+            ),
+        ),
+        "sequences-gaps": (("sequences",), _gaps),
+        "sequences-jitter": (("sequences",), _jitter),
+        "real-frames": ((REAL_FRAMES,), _real_frames),
+        "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), _readme),
+    }
+    own = {name: {**about, "scores": about["models"][model]} for name, about in sets.items()}
+    return {block: make(own) for block, (needed, make) in makers.items() if set(needed) <= set(own)}
+
+
+def fill_document(path: Path, tables: Mapping[str, str]) -> tuple[str, ...]:
+    """Write tables into the marked blocks of a document.
+
+    Returns
+    -------
+    names of the blocks that were filled; a block without a table stays as it is
+
+    Raises
+    ------
+    FormatError
+        For a document without any block, or with one that has no end.
+    """
+    with disk_errors(path):
+        text = path.read_text(encoding="utf-8")
+    begun = re.findall(r"<!-- suite: ([\w-]+) -->", text)
+    whole = [match["name"] for match in _BLOCK.finditer(text)]
+    if not begun or begun != whole:
+        missing = next((name for name in begun if name not in whole), None)
+        problem = "no block <!-- suite: NAME -->" if missing is None else f"no line <!-- end of suite: {missing} -->"
+        raise FormatError(path, f"has {problem}; nothing was filled")
+
+    def filled(match: re.Match[str]) -> str:
+        name = match["name"]
+        body = f"\n{tables[name]}\n\n" if name in tables else match["body"]
+        return f"<!-- suite: {name} -->\n{body}<!-- end of suite: {name} -->"
+
+    replace_file(path, _BLOCK.sub(filled, text).encode())
+    return tuple(name for name in whole if name in tables)
+
+
+def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Lay out a table in Markdown."""
+    header = list(header)
+    lines = [header, *map(list, rows)]
+    body = [f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines]
+    return "\n".join([body[0], "|---" * len(header) + "|", *body[1:]])
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if digits == 0 else f"{value:.{digits}f}"
+
+
+def _headline(own: Mapping[str, Any], name: str, column: str, title: str = "model") -> float | None:
+    return own[name]["scores"][title]["headline"][column]
+
+
+def _set_table(name: str, columns: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
+    def make(own: Mapping[str, Any]) -> str:
+        values = [_number(_headline(own, name, column)) for column in columns.values()]
+        row = [str(own[name]["frames"]), *values, own[name]["content"]]
+        return markdown_table(["frames", *columns, "content"], [row])
+
+    return make
+
+
+def _by(key: str, title: str, unit: str, sign: str) -> Callable[[Mapping[str, Any]], str]:
+    def make(own: Mapping[str, Any]) -> str:
+        shares = own["held-out-clips"]["scores"]["model"][key]
+        known = {name.removesuffix(unit) + sign: share for name, share in shares.items() if share is not None}
+        row = ["visible joints within 10 cm", *(_number(share, 2) for share in known.values())]
+        return markdown_table([title, *known], [row])
+
+    return make
+
+
+def _oracle(own: Mapping[str, Any]) -> str:
+    titles = {"oracle labels": "oracle labels", "model": "the model's labels", "shuffled labels": "shuffled labels"}
+    rows = [
+        [name, *(_number(_headline(own, "held-out-clips", CUT_OUT_COLUMNS[name], title)) for title in titles)]
+        for name in ORACLE_ROWS
+    ]
+    return markdown_table(["", *titles.values()], rows)
+
+
+def _track_figures(own: Mapping[str, Any], name: str, tracker: str, played: str = "all") -> Mapping[str, float | None]:
+    return own[name]["scores"][played][tracker]["all"]
+
+
+def _tracking(name: str, columns: Mapping[str, int]) -> Callable[[Mapping[str, Any]], str]:
+    def make(own: Mapping[str, Any]) -> str:
+        rows = [
+            [title, *(_number(_track_figures(own, name, tracker)[c], digits) for c, digits in columns.items())]
+            for tracker, title in _TRACKER_TITLES.items()
+        ]
+        return markdown_table(["tracker", *columns], rows)
+
+    return make
+
+
+def _gaps(own: Mapping[str, Any]) -> str:
+    header, rows = ["frames"], []
+    for title in _TRACKER_TITLES.values():
+        header += [f"id switches, {title}", f"IDF1, {title}"]
+    for played, shown in _PLAYED_TITLES.items():
+        row = [shown]
+        for tracker in _TRACKER_TITLES:
+            scores = _track_figures(own, "sequences", tracker, played)
+            row += [_number(scores["id switches"], 0), _number(scores["IDF1"])]
+        rows.append(row)
+    return markdown_table(header, rows)
+
+
+def _jitter(own: Mapping[str, Any]) -> str:
+    columns = {
+        "spread at rest, mm": ("spread at rest, mm", 1),
+        "step at rest, mm": ("step at rest, mm", 1),
+        "median error of visible joints, mm": ("median error, mm", 0),
+        "visible joints within 10 cm": ("joints within 10 cm", 3),
+    }
+    rows = [
+        [title, *(_number(_track_figures(own, "sequences", tracker)[key], digits) for key, digits in columns.values())]
+        for tracker, title in {"tracker": "as found", "tracker, smoothed": "smoothed"}.items()
+    ]
+    return markdown_table(["tracks", *columns], rows)
+
+
+_REAL_ROWS = {
+    "offsets removed": "offsets removed, cross-validated",
+    "as found": "as they come",
+    "offsets removed, all joints": "offsets removed, also joints that fail the check",
+}
+
+
+def _real_frames(own: Mapping[str, Any]) -> str:
+    scores = own[REAL_FRAMES]["scores"]
+    rows = [
+        [shown, _number(scores[title]["within 10 cm"]), _number(scores[title]["within 15 cm"])]
+        for title, shown in _REAL_ROWS.items()
+        if title in scores
+    ]
+    return markdown_table(["", "within 10 cm", "within 15 cm"], rows)
+
+
+def _readme(own: Mapping[str, Any]) -> str:
+    real, clips = own[REAL_FRAMES], CUT_OUT_COLUMNS
+
+    def share(name: str, column: str) -> str:
+        return _number(_headline(own, name, column))
+
+    def percent(name: str, column: str, digits: int = 0) -> str:
+        value = _headline(own, name, column)
+        return "-" if value is None else f"{100 * value:.{digits}f} %"
+
+    def within(title: str) -> str:
+        scores = real["scores"][title]
+        return f"{_number(scores['within 10 cm'])}; {_number(scores['within 15 cm'])}"
+
+    removed = "joints within 10 cm; 15 cm, constant offsets between joint definitions removed (cross-validated)"
+    swapped = [percent("held-out-clips", clips[c], 1) for c in ("left and right swapped", "facing the wrong way")]
+    missed, false = percent("rooms", "people missed"), _number(_headline(own, "rooms", "false people a frame"), 2)
+    lying = f"{percent('lying', 'people missed')}; {share('lying', 'visible joints within 10 cm')}"
+    rows = [
+        [f"real Kinect v1, {real['frames']} frames of {real['subjects']} people", removed, within("offsets removed")],
+        ["", "the same, as they come", within("as found")],
+        [
+            "rendered, held-out clips, one person cut out, any direction, 1 to 4 m",
+            "visible joints within 10 cm",
+            share("held-out-clips", "visible joints within 10 cm"),
+        ],
+        ["", "joint mAP at 10 cm", share("held-out-clips", "joint mAP at 10 cm")],
+        ["", "left and right swapped; facing the wrong way", "; ".join(swapped)],
+        ["", "hidden joints within 15 cm", share("held-out-clips", "hidden joints within 15 cm")],
+        [
+            "rendered rooms with furniture, one to three people, partly hidden",
+            "people missed; false people per frame",
+            f"{missed}; {false}",
+        ],
+        ["rendered rooms, one person lying on a bed or the floor", "people missed; visible joints within 10 cm", lying],
+    ]
+    return markdown_table(["frames", "figure", ""], rows)

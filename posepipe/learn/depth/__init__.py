@@ -1,0 +1,1 @@
+"""Random forests on depth differences, for body parts and joint votes."""

@@ -1,0 +1,218 @@
+"""Training of a depth forest: labelled frames to trees, level by level."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.frames import LabelledFrame
+from posepipe.learn.depth.binned_splits import BATCH_SAMPLES, BinnedSplits
+from posepipe.learn.depth.checkpoints import Checkpoints
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_file import as_stored
+from posepipe.learn.depth.pixel_sampling import Segmentation, sample_pixels, true_people
+from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.tree import Tree
+
+MEMORY_PROBES = 32
+"""Frames read to estimate the memory of a training run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestParameters:
+    """Parameters of forest training; the defaults are those of the shipped model.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 1 tree or 1 pixel per person.
+
+    Examples
+    --------
+    >>> from posepipe import ForestParameters
+    >>> from posepipe.learn.growing import GrowthRules
+    >>> small = ForestParameters(trees=1, growth=GrowthRules(max_depth=8, candidates=100))
+    >>> small.trees, small.pixels_per_person, small.growth.max_depth
+    (1, 300, 8)
+    """
+
+    trees: int = 3
+    pixels_per_person: int = 300
+    growth: GrowthRules = field(default_factory=GrowthRules)
+    offsets: OffsetRange = field(default_factory=OffsetRange)
+    symmetric: bool = True  #: also walk each tree as its mirror image, if the body has sides
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.trees < 1 or self.pixels_per_person < 1:
+            raise ValueError(
+                "a forest needs at least 1 tree and 1 pixel a person,"
+                f" got {self.trees} trees and {self.pixels_per_person} pixels"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingProgress:
+    """State of training after one level of a tree, for progress reports."""
+
+    tree: int
+    level: int
+    nodes: int  #: of the tree so far
+    leaves: int
+    open_samples: int  #: samples of nodes that are split further
+    samples: int
+    mean_gain: float  #: bits, mean over the splits of this level
+    seconds: float  #: duration of this level
+    done: float  #: share of the whole training, 0 to 1, estimated from the samples processed
+    done_by_level: float  #: share of this level
+
+
+def train_forest(
+    dataset: Sequence[LabelledFrame],
+    parameters: ForestParameters,
+    body: BodyDefinition | None = None,
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    checkpoints: Checkpoints | None = None,
+    on_frame: Callable[[], object] = lambda: None,
+    segmentation: Segmentation = true_people,
+) -> DepthForest:
+    """Train a forest. Tree t of T is grown on the frames t, t + T, t + 2T ...
+
+    Parameters
+    ----------
+    dataset : labelled frames; a `Dataset` reads them on demand
+    parameters : ForestParameters
+    body : of the labels; None = that of the dataset
+    on_level : called after every level
+    checkpoints : stores every level on disk, and resumes an interrupted run
+    on_frame : called after every frame that is read
+    segmentation : segments of a frame that are classified separately
+
+    Returns
+    -------
+    DepthForest
+
+    Raises
+    ------
+    ValueError
+        When there are fewer frames than trees, or no person in them.
+
+    Examples
+    --------
+    A body of two parts, an upper half nearer than a lower half:
+
+    >>> import numpy as np
+    >>> from posepipe import DepthFrame, ForestParameters, Intrinsics, LabelledFrame, train_forest
+    >>> from posepipe.body import BodyDefinition
+    >>> from posepipe.learn.growing import GrowthRules
+    >>> body = BodyDefinition("toy", ("top", "bottom"), ("middle",), {})
+    >>> depth_m, parts = np.full((24, 16), 2.0, np.float32), np.full((24, 16), 1, np.uint8)
+    >>> depth_m[12:], parts[12:] = 2.3, 2
+    >>> depth = DepthFrame(depth_m, Intrinsics(fx=40.0, fy=40.0, cx=7.5, cy=11.5))
+    >>> joints_m, visible = np.array([[[0, 0, 2.2]]], np.float32), np.ones((1, 1), bool)
+    >>> frame = LabelledFrame(depth, parts, (parts > 0).astype(np.uint8), joints_m, visible)
+    >>> parameters = ForestParameters(trees=1, growth=GrowthRules(max_depth=4, candidates=50), symmetric=False)
+    >>> forest = train_forest([frame], parameters, body)
+    >>> found = forest.predict(depth_m, depth_m > 0, depth.intrinsics)
+    >>> labels = found.values.argmax(axis=1).reshape(24, 16)
+    >>> bool((labels == parts).mean() > 0.9)
+    True
+    """
+    if len(dataset) < parameters.trees:
+        raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
+    body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
+    grown = [
+        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation)
+        for tree in range(parameters.trees)
+    ]
+    trees, tables = [as_stored(t) for t, _ in grown], [o for _, o in grown]
+    return DepthForest(trees, tables, body, parameters.symmetric and body.has_sides)
+
+
+def train_tree(
+    dataset: Sequence[LabelledFrame],
+    parameters: ForestParameters,
+    body: BodyDefinition,
+    tree: int,
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    checkpoints: Checkpoints | None = None,
+    on_frame: Callable[[], object] = lambda: None,
+    segmentation: Segmentation = true_people,
+) -> tuple[Tree, np.ndarray]:
+    """Grow one tree of a forest; other parameters are those of `train_forest`.
+
+    Parameters
+    ----------
+    tree : int, number of the tree, from 0
+
+    Returns
+    -------
+    tree : Tree
+    offsets : float32 (F, 2, 2), metres, its feature table
+    """
+    growth = checkpoints.load(tree) if checkpoints else None
+    if growth is not None and growth.finished:
+        return finish(growth)
+    own = range(tree, len(dataset), parameters.trees)
+    seed = (parameters.seed, tree)
+    samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, seed, segmentation)
+    finder = BinnedSplits(DepthResponses(samples, parameters.offsets), samples.label, body.n_classes)
+    growth = growth or start_growth(len(finder))
+    while not growth.finished:
+        started = time.monotonic()
+        gain = grow_level(growth, finder, parameters.growth, (*seed, 1))
+        if checkpoints:
+            checkpoints.save(tree, growth)
+        before, after = (
+            (tree + _share_done(done, len(finder), parameters.growth)) / parameters.trees
+            for done in (growth.level - 1, growth.level)
+        )
+        on_level(
+            TrainingProgress(
+                tree=tree,
+                level=growth.level - 1,
+                nodes=growth.n_nodes,
+                leaves=growth.n_leaves,
+                open_samples=len(growth.order),
+                samples=len(finder),
+                mean_gain=gain,
+                seconds=time.monotonic() - started,
+                done=after,
+                done_by_level=after - before,
+            )
+        )
+    return finish(growth)
+
+
+def memory_needed(
+    dataset: Sequence[LabelledFrame], parameters: ForestParameters, segmentation: Segmentation = true_people
+) -> int:
+    """Estimate the peak memory of training, bytes, from a few frames: images, pixels and one batch of bins."""
+    rows = range(0, len(dataset), max(1, len(dataset) // MEMORY_PROBES))
+    probed_frames = _each(dataset, rows, lambda: None)
+    probe = sample_pixels(probed_frames, parameters.pixels_per_person, (parameters.seed,), segmentation)
+    arrays = (probe.images, probe.image, probe.pixel, probe.scale, probe.label)
+    partition = 40 * len(probe.label)  # order, its sort and the children, while a level is partitioned
+    frames = -(-len(dataset) // parameters.trees)
+    # twice the arrays: they are collected frame by frame, then concatenated
+    bytes_a_frame = (2 * sum(a.nbytes for a in arrays) + partition) / len(rows)
+    return int(frames * bytes_a_frame + BATCH_SAMPLES * parameters.growth.candidates)
+
+
+def _each(
+    dataset: Sequence[LabelledFrame], rows: Iterable[int], on_frame: Callable[[], object]
+) -> Iterator[tuple[int, LabelledFrame]]:
+    for row in rows:
+        yield row, dataset[row]
+        on_frame()
+
+
+def _share_done(levels: int, samples: int, rules: GrowthRules) -> float:
+    """Share of a tree's work done after some levels: each takes all samples, or ``split_samples`` per node if fewer."""
+    work = [min(2**level * rules.split_samples, samples) for level in range(rules.max_depth + 1)]
+    return sum(work[:levels]) / sum(work)

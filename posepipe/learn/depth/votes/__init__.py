@@ -1,0 +1,1 @@
+"""Votes of the leaves for joints."""

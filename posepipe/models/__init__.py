@@ -1,0 +1,1 @@
+"""Trained models: object, file, card and registry of the shipped ones."""

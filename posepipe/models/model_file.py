@@ -1,0 +1,167 @@
+"""Model file: one `.npz` of named, versioned sections and a JSON header, never pickled.
+
+Arrays are named ``SECTION/NAME``. The header lists the sections with their versions, the body definition, the rules
+of the probes and the metadata of the model. A reader ignores an unknown section, unless the header marks it as
+required. New sections therefore need no new format. Files of versions 1 to 4, without sections, still load.
+docs/reference/formats.md describes the file.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import FormatError
+from posepipe.io.files import disk_errors
+from posepipe.io.npz import read_npz, write_npz
+from posepipe.joints.joint_parameters import JointParameters
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_file import PROBE_RULES, forest_from_arrays, forest_to_arrays
+from posepipe.learn.depth.votes.leaf_votes import LeafVotes
+from posepipe.models.joint_sections import (
+    joints_from_arrays,
+    joints_to_arrays,
+    refinement_from_arrays,
+    refinement_to_arrays,
+)
+
+FORMAT = "posepipe-forest"
+VERSION = 5
+"""Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
+SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1}
+"""Sections that this program reads and writes, each with its version."""
+_STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
+_VOTE_ARRAYS = tuple(LeafVotes.__dataclass_fields__)
+_OLD_NAMES = {"refine_certainty": "refinement/fusion_weights"}
+_OLD_PREFIXES = {"votes_": "votes/", "joints_": "joints/", "refine_": "refinement/"}
+
+
+class StoredModel(NamedTuple):
+    """Content of a model file."""
+
+    forest: DepthForest
+    joint_parameters: JointParameters
+    votes: tuple[LeafVotes, ...]  #: one a tree, or none
+    metadata: dict[str, Any]  #: history and figures: the header without the fields that describe the file
+
+
+def write_model(path: str | Path, model: StoredModel) -> None:
+    """Write a model file in one step; an interrupted write leaves no partial file."""
+    forest, parameters = model.forest, model.joint_parameters
+    sections = {
+        "forest": forest_to_arrays(forest),
+        "votes": {f"{name}_{k}": getattr(own, name) for k, own in enumerate(model.votes) for name in _VOTE_ARRAYS},
+        "joints": joints_to_arrays(parameters),
+        "refinement": refinement_to_arrays(parameters.refinement),
+    }
+    header = {
+        **model.metadata,
+        "format": FORMAT,
+        "version": VERSION,
+        "sections": {name: {"version": SECTIONS[name]} for name, arrays in sections.items() if arrays},
+        "body": forest.body.to_dict(),
+        "probes": PROBE_RULES,
+        "trees": len(forest.trees),
+        "joints_from": parameters.method,
+        "symmetric": forest.symmetric,
+    }
+    arrays = {f"{section}/{name}": array for section, own in sections.items() for name, array in own.items()}
+    with disk_errors(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_npz(path, {"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays})
+
+
+def is_model_file(path: str | Path) -> bool:
+    """Whether a file is a zip that contains the header and the trees of a model; it may still be damaged."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+    return "header.npy" in names and bool({"feature_0.npy", "forest/feature_0.npy"} & names)
+
+
+def read_model(path: str | Path) -> StoredModel:
+    """Read a model file of any version.
+
+    Raises
+    ------
+    FormatError
+        When it is missing, truncated, of a newer version, or its sections do not match.
+    """
+    path = Path(path)
+    arrays = read_npz(path, "a posepipe model")
+    try:
+        header = json.loads(arrays["header"].tobytes().decode())
+        _check_header(path, header)
+        _check_sections(path, header)
+        sections = _by_section(arrays, header["version"])
+        body = BodyDefinition.from_dict(header["body"])
+        symmetric = header.get("symmetric", False) is True
+        forest = forest_from_arrays(sections["forest"], header["trees"], body, symmetric)
+        refinement = refinement_from_arrays(sections["refinement"])
+        method = header.get("joints_from", "parts")
+        parameters = joints_from_arrays(sections["joints"], method, refinement, body)
+        metadata = {name: value for name, value in header.items() if name not in _STRUCTURE}
+        return StoredModel(forest, parameters, _read_votes(sections["votes"], forest), metadata)
+    except KeyError as error:
+        raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
+    except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise FormatError(path, f"a damaged posepipe model: {error}") from None
+
+
+def _check_header(path: Path, header: Any) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FormatError(path, f"not a posepipe model: its header does not say {FORMAT!r}")
+    if header["version"] > VERSION:
+        raise FormatError(path, f"model version {header['version']}, this posepipe reads up to {VERSION}; update it")
+    if header["probes"] != PROBE_RULES:
+        raise FormatError(path, f"probe rules {header['probes']}, this posepipe knows {PROBE_RULES}")
+    if not 1 <= header["trees"] <= 1000:
+        raise FormatError(path, f"wanted 1 to 1000 trees, the header says {header['trees']}")
+
+
+def _check_sections(path: Path, header: Mapping[str, Any]) -> None:
+    """Raise FormatError for a required section that is unknown, or a section of a newer version."""
+    for name, section in header.get("sections", {}).items():
+        known = SECTIONS.get(name)
+        if known is None and section.get("required", False):
+            raise FormatError(
+                path, f"the model needs its section {name!r}, which this posepipe does not know; update it"
+            )
+        if known is not None and section["version"] > known:
+            raise FormatError(
+                path, f"section {name!r} of version {section['version']}, this posepipe reads up to {known}; update it"
+            )
+
+
+def _by_section(arrays: Mapping[str, np.ndarray], version: int) -> dict[str, dict[str, np.ndarray]]:
+    """Group arrays by section and name; unknown sections are ignored."""
+    sections: dict[str, dict[str, np.ndarray]] = {name: {} for name in SECTIONS}
+    for stored, array in arrays.items():
+        section, _, name = (stored if version >= 5 else _name_since_5(stored)).partition("/")
+        if section in sections:
+            sections[section][name] = array
+    return sections
+
+
+def _name_since_5(name: str) -> str:
+    """Name since version 5 of an array of an older file."""
+    if name in _OLD_NAMES:
+        return _OLD_NAMES[name]
+    for old, new in _OLD_PREFIXES.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name if name == "header" else f"forest/{name}"
+
+
+def _read_votes(arrays: Mapping[str, np.ndarray], forest: DepthForest) -> tuple[LeafVotes, ...]:
+    if not arrays:
+        return ()
+    votes = range(len(forest.trees))
+    return tuple(LeafVotes(*(arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS)) for k in votes)

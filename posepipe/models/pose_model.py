@@ -1,0 +1,94 @@
+"""Trained model of one body: forest, leaf votes, joint parameters and metadata; immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import FormatError
+from posepipe.joints.joint_parameters import JointParameters
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.votes.leaf_votes import LeafVotes
+from posepipe.learn.depth.voting_forest import VotingForest
+from posepipe.models.model_file import StoredModel, read_model, write_model
+from posepipe.models.registry import model_path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoseModel:
+    """Forest, leaf votes, joint parameters and metadata of one model. Immutable: training returns a new one.
+
+    Raises
+    ------
+    ValueError
+        When the votes do not match the forest, or the joint parameters need votes and there are none.
+
+    Examples
+    --------
+    >>> from posepipe import PoseModel
+    >>> model = PoseModel.load("person")
+    >>> model.body.name, len(model.body.joints), len(model.votes)
+    ('human', 20, 3)
+    """
+
+    forest: DepthForest  #: labels pixels with body parts
+    joint_parameters: JointParameters  #: of mean shift, prior and refinement
+    votes: tuple[LeafVotes, ...] = ()  #: one a tree, or none
+    metadata: Mapping[str, Any] = field(default_factory=dict)  #: history and figures, plain data; read-only
+
+    def __post_init__(self) -> None:
+        if len(self.votes) not in (0, len(self.forest.trees)):
+            raise ValueError(
+                f"a forest of {len(self.forest.trees)} trees needs votes for each or none, got {len(self.votes)}"
+            )
+        for tree, own in zip(self.forest.trees, self.votes, strict=False):
+            own.check(tree.n_leaves, len(self.body.joints))
+        if self.joint_parameters.method != "parts" and not self.votes:
+            method = self.joint_parameters.method
+            raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
+        object.__setattr__(self, "votes", tuple(self.votes))
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    @classmethod
+    def of(cls, forest: DepthForest) -> PoseModel:
+        """Make a model from a forest alone: untrained joint parameters, no votes."""
+        return cls(forest, JointParameters.default(forest.body))
+
+    @property
+    def body(self) -> BodyDefinition:
+        """Body definition of the forest."""
+        return self.forest.body
+
+    def classifier(self) -> VotingForest:
+        """Make a classifier from the forest and its votes."""
+        return VotingForest(self.forest, self.votes)
+
+    def with_metadata(self, **fields: Any) -> PoseModel:
+        """Return the model with some fields of its metadata added or replaced; None removes a field."""
+        merged = {**self.metadata, **fields}
+        return replace(self, metadata={name: value for name, value in merged.items() if value is not None})
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file in one step."""
+        write_model(path, StoredModel(self.forest, self.joint_parameters, self.votes, dict(self.metadata)))
+
+    @classmethod
+    def load(cls, model: str | Path) -> PoseModel:
+        """Read a shipped model, by name, or a model file.
+
+        Raises
+        ------
+        PosepipeError
+            When no model has that name or path.
+        FormatError
+            When the file is no model, or its sections do not match.
+        """
+        path = model_path(model)
+        try:
+            return cls(*read_model(path))
+        except ValueError as error:
+            raise FormatError(path, f"a damaged posepipe model: {error}") from None

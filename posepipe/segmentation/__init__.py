@@ -1,0 +1,1 @@
+"""Which pixels are people: planes, connected components, background, person filter."""

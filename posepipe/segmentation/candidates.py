@@ -1,0 +1,24 @@
+"""Candidates: groups of pixels that may be people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.camera import Plane
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Groups of pixels that may be people; later stages decide."""
+
+    labels: np.ndarray  #: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate
+    person_sized: np.ndarray  #: bool (H, W), pixels of candidates no larger than a person
+    floor: Plane | None = None  #: None = not in view, or not searched for
+
+    def masks(self) -> Iterator[np.ndarray]:
+        """Yield the pixels of each candidate, bool (H, W)."""
+        for number in range(1, int(self.labels.max(initial=0)) + 1):
+            yield self.labels == number

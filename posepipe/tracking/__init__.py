@@ -1,0 +1,1 @@
+"""Tracking: persistent ids, and optional smoothing."""

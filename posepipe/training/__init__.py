@@ -1,0 +1,1 @@
+"""Training of a model: forest, votes, joint parameters."""

@@ -1,0 +1,147 @@
+"""Kernels that find candidates and draw labels."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from posepipe.camera import Intrinsics, Plane
+from posepipe.parts import PartProbabilities
+from posepipe.segmentation.connected_components import find_components, find_contacts, keep_large, measure_components
+from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.segmentation.plane_detection import before_planes, find_planes, surface_cells
+from tests.kernels.kernel import Kernel
+from tests.reference.segmentation import connected_components as naive_connected_components
+from tests.reference.segmentation import label_map as naive_label_map
+from tests.reference.segmentation import pixel_grid as naive_pixel_grid
+from tests.reference.segmentation import plane_detection as naive_plane_detection
+from tests.support import random_inputs, rooms
+
+
+def _mask(rng, size):
+    return SimpleNamespace(mask=random_inputs.depth_image(rng, size, size * 4 // 3)[1])
+
+
+def _components(rng, size):
+    depth_m, mask = random_inputs.depth_image(rng, size, size * 4 // 3)
+    mask &= depth_m > 0
+    camera = Intrinsics(140.0, 150.0, 79.5, 59.5)
+    components, count = find_components(depth_m, mask)
+    plane = Plane((0.0, -0.8, -0.6), 1.9)
+    return SimpleNamespace(
+        depth_m=depth_m,
+        mask=mask,
+        components=components,
+        count=count,
+        intrinsics=camera,
+        camera=(camera.fx, camera.fy, camera.cx, camera.cy),
+        planes=(plane, Plane((0.6, 0.0, -0.8), 2.5)),
+    )
+
+
+def _room(rng, size):
+    camera = rooms.CAMERA.scaled(size / rooms.SHAPE[0])
+    depth_m = rooms.with_box(rooms.empty_room(15), (0.2, 0.1, 2.5), (0.5, 1.2))
+    depth_m += (0.0016 * depth_m**2 * rng.normal(size=depth_m.shape)).astype(np.float32)
+    step = rooms.SHAPE[0] // size
+    return SimpleNamespace(
+        depth_m=np.ascontiguousarray(depth_m[::step, ::step]),
+        intrinsics=camera,
+        camera=(camera.fx, camera.fy, camera.cx, camera.cy),
+    )
+
+
+def _drawn_labels(rng, size):
+    stride = (3, 2)
+    mask = rng.random((91, 101)) < 0.6  # cells at the end are cut
+    pixels = pixels_of(mask, stride)
+    pixels = pixels[np.sort(rng.permutation(len(pixels))[:size])]
+    values = rng.dirichlet(np.full(5, 0.3), len(pixels)).astype(np.float32)
+    values[::7, 1:] = 0  # no person's
+    values[3::11] = values[3::11][:, [0, 2, 2, 3, 4]]  # two parts are as likely
+    return SimpleNamespace(parts=PartProbabilities(pixels, values, stride), mask=mask)
+
+
+KERNELS = (
+    Kernel(
+        "find_components",
+        lambda i: find_components(i.depth_m, i.mask),
+        lambda i: naive_connected_components.find_components(i.depth_m, i.mask),
+        _components,
+        size=90,
+        may_differ=0.01,
+        reason="exact but for a jump that float32 rounds to the other side",
+    ),
+    Kernel(
+        "measure_components",
+        lambda i: measure_components(i.components, i.count, i.depth_m, i.intrinsics),
+        lambda i: naive_connected_components.measure_components(i.components, i.count, i.depth_m, *i.camera),
+        _components,
+        size=90,
+        tolerance=1e-5,
+        reason="squares of float32 metres",
+    ),
+    Kernel(
+        "keep_large",
+        lambda i: keep_large(i.components, i.count, i.depth_m, i.intrinsics, 1.9e-4),
+        lambda i: naive_connected_components.keep_large(i.components, i.count, i.depth_m, *i.camera[:2], 1.9e-4),
+        _components,
+        size=60,
+    ),
+    Kernel(
+        "find_contacts",
+        lambda i: find_contacts(i.components, i.count, i.depth_m, 6),
+        lambda i: naive_connected_components.find_contacts(i.components, i.count, i.depth_m, 6),
+        _components,
+        size=90,
+        tolerance=1e-6,
+        reason="float32 metres",
+    ),
+    Kernel(
+        "surface_cells",
+        lambda i: surface_cells(i.depth_m, i.intrinsics, 4),
+        lambda i: naive_plane_detection.surface_cells(i.depth_m, *i.camera, 4),
+        _room,
+        size=120,
+        tolerance=(1e-4, 5e-3, 1e-4),
+        reason="float32; a normal is a difference of neighbours",
+    ),
+    Kernel(
+        "find_planes",
+        lambda i: np.array([(*plane.normal, plane.distance_m) for plane in find_planes(i.depth_m, i.intrinsics)]),
+        lambda i: np.array(
+            [(*normal, distance) for normal, distance in naive_plane_detection.find_planes(i.depth_m, *i.camera, 2)]
+        ),
+        _room,
+        size=120,
+        tolerance=2e-3,
+        reason="float32; a cell at the tolerance falls on either side",
+    ),
+    Kernel(
+        "before_planes",
+        lambda i: before_planes(i.depth_m, i.intrinsics, i.planes),
+        lambda i: naive_plane_detection.before_planes(i.depth_m, *i.camera, i.planes),
+        _components,
+        size=90,
+        may_differ=0.03,
+        reason="float32: a reading as far off as the tolerance falls on either side",
+    ),
+    Kernel(
+        "draw_labels",
+        lambda i: draw_labels(i.parts, i.mask),
+        lambda i: naive_label_map.draw_labels(i.parts.pixels, i.parts.values, i.parts.stride, i.mask),
+        _drawn_labels,
+        size=700,
+        tolerance=0,
+        reason="exact",
+    ),
+    Kernel(
+        "pixels_of",
+        lambda i: pixels_of(i.mask, (3, 2)),
+        lambda i: naive_pixel_grid.pixels_of(i.mask, (3, 2)),
+        _mask,
+        size=60,
+    ),
+)

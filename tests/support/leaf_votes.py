@@ -1,0 +1,44 @@
+"""Votes of leaves made by hand, and pixels that cast them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posepipe.learn.depth.votes.leaf_votes import OFFSET_STEP_M, LeafVotes
+
+AREA_M2 = 1e-4
+"""Of a pixel."""
+
+
+def leaf_votes(offsets, weights) -> LeafVotes:
+    """A vote node for each leaf: offsets (L, J, K, 3) in steps, weights (L, J, K) of 255."""
+    return LeafVotes(np.arange(len(weights), dtype=np.int32), np.array(offsets, np.int8), np.array(weights, np.uint8))
+
+
+TWO_LEAVES = leaf_votes([[[[20, 0, 0]]], [[[0, 40, 0]]]], [[[255]], [[51]]])
+"""The joint lies 0.1 m right of the pixels of leaf 0, and 0.2 m below those of leaf 1."""
+
+
+def noisy_voters(rng: np.random.Generator, n_pixels: int = 300):
+    """Pixels round three joints, with votes of three trees that err by centimetres.
+
+    Returns
+    -------
+    points (N, 3), areas (N,), leaves (N, 3), LeafVotes of three trees, joints (3, 3)
+    """
+    joints = np.array([[0, 0, 2], [0.8, 0.1, 2.3], [-0.7, 0.6, 2.1]])
+    home = rng.integers(3, size=n_pixels)
+    offset = rng.integers(-40, 41, (n_pixels, 3))
+    points = joints[home] - offset * OFFSET_STEP_M
+    trees = []
+    for _ in range(3):  # a leaf a pixel
+        offsets, weights = np.zeros((n_pixels, 3, 2, 3)), np.zeros((n_pixels, 3, 2))
+        offsets[np.arange(n_pixels), home, 0] = offset + rng.integers(-2, 3, (n_pixels, 3))
+        weights[np.arange(n_pixels), home, 0] = rng.integers(100, 256, n_pixels)
+        stray = rng.random(n_pixels) < 0.1
+        offsets[stray, 2, 1] = 120
+        weights[stray, 2, 1] = 90
+        trees.append(leaf_votes(offsets, weights))
+    leaves = np.repeat(np.arange(n_pixels)[:, None], 3, 1).astype(np.int32)
+    area = rng.uniform(0.5, 1.5, n_pixels).astype(np.float32) * np.float32(AREA_M2)
+    return points.astype(np.float32), area, leaves, trees, joints

@@ -1,0 +1,121 @@
+"""The pipeline and its stages: what they remember from frame to frame, and what a reset forgets."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from posepipe.frames import DepthFrame
+from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.growing import GrowthRules
+from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import STAGES, Pipeline
+from posepipe.results import FrameResult
+from posepipe.segmentation.background_model import SEEN_FRAMES
+from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.training.fit_joints import fit_joint_parameters
+from tests.support.toy_person import TOY, toy_frame, toy_frames
+
+
+@pytest.fixture(scope="module")
+def model() -> PoseModel:
+    parameters = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
+    forest = train_forest(toy_frames(16), parameters, TOY)
+    with pytest.warns(UserWarning, match="joint parameters from"):
+        return PoseModel(forest, fit_joint_parameters(forest, toy_frames(20, first=200)))
+
+
+def whole_pipeline(model: PoseModel) -> Pipeline:
+    pipeline = Pipeline.from_model(model)
+    pipeline.smoother = OneEuroSmoother()
+    return pipeline
+
+
+def person_frames(count: int, seed: int = 30) -> list[DepthFrame]:
+    """A person who moves to the side by a centimetre a frame."""
+    depth = toy_frame(seed).depth
+    return [
+        replace(depth, intrinsics=replace(depth.intrinsics, cx=depth.intrinsics.cx - 0.3 * k), timestamp_s=k / 30)
+        for k in range(count)
+    ]
+
+
+def wall_frames(count: int, seed: int = 30) -> list[DepthFrame]:
+    """A wall at the distance of that person."""
+    depth = toy_frame(seed).depth
+    wall_m = np.full_like(depth.depth_m, np.median(depth.depth_m[depth.depth_m > 0]))
+    return [replace(depth, depth_m=wall_m, timestamp_s=1 + k / 30) for k in range(count)]
+
+
+def found(results: list[FrameResult]) -> list[list[tuple]]:
+    return [
+        [
+            (track.id, track.pose.names, track.pose.joints_m.tolist(), track.pose.confidences.tolist())
+            for track in r.people
+        ]
+        for r in results
+    ]
+
+
+@pytest.mark.parametrize("tracking", [True, False])
+@pytest.mark.parametrize("foreground", ["auto", "none"])
+def test_every_stage_answers_its_call_and_a_reset(model, tracking, foreground):
+    pipeline = Pipeline.from_model(model, tracking, foreground)
+    pipeline.smoother = OneEuroSmoother()
+    for stage, own in pipeline.stages():
+        assert own is getattr(pipeline, stage.field)
+        assert callable(getattr(own, stage.call))
+        own.reset()
+
+
+def test_stages_are_fields_of_the_pipeline_each_named_once():
+    names = [stage.field for stage in STAGES]
+    assert len(set(names)) == len({stage.title for stage in STAGES}) == len(STAGES)
+    assert set(names) == {field.name for field in fields(Pipeline)} - {"max_people", "extrinsics"}
+
+
+def test_stages_that_are_none_are_left_out(model):
+    pipeline = Pipeline.from_model(model, foreground="none")
+    assert pipeline.head_split is pipeline.smoother is None
+    assert [stage.field for stage, _ in pipeline.stages()] == [
+        stage.field for stage in STAGES if stage.field not in ("head_split", "smoother")
+    ]
+
+
+def test_after_a_reset_a_recording_gives_what_a_new_one_would(model):
+    used, new = whole_pipeline(model), whole_pipeline(model)
+    recording = person_frames(5)
+    for frame in (*person_frames(4, seed=33), *wall_frames(SEEN_FRAMES + 1)):
+        used.step(frame)
+    assert not used.step(recording[0]).people  # they are at the distance of the background
+    used.reset()
+    again, wanted = ([each.step(frame) for frame in recording] for each in (used, new))
+    assert found(again) == found(wanted)
+    assert [[track.id for track in result.people] for result in again] == [[1]] * 5
+    for one, other in zip(again, wanted, strict=True):
+        np.testing.assert_array_equal(one.parts, other.parts)
+
+
+def test_pipelines_of_one_model_share_no_memory(model):
+    first, second = whole_pipeline(model), whole_pipeline(model)
+    for frame in wall_frames(SEEN_FRAMES + 1):
+        first.step(frame)
+    assert len(second.step(person_frames(1)[0]).people) == 1
+
+
+def test_an_unknown_foreground_is_refused(model):
+    with pytest.raises(ValueError, match="foreground must be one of auto, none, got 'sky'"):
+        Pipeline.from_model(model, foreground="sky")
+
+
+def test_a_pipeline_of_a_file_is_that_of_its_model(model, tmp_path):
+    model.save(tmp_path / "toy.npz")
+    frame = person_frames(1)[0]
+    results = [
+        pipeline.step(frame)
+        for pipeline in (Pipeline.load(tmp_path / "toy.npz"), Pipeline.from_model(PoseModel.load(tmp_path / "toy.npz")))
+    ]
+    assert found(results[:1]) == found(results[1:])
+    assert results[0].people
