@@ -6,42 +6,46 @@ import argparse
 import importlib
 import logging
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 from tqdm import tqdm
 
-from apps.arguments import as_typed
-from apps.progress import was_interrupted, watch_for_interrupt
-from apps.usage import CommandParser
+from apps.options.parser import CommandParser
+from apps.terminal.interrupts import was_interrupted, watch_for_interrupt
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
 COMMANDS = ("demo", "run", "record", "convert", "view", "info", "synth", "train", "evaluate", "bench")
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
+INTERRUPTED = 128 + 2
+"""Exit code after Ctrl-C, as shells show it."""
 CLOSED_PIPE = 128 + 13
-"""Exit code when whoever read our output has left: what a shell shows of a program that SIGPIPE ended."""
+"""Exit code when the reader of our output has left, as shells show a program that SIGPIPE ended."""
 
 
-def _command(name: str) -> ModuleType:
+def command_module(name: str) -> ModuleType:
+    """Return the module of a command."""
     return importlib.import_module(f"apps.{name}")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; commands import what they need when they run, so that help is quick."""
+    """Build the parser of all commands; each imports what it needs when it runs, which keeps --help quick."""
     parser = CommandParser(
-        prog="posepipe", description="3D body joints from any depth camera, on a CPU, from depth alone."
+        prog="posepipe", description="Find people's 3D joints in the frames of any depth camera, on a CPU."
     )
     parser.add_argument("--version", action="version", version=f"posepipe {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in COMMANDS:
-        module = _command(name)
+        module = command_module(name)
         sub = commands.add_parser(
             name,
             help=module.HELP,
-            description=module.HELP,
+            description=f"{module.HELP[0].upper()}{module.HELP[1:]}.",
             epilog="examples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -53,21 +57,38 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; it finds in ``args.typed`` what was typed.
 
-    Returns the exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C, 141 when nobody read on.
+    Parameters
+    ----------
+    arguments : words of the command line; None = those of this process
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C, 141 when the reader of the output left.
     """
     try:
         status = _run(arguments)
-        sys.stdout.flush()  # here, where it can be answered, not while Python ends
+        sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while Python ends
         return status
     except KeyboardInterrupt:
         return _stopped()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still unwritten goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discards what is not yet written
         return CLOSED_PIPE
 
 
+def as_typed(arguments: Sequence[str]) -> str:
+    """Return the command line with every path reduced to its last name, because it goes into shared files."""
+    return shlex.join(["posepipe", *map(_last_name, arguments)])
+
+
+def _last_name(argument: str) -> str:
+    option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
+    return option + equals + (Path(value).name or value)
+
+
 class _BesideBars(logging.Handler):
-    """Lines on standard error that do not run into a progress bar."""
+    """Log lines on standard error that do not run into a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         tqdm.write(self.format(record), sys.stderr)
@@ -80,7 +101,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     watch_for_interrupt()
     warnings.showwarning = lambda message, *rest: tqdm.write(f"posepipe: warning: {message}", sys.stderr)
     try:
-        _command(args.command).run(args)
+        command_module(args.command).run(args)
     except (KeyboardInterrupt, Exception) as error:
         if isinstance(error, KeyboardInterrupt) or was_interrupted():  # the compiler may turn Ctrl-C into its own error
             return _stopped()
@@ -95,11 +116,11 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _stopped() -> int:
     print("posepipe: stopped; what was finished is kept", file=sys.stderr)
-    return 130
+    return INTERRUPTED
 
 
 def _closed_pipe(error: BaseException | None) -> BrokenPipeError | None:
-    """The closed pipe that an error comes from, if it does: results may go to standard output as to any file."""
+    """Return the closed pipe that caused an error, if one did: results may go to standard output as to any file."""
     while error is not None and not isinstance(error, BrokenPipeError):
         error = error.__cause__
     return error

@@ -3,81 +3,116 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-HELP = "run the shipped model on the shipped recording: a table, results.jsonl, pictures and a video"
+if TYPE_CHECKING:
+    import numpy as np
+
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.sinks import FrameSink
+    from posepipe.sinks.files.json_lines import Results
+
+HELP = "run the shipped model on the shipped recording: prints a table, writes results.jsonl, images and a video"
 EXAMPLES = ("posepipe demo", "posepipe demo --out /tmp/demo")
 RECORDING = Path(__file__).parent / "data" / "walk.mcap"
-"""A rendered person who walks, with Kinect v1 noise, and the truth to compare with."""
+"""A rendered person who walks, with Kinect v1 noise and the true joints."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=Path("posepipe-demo"), metavar="DIR", help="default: posepipe-demo")
+    """Add the options of the command."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("posepipe-demo"),
+        metavar="DIR",
+        help="folder to write (default: posepipe-demo)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    import numpy as np
-
-    from apps.progress import ProgressBar
-    from posepipe.frames import LabelledFrame
+    """Find the person in the shipped recording, and compare their joints with the true ones."""
+    from apps.terminal.progress import ProgressBar
     from posepipe.io.files import disk_errors
-    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity, model_path
     from posepipe.pipeline import Pipeline
-    from posepipe.recording import RecordingReader
-    from posepipe.sinks import FrameSink
-    from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
-    from posepipe.sinks.images.pictures import PictureSink, VideoSink
-    from posepipe.sinks.many import CountingSink, ManySinks
+    from posepipe.sinks.counting import CountingSink
+    from posepipe.sinks.fan_out import FanOutSink
+    from posepipe.sinks.files.json_lines import read_results
     from posepipe.sources import open_source
 
     with disk_errors(args.out):
         args.out.mkdir(parents=True, exist_ok=True)
     path = model_path("person")
-    forest = DepthForest.load(path)
+    model = PoseModel.load(path)
     source = open_source(RECORDING)
-    results = args.out / "results.jsonl"
-    print("the first run on a machine compiles its kernels, for a minute or two")
+    print("the first run on a machine compiles the kernels, which takes a minute or two")
     with ProgressBar(source.frame_count, "demo", "frames") as bar:
-        sinks: list[FrameSink] = [
-            JsonLinesSink(results, forest.body.joints, source=RECORDING.name, model=model_identity(path)),
-            PictureSink(args.out / "pictures", forest.body),
-            VideoSink(args.out / "demo.mp4", forest.body),
-            CountingSink(bar.update),
-        ]
-        Pipeline.from_forest(forest).run(source, ManySinks(sinks))
-    with RecordingReader(RECORDING) as truth:
-        true_joints = np.array([frame.joints_m[0] for frame in truth if isinstance(frame, LabelledFrame)])
-    print(joint_table(read_results(results), forest.body.joints, true_joints))
+        sinks = [*_sinks(args.out, model, model_identity(path)), CountingSink(bar.update)]
+        Pipeline.from_model(model).run(source, FanOutSink(sinks))
+    results = read_results(args.out / "results.jsonl")
+    print(joint_table(results, model.body.joints, _true_joints_m()))
     print(f"\nresults.jsonl, demo.mp4 and pictures/ are in {args.out}")
 
 
-def joint_table(results, joints, true_joints_m) -> str:
-    """Where each joint is in the last frame, how sure, and how far off over all frames.
+def joint_table(results: Results, joints: Sequence[str], true_joints_m: np.ndarray) -> str:
+    """Return a table of the joints in the last frame, with their mean errors over all frames.
 
-    ``true_joints_m`` is float (N, J, 3), metres.
+    Parameters
+    ----------
+    results : of every frame of the recording
+    joints : names of the joints, in the order of ``true_joints_m``
+    true_joints_m : float (N, J, 3), metres
     """
+    lines = [
+        f"x, y, z and confidence of each joint in frame {results.frames[-1].frame}, the last one;",
+        f"share of the {len(results.frames)} frames in which it was found, and its mean distance from the truth",
+        "",
+        f"{'joint':16s}{'x':>8s}{'y':>8s}{'z m':>8s}{'confidence':>12s}{'found':>8s}{'mean error':>12s}",
+    ]
+    return "\n".join(lines + [_joint_row(results, joint, true_joints_m[:, j]) for j, joint in enumerate(joints)])
+
+
+def _joint_row(results: Results, joint: str, true_m: np.ndarray) -> str:
+    """Return the row of one joint, whose true places in all frames are ``true_m``, float (N, 3), metres."""
     import numpy as np
 
-    lines = [
-        f"where the joints are in frame {results.frames[-1].frame}, the last one, and how sure that is;",
-        f"in how many of the {len(results.frames)} frames each was found, and how far from the truth on average",
-        "",
+    found = [
+        (frame.frame, frame.people[0].pose.joints[joint])
+        for frame in results.frames
+        if frame.people and joint in frame.people[0].pose.joints
     ]
-    lines += [f"{'joint':16s}{'x':>8s}{'y':>8s}{'z m':>8s}{'confidence':>12s}{'found':>8s}{'mean error':>12s}"]
-    for row, joint in enumerate(joints):
-        found = [
-            (frame.frame, frame.people[0].pose.joints[joint])
-            for frame in results.frames
-            if frame.people and joint in frame.people[0].pose.joints
-        ]
-        if not found:
-            lines.append(f"{joint:16s}{'never found':>24s}")
-            continue
-        errors = [np.linalg.norm(np.subtract(j.xyz_m, true_joints_m[i, row])) for i, j in found]
-        x, y, z = found[-1][1].xyz_m
-        lines.append(
-            f"{joint:16s}{x:8.3f}{y:8.3f}{z:8.3f}{found[-1][1].confidence:12.2f}"
-            f"{len(found) / len(results.frames):8.0%}{np.mean(errors) * 100:9.1f} cm"
-        )
-    return "\n".join(lines)
+    if not found:
+        return f"{joint:16s}{'never found':>24s}"
+    errors_m = [np.linalg.norm(np.subtract(j.xyz_m, true_m[i])) for i, j in found]
+    x, y, z = found[-1][1].xyz_m
+    return (
+        f"{joint:16s}{x:8.3f}{y:8.3f}{z:8.3f}{found[-1][1].confidence:12.2f}"
+        f"{len(found) / len(results.frames):8.0%}{np.mean(errors_m) * 100:9.1f} cm"
+    )
+
+
+def _sinks(folder: Path, model: PoseModel, identity: str) -> list[FrameSink]:
+    """Make the sinks of everything that the demo writes."""
+    from posepipe.sinks.files.json_lines import JsonLinesSink
+    from posepipe.sinks.images.pictures import PictureSink
+    from posepipe.sinks.images.video import VideoSink
+
+    return [
+        JsonLinesSink(folder / "results.jsonl", model.body.joints, source=RECORDING.name, model=identity),
+        PictureSink(folder / "pictures", model.body),
+        VideoSink(folder / "demo.mp4", model.body),
+    ]
+
+
+def _true_joints_m() -> np.ndarray:
+    """Read the true joints of the recording, float (N, J, 3), metres."""
+    import numpy as np
+
+    from posepipe.frames import LabelledFrame
+    from posepipe.recording import RecordingReader
+
+    with RecordingReader(RECORDING) as reader:
+        return np.array([frame.joints_m[0] for frame in reader if isinstance(frame, LabelledFrame)])

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.arguments import positive, seconds
+from apps.evaluation.run_suite import add_suite_options, run_suite
+from apps.options.value_types import positive, seconds
 
 if TYPE_CHECKING:
     from posepipe.datasets.dataset import FrameSequence
     from posepipe.evaluation.evaluate_poses import Report
-    from posepipe.evaluation.evaluate_tracks import TrackingWay, TrackReport
-    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.evaluation.evaluate_tracks import TrackingVariant, TrackReport
+    from posepipe.models.pose_model import PoseModel
 
 HELP = "measure models on labelled datasets, or on recordings with true joints: parts, joints, tracking"
 EXAMPLES = (
@@ -26,69 +27,78 @@ EXAMPLES = (
     "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m",
     "posepipe evaluate ITOP_side_test_depth_map.h5                    # ITOP's measure, in whole frames",
     "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter",
-    "posepipe evaluate walk.mcap --tracks --whole-frames --every 3    # a labelled recording, 10 of 30 frames a second",
+    "posepipe evaluate --suite data/suite --mocap cmu_poses.npz --motions cmu_clips.npz --fill README.md",
+    "posepipe evaluate walk.mcap --tracks --whole-frames --frame-step 3  # a labelled recording, every third frame",
 )
 TRACKER, NEAREST = "tracker", "nearest pose"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "datasets",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="DATASET",
         help="datasets or labelled recordings; or NPZ packs with true joints; or ITOP's NAME_depth_map.h5",
     )
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="write tables, figures and the confusion of parts")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write tables, plots and the confusion of parts")
+    parser.add_argument("--card", action="store_true", help="store the figures in each model file and its card")
     parser.add_argument(
-        "--card", action="store_true", help="put the figures of each model into its file and the card beside it"
-    )
-    parser.add_argument(
-        "--ceilings",
+        "--oracle",
         action="store_true",
-        help="also score perfect part labels (the ceiling) and shuffled (chance)",
+        help="also score with oracle part labels (upper bound) and with shuffled ones (chance)",
     )
     parser.add_argument(
         "--whole-frames",
         action=argparse.BooleanOptionalAction,
-        help="find the people in the whole frame, as run does, and count who is missed (default for ITOP); or cut them"
-        " out by the truth (default for all else)",
+        help="find people in whole frames, as run does, and count missed people (default for ITOP); or cut people out"
+        " by the true labels (default for all else)",
     )
-    parser.add_argument("--frames", type=positive, metavar="N", help="only the first N frames")
+    parser.add_argument("--frames", type=positive, metavar="N", help="use only the first N frames")
+    add_suite_options(parser)
     tracking = parser.add_argument_group("tracking")
     tracking.add_argument(
         "--tracks",
         action="store_true",
         help="measure tracking instead, beside a tracker that takes the nearest pose: id switches, MOTA, IDF1, jitter."
-        " Wants sequences: datasets of a recipe such as `sequences`, labelled recordings, or NPZ packs with `name`",
+        " Needs sequences: datasets of a recipe such as `sequences`, labelled recordings, or NPZ packs with `name`",
     )
-    tracking.add_argument("--smooth", action="store_true", help="and of smoothed joints, with what smoothing costs")
-    tracking.add_argument("--every", type=positive, metavar="K", help="play only every K-th frame")
     tracking.add_argument(
-        "--gap", type=seconds, metavar="S", help="leave out the middle S seconds of every sequence: everybody is lost"
+        "--smooth", action="store_true", help="also measure smoothed joints, and the cost of smoothing"
     )
+    tracking.add_argument("--frame-step", type=positive, metavar="K", help="use only every K-th frame")
+    tracking.add_argument("--gap", type=seconds, metavar="S", help="leave out the middle S seconds of every sequence")
 
 
 def run(args: argparse.Namespace) -> None:
+    """Score every model, and print, write or file the figures."""
+    if args.suite is not None:
+        run_suite(args)
+    else:
+        _score_datasets(args)
+
+
+def _score_datasets(args: argparse.Namespace) -> None:
     from posepipe.evaluation.labelled_pack import open_labelled
-    from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.models.header import answer_hash
+    from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_path
 
     _check_options(args)
     _check_files(args.datasets)
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
-    forests = {model: DepthForest.load(path) for model, path in paths.items()}
-    frames = open_labelled(args.datasets, next(iter(forests.values())).body)[: args.frames]
-    _check(forests, frames, args.ceilings)
+    models = {name: PoseModel.load(path) for name, path in paths.items()}
+    frames = open_labelled(args.datasets, next(iter(models.values())).body)[: args.frames]
+    _check(models, frames, args.oracle)
     print(f"{len(frames)} frames, content {frames.identity}")
     if args.tracks:
-        _score_tracks(args, forests, frames)
+        _score_tracks(args, models, frames)
     else:
-        reports, title = _score_joints(args, forests, frames)
+        reports, title = _score_joints(args, models, frames)
         _write_reports(args, title, reports)
         if args.card:
             _fill_cards(paths, hashes, title, reports)
@@ -97,14 +107,21 @@ def run(args: argparse.Namespace) -> None:
 def _check_options(args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
 
-    of_joints = {"--report": args.report, "--card": args.card, "--ceilings": args.ceilings}
-    of_tracks = {"--smooth": args.smooth, "--every": args.every, "--gap": args.gap}
+    of_joints = {"--report": args.report, "--card": args.card, "--oracle": args.oracle}
+    of_tracks = {"--smooth": args.smooth, "--frame-step": args.frame_step, "--gap": args.gap}
+    of_suite = {"--set": args.sets, "--mocap": args.mocap, "--motions": args.motions, "--pack": args.pack}
+    if given := [
+        option for option, value in (of_suite | {"--fill": args.fill, "--figure": args.figure}).items() if value
+    ]:
+        raise PosepipeError(f"{given[0]} applies to the suite; add --suite DIR, or leave it out")
+    if not args.datasets:
+        raise PosepipeError("wanted DATASETs to score, or --suite DIR, got neither")
     idle = [option for option, value in (of_joints if args.tracks else of_tracks).items() if value]
     if idle:
         raise PosepipeError(
-            f"{idle[0]} is of parts and joints, which --tracks does not measure; leave out one of the two"
+            f"{idle[0]} applies to parts and joints, which --tracks does not measure; leave out one of the two"
             if args.tracks
-            else f"{idle[0]} is of tracking; give --tracks too, or leave it out"
+            else f"{idle[0]} applies to tracking; add --tracks, or leave it out"
         )
 
 
@@ -138,10 +155,10 @@ def _listed_frames(recording: Path) -> int | None:
 
 
 def _score_joints(
-    args: argparse.Namespace, forests: Mapping[str, DepthForest], frames: FrameSequence
+    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence
 ) -> tuple[dict[str, Report], str]:
     """Reports by model, printed, and what they are of."""
-    from apps.progress import ProgressBar
+    from apps.terminal.progress import ProgressBar
     from posepipe.evaluation.evaluate_poses import OracleParts, compare, evaluate
     from posepipe.evaluation.itop import ItopReport, itop_view
     from posepipe.sources.formats.itop import is_itop
@@ -150,17 +167,17 @@ def _score_joints(
     whole = itop if args.whole_frames is None else args.whole_frames
     reports: dict[str, Report] = {}
 
-    def score(name: str, forest: DepthForest, instead: OracleParts | None = None) -> None:
+    def score(name: str, model: PoseModel, oracle: OracleParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
-            report = evaluate(forest, frames, bar.update, instead, whole, in_view_joints=0 if itop else None)
+            report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints=0 if itop else None)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
         print(f"\n{name}\n{reports[name].text()}")
 
-    for model, forest in forests.items():
-        score(model, forest)
-        if args.ceilings:
-            score(f"{model}, perfect parts", forest, OracleParts(forest.body))
-            score(f"{model}, shuffled parts", forest, OracleParts(forest.body, shuffled=True))
+    for name, model in models.items():
+        score(name, model)
+        if args.oracle:
+            score(f"{name}, oracle parts", model, OracleParts(model.classifier()))
+            score(f"{name}, shuffled parts", model, OracleParts(model.classifier(), shuffled=True))
     if len(reports) > 1:
         print(f"\n{compare(reports)}")
     return reports, _title(args, frames, whole)
@@ -171,8 +188,8 @@ def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
     return f"{names}: {len(frames)} {'whole frames' if whole else 'frames'}, content {frames.identity}"
 
 
-def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], frames: FrameSequence) -> None:
-    from apps.progress import ProgressBar
+def _score_tracks(args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence) -> None:
+    from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, find_poses
     from posepipe.evaluation.evaluate_tracks import evaluate_tracks
@@ -184,47 +201,45 @@ def _score_tracks(args: argparse.Namespace, forests: Mapping[str, DepthForest], 
             f"{args.datasets[0]}: its frames do not follow one another, and --tracks wants sequences: a dataset of"
             " `posepipe synth --recipe sequences`, a labelled recording, or an NPZ pack with `name`"
         )
-    every, whole = args.every or 1, bool(args.whole_frames)
+    every, whole = args.frame_step or 1, bool(args.whole_frames)
     total = sum(len(each[::every]) for _, each in sequences)
     reports: dict[str, TrackReport] = {}
-    for model, forest in forests.items():
-        find = partial(find_poses, forest, whole_frames=whole)
+    for name, model in models.items():
+        find = partial(find_poses, model, whole_frames=whole)
         in_view = IN_VIEW_JOINTS if whole else 1
-        with ProgressBar(total, model, "frames") as bar:
-            reports[model] = evaluate_tracks(
-                sequences, find, _ways(forest, args.smooth), in_view, every, args.gap or 0.0, bar.update
+        with ProgressBar(total, name, "frames") as bar:
+            reports[name] = evaluate_tracks(
+                sequences, find, _variants(model, args.smooth), in_view, every, args.gap or 0.0, bar.update
             )
-        print(f"\n{model}\n{reports[model].text()}")
+        print(f"\n{name}\n{reports[name].text()}")
     if args.json:
         played = (f", every {every}. frame" if every > 1 else "") + (f", a gap of {args.gap:g} s" if args.gap else "")
         write_figures(args.json, _title(args, frames, whole) + played, reports)
         print(f"figures -> {args.json}")
 
 
-def _ways(forest: DepthForest, smooth: bool) -> dict[str, TrackingWay]:
+def _variants(model: PoseModel, smooth: bool) -> dict[str, TrackingVariant]:
     """The tracker as `run` has it, smoothed where that was asked for, and the plainest one beside it."""
     from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-    from posepipe.evaluation.evaluate_tracks import TrackingWay
+    from posepipe.evaluation.evaluate_tracks import TrackingVariant
     from posepipe.tracking.one_euro import OneEuroSmoother
     from posepipe.tracking.tracker import Tracker
 
-    tracker = partial(Tracker, forest.body)
-    smoothed = {f"{TRACKER}, smoothed": TrackingWay(tracker, OneEuroSmoother)} if smooth else {}
-    return {TRACKER: TrackingWay(tracker), NEAREST: TrackingWay(NearestPoseTracker), **smoothed}
+    tracker = partial(Tracker, model.body)
+    smoothed = {f"{TRACKER}, smoothed": TrackingVariant(tracker, OneEuroSmoother)} if smooth else {}
+    return {TRACKER: TrackingVariant(tracker), NEAREST: TrackingVariant(NearestPoseTracker), **smoothed}
 
 
-def _check(forests: Mapping[str, DepthForest], frames: FrameSequence, ceilings: bool) -> None:
+def _check(models: Mapping[str, PoseModel], frames: FrameSequence, oracle: bool) -> None:
     from posepipe.errors import PosepipeError
 
-    for model, forest in forests.items():
-        if forest.body != frames.body:
+    for name, model in models.items():
+        if model.body != frames.body:
             raise PosepipeError(
-                f"model {model} knows the body {forest.body.name!r}, the frames show {frames.body.name!r}"
+                f"model {name} knows the body {model.body.name!r}, the frames show {frames.body.name!r}"
             )
-    if ceilings and not frames.has_parts:
-        raise PosepipeError(
-            "--ceilings needs pixels labelled with body parts, and these frames have none; leave it out"
-        )
+    if oracle and not frames.has_parts:
+        raise PosepipeError("--oracle needs pixels labelled with body parts, and these frames have none; leave it out")
 
 
 def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, Report]) -> None:

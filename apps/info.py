@@ -1,4 +1,4 @@
-"""``posepipe info``: what a model, dataset, recording or results file holds."""
+"""``posepipe info``: describe a model, dataset, recording, pose bank or results file."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset
     from posepipe.sources import FrameSource
 
-HELP = "say what a model, dataset, recording, source, pose bank or results file holds"
+HELP = "describe a model, dataset, recording, source, pose bank or results file"
 EXAMPLES = (
     "posepipe info person",
     "posepipe info data/validation",
-    "posepipe info walk.bag                       # its depth streams, for --topic, and their lenses",
+    "posepipe info walk.bag                       # its depth streams, for --topic, and their calibration",
     "posepipe info results.jsonl",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("path", metavar="PATH", help="a file, a folder, camera:NAME, or the name of a shipped model")
-    parser.add_argument("--topic", metavar="NAME", help="of a recording: which depth stream; all of them by default")
-    parser.add_argument("--camera", metavar="PRESET|FILE", help="of a source: calibration instead of its own")
+    parser.add_argument("--topic", metavar="NAME", help="depth stream of a recording to describe (default: all)")
+    parser.add_argument("--camera", metavar="PRESET|FILE", help="calibration of a source instead of its own")
 
 
 def run(args: argparse.Namespace) -> None:
+    """Print the description of whatever the path is."""
     from posepipe.datasets.dataset import MANIFEST_NAME
-    from posepipe.learn.depth.forest_file import is_forest_file
+    from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names, model_path
     from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
-    if args.path in model_names() or (path.is_file() and is_forest_file(path)):
+    if args.path in model_names() or (path.is_file() and is_model_file(path)):
         print(_model(model_path(args.path)))
     elif (path / MANIFEST_NAME).is_file():
         print(_dataset(path))
@@ -48,18 +50,18 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _model(path: Path) -> str:
-    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity
 
-    forest = DepthForest.load(path)
+    model = PoseModel.load(path)
     lines = [
         f"model {model_identity(path)}, {path.stat().st_size / 1e6:.1f} MB",
-        f"body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints",
+        f"body {model.body.name}: {len(model.body.parts)} parts, {len(model.body.joints)} joints",
     ]
-    for k, tree in enumerate(forest.trees, start=1):
+    for k, tree in enumerate(model.forest.trees, start=1):
         lines.append(f"tree {k}: {tree.n_nodes} nodes, {tree.n_leaves} leaves, {tree.depth()} levels")
-    history = {k: v for k, v in forest.header.items() if k not in ("body", "format", "version", "trees")}
-    if "figures" in history:  # of the single joints, the card tells
+    history = dict(model.metadata)
+    if "figures" in history:  # the card has those of single joints
         history["figures"] = {title: figures["headline"] for title, figures in history["figures"].items()}
     return "\n".join([*lines, json.dumps(history, indent=1)])
 
@@ -77,10 +79,10 @@ def _dataset(path: Path) -> str:
 
 
 def _recordings(dataset: Dataset) -> str:
-    """How many recordings, or sequences of how many frames and what they show."""
+    """Return how many recordings there are, or how many sequences, of how many frames and of which scenes."""
     entries = dataset.recordings
-    asked = bool(dataset.recipe.get("sequence_frames"))  # older manifests list no scenes
-    if not entries or not (asked or all(entry.scene is not None for entry in entries)):
+    has_sequences = bool(dataset.recipe.get("sequence_frames"))  # older manifests list no scenes
+    if not entries or not (has_sequences or all(entry.scene is not None for entry in entries)):
         return f"{len(entries)} recordings"
     lengths = sorted({entry.frames for entry in entries})
     each = f"{lengths[0]} frames" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} frames"
@@ -106,11 +108,11 @@ def _results(path: Path) -> str:
     results = read_results(path)
     people = sum(bool(frame.people) for frame in results.frames)
     header = json.dumps(results.header, indent=1)
-    return f"results of {len(results.frames)} frames, {people} with somebody in view\n{header}"
+    return f"results of {len(results.frames)} frames, {people} with people in view\n{header}"
 
 
 def _recording(args: argparse.Namespace) -> str:
-    """Of every depth stream that may be meant."""
+    """Describe every depth stream that may be meant."""
     from posepipe.errors import PosepipeError
     from posepipe.recording import SeveralTopicsError
     from posepipe.sources import open_source
@@ -129,39 +131,39 @@ def _recording(args: argparse.Namespace) -> str:
 
 
 def _source(source: FrameSource, alone: bool = True) -> str:
-    """Length, picture and lens; of the only stream that is meant also which it is."""
+    """Describe length, image and calibration; of the only stream that may be meant also its topic."""
     with source:
         first = next(iter(source), None)
         lines = ["live: frames as they come" if source.frame_count is None else _length(source), _lens(source)]
         lines += _streams(source) if alone else []
         if first is not None:
             height, width = first.depth_m.shape
-            seen = first.depth_m[first.depth_m > 0]
-            span = f", from {seen.min():.2f} to {seen.max():.2f} m" if seen.size else ""
-            share = seen.size / first.depth_m.size
+            measured_m = first.depth_m[first.depth_m > 0]
+            span = f", from {measured_m.min():.2f} to {measured_m.max():.2f} m" if measured_m.size else ""
+            share = measured_m.size / first.depth_m.size
             lines.insert(1, f"{width} x {height} pixels; {share:.0%} of the first frame have a reading{span}")
     return "\n".join(lines)
 
 
 def _lens(source: FrameSource) -> str:
-    """The lens, who says so, and of which camera it is as far as it is one of those known by name."""
+    """Describe the calibration: its numbers, where they come from, and presets that are equal."""
     from posepipe.camera.presets import CAMERA_PRESETS
     from posepipe.sources.base.indexed_source import IndexedSource
 
     lens = source.intrinsics
-    says = source.lens_from if isinstance(source, IndexedSource) else "the camera"
+    origin = source.intrinsics_from if isinstance(source, IndexedSource) else "the camera"
     presets = [
         name
         for name, preset in CAMERA_PRESETS.items()
-        if (preset.height, preset.width) == source.shape and preset.intrinsics == lens and name not in (says, "ideal")
+        if (preset.height, preset.width) == source.shape and preset.intrinsics == lens and name not in (origin, "ideal")
     ]
     known = f", that of preset {' and '.join(presets)}" if presets else ""
-    by = f"; from {'preset ' if says in CAMERA_PRESETS else ''}{says}" if says else ""
+    by = f"; from {'preset ' if origin in CAMERA_PRESETS else ''}{origin}" if origin else ""
     return f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}{by}{known}"
 
 
 def _streams(source: FrameSource) -> list[str]:
-    """Which topic is read, and which other pictures there are."""
+    """Return the topic that is read, and the other image topics of the recording."""
     from posepipe.sources.formats.recording_file import IMAGE_KINDS, MessageSource
 
     if not isinstance(source, MessageSource):
@@ -172,7 +174,7 @@ def _streams(source: FrameSource) -> list[str]:
 
 
 def _length(source: FrameSource) -> str:
-    """How many frames, how long, how fast, and when they were made, as far as that is known."""
+    """Return the number of frames, the duration, the rate and the time of the recording, as far as known."""
     import numpy as np
 
     text = f"{source.frame_count} depth frames"
@@ -182,6 +184,6 @@ def _length(source: FrameSource) -> str:
         rate = f", {1 / step:.1f} a second" if step > 0 else ""
         text += f" in {times[-1] - times[0]:.2f} s{rate}"
     if source.start_time_ns:
-        began = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
-        text += f", from {began:%Y-%m-%d %H:%M:%S} UTC"
+        start = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
+        text += f", from {start:%Y-%m-%d %H:%M:%S} UTC"
     return text

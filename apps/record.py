@@ -1,19 +1,16 @@
-"""``posepipe record``: a camera, or any other source, into a recording that survives whatever ends it."""
+"""``posepipe record``: a camera, or any other source, into a recording that survives an interruption."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.arguments import positive, seconds
-from apps.progress import ProgressBar
-from apps.source_arguments import add_source_arguments, open_named, play_as_asked
+from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.value_types import positive, recording_file, seconds
+from apps.terminal.interrupts import delayed_interrupt
+from apps.terminal.progress import ProgressBar
 from posepipe.errors import PosepipeError
 
 if TYPE_CHECKING:
@@ -25,37 +22,38 @@ HELP = "record a depth camera, or any other source, to an MCAP file"
 EXAMPLES = (
     "posepipe record camera:realsense walk.mcap                     # until Ctrl-C",
     "posepipe record camera:kinect-v1 walk.mcap --seconds 30",
-    "posepipe record camera:socket:5555 walk.mcap --frames 900      # whoever sends frames to port 5555",
+    "posepipe record camera:socket:5555 walk.mcap --frames 900      # frames sent to port 5555",
     "posepipe record camera:opencv:2 walk.mcap --camera camera.json --rotate 90",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_source_arguments(parser)
-    parser.add_argument("file", type=_recording_file, metavar="FILE.mcap", help="the recording")
-    parser.add_argument("--seconds", type=seconds, metavar="S", help="stop after so long; default: Ctrl-C, or the end")
-    parser.add_argument("--frames", type=positive, metavar="N", help="stop after so many frames")
+    """Add the options of the command."""
+    add_source_options(parser)
+    parser.add_argument("file", type=recording_file, metavar="FILE.mcap", help="recording to write")
+    parser.add_argument(
+        "--seconds",
+        type=seconds,
+        metavar="S",
+        help="stop after S seconds (default: at Ctrl-C or the end of the source)",
+    )
+    parser.add_argument("--frames", type=positive, metavar="N", help="stop after N frames")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE.mcap if it exists")
 
 
-def _recording_file(text: str) -> Path:
-    if Path(text).suffix.lower() != ".mcap":
-        raise argparse.ArgumentTypeError(f"wanted a name that ends in .mcap, got {text!r}")
-    return Path(text)
-
-
 def run(args: argparse.Namespace) -> None:
+    """Record the source until it ends, Ctrl-C is pressed or a limit is reached."""
     _refuse_to_replace(args)
     with open_named(args, every_frame=True) as source:
-        line = _Line(args.frames, "record", "frames")
+        bar = _RecordingBar(args.frames, "record", "frames")
         recorder = _Recorder(args.file, source, {"command": args.typed})
         try:
-            with line, recorder:
+            with bar, recorder:
                 for frame in play_as_asked(source, args):
                     if args.seconds is not None and frame.timestamp_s - recorder.first_s(frame) > args.seconds:
                         break
                     recorder.write(frame)
-                    line.tell(recorder.dropped, recorder.safe_bytes)
+                    bar.show(recorder.dropped, recorder.safe_bytes)
                     if recorder.frames == args.frames:
                         break
         finally:
@@ -71,10 +69,10 @@ def _refuse_to_replace(args: argparse.Namespace) -> None:
 
 
 class _Recorder:
-    """A recording that begins with its first frame, so that a camera that does not answer replaces no older one.
+    """Recording that begins with its first frame: a camera that gives none replaces no older recording.
 
-    It is closed with whole frames alone in it: Ctrl-C waits for the frame that is being written, and of one that found
-    no room on the disk nothing stays.
+    The file always ends with a whole frame. Ctrl-C waits for the frame that is being written, and a frame that does
+    not fit on the disk is cut off again.
     """
 
     def __init__(self, path: Path, source: FrameSource, metadata: dict[str, str]) -> None:
@@ -83,20 +81,20 @@ class _Recorder:
         self._first_s = self._last_s = 0.0
         self._cut = False
         self.frames = 0
-        self.safe_bytes = 0  #: of the file, up to its last whole frame
+        self.safe_bytes = 0  #: size of the file up to its last whole frame
 
     @property
     def dropped(self) -> int:
-        """Frames that the camera took and that were lost on the way here."""
-        return getattr(self._source, "dropped", 0)  # a file drops nothing
+        """Frames that the camera took and that were lost before they came here."""
+        return getattr(self._source, "dropped", 0)  # a file drops none
 
     def first_s(self, frame: DepthFrame) -> float:
-        """Time of the first frame of the recording, which is this one where there is none yet."""
+        """Return the time of the recording's first frame; this one's if there is none yet."""
         return self._first_s if self.frames else frame.timestamp_s
 
     def write(self, frame: DepthFrame) -> None:
         """Append a frame. Raises PosepipeError when the disk is full."""
-        with _uninterrupted():
+        with delayed_interrupt():
             if self._writer is None:
                 self._writer = self._begin(frame)
             try:
@@ -123,7 +121,7 @@ class _Recorder:
     def __exit__(self, *error: object) -> None:
         if self._writer is None:
             return
-        with _uninterrupted():
+        with delayed_interrupt():
             try:
                 self._writer.close()
             except PosepipeError:
@@ -131,7 +129,7 @@ class _Recorder:
                     self._cut = True
                     raise
             finally:
-                if self._cut:  # part of a frame or of the index may have been written, and more after it
+                if self._cut:  # part of a frame or of the index may be there, and more after it
                     os.truncate(self._path, self.safe_bytes)
                 self.safe_bytes = self._path.stat().st_size
 
@@ -142,27 +140,11 @@ class _Recorder:
         return f"{what}, {self.dropped} dropped, {self.safe_bytes / 1e6:.1f} MB -> {self._path}"
 
 
-class _Line(ProgressBar):
-    """A progress bar that also tells what was lost and how large the file is."""
+class _RecordingBar(ProgressBar):
+    """Progress bar that also shows dropped frames and the size of the file."""
 
-    def tell(self, dropped: int, size: int) -> None:
-        """One frame more."""
+    def show(self, dropped: int, size: int) -> None:
+        """Count one frame more."""
         self.update()
         if self._bar is not None:
             self._bar.set_postfix_str(f"{dropped} dropped, {size / 1e6:.1f} MB", refresh=False)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until this is done: it could strike in the middle of a frame."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[tuple] = []
-    handler = signal.signal(signal.SIGINT, lambda *what: pressed.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if pressed and callable(handler):
-        handler(*pressed[-1])

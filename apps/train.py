@@ -9,81 +9,110 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.arguments import model_file, not_negative, positive
+from apps.options.value_types import model_file, not_negative, positive
 
 if TYPE_CHECKING:
-    from posepipe.learn.depth.depth_forest import TrainingProgress
+    from posepipe.learn.depth.train_forest import TrainingProgress
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
     "posepipe train data/train --out my_model.npz",
-    "posepipe train data/train --out my_model.npz --trees 1 --depth 15 --candidates 200",
+    "posepipe train data/train --out my_model.npz --trees 1 --max-depth 15 --candidates 200",
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
-    "posepipe train data/joints --forest my_model.npz --out my_model.npz          # its joint parameters anew",
+    "posepipe train data/joints --forest my_model.npz --out my_model.npz          # new joint parameters",
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET", help="folders written by posepipe synth")
     parser.add_argument(
         "--out",
         type=model_file,
         required=True,
         metavar="MODEL.npz",
-        help="model file to write; its card, MODEL.md, is written beside it, and prose in it kept",
+        help="model file to write; its card, MODEL.md, is written beside it and keeps its prose",
     )
     parser.add_argument(
         "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
     parser.add_argument(
-        "--forest", type=Path, metavar="MODEL.npz", help="take this model's trees and learn the joint parameters only"
+        "--forest", type=Path, metavar="MODEL.npz", help="keep this model's trees, and fit the joint parameters only"
     )
     parser.add_argument(
-        "--joint-frames", type=positive, default=20000, metavar="N", help="most of those (default: 20000)"
+        "--joint-frames", type=positive, default=20000, metavar="N", help="use at most N of these (default: 20000)"
     )
     parser.add_argument(
         "--joints-from",
         choices=["parts", "votes", "both"],
         default="both",
-        help="modes of the body's surface, of the leaves' votes, or all of them (default: both)",
+        help="find joints from modes of the body's surface (parts), of the leaves' votes, or of both (default: both)",
     )
     parser.add_argument(
         "--votes", type=Path, metavar="DATASET", help="frames for the votes (default: those of the trees)"
     )
     parser.add_argument(
-        "--vote-frames", type=positive, default=15000, metavar="N", help="most of those, evenly spaced (default: 15000)"
+        "--vote-frames",
+        type=positive,
+        default=15000,
+        metavar="N",
+        help="use at most N of these, evenly spaced (default: 15000)",
     )
-    parser.add_argument("--trees", type=positive, default=3, metavar="T", help="default: 3, each on its own frames")
-    parser.add_argument("--depth", type=positive, default=20, metavar="D", help="most levels (default: 20)")
     parser.add_argument(
-        "--pixels", type=positive, default=300, metavar="N", help="training pixels a person (default: 300)"
+        "--trees",
+        type=positive,
+        default=3,
+        metavar="T",
+        help="number of trees, each trained on its own frames (default: 3)",
     )
-    parser.add_argument("--candidates", type=positive, default=500, metavar="N", help="features a level (default: 500)")
-    parser.add_argument("--min-gain", type=float, default=0.005, metavar="BITS", help="stop below (default: 0.005)")
-    parser.add_argument("--min-samples", type=positive, default=30, metavar="N", help="stop below (default: 30)")
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="default: 0")
+    parser.add_argument(
+        "--max-depth", type=positive, default=20, metavar="D", help="maximum depth of a tree (default: 20)"
+    )
+    parser.add_argument(
+        "--pixels", type=positive, default=300, metavar="N", help="training pixels per person (default: 300)"
+    )
+    parser.add_argument(
+        "--candidates", type=positive, default=500, metavar="N", help="candidate features per level (default: 500)"
+    )
+    parser.add_argument(
+        "--min-gain", type=float, default=0.005, metavar="BITS", help="minimum gain of a split (default: 0.005)"
+    )
+    parser.add_argument(
+        "--min-samples",
+        type=positive,
+        default=30,
+        metavar="N",
+        help="minimum pixels of a node that is split (default: 30)",
+    )
+    parser.add_argument(
+        "--seed", type=not_negative, default=0, metavar="S", help="seed of all random draws (default: 0)"
+    )
     parser.add_argument(
         "--no-mirror",
         action="store_true",
-        help="walk the trees once; by default, of a body with left and right, as their mirror image too",
+        help="do not use the mirror image of the trees (default: use it, if the body has left and right)",
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoints of a run that was broken off")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
 
 
 def run(args: argparse.Namespace) -> None:
-    from apps.progress import ProgressBar
+    """Train a model, and write it with its card."""
+    from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.depth_forest import DepthForest, ForestParameters, memory_needed
+    from posepipe.learn.depth.checkpoints import remove_checkpoints
+    from posepipe.learn.depth.train_forest import ForestParameters, memory_needed
     from posepipe.learn.growing import GrowthRules
+    from posepipe.models.card import write_card
+    from posepipe.models.pose_model import PoseModel
     from posepipe.training.fit_refinement import EPOCHS
-    from posepipe.training.train_model import TrainingWatch, as_in_use, refit_joints, train_model
+    from posepipe.training.train_model import TrainingWatch, fit_joints, segment_as_in_use, train_model
 
     parameters = ForestParameters(
         trees=args.trees,
         pixels_per_person=args.pixels,
         growth=GrowthRules(
-            max_depth=args.depth,
+            max_depth=args.max_depth,
             candidates=args.candidates,
             min_gain=args.min_gain,
             min_samples=args.min_samples,
@@ -106,8 +135,9 @@ def run(args: argparse.Namespace) -> None:
         vote_frames = vote_frames[:: -(-len(vote_frames) // args.vote_frames)]
     vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
     joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
-    network_bar = ProgressBar(EPOCHS, "refinement", "rounds")
+    network_bar = ProgressBar(EPOCHS, "refinement", "epochs")
     gains: list[tuple[float, float]] = []
+    checkpoint_folder = args.out.with_suffix(".training")
     watch = TrainingWatch(
         on_vote_frame=vote_bar.update,
         on_joint_frame=joint_bar.update,
@@ -115,20 +145,22 @@ def run(args: argparse.Namespace) -> None:
         on_search=lambda before, after: gains.append((before, after)),
     )
     if args.forest:
-        forest = DepthForest.load(args.forest)
-        forest.set_symmetric(parameters.symmetric and forest.body.has_sides)
+        model = PoseModel.load(args.forest)
+        forest = model.forest.with_symmetry(parameters.symmetric and model.body.has_sides)
         with vote_bar, joint_bar, network_bar:
-            refit_joints(forest, joint_frames, args.out, watch, args.typed, args.joints_from, vote_frames)
+            model = fit_joints(
+                replace(model, forest=forest), joint_frames, watch, args.typed, args.joints_from, vote_frames
+            )
     else:
-        needed = memory_needed(frames, parameters, as_in_use) / 1e9
+        needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
         with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar, network_bar:
             watch = replace(watch, on_level=LevelReport(bar.write), on_frame=bar.update)
-            forest = train_model(
+            model = train_model(
                 frames,
                 joint_frames,
                 parameters,
-                args.out,
+                checkpoint_folder,
                 args.resume,
                 watch,
                 args.typed,
@@ -137,12 +169,15 @@ def run(args: argparse.Namespace) -> None:
             )
     for before, after in gains:
         print(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
-    size = f"{len(forest.trees)} trees, {sum(t.n_nodes for t in forest.trees)} nodes"
+    model.with_metadata(name=args.out.stem).save(args.out)
+    write_card(args.out)
+    remove_checkpoints(checkpoint_folder)
+    size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
     print(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 
 
 class LevelReport:
-    """One line a level: what a person who waits wants to know."""
+    """Prints one line per level: nodes, gain and the time left."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -150,6 +185,7 @@ class LevelReport:
         self._done_before: float | None = None
 
     def __call__(self, progress: TrainingProgress) -> None:
+        """Print what was trained so far, and the time left."""
         if self._done_before is None:  # of a run gone on with, what was done earlier took none of this time
             self._done_before = progress.done - progress.done_by_level
         here = progress.done - self._done_before

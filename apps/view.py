@@ -1,4 +1,4 @@
-"""``posepipe view``: people found before your eyes, on a page; or many frames in one picture."""
+"""``posepipe view``: people found live on a page in the browser, or many frames on a contact sheet."""
 
 from __future__ import annotations
 
@@ -10,50 +10,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.arguments import picture_file, positive
-from apps.live_view import (
-    add_page_arguments,
-    add_pipeline_arguments,
-    leaves_at_end,
-    page_server,
-    pipeline_maker,
-    stop_if_interrupted,
-)
-from apps.source_arguments import add_source_arguments, open_named, play_as_asked
+from apps.options.page_options import add_page_options, leaves_at_end, page_server
+from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
+from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.value_types import png_file, positive
+from apps.terminal.interrupts import stop_if_interrupted
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
     from posepipe.frames import DepthFrame, LabelledFrame
 
-HELP = "see people found in a source, live in the browser; or, with --sheet, many frames in one picture"
+HELP = "show the people found in a source live in the browser, or draw many frames on a contact sheet (--sheet)"
 EXAMPLES = (
-    "posepipe view walk.mcap                    # play, step, scrub, turn thresholds; docs/guides/live-view.md",
+    "posepipe view walk.mcap                    # play, step, seek, adjust thresholds; docs/guides/live-view.md",
     "posepipe view camera:realsense --open      # and open the browser",
-    "posepipe view results.jsonl                # what `run` found; no depth",
-    "posepipe view data/train --sheet train.png                 # 100 frames, evenly spread",
-    "posepipe view frames/ --sheet frames.png --every 10 --whole",
+    "posepipe view results.jsonl                # written by `posepipe run`; without depth",
+    "posepipe view data/train --sheet train.png                 # 100 evenly spaced frames",
+    "posepipe view frames/ --sheet frames.png --frame-step 10 --whole",
 )
-USUAL_TILES, MOST_TILES = 100, 1000
+DEFAULT_TILES, MAX_TILES = 100, 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_source_arguments(parser)
-    parser.set_defaults(every=None)
-    add_pipeline_arguments(parser)
-    add_page_arguments(parser)
-    group = parser.add_argument_group("instead of a page, a contact sheet")
-    group.add_argument("--sheet", type=picture_file, metavar="FILE.png", help="write it here")
-    group.add_argument("--frames", type=positive, metavar="N", help="most frames on it, evenly spread (default: 100)")
-    group.add_argument("--whole", action="store_true", help="whole frames, instead of the person with a margin")
+    """Add the options of the command."""
+    add_source_options(parser)
+    parser.set_defaults(frame_step=None)  # a sheet without it spaces its frames evenly
+    add_pipeline_options(parser)
+    add_page_options(parser)
+    group = parser.add_argument_group("a contact sheet instead of the page")
+    group.add_argument("--sheet", type=png_file, metavar="FILE.png", help="image to write")
+    group.add_argument(
+        "--frames", type=positive, metavar="N", help=f"at most N frames, evenly spaced (default: {DEFAULT_TILES})"
+    )
+    group.add_argument("--whole", action="store_true", help="show whole frames instead of the person with a margin")
 
 
 def run(args: argparse.Namespace) -> None:
+    """Show the source as the options ask."""
     from posepipe.errors import PosepipeError
 
     if args.sheet is not None:
         _write_sheet(args)
     elif args.frames or args.whole:
-        raise PosepipeError("--frames and --whole are about a contact sheet; add --sheet FILE.png")
+        raise PosepipeError("--frames and --whole apply to a contact sheet; add --sheet FILE.png")
     elif _is_results(args.source):
         _play_results(args)
     else:
@@ -61,36 +60,35 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _play_source(args: argparse.Namespace) -> None:
-    """Every frame as it comes, analysed on the way."""
-    from posepipe.learn.depth.depth_forest import DepthForest
-    from posepipe.models.registry import model_path
+    """Find the people of every frame, and show them as they are found."""
+    from posepipe.models.pose_model import PoseModel
     from posepipe.sources.cameras import LiveSource
     from posepipe.viewer.playback.analysis import Analysis
     from posepipe.viewer.session import play_source
 
-    args.every = args.every or 1
+    args.frame_step = args.frame_step or 1
     opened = open_named(args)
     live = isinstance(opened, LiveSource)
     title = args.source if live else Path(args.source).resolve().name
     with play_as_asked(opened, args) as source:
-        forest = DepthForest.load(model_path(args.model))
-        analysis = Analysis(pipeline_maker(args, forest), args.smooth)
+        model = PoseModel.load(args.model)
+        analysis = Analysis(pipeline_maker(args, model), args.smooth)
         with page_server(args) as server:
             play_source(
                 server,
                 source,
                 analysis,
-                forest.body,
+                model.body,
                 title,
                 live,
                 dropped=lambda: getattr(opened, "dropped", 0),
                 on_end=lambda: leaves_at_end(args),
-                on_turn=stop_if_interrupted,
+                on_poll=stop_if_interrupted,
             )
 
 
 def _play_results(args: argparse.Namespace) -> None:
-    """What `run` has written."""
+    """Show the joints that `run` wrote."""
     from posepipe.sinks.files.json_lines import read_results
     from posepipe.viewer.session import play_results
 
@@ -102,7 +100,7 @@ def _play_results(args: argparse.Namespace) -> None:
 
 
 def _is_results(source: str) -> bool:
-    """Told from the content: no source of frames is a file that begins like JSON."""
+    """Return whether the content begins as JSON does, which no source of frames does."""
     from posepipe.io.files import disk_errors
 
     path = Path(source)
@@ -114,18 +112,12 @@ def _is_results(source: str) -> bool:
 
 
 def _write_sheet(args: argparse.Namespace) -> None:
-    from apps.progress import ProgressBar
-    from posepipe.errors import PosepipeError
+    from apps.terminal.progress import ProgressBar
     from posepipe.sinks.images.contact_sheet import draw_sheet, draw_tile, write_sheet
 
-    if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
-        raise PosepipeError("--sheet shows a source as it is; leave out --start, --end, --mirror, --rotate and --topic")
-    most = args.frames or USUAL_TILES
-    if most > MOST_TILES:
-        raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MOST_TILES}; give fewer")
-    _refuse_to_mix(Path(args.source), args.sheet)
+    _check_sheet(args)
     with _open(args.source, args.camera) as shown:
-        rows = _rows(shown.count, most, args.every)
+        rows = _rows(shown.count, args.frames or DEFAULT_TILES, args.frame_step)
         tiles = []
         with ProgressBar(len(rows), "view", "frames") as bar:
             for frame in shown.pick(rows):
@@ -135,20 +127,25 @@ def _write_sheet(args: argparse.Namespace) -> None:
     print(f"{len(tiles)} of {shown.count} frames -> {args.sheet}")
 
 
-def _refuse_to_mix(source: Path, sheet: Path) -> None:
-    """A sheet must not take the place of a frame, nor lie among frames as one more PNG."""
+def _check_sheet(args: argparse.Namespace) -> None:
+    """Refuse options that do not apply to a sheet, too many frames, and a sheet among the frames of the source."""
     from posepipe.errors import PosepipeError
 
+    if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
+        raise PosepipeError("--sheet shows a source as it is; leave out --start, --end, --mirror, --rotate and --topic")
+    if args.frames and args.frames > MAX_TILES:
+        raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MAX_TILES}; give fewer")
+    source, sheet = Path(args.source), args.sheet
     if source.resolve() in (sheet.resolve(), *sheet.resolve().parents):
-        raise PosepipeError(f"--sheet {sheet} would lie among the frames of the source; give another place")
+        raise PosepipeError(f"--sheet {sheet} would lie among the frames of the source; give another folder")
 
 
-def _rows(count: int, most: int, every: int | None) -> Sequence[int]:
-    """Which frames to show, in order."""
-    if every is not None:
-        return range(0, count, every)[:most]
-    most = min(most, count)
-    return [i * (count - 1) // max(most - 1, 1) for i in range(most)]
+def _rows(count: int, max_rows: int, frame_step: int | None) -> Sequence[int]:
+    """Return the indices of the frames to show, in order: every K-th, or evenly spaced."""
+    if frame_step is not None:
+        return range(0, count, frame_step)[:max_rows]
+    max_rows = min(max_rows, count)
+    return [i * (count - 1) // max(max_rows - 1, 1) for i in range(max_rows)]
 
 
 @dataclass(frozen=True)
@@ -158,11 +155,11 @@ class _Shown:
     about: str
     count: int
     frames: Iterable[DepthFrame | LabelledFrame]
-    frame_at: Callable[[int], DepthFrame | LabelledFrame] | None = None  #: at once; None = only by going through all
-    body: BodyDefinition | None = None  #: of the labels, where there are some
+    frame_at: Callable[[int], DepthFrame | LabelledFrame] | None = None  #: None = frames come in order only
+    body: BodyDefinition | None = None  #: body of the labels, if there are labels
 
     def pick(self, rows: Sequence[int]) -> Iterator[DepthFrame | LabelledFrame]:
-        """The frames of these indices, which rise."""
+        """Yield the frames of these increasing indices."""
         if self.frame_at is not None:
             yield from map(self.frame_at, rows)
             return
@@ -176,7 +173,7 @@ class _Shown:
 
 @contextmanager
 def _open(name: str, camera: str | None) -> Iterator[_Shown]:
-    """Labelled frames where there are labels, depth frames otherwise."""
+    """Open labelled frames if there are labels, depth frames otherwise."""
     from posepipe.datasets.dataset import Dataset
     from posepipe.recording import RecordingReader
     from posepipe.sources import open_source

@@ -1,4 +1,4 @@
-"""The command line as a stranger meets it: help that teaches, errors of one line, no traceback."""
+"""The command line: help with examples, errors of one line, no traceback."""
 
 import json
 
@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from apps.arguments import as_typed
-from apps.cli import COMMANDS, main
+from apps.cli import COMMANDS, as_typed, main
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
@@ -120,7 +119,7 @@ def test_results_never_replace_the_frames_they_come_from(tmp_path, capsys):
     assert pack.read_bytes() == before
 
 
-def test_a_source_that_fails_at_its_first_frame_leaves_older_results_alone(tmp_path, capsys):
+def test_a_source_that_fails_at_once_replaces_no_older_results(tmp_path, capsys):
     frames, out = tmp_path / "frames", tmp_path / "r.jsonl"
     frames.mkdir()
     (frames / "camera.json").write_text(json.dumps(CAMERA))
@@ -138,7 +137,7 @@ def test_a_source_that_fails_at_its_first_frame_leaves_older_results_alone(tmp_p
         ["synth", "d", "--seed", "-1"],
         ["train", "d", "--out", "m.bin"],
         ["train", "d", "--out", "m.npz", "--trees", "0"],
-        ["train", "d", "--out", "m.npz", "--depth", "0"],
+        ["train", "d", "--out", "m.npz", "--max-depth", "0"],
         ["evaluate", "d", "--frames", "-3"],
         ["run", "d", "--video", "v.avi"],
     ],
@@ -155,7 +154,7 @@ def test_a_refused_synth_leaves_nothing_behind(tmp_path, capsys):
     assert not (tmp_path / "data").exists()
 
 
-def test_synth_keeps_out_of_folders_of_others_and_never_shrinks_a_dataset(tmp_path, capsys):
+def test_synth_refuses_foreign_folders_and_smaller_datasets(tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     assert "notes.txt" in error_of(capsys, "synth", tmp_path / "mine", "--frames", "2")
@@ -171,7 +170,7 @@ def test_synth_keeps_out_of_folders_of_others_and_never_shrinks_a_dataset(tmp_pa
         (["train", "a/lr=3/b", ".", "..", "/", "", "-x"], "train b . .. / '' -x"),
     ],
 )
-def test_a_command_is_told_without_folders(arguments, typed):
+def test_a_command_is_stored_without_folders(arguments, typed):
     assert as_typed(arguments) == f"posepipe {typed}"
 
 
@@ -189,7 +188,7 @@ def true_pack(folder, **changes):
     return folder / "pack.npz"
 
 
-def test_recordings_with_true_joints_are_scored_and_what_they_lack_is_null(tmp_path, capsys):
+def test_packs_with_true_joints_are_scored_and_gaps_are_null(tmp_path, capsys):
     figures = tmp_path / "figures.json"
     assert main(["evaluate", str(true_pack(tmp_path)), "--json", str(figures)]) == 0
     (report,) = json.loads(figures.read_text())["models"].values()
@@ -204,16 +203,16 @@ def test_recordings_with_true_joints_are_scored_and_what_they_lack_is_null(tmp_p
 
 def test_recordings_that_cannot_be_scored_are_one_line(tmp_path, capsys):
     pack = true_pack(tmp_path)
-    assert "--ceilings needs pixels labelled" in error_of(capsys, "evaluate", pack, "--ceilings")
+    assert "--oracle needs pixels labelled" in error_of(capsys, "evaluate", pack, "--oracle")
     assert "score them apart" in error_of(capsys, "evaluate", pack, tmp_path)
     assert "has none of tail" in error_of(capsys, "evaluate", true_pack(tmp_path, joint_names=np.array(["tail"])))
     pack.write_bytes(pack.read_bytes()[:300])
     assert "not an NPZ pack, or a cut one" in error_of(capsys, "evaluate", pack)
 
 
-def test_ctrl_c_that_a_compiler_swallowed_stops_at_the_next_frame(monkeypatch):
-    from apps import progress
+def test_a_swallowed_ctrl_c_stops_at_the_next_frame(monkeypatch):
+    from apps.terminal import interrupts, progress
 
-    monkeypatch.setattr(progress, "_interrupted", True)
+    monkeypatch.setattr(interrupts, "_interrupted", True)
     with pytest.raises(KeyboardInterrupt), progress.ProgressBar(3, "work", "frames") as bar:
         bar.update()

@@ -1,4 +1,4 @@
-"""Whoever reads our output may leave: ``posepipe ... | head`` ends quietly, and so do the examples."""
+"""The reader of our output may leave: ``posepipe ... | head`` ends quietly, and so do the examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if os.name == "nt":
 
 
 def unread(*command: str | Path) -> tuple[int, str]:
-    """Run Python on something whose output nobody reads: exit code and standard error."""
+    """Run Python on something with an output that is not read: exit code and standard error."""
     reader, writer = os.pipe()
     os.close(reader)
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -80,24 +80,24 @@ def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
     assert (tmp_path / "a.CSV").read_bytes().count(b"\r\n") == 4
     assert len(read_bvh((tmp_path / "a.bvh").read_text())[3]) == 3
     printed = capsys.readouterr().out
-    assert "3 frames, 3 with somebody in view" in printed
+    assert "3 frames, 3 with people in view" in printed
     assert "camera axes" in printed
 
 
-def test_results_of_nobody_make_an_empty_table_and_no_motion(tmp_path, capsys):
+def test_results_without_people_make_an_empty_table_and_no_motion(tmp_path, capsys):
     source = results_file(tmp_path / "r.jsonl", frames=0)
     assert main(["convert", str(source), str(tmp_path / "a.csv")]) == 0
     assert main(["convert", str(source), str(tmp_path / "a.bvh")]) == 0
     assert (tmp_path / "a.csv").read_bytes().count(b"\r\n") == 1
     assert not (tmp_path / "a.bvh").exists()
-    assert "nobody" in capsys.readouterr().out
+    assert "no person to write to" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".bvh"])
 @pytest.mark.parametrize(
     "content", [b"", b"hello\n", b"\x00\xff" * 500, b'{"format": "posepipe-results", "version": 9}\n']
 )
-def test_what_is_no_results_file_is_one_line(tmp_path, capsys, content, suffix):
+def test_a_file_that_is_no_results_file_is_one_line(tmp_path, capsys, content, suffix):
     (tmp_path / "r.jsonl").write_bytes(content)
     assert "r.jsonl" in error_of(capsys, "convert", tmp_path / "r.jsonl", tmp_path / f"a{suffix}")
     assert not (tmp_path / f"a{suffix}").exists()
@@ -156,10 +156,10 @@ def test_two_outputs_never_share_a_file(tmp_path, capsys):
 def test_motion_capture_needs_to_know_who_is_who(tmp_path, capsys):
     options = ["--no-tracking", "--bvh", tmp_path / "r.bvh", "--out", tmp_path / "r.jsonl"]
     assert "leave out --no-tracking" in error_of(capsys, "run", pack(tmp_path), *options)
-    assert main([str(a) for a in ("run", pack(tmp_path), *options, "--people", 1)]) == 0
+    assert main([str(a) for a in ("run", pack(tmp_path), *options, "--max-people", 1)]) == 0
 
 
-def test_a_stream_that_cannot_open_stops_the_run_before_its_first_frame(tmp_path, capsys):
+def test_a_stream_that_cannot_open_stops_the_run_at_once(tmp_path, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"tcp://:{taken.getsockname()[1]}"
         said = error_of(capsys, "run", pack(tmp_path), "--stream", url, "--out", tmp_path / "r.jsonl")

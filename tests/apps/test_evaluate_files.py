@@ -1,4 +1,4 @@
-"""``posepipe evaluate`` of files that are empty or cut: refused in a line, or scored on what is left, and told."""
+"""``posepipe evaluate`` of empty or cut files: refused in one line, or scored on what is left with a warning."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 
 from apps.cli import main
 from posepipe.recording import RecordingReader
-from synth.recipe import Recipe
-from tests.support.rendered_people import render_people
+from tests.support.rendered_people import recipe_of, render_people
 
 
 @pytest.fixture
 def recording(tmp_path):
     """Six frames, one recording of a dataset."""
-    render_people(tmp_path / "data", Recipe(frames=6, seed=1, poses="all"))
+    render_people(tmp_path / "data", recipe_of(frames=6, seed=1, poses="all"))
     return tmp_path / "data" / "frames-00000.mcap"
 
 
@@ -35,7 +34,7 @@ def test_a_whole_recording_warns_of_nothing(recording, capsys):
     assert warnings_of(capsys) == []
 
 
-def test_of_a_cut_recording_it_is_told_how_many_frames_are_lost(recording, tmp_path, capsys):
+def test_of_a_cut_recording_the_lost_frames_are_counted(recording, tmp_path, capsys):
     left = cut(recording)
     assert 0 < left < 6
     assert main(["evaluate", str(recording), "--json", str(tmp_path / "new" / "figures.json")]) == 0
@@ -45,7 +44,7 @@ def test_of_a_cut_recording_it_is_told_how_many_frames_are_lost(recording, tmp_p
     assert f": {left} frames" in json.loads((tmp_path / "new" / "figures.json").read_text())["frames"]
 
 
-def test_where_no_dataset_lists_it_the_number_is_not_known(recording, tmp_path, capsys):
+def test_a_cut_recording_of_no_dataset_has_no_count(recording, tmp_path, capsys):
     alone = recording.rename(tmp_path / "alone.mcap")
     left = cut(alone)
     assert main(["evaluate", str(alone)]) == 0

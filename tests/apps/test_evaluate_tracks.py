@@ -10,10 +10,9 @@ import pytest
 from apps.cli import main
 from apps.demo import RECORDING
 from posepipe.datasets.dataset import Dataset
-from synth.recipe import Recipe
-from tests.support.rendered_people import render_people
+from tests.support.rendered_people import recipe_of, render_people
 
-SHORT = Recipe(frames=8, seed=2, poses="all", sequence_frames=4, noise=False)
+SHORT = recipe_of(frames=8, seed=2, poses="all", sequence_frames=4, noise=False)
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +43,14 @@ def test_a_dataset_of_sequences_is_scored_by_scene(sequences, tmp_path, capsys, 
 
 
 def test_a_labelled_recording_is_one_sequence(capsys):
-    assert main(["evaluate", str(RECORDING), "--tracks", "--every", "6", "--gap", "0.3"]) == 0
+    assert main(["evaluate", str(RECORDING), "--tracks", "--frame-step", "6", "--gap", "0.3"]) == 0
     out = capsys.readouterr().out
     assert "by scene" not in out
     assert [line.split()[-1] for line in out.splitlines() if line.startswith("id switches")] == ["0"]
 
 
 def test_single_frames_are_one_line(sequences, tmp_path, capsys):
-    render_people(tmp_path / "single", Recipe(frames=2, poses="all"))
+    render_people(tmp_path / "single", recipe_of(frames=2, poses="all"))
     for path in (tmp_path / "single", tmp_path / "single" / "frames-00000.mcap"):
         line = refused(capsys, path, "--tracks")
         assert "do not follow one another" in line
@@ -89,14 +88,14 @@ def test_a_pack_with_names_is_scored_by_sequence(sequences, tmp_path, capsys):
     assert [line.split()[0] for line in out.splitlines()[-2:]] == ["a", "b"]
 
 
-@pytest.mark.parametrize("option", [["--smooth"], ["--every", "2"], ["--gap", "0.5"]])
+@pytest.mark.parametrize("option", [["--smooth"], ["--frame-step", "2"], ["--gap", "0.5"]])
 def test_options_of_tracking_want_tracks(capsys, option):
-    assert f"{option[0]} is of tracking; give --tracks too" in refused(capsys, RECORDING, *option)
+    assert f"{option[0]} applies to tracking; add --tracks" in refused(capsys, RECORDING, *option)
 
 
-@pytest.mark.parametrize("option", [["--card"], ["--ceilings"], ["--report", "r"]])
+@pytest.mark.parametrize("option", [["--card"], ["--oracle"], ["--report", "r"]])
 def test_options_of_joints_do_not_go_with_tracks(capsys, option):
-    assert f"{option[0]} is of parts and joints" in refused(capsys, RECORDING, "--tracks", *option)
+    assert f"{option[0]} applies to parts and joints" in refused(capsys, RECORDING, "--tracks", *option)
 
 
 def test_a_gap_longer_than_a_sequence_is_one_line(sequences, capsys):

@@ -1,4 +1,4 @@
-"""``posepipe info`` of recordings: which streams there are, which is read, and who knows the lens."""
+"""``posepipe info`` of recordings: which streams there are, which is read, and where the calibration comes from."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
-from synth.recipe import Recipe
 from tests.support import ros_writers as ros
 from tests.support.depth_senders import stream_bytes
 from tests.support.kinect_dumps import write_dump
-from tests.support.rendered_people import render_people
+from tests.support.rendered_people import recipe_of, render_people
 
 LEFT, BARE = "/left/depth/image_rect", "/bare/depth/image"
 
@@ -44,16 +43,16 @@ def several(path):
 
 
 @pytest.mark.parametrize("name", ["several.bag", "several.mcap"])
-def test_every_depth_stream_of_a_file_is_told_with_its_lens_or_what_it_lacks(tmp_path, capsys, name):
+def test_every_depth_stream_is_listed_with_its_lens_or_the_lack(tmp_path, capsys, name):
     path = several(tmp_path / name)
     head, *blocks = info(capsys, path).split("\n\n")
     assert head == "3 depth streams; choose one with --topic"
-    told = {block.split("\n")[0]: block for block in blocks}
-    assert set(told) == {f"--topic {topic}" for topic in (ros.DEPTH, LEFT, BARE)}
-    assert "4 depth frames" in told[f"--topic {ros.DEPTH}"]
-    assert f"; from {ros.INFO}" in told[f"--topic {ros.DEPTH}"]
-    assert "; from /left/depth/camera_info" in told[f"--topic {LEFT}"]
-    assert "no camera_info beside /bare/depth/image; give --camera" in told[f"--topic {BARE}"]
+    listed = {block.split("\n")[0]: block for block in blocks}
+    assert set(listed) == {f"--topic {topic}" for topic in (ros.DEPTH, LEFT, BARE)}
+    assert "4 depth frames" in listed[f"--topic {ros.DEPTH}"]
+    assert f"; from {ros.INFO}" in listed[f"--topic {ros.DEPTH}"]
+    assert "; from /left/depth/camera_info" in listed[f"--topic {LEFT}"]
+    assert "no camera_info beside /bare/depth/image; give --camera" in listed[f"--topic {BARE}"]
 
 
 def test_topic_and_camera_choose_as_they_do_for_run(tmp_path, capsys):
@@ -65,15 +64,15 @@ def test_topic_and_camera_choose_as_they_do_for_run(tmp_path, capsys):
     assert f"read is --topic {BARE}" in printed
 
 
-def test_of_the_only_stream_it_is_told_which_it_is_and_what_other_pictures_there_are(tmp_path, capsys):
+def test_the_only_stream_is_named_beside_the_other_pictures(tmp_path, capsys):
     printed = info(capsys, ros.write_bag(tmp_path / "a.bag", ros.depth_recording(4)))
     assert f"read is --topic {ros.DEPTH} (sensor_msgs/Image, 4 messages)" in printed
     assert "other pictures: /camera/color/image_raw (sensor_msgs/Image, 4 messages)" in printed
 
 
-def test_a_bent_lens_is_told(tmp_path, capsys):
+def test_lens_distortion_that_was_undone_is_printed(tmp_path, capsys):
     messages = [ros.camera_info(d=(0.1, 0, 0, 0, 0)), ros.image(ros.depth_mm(0))]
-    assert f"from {ros.INFO}, its bend (plumb_bob) undone" in info(capsys, ros.write_bag(tmp_path / "a.bag", messages))
+    assert f"from {ros.INFO}, undistorted (plumb_bob)" in info(capsys, ros.write_bag(tmp_path / "a.bag", messages))
 
 
 def test_a_lens_that_is_a_preset_s_is_named(capsys):
@@ -83,7 +82,7 @@ def test_a_lens_that_is_a_preset_s_is_named(capsys):
     )
 
 
-def test_who_knows_the_lens_is_told_of_every_kind_of_source(tmp_path, capsys, caplog):
+def test_the_origin_of_the_lens_is_printed_for_every_source(tmp_path, capsys, caplog):
     write_png_folder(tmp_path / "frames", frames())
     assert f"; from {tmp_path / 'frames' / 'camera.json'}" in info(capsys, tmp_path / "frames")
     write_npz_pack(tmp_path / "pack.npz", frames())
@@ -103,7 +102,7 @@ def test_a_live_source_is_called_so(tmp_path, capsys):
     assert "; from the camera" in printed
 
 
-def test_a_calibration_that_is_missing_is_told_with_what_else_to_give(tmp_path, capsys):
+def test_a_missing_calibration_is_named_with_an_alternative(tmp_path, capsys):
     write_png_folder(tmp_path / "frames", frames())
     (tmp_path / "frames" / "depth.txt").unlink()
     (tmp_path / "frames" / "camera.json").unlink()
@@ -112,10 +111,10 @@ def test_a_calibration_that_is_missing_is_told_with_what_else_to_give(tmp_path, 
     assert "or --camera PRESET|FILE" in said
 
 
-def test_a_dataset_of_sequences_says_how_many_there_are_and_what_they_show(tmp_path, capsys):
-    render_people(tmp_path, Recipe(frames=9, poses="all", sequence_frames=3, noise=False))
-    told = "dataset of 9 labelled frames in 3 sequences of 3 frames (1 standing, 1 crossing, 1 walking), body human\n"
-    assert info(capsys, tmp_path).startswith(told)
+def test_a_dataset_of_sequences_lists_their_number_and_scenes(tmp_path, capsys):
+    render_people(tmp_path, recipe_of(frames=9, poses="all", sequence_frames=3, noise=False))
+    listed = "dataset of 9 labelled frames in 3 sequences of 3 frames (1 standing, 1 crossing, 1 walking), body human\n"
+    assert info(capsys, tmp_path).startswith(listed)
     manifest = json.loads((tmp_path / MANIFEST_NAME).read_text())
     for row in manifest["recordings"]:
         del row["scene"]  # as it was before scenes were listed
@@ -123,8 +122,8 @@ def test_a_dataset_of_sequences_says_how_many_there_are_and_what_they_show(tmp_p
     assert info(capsys, tmp_path).startswith("dataset of 9 labelled frames in 3 sequences of 3 frames, body human\n")
 
 
-def test_a_dataset_of_single_frames_and_one_that_has_just_begun_have_recordings(tmp_path, capsys):
-    render_people(tmp_path / "single", Recipe(frames=1, poses="all", noise=False))
+def test_datasets_of_single_frames_have_recordings(tmp_path, capsys):
+    render_people(tmp_path / "single", recipe_of(frames=1, poses="all", noise=False))
     assert info(capsys, tmp_path / "single").startswith("dataset of 1 labelled frames in 1 recordings, body human\n")
     write_manifest(tmp_path, HUMAN, {"sequence_frames": 60}, [])
     assert info(capsys, tmp_path).startswith("dataset of 0 labelled frames in 0 recordings, body human\n")

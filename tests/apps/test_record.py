@@ -20,10 +20,19 @@ import pytest
 
 from apps import record
 from apps.cli import main
+from apps.terminal.interrupts import delayed_interrupt
 from posepipe.errors import PosepipeError
 from posepipe.recording import RecordingReader, RecordingWriter
 from posepipe.sources import open_source
-from tests.support.depth_senders import LENS, START_NS, depth_mm_of, frame_bytes, header_line, stream_bytes, time_ns_of
+from tests.support.depth_senders import (
+    INTRINSICS,
+    START_NS,
+    depth_mm_of,
+    frame_bytes,
+    header_line,
+    stream_bytes,
+    time_ns_of,
+)
 
 if os.name == "nt":
     pytest.skip("sends through named pipes", allow_module_level=True)
@@ -32,7 +41,7 @@ SHAPE = (96, 128)  # of a live sender: a frame is 25 kB, more than its chunk's h
 
 
 def feed(path, shape=SHAPE):
-    """Send frames into a pipe until nobody takes them, from a thread."""
+    """Send frames into a pipe until its reader is gone, from a thread."""
 
     def send():
         try:
@@ -44,7 +53,7 @@ def feed(path, shape=SHAPE):
         except BrokenPipeError:
             pass
 
-    thread = threading.Thread(target=send)
+    thread = threading.Thread(target=send, daemon=True)
     thread.start()
     return thread
 
@@ -88,7 +97,7 @@ def test_a_recording_has_every_value_and_every_time(stream, tmp_path, capsys):
     file = tmp_path / "walk.mcap"
     assert main(["record", f"camera:pipe:{stream}", str(file)]) == 0
     with RecordingReader(file) as reader:
-        assert (reader.complete, reader.intrinsics, reader.start_time_ns) == (True, LENS, START_NS)
+        assert (reader.complete, reader.intrinsics, reader.start_time_ns) == (True, INTRINSICS, START_NS)
         assert frames_are_those_that_were_sent(list(reader), (24, 32)) == 20
         assert reader.metadata == {"command": "posepipe record stream.bin walk.mcap"}
     megabytes = file.stat().st_size / 1e6
@@ -106,7 +115,7 @@ def test_depth_finer_than_a_millimetre_stays_so(tmp_path):
 def test_files_are_recorded_as_well_and_come_out_the_same(stream, tmp_path):
     first, second = tmp_path / "first.mcap", tmp_path / "second.mcap"
     assert main(["record", f"camera:pipe:{stream}", str(first)]) == 0
-    assert main(["record", str(first), str(second), "--every", "2", "--rotate", "90"]) == 0
+    assert main(["record", str(first), str(second), "--frame-step", "2", "--rotate", "90"]) == 0
     with open_source(first) as a, open_source(second) as b:
         assert (a.start_time_ns, a.shape, b.shape) == (b.start_time_ns, (24, 32), (32, 24))
         for one, other in zip(islice(iter(a), 0, None, 2), b, strict=True):
@@ -152,7 +161,7 @@ def test_another_suffix_is_wrong_usage(capsys):
     assert "wanted a name that ends in .mcap" in capsys.readouterr().err
 
 
-def test_a_sender_that_ends_within_a_frame_leaves_a_closed_recording_of_the_whole_ones(tmp_path, capsys):
+def test_a_sender_that_ends_within_a_frame_keeps_the_whole_ones(tmp_path, capsys):
     (tmp_path / "cut.bin").write_bytes(stream_bytes(5)[:-9])
     assert main(["record", f"camera:pipe:{tmp_path / 'cut.bin'}", str(tmp_path / "cut.mcap")]) == 1
     captured = capsys.readouterr()
@@ -162,7 +171,7 @@ def test_a_sender_that_ends_within_a_frame_leaves_a_closed_recording_of_the_whol
         assert (reader.complete, len(reader)) == (True, 4)
 
 
-def test_what_the_camera_lost_is_told(tmp_path, capsys, monkeypatch):
+def test_frames_that_the_camera_dropped_are_counted(tmp_path, capsys, monkeypatch):
     stream = tmp_path / "stream.bin"
     stream.write_bytes(stream_bytes(6))
 
@@ -202,10 +211,10 @@ def killed_recording(pipe, file, seconds):
     return count
 
 
-def test_a_killed_recorder_loses_at_most_the_frame_that_it_was_writing(pipe, tmp_path, caplog):
+def test_a_killed_recorder_loses_at_most_one_frame(pipe, tmp_path, caplog):
     file = tmp_path / "killed.mcap"
     counts = []
-    for i in range(5):
+    for i in range(3):
         file.unlink(missing_ok=True)
         counts.append(killed_recording(pipe, file, random.Random(i).uniform(0, 0.1)))
     assert min(counts) >= 2
@@ -258,7 +267,7 @@ def test_ctrl_c_waits_for_the_frame_that_is_being_written():
     done = []
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with record._uninterrupted():
+        with delayed_interrupt():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.01)
             done.append("written")
@@ -270,7 +279,7 @@ def test_ctrl_c_waits_for_the_frame_that_is_being_written():
     assert done == ["written", "stopped"]
 
 
-def test_a_full_disk_is_one_line_and_the_frames_before_it_are_kept(pipe, tmp_path):
+def test_a_full_disk_is_one_line_and_keeps_the_frames_before_it(pipe, tmp_path):
     def small_disk():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond the limit then fails as on a full disk
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -291,7 +300,7 @@ def test_a_full_disk_is_one_line_and_the_frames_before_it_are_kept(pipe, tmp_pat
 
 
 @pytest.mark.parametrize("failing", ["write", "close"])
-def test_a_disk_that_has_room_again_does_not_leave_half_a_frame_in_the_middle(stream, tmp_path, monkeypatch, failing):
+def test_a_failed_write_leaves_no_part_of_a_frame(stream, tmp_path, monkeypatch, failing):
     """A failed write leaves a part of it behind, and what is written after it would make that unreadable."""
     file = tmp_path / "full.mcap"
     real = getattr(RecordingWriter, failing)

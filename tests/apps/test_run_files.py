@@ -20,7 +20,7 @@ on_posix = pytest.mark.skipif(os.name == "nt", reason="pipes are not read on Win
 
 @pytest.fixture
 def pack(tmp_path):
-    """Three frames in which nobody is."""
+    """Three frames without a person."""
     lens = Intrinsics(57, 57, 31.5, 23.5)
     frames = [DepthFrame(np.zeros((48, 64), np.float32), lens, i / 30, i) for i in range(3)]
     write_npz_pack(tmp_path / "pack.npz", frames)
@@ -39,18 +39,18 @@ def test_everything_that_was_written_is_named(pack, tmp_path, capsys):
     options = [str(word) for pair in places.items() for word in pair]
     assert main(["run", str(pack), *options, "--stream", "udp://:9", "--stream", "osc://:9000"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"3 frames, 0 with somebody in view -> {places['--out']}",
+        f"3 frames, 0 with people in view -> {places['--out']}",
         f"depth and people -> {places['--record']}",
         f"video -> {places['--video']}",
         f"pictures -> {places['--pictures']}",
         "stream -> udp://127.0.0.1:9",
         "stream -> osc://127.0.0.1:9000",
-        f"nobody to write to {places['--bvh']}",
+        f"no person to write to {places['--bvh']}",
     ]
     assert all(place.exists() for option, place in places.items() if option != "--bvh")
 
 
-def test_of_a_run_that_fails_only_what_is_there_is_named(pack, tmp_path, capsys, monkeypatch):
+def test_a_failed_run_names_only_files_that_exist(pack, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("posepipe.sinks.images.pictures.cv2.imwrite", lambda *given: False)
     options = ["--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4", "--pictures", tmp_path / "pictures"]
     assert main(["run", str(pack), *map(str, options)]) == 1
@@ -64,7 +64,7 @@ def test_results_on_standard_output_are_alone_there(pack, capfd):
     assert main(["run", str(pack), "--out", "/dev/stdout"]) == 0
     printed, said = capfd.readouterr()
     assert [line[:10] for line in printed.splitlines()] == ['{"format":'] + ['{"frame": '] * 3
-    assert "3 frames, 0 with somebody in view -> /dev/stdout" in said
+    assert "3 frames, 0 with people in view -> /dev/stdout" in said
 
 
 @on_posix
@@ -88,7 +88,7 @@ def test_a_camera_that_gives_no_frame_leaves_older_results_alone(tmp_path, capsy
 
 
 @on_posix
-def test_nor_does_it_begin_new_ones(tmp_path, capsys):
+def test_a_camera_that_gives_no_frame_begins_no_results(tmp_path, capsys):
     (tmp_path / "sent.bin").write_bytes(header_line())
     error_of(capsys, "run", f"camera:pipe:{tmp_path / 'sent.bin'}", "--out", tmp_path / "r.csv")
     assert not (tmp_path / "r.csv").exists()
@@ -114,8 +114,8 @@ def test_a_file_is_no_folder_to_write_into(pack, tmp_path, capsys, option, name)
 
 def test_a_full_disk_ends_a_video_with_one_line(pack, tmp_path, capsys, monkeypatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=0)
-    monkeypatch.setattr("posepipe.sinks.images.pictures.RATE_FRAMES", 2)
-    monkeypatch.setattr("posepipe.sinks.images.pictures.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr("posepipe.sinks.images.video.RATE_FRAMES", 2)
+    monkeypatch.setattr("posepipe.sinks.images.video.shutil.disk_usage", lambda folder: usage)
     line = error_of(capsys, "run", pack, "--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4")
     assert f"{tmp_path / 'v.mp4'}: No space left on device" in line
     assert len(read_results(tmp_path / "r.jsonl").frames) == 3

@@ -31,7 +31,7 @@ def test_help_lists_every_preset(capsys):
     assert all(name in shown for name in PRESETS)
 
 
-def test_a_camera_of_one_s_own_is_rendered_and_a_changed_one_is_noticed(tmp_path, capsys):
+def test_a_sensor_file_is_rendered_and_a_change_is_noticed(tmp_path, capsys):
     camera, data = tmp_path / "camera.toml", str(tmp_path / "data")
     camera.write_text(CAMERA)
     assert main(["synth", data, "--sensor", str(camera), *SMALL]) == 0
@@ -58,10 +58,10 @@ def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
     recipe.write_text('frames = 6\nsequence_frames = 3\nposes = "all"\n')
     data = str(tmp_path / "data")
     assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(MOTIONS_FILE), "--workers", "1"]) == 0
-    assert "2 motions from --mocap; played are 1 walks, 1 acts" in capsys.readouterr().out
+    assert "2 motions from --mocap; plays 1 walks, 1 acts" in capsys.readouterr().out
     with Dataset.open(data) as dataset:
         assert [sequence.scene for sequence in dataset.sequences] == ["standing", "crossing"]
     assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(POSE_BANK_FILE), "--workers", "1"]) == 1
-    assert "single poses; sequences want motions" in capsys.readouterr().err
+    assert "single poses; sequences need motions" in capsys.readouterr().err
     assert main(["synth", data, "--recipe", "sequences", "--frames", "100"]) == 1
     assert "100 frames are no whole sequences of 60; give 120" in capsys.readouterr().err

@@ -16,7 +16,7 @@ TYPED = {
     "run": "wanted SOURCE, got none; see posepipe run --help",
     "convert a": "wanted FILE, got none; see posepipe convert --help",
     "": "wanted COMMAND, got none; see posepipe --help",
-    "run a --every x": "--every: wanted a whole number from 1 up, got 'x'; see posepipe run --help",
+    "run a --frame-step x": "--frame-step: wanted a whole number from 1 up, got 'x'; see posepipe run --help",
     "run a --rotate 5": "--rotate: wanted one of 0, 90, 180, 270; got 5; see posepipe run --help",
     "run a --rotate x": "--rotate: wanted a whole number, got 'x'; see posepipe run --help",
     "run a --video": "--video: wanted a value, got none; see posepipe run --help",

@@ -55,7 +55,7 @@ def sources(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["dataset", "labelled recording", "recording", "pack", "pngs"])
-def test_every_source_has_a_sheet_with_colours_where_there_are_labels(kind, tmp_path, capsys):
+def test_every_source_has_a_sheet_coloured_where_labelled(kind, tmp_path, capsys):
     source, sheet = sources(tmp_path)[kind], tmp_path / "sheets" / "sheet.png"
     assert main(["view", str(source), "--sheet", str(sheet), "--frames", "5"]) == 0
     assert f"5 of {FRAMES} frames" in capsys.readouterr().out
@@ -130,7 +130,7 @@ def test_a_cut_recording_shows_what_is_there_and_says_so(tmp_path, capsys):
 
 @pytest.fixture
 def viser():
-    return pytest.importorskip("viser", reason="needs the extra 'view'")
+    return pytest.importorskip("viser", reason="needs the extra 'view'", exc_type=ImportError)
 
 
 @contextmanager
@@ -175,7 +175,7 @@ def test_what_run_shows_stays_too_when_all_is_written(viser, tmp_path):
 
 @pytest.mark.parametrize("kind", ["dataset", "recording", "pack", "pngs"])
 def test_every_source_is_played_to_its_end(viser, kind, tmp_path, capsys):
-    assert main(["view", str(sources(tmp_path)[kind]), "--close-at-end", "--every", "3"]) == 0
+    assert main(["view", str(sources(tmp_path)[kind]), "--close-at-end", "--frame-step", "3"]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith("the page is at http://127.0.0.1:")
 
 

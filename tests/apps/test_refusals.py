@@ -1,4 +1,4 @@
-"""What people ask that cannot be meant: one line, and nothing lost."""
+"""Requests that cannot be meant: an error of one line, and no file is lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from apps.cli import build_parser, main
 from apps.demo import RECORDING
-from apps.source_arguments import open_as_asked
+from apps.options.source_options import open_as_asked
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.png_folder import write_png_folder
@@ -52,10 +52,10 @@ def test_a_stretch_without_a_frame_replaces_nothing(frames, tmp_path, capsys, co
     assert not option or kept.read_text() == "older results"
 
 
-def test_results_are_not_turned_or_cut(frames, tmp_path, capsys):
+def test_results_refuse_the_options_of_sources(frames, tmp_path, capsys):
     results = tmp_path / "r.jsonl"
     assert main(["run", str(frames), "--out", str(results)]) == 0
-    assert "are results, which --start does not change" in refused(
+    assert "are results; --start applies to depth frames only" in refused(
         capsys, "convert", results, tmp_path / "r.csv", "--start", 1
     )
     assert not (tmp_path / "r.csv").exists()
@@ -73,16 +73,18 @@ def test_info_tells_how_long_and_how_fast(frames, capsys):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
-def test_who_is_asked_to_end_closes_what_was_written(tmp_path):
+def test_sigterm_closes_what_was_written(tmp_path):
     table = tmp_path / "r.csv"
     command = [sys.executable, "-m", "apps.cli", "run", str(RECORDING), "--out", str(table)]
     running = subprocess.Popen([*command, "--bvh", str(tmp_path / "r.bvh")], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
-    while not (table.exists() and table.read_text().count("\n") > 3) and time.monotonic() < deadline:
+    while not (table.exists() and table.read_text().count("\n") > 3):
+        assert running.poll() is None, running.stderr.read()
+        assert time.monotonic() < deadline
         time.sleep(0.02)
     running.send_signal(signal.SIGTERM)
     _, said = running.communicate(timeout=60)
-    assert running.returncode in (0, 130), said  # 0: it was quicker than we
+    assert running.returncode in (0, 130), said  # 0: it had ended before the signal came
     assert (tmp_path / "r.bvh").read_text().startswith("HIERARCHY")
 
 

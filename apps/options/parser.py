@@ -1,4 +1,4 @@
-"""Wrong usage in one line: what was wanted, what came, where to look."""
+"""The parser of the command line: wrong usage is one line with what was wanted, what came and where to look."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
+
+from apps.options.renamed_options import use_new_names
 
 _REWORDED = (
     (r"^argument ", ""),
@@ -20,32 +22,36 @@ _REWORDED = (
     (r"expected at least one argument$", "wanted at least one value, got none"),
     (r"ignored explicit argument ", "wanted no value, got "),
 )
-"""What argparse says, and how the errors of every other part of posepipe are worded."""
+"""Messages of argparse, and the words that all errors of posepipe use."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that prints no page of options at a mistake, and names the option that was probably meant."""
+    """Parser that answers a mistake with one line and names the option that was probably meant."""
 
     def error(self, message: str) -> NoReturn:
+        """Print the mistake in one line and exit with code 2."""
         for pattern, words in _REWORDED:
             message = re.sub(pattern, words, message, flags=re.DOTALL)
         self.exit(2, f"posepipe: error: {' '.join(message.split())}; see {self.prog} --help\n")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # help whose reader is gone is a closed pipe like any other
+        """Flush standard output, then exit: a closed pipe shows here, where it is handled."""
+        sys.stdout.flush()
         super().exit(status, message)
 
-    def parse_known_args(  # type: ignore[override]  # commands ask this, and leave strangers to the whole parser
+    def parse_known_args(  # type: ignore[override]  # argparse gives subparsers a list and keeps what they leave
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        parsed, strangers = super().parse_known_args(args, namespace)
-        if strangers:
-            self._refuse(strangers[0])
+        """Parse, with old option names accepted and unknown options refused."""
+        words = use_new_names(sys.argv[1:] if args is None else args, self._option_string_actions)
+        parsed, unknown = super().parse_known_args(words, namespace)
+        if unknown:
+            self._refuse(unknown[0])
         return parsed, []
 
-    def _refuse(self, stranger: str) -> NoReturn:
-        option = stranger.partition("=")[0]
+    def _refuse(self, word: str) -> NoReturn:
+        option = word.partition("=")[0]
         if not option.startswith("-"):
-            self.error(f"nothing more was wanted, got {stranger!r}")
+            self.error(f"nothing more was wanted, got {word!r}")
         near = difflib.get_close_matches(option, re.findall(r"--[\w-]+", self.format_usage()), 1)
         self.error(f"there is no option {option}" + (f", perhaps {near[0]} was meant" if near else ""))

@@ -1,4 +1,4 @@
-"""The arguments that say where results go."""
+"""Options that say where results go."""
 
 from __future__ import annotations
 
@@ -7,61 +7,54 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from apps.arguments import bvh_file, recording_file, video_file
+from apps.options.value_types import bvh_file, recording_file, video_file
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
     from posepipe.sinks import FrameSink
     from posepipe.sinks.files.json_lines import ResultsHeader
+    from posepipe.sinks.streams.stream_address import StreamAddress
 
+_FILES = ("out", "bvh", "record", "video")
 _NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh")
 
 
-def add_sink_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where results go, besides a results file to wherever is asked for."""
+def add_sink_options(parser: argparse.ArgumentParser) -> None:
+    """Add the results file and all other outputs."""
     group = parser.add_argument_group("where results go (docs/reference/results.md)")
     group.add_argument(
         "--out",
         type=Path,
         default=Path("results.jsonl"),
         metavar="FILE",
-        help="JSON lines, or a table where it ends in .csv (default: results.jsonl)",
+        help="JSON lines, or a table if the name ends in .csv (default: results.jsonl)",
     )
-    group.add_argument("--bvh", type=bvh_file, metavar="FILE.bvh", help="also motion capture, one file a person")
+    group.add_argument("--bvh", type=bvh_file, metavar="FILE.bvh", help="also write motion capture, one file a person")
     group.add_argument(
-        "--record", type=recording_file, metavar="FILE.mcap", help="also depth and people as a ROS 2 recording"
+        "--record", type=recording_file, metavar="FILE.mcap", help="also record depth and people, as a ROS 2 recording"
     )
     group.add_argument(
         "--stream",
-        type=stream_address,
+        type=_stream_address,
         action="append",
         default=[],
         metavar="URL",
-        help="also to other programs: tcp://:PORT (they connect), udp://HOST:PORT or osc://HOST:PORT; may be repeated",
+        help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT or osc://HOST:PORT; repeatable",
     )
-    group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also an annotated video")
-    group.add_argument("--pictures", type=Path, metavar="DIR", help="also an annotated picture a frame")
-
-
-def stream_address(text: str) -> Any:
-    """Where to send, or to listen."""
-    from posepipe.sinks.streams.network_stream import StreamAddress
-
-    try:
-        return StreamAddress.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
+    group.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated image of every frame")
 
 
 def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefinition) -> list[FrameSink]:
-    """The sinks of the arguments of `add_sink_arguments`; nothing is opened yet."""
+    """Make the sinks that the arguments ask for; nothing is opened yet."""
     from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.result_formats import open_result_sink
     from posepipe.sinks.files.ros_poses import PoseRecordingSink
-    from posepipe.sinks.images.pictures import PictureSink, VideoSink
-    from posepipe.sinks.streams.network_stream import open_stream
+    from posepipe.sinks.images.pictures import PictureSink
+    from posepipe.sinks.images.video import VideoSink
+    from posepipe.sinks.streams.stream_formats import open_stream
 
     sinks: list[FrameSink] = [open_result_sink(args.out, header)]
     if args.bvh:
@@ -78,7 +71,7 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
 
 
 def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
-    """A line for everything besides the results file that is there now, also after an error."""
+    """Yield a line for every output besides the results file that exists now, also after an error."""
     from posepipe.sinks.files.bvh import BvhSink
 
     for what, path in (("depth and people", args.record), ("video", args.video), ("pictures", args.pictures)):
@@ -87,22 +80,37 @@ def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterat
     yield from (f"stream -> {address}" for address in args.stream)
     for sink in sinks:
         if isinstance(sink, BvhSink):
-            yield from map(str, sink.written) if sink.has_seen_anybody else [f"nobody to write to {sink.path}"]
+            yield from map(str, sink.written) if sink.has_people else [f"no person to write to {sink.path}"]
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether what is written to a file comes out where we print: /dev/stdout."""
+    """Return whether a file is our own standard output, as /dev/stdout is."""
     try:
         return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError):  # it is not there, or standard output is no file
+    except (OSError, ValueError):  # it does not exist, or standard output is no file
         return False
 
 
+def check_outputs(source: Path, args: argparse.Namespace) -> None:
+    """Check every output before the work begins.
+
+    Raises
+    ------
+    PosepipeError
+        If a file cannot be written there, would replace a frame of the source or another output, or has no format.
+    """
+    from posepipe.sinks.files.result_formats import check_suffix
+
+    _check_places(args)
+    _check_clashes(source, args)
+    check_suffix(args.out)
+
+
 def _check_places(args: argparse.Namespace) -> None:
-    """Whether files can be where they are asked for, before an hour of work shows that they cannot."""
+    """Refuse files that are folders, and folders that are files."""
     from posepipe.errors import PosepipeError
 
-    for option in ("out", "bvh", "record", "video", "pictures"):
+    for option in (*_FILES, "pictures"):
         path = getattr(args, option)
         if path is None:
             continue
@@ -115,14 +123,12 @@ def _check_places(args: argparse.Namespace) -> None:
             raise PosepipeError(f"--{option} {path}: {above} is a file, not a folder; give another name")
 
 
-def check_files(source: Path, args: argparse.Namespace) -> None:
-    """Results must not take the place of the frames they come from, nor of each other, and need a format."""
+def _check_clashes(source: Path, args: argparse.Namespace) -> None:
+    """Refuse outputs that would replace frames of the source, or each other."""
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.files.result_formats import check_suffix
 
     taken: dict[Path, str] = {}
-    _check_places(args)
-    for option in ("out", "bvh", "record", "video"):
+    for option in _FILES:
         path = getattr(args, option)
         if path is None:
             continue
@@ -134,4 +140,13 @@ def check_files(source: Path, args: argparse.Namespace) -> None:
         taken[path.resolve()] = option
     if args.pictures and source.resolve() in (args.pictures.resolve(), *args.pictures.resolve().parents):
         raise PosepipeError(f"--pictures {args.pictures} would lie among the frames of the source; give another folder")
-    check_suffix(args.out)
+
+
+def _stream_address(text: str) -> StreamAddress:
+    """Parse where to send, or to listen."""
+    from posepipe.sinks.streams.stream_address import StreamAddress
+
+    try:
+        return StreamAddress.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,1 @@
+"""What `posepipe evaluate` does besides scoring datasets that are there already."""

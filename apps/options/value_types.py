@@ -1,0 +1,82 @@
+"""Types of option values; a value that does not fit is wrong usage, exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+HIGHEST_PORT = 65535
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1 up."""
+    return _at_least(1, text)
+
+
+def not_negative(text: str) -> int:
+    """Return a whole number from 0 up."""
+    return _at_least(0, text)
+
+
+def seconds(text: str) -> float:
+    """Return a time of 0 seconds or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"wanted seconds from 0 up, got {text!r}")
+    return number
+
+
+def port(text: str) -> int:
+    """Return the number of a network port."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"wanted a port from 1 to {HIGHEST_PORT}, got {text!r}")
+    return number
+
+
+def model_file(text: str) -> Path:
+    """Return the path of a model to write: .npz."""
+    return _with_suffix(".npz", text)
+
+
+def video_file(text: str) -> Path:
+    """Return the path of a video to write: .mp4."""
+    return _with_suffix(".mp4", text)
+
+
+def bvh_file(text: str) -> Path:
+    """Return the path of motion capture to write: .bvh."""
+    return _with_suffix(".bvh", text)
+
+
+def recording_file(text: str) -> Path:
+    """Return the path of a recording to write: .mcap."""
+    return _with_suffix(".mcap", text)
+
+
+def png_file(text: str) -> Path:
+    """Return the path of an image to write: .png."""
+    return _with_suffix(".png", text)
+
+
+def _at_least(minimum: int, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = minimum - 1
+    if number < minimum:
+        raise argparse.ArgumentTypeError(f"wanted a whole number from {minimum} up, got {text!r}")
+    return number
+
+
+def _with_suffix(suffix: str, text: str) -> Path:
+    if Path(text).suffix.lower() != suffix:
+        raise argparse.ArgumentTypeError(f"wanted a name that ends in {suffix}, got {text!r}")
+    return Path(text)
