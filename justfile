@@ -1,32 +1,43 @@
 # One command for each thing that a developer does.
 
-# lint, types and tests, as the continuous integration runs them
+# lint, spelling, types and tests, as the continuous integration runs them
 check:
     ruff check .
     ruff format --check .
+    codespell
     mypy
     pytest
+
+# the same checks without tests, before every commit
+hooks:
+    pre-commit install
 
 # the quick tests; add arguments for pytest
 test *arguments:
     pytest {{arguments}}
 
-# tests that take minutes: big renders, fuzz, kills
+# tests that take minutes: big renders, fuzz, kills; and property tests on many more examples
 test-slow:
     pytest -m slow
+    HYPOTHESIS_PROFILE=thorough pytest
 
 # kernels under coverage, which needs them interpreted
 coverage:
-    NUMBA_DISABLE_JIT=1 coverage run -m pytest tests/learn tests/synth -x
+    NUMBA_DISABLE_JIT=1 coverage run -m pytest -n 0 tests/learn tests/synth -x
     coverage report --include "posepipe/*,synth/*"
 
 # benchmarks, each beside a stated baseline
 bench:
-    pytest benchmarks -m "" --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds
+    pytest benchmarks -n 0 -m "" --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds
 
-# every command in the docs, run
+# every command and example in docs and docstrings, run
 docs:
     pytest tests/test_docs.py
+
+# every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
+figures mocap motions pack:
+    posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
+        --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md --figure docs/images/accuracy.png
 
 # forget compiled kernels: Numba does not see a change in a helper of another file
 clean:
