@@ -1,4 +1,4 @@
-"""Joint angles: answers seen by eye, and what must not change them."""
+"""Joint angles: hand-made poses with known angles, and transformations that must not change them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN, mirror_name
-from posepipe.kinematics.joint_angles import ANGLES, LEAST_RAISED_DEG, angle_names, joint_angles
+from posepipe.kinematics.joint_angles import ANGLES, MIN_ELEVATION_DEG, angle_names, joint_angles
 
 UP = (0.0, 1.0, 0.0)
 #: x to the person's left, y up, z forward; limbs straight, arms hanging, toes at right angles to the legs
@@ -33,7 +33,7 @@ def angles_of(up=UP, **moved):
     return {name: float(value) for name, value in joint_angles(STANDING | moved, up).items()}
 
 
-def test_who_stands_straight_is_zero_in_every_joint():
+def test_all_angles_are_zero_for_a_straight_standing_person():
     angles = angles_of()
     assert set(angles) == set(ANGLES)
     for name, degrees in angles.items():
@@ -43,7 +43,7 @@ def test_who_stands_straight_is_zero_in_every_joint():
             assert degrees == pytest.approx(0, abs=1e-9), name
 
 
-def test_who_sits_has_knees_and_hips_at_right_angles():
+def test_sitting_has_knees_and_hips_at_right_angles():
     sitting = {}
     for side, x in (("left", 0.1), ("right", -0.1)):
         sitting |= {f"{side}_knee": (x, 1, 0.45), f"{side}_ankle": (x, 0.55, 0.45), f"{side}_foot": (x, 0.55, 0.6)}
@@ -54,7 +54,7 @@ def test_who_sits_has_knees_and_hips_at_right_angles():
         assert angles[f"left_{name}"] == pytest.approx(0, abs=1e-9)
 
 
-HANDS = [
+HAND_MADE = [
     ("left_knee_flexion", {"left_ankle": (0.1, 0.55, -0.45)}, 90),
     ("left_hip_flexion", {"left_knee": (0.1, 0.55, -0.45)}, -45),  # a leg behind is extended
     ("left_hip_flexion", {"left_knee": (0.1, 1.3, 0.3)}, 135),
@@ -82,8 +82,8 @@ HANDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "moved", "degrees"), HANDS, ids=[f"{name}-{d}" for name, _, d in HANDS])
-def test_a_pose_seen_by_eye(name, moved, degrees):
+@pytest.mark.parametrize(("name", "moved", "degrees"), HAND_MADE, ids=[f"{name}-{d}" for name, _, d in HAND_MADE])
+def test_a_hand_made_pose_has_the_known_angle(name, moved, degrees):
     assert angles_of(**moved)[name] == pytest.approx(degrees, abs=1e-9)
 
 
@@ -95,14 +95,14 @@ def test_a_twist_is_the_same_in_a_trunk_that_leans():
     assert joint_angles(leaning, UP)["trunk_lean"] == pytest.approx(60)
 
 
-def test_the_camera_s_vertical_serves_where_no_other_is_known():
+def test_the_default_vertical_is_the_camera_s():
     turned = {joint: (x, -y, -z) for joint, (x, y, z) in STANDING.items()}  # camera axes
     assert joint_angles(turned)["trunk_lean"] == pytest.approx(0, abs=1e-9)
     assert joint_angles(turned, (0, 0, 1))["trunk_lean"] == pytest.approx(90)
 
 
-def test_the_plane_of_an_arm_is_told_once_it_is_raised_enough():
-    for degrees, known in ((LEAST_RAISED_DEG - 0.1, False), (LEAST_RAISED_DEG + 0.1, True)):
+def test_a_shoulder_plane_needs_a_minimum_elevation():
+    for degrees, known in ((MIN_ELEVATION_DEG - 0.1, False), (MIN_ELEVATION_DEG + 0.1, True)):
         reach = np.radians(degrees)
         elbow = (0.2, 1.45 - 0.3 * np.cos(reach), 0.3 * np.sin(reach))
         assert np.isfinite(angles_of(left_elbow=elbow)["left_shoulder_plane"]) == known
@@ -136,7 +136,7 @@ def test_turning_moving_and_scaling_change_no_angle(seed, turn, shift, scale):
 
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 1 << 30))
-def test_in_a_mirror_left_and_right_are_exchanged_and_twists_reversed(seed):
+def test_mirroring_exchanges_sides_and_reverses_twists(seed):
     xyz = poses(seed)
     mirrored = xyz[:, HUMAN.mirrored_joints()] * [-1, 1, 1]
     wanted = joint_angles(named(xyz), UP)
@@ -152,7 +152,7 @@ def test_many_poses_at_once_are_the_poses_one_by_one():
         assert_same({name: d[row] for name, d in together.items()}, joint_angles(named(xyz[row]), UP))
 
 
-def test_a_joint_that_is_absent_leaves_out_only_what_needs_it():
+def test_an_absent_joint_removes_only_the_angles_that_need_it():
     whole = angles_of()
     without = {joint: place for joint, place in STANDING.items() if joint != "left_knee"}
     lost = {
@@ -169,7 +169,7 @@ def test_a_body_has_the_angles_of_its_joints():
     assert angle_names(()) == ()
 
 
-def test_joints_in_one_place_and_absurd_ones_have_no_angle_and_no_warning(recwarn):
+def test_coincident_and_huge_joints_have_no_angle_and_no_warning(recwarn):
     angles = angles_of(left_knee=STANDING["left_hip"], right_knee=(1e300, -1e300, 0))
     assert np.isnan(angles["left_knee_flexion"])
     assert np.isnan(angles["left_hip_flexion"])

@@ -1,4 +1,4 @@
-"""Rigid bones through joints: exact where the joints are rigid, as near as lengths allow where they are not."""
+"""Rigid bones through joints: exact for rigid joints, as near as the lengths allow for others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def moving_people(seed, times=6):
     turns = Rotation.from_quat(rng.normal(size=(times * 20, 4))).as_matrix().reshape(times, 20, 3, 3)
     moved = FittedSkeleton(rest.joints, rest.parents, rest.offsets_m, rng.normal(size=(times, 3)), turns)
     joints_m = np.empty((times, 20, 3))
-    joints_m[:, measured_rows(rest)] = moved.places_m()
+    joints_m[:, measured_rows(rest)] = moved.positions_m()
     return joints_m
 
 
@@ -42,13 +42,13 @@ def moving_people(seed, times=6):
 def test_rigid_people_are_reproduced_exactly(seed):
     joints_m = moving_people(seed)
     skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
-    np.testing.assert_allclose(skeleton.places_m(), joints_m[:, measured_rows(skeleton)], atol=1e-6)
+    np.testing.assert_allclose(skeleton.positions_m(), joints_m[:, measured_rows(skeleton)], atol=1e-6)
 
 
-def test_turns_are_rotations_and_local_ones_lead_to_the_same_places():
+def test_local_rotations_lead_to_the_same_positions():
     skeleton = fit_skeleton(HUMAN, moving_people(1) + np.random.default_rng(2).normal(0, 0.05, (6, 20, 3)), UNKNOWN)
-    local = skeleton.local_turns()
-    for turns in (skeleton.turns, local):
+    local = skeleton.local_rotations()
+    for turns in (skeleton.rotations, local):
         identity = np.broadcast_to(np.eye(3), turns.shape)
         np.testing.assert_allclose(turns @ turns.swapaxes(-1, -2), identity, atol=1e-9)
         np.testing.assert_allclose(np.linalg.det(turns), 1, atol=1e-9)
@@ -56,13 +56,13 @@ def test_turns_are_rotations_and_local_ones_lead_to_the_same_places():
     for joint, parent in list(enumerate(skeleton.parents))[1:]:
         places.append(places[parent] + turned[parent] @ skeleton.offsets_m[joint])
         turned.append(turned[parent] @ local[:, joint])
-    np.testing.assert_allclose(np.stack(places, axis=1), skeleton.places_m(), atol=1e-9)
+    np.testing.assert_allclose(np.stack(places, axis=1), skeleton.positions_m(), atol=1e-9)
 
 
 def test_bones_keep_their_length_whatever_was_measured():
     joints_m = moving_people(3) + np.random.default_rng(4).normal(0, 0.05, (6, 20, 3))
     skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
-    places = skeleton.places_m()
+    places = skeleton.positions_m()
     for joint, parent in list(enumerate(skeleton.parents))[1:]:
         lengths = np.linalg.norm(places[:, joint] - places[:, parent], axis=-1)
         bone = [HUMAN.joint_index(skeleton.joints[row]) for row in (joint, parent)]
@@ -78,14 +78,14 @@ def test_lengths_that_are_given_are_taken():
     assert np.linalg.norm(skeleton.offsets_m[skeleton.joints.index("left_ankle")]) == pytest.approx(0.5)
 
 
-def test_no_other_turns_of_an_arm_lie_much_nearer():
+def test_a_general_optimiser_gets_little_nearer():
     """Against a general optimiser, on a chain whose end was measured where the bones do not reach."""
     stick = body({"a": None, "b": "a", "c": "b", "d": "c"})
     measured = np.array([[[0, 0, 0], [0.3, 0.02, 0], [0.3, 0.35, 0.1], [0.9, 0.3, 0.0]]], float)
     lengths = np.full((4, 4), np.nan)
     for joint in (1, 2, 3):
         lengths[joint, joint - 1] = 0.3
-    got = fit_skeleton(stick, measured, lengths).places_m()
+    got = fit_skeleton(stick, measured, lengths).positions_m()
 
     def places(values):
         steps = values[3:].reshape(3, 3)
@@ -110,17 +110,17 @@ def test_a_person_at_rest_is_a_t_pose():
     assert offsets["left_shoulder"][1] == pytest.approx(-0.05, abs=0.01)  # lower than the neck, as measured
 
 
-def test_who_holds_still_in_another_pose_turns_nothing_but_what_it_takes():
+def test_joints_rotate_no_more_than_the_pose_requires():
     """A straight limb that points as at rest is not turned; one bone's twist is that of the joint before."""
     skeleton = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
-    local = skeleton.local_turns()[0]
+    local = skeleton.local_rotations()[0]
     angle = {j: np.degrees(Rotation.from_matrix(t).magnitude()) for j, t in zip(skeleton.joints, local, strict=True)}
     assert angle["left_shoulder"] == pytest.approx(80, abs=5)  # from the T-pose down to the side
     assert angle["left_elbow"] < 10
     assert all(angle[leaf] == pytest.approx(0, abs=1e-6) for leaf in ("head", "left_hand", "right_foot"))
 
 
-def test_a_joint_never_seen_is_left_out_and_its_children_hang_on_the_one_before():
+def test_children_of_an_unseen_joint_attach_to_its_ancestor():
     joints_m = moving_people(6)
     joints_m[:, HUMAN.joint_index("left_knee")] = np.nan
     skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)
@@ -149,20 +149,20 @@ def test_any_body_has_a_skeleton():
     )
 
 
-def test_joints_in_one_place_do_no_harm(recwarn):
+def test_coincident_joints_give_a_finite_skeleton(recwarn):
     skeleton = fit_skeleton(HUMAN, np.zeros((3, 20, 3)), UNKNOWN)
-    assert np.isfinite(skeleton.turns).all()
-    np.testing.assert_array_equal(skeleton.places_m(), 0)
+    assert np.isfinite(skeleton.rotations).all()
+    np.testing.assert_array_equal(skeleton.positions_m(), 0)
     assert not recwarn.list
 
 
-def test_nobody_and_circles_are_refused():
+def test_missing_joints_and_cyclic_parents_are_errors():
     with pytest.raises(ValueError, match="at least one joint"):
         fit_skeleton(HUMAN, np.full((3, 20, 3), np.nan), UNKNOWN)
     for parents in ({"a": "b", "b": "a"}, {"r": None, "a": "b", "b": "a"}):
         joints_m = np.zeros((1, len(parents), 3))
-        with pytest.raises(ValueError, match="circle"):
+        with pytest.raises(ValueError, match="cycle"):
             fit_skeleton(body(parents), joints_m, np.full((3, 3), np.nan))
         joints_m[:, -1] = np.nan
-        with pytest.raises(ValueError, match="circle"):
+        with pytest.raises(ValueError, match="cycle"):
             fit_skeleton(body({**parents, "b": "b"}), joints_m, np.full((3, 3), np.nan))
