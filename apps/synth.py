@@ -30,7 +30,7 @@ EXAMPLES = (
     "posepipe synth data/sequences --recipe sequences         # moving people, for posepipe evaluate --tracks",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
-"""Names of `synth.sensors.presets.PRESETS`, repeated here so that --help needs no NumPy."""
+"""Names of `synth.sensors.sensor_presets.PRESETS`, repeated here so that --help needs no NumPy."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

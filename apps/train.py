@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.card import write_card
     from posepipe.models.pose_model import PoseModel
     from posepipe.training.fit_refinement import EPOCHS
-    from posepipe.training.train_model import TrainingWatch, fit_joints, segment_as_in_use, train_model
+    from posepipe.training.train_model import TrainingCallbacks, refit_joints, segment_as_in_use, train_model
 
     parameters = ForestParameters(
         trees=args.trees,
@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> None:
     network_bar = ProgressBar(EPOCHS, "refinement", "epochs")
     gains: list[tuple[float, float]] = []
     checkpoint_folder = args.out.with_suffix(".training")
-    watch = TrainingWatch(
+    callbacks = TrainingCallbacks(
         on_vote_frame=vote_bar.update,
         on_joint_frame=joint_bar.update,
         on_epoch=network_bar.update,
@@ -148,21 +148,21 @@ def run(args: argparse.Namespace) -> None:
         model = PoseModel.load(args.forest)
         forest = model.forest.with_symmetry(parameters.symmetric and model.body.has_sides)
         with vote_bar, joint_bar, network_bar:
-            model = fit_joints(
-                replace(model, forest=forest), joint_frames, watch, args.typed, args.joints_from, vote_frames
+            model = refit_joints(
+                replace(model, forest=forest), joint_frames, callbacks, args.typed, args.joints_from, vote_frames
             )
     else:
         needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
         print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
         with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar, network_bar:
-            watch = replace(watch, on_level=LevelReport(bar.write), on_frame=bar.update)
+            callbacks = replace(callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
             model = train_model(
                 frames,
                 joint_frames,
                 parameters,
                 checkpoint_folder,
                 args.resume,
-                watch,
+                callbacks,
                 args.typed,
                 args.joints_from,
                 vote_frames,

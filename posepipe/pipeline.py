@@ -51,8 +51,8 @@ STAGES = (
     Stage("weighting", "weigh", "weighting, votes"),
     Stage("proposer", "find", "proposals"),
     Stage("pose_estimator", "estimate", "pose"),
-    Stage("head_split", "split", "head split"),
     Stage("rotated_views", "choose", "rotated views"),
+    Stage("head_split", "split", "head split"),
     Stage("tracker", "update", "tracker"),
     Stage("smoother", "update", "smoother"),
 )
@@ -201,7 +201,7 @@ class Pipeline:
         where the first pose is poor, and used where they give a better one.
         """
         view, views = View(frame.depth_m, mask, frame.intrinsics), self.rotated_views
-        found = self._person_in(view)
+        found = self._without_background(view)
         if found is None:
             return None
         view, parts = found
@@ -226,7 +226,7 @@ class Pipeline:
         separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
         return separate if len(separate) > 1 else [whole]
 
-    def _person_in(self, view: View) -> tuple[View, PartProbabilities] | None:
+    def _without_background(self, view: View) -> tuple[View, PartProbabilities] | None:
         """View of a candidate without background pixels, and its parts; None for no person."""
         stride = stride_for(view.mask)
         parts = self.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)

@@ -13,7 +13,7 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.landmarks import Landmark
 
-RIGHT_M = 0.1
+CORRECT_M = 0.1
 """A joint is *right* when it lies within 10 cm of the truth (Shotton et al. 2011)."""
 
 

@@ -9,9 +9,9 @@ from posepipe.frames import LabelledFrame
 from synth.render.label_frame import label_frame
 from synth.render.render_frame import render_frame
 from synth.scene.scene import Scene
-from synth.sensors.presets import SensorPreset
 from synth.sensors.quantise_depth import quantise_depth
 from synth.sensors.sensor_noise import add_sensor_noise
+from synth.sensors.sensor_presets import SensorPreset
 
 
 def render_labelled_frame(

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
-from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
 from synth.sensors.sensor_file import find_sensor
+from synth.sensors.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 FPS = 30

@@ -23,7 +23,7 @@ from posepipe.evaluation.track_metrics import (
     joints_of,
 )
 from posepipe.frames import LabelledFrame
-from posepipe.results import RIGHT_M, Pose, Track
+from posepipe.results import CORRECT_M, Pose, Track
 
 
 class PoseTracker(Protocol):
@@ -86,7 +86,7 @@ class TrackFigures:
             "spread at rest, mm": self.jitter.spread_mm,
             "step at rest, mm": self.jitter.step_mm,
             "median error, mm": 1000 * float(np.median(errors)) if len(errors) else math.nan,
-            "joints within 10 cm": float((errors <= RIGHT_M).mean()) if len(errors) else math.nan,
+            "joints within 10 cm": float((errors <= CORRECT_M).mean()) if len(errors) else math.nan,
         }
 
 

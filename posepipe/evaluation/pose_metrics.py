@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.results import RIGHT_M, Joint, JointProposal, Pose
+from posepipe.results import CORRECT_M, Joint, JointProposal, Pose
 
 NEAR_M = 0.15
 """Radius of the shares within 15 cm."""
@@ -134,7 +134,7 @@ class JointScores:
                 found[row] = pose.joints[joint].xyz_m
             error = float(np.nan_to_num(np.linalg.norm(found[row] - joints_m[row]), nan=np.inf))
             if joint in pose.joints:
-                self.stated.append((pose.joints[joint].confidence, error < RIGHT_M))
+                self.stated.append((pose.joints[joint].confidence, error < CORRECT_M))
             if visible[row]:
                 tally.visible += 1
                 tally.errors_visible.append(error)
@@ -147,7 +147,7 @@ class JointScores:
             _add_proposals(tally, joints_m[row], bool(visible[row]), scored)
         shown = np.asarray(visible, bool) & known
         if shown.any():
-            right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < RIGHT_M
+            right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < CORRECT_M
             self.views.append((float(joints_m[known, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.left_right_swapped += _is_swapped(found, joints_m, self.body)
         self.facing_reversed += _is_reversed(found, joints_m, self.body)
@@ -229,7 +229,7 @@ def _add_proposals(
     """
     hit = False
     for proposal in sorted(proposals, key=lambda p: -p.confidence):
-        near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < RIGHT_M)
+        near = bool(np.linalg.norm(np.subtract(proposal.xyz_m, truth)) < CORRECT_M)
         if near and not visible:
             continue
         tally.proposals.append((proposal.confidence, near and not hit))
@@ -264,9 +264,9 @@ def _figures(tally: _JointTally) -> dict[str, float]:
 
     return {
         "ap": average_precision(tally.proposals, tally.visible),
-        "within_10cm": within(visible, RIGHT_M),
+        "within_10cm": within(visible, CORRECT_M),
         "within_15cm": within(visible, NEAR_M),
-        "all_within_10cm": within(both, RIGHT_M),
+        "all_within_10cm": within(both, CORRECT_M),
         "all_within_15cm": within(both, NEAR_M),
         "hidden_within_15cm": within(hidden, NEAR_M),
         "median_m": float(np.median(visible[np.isfinite(visible)])) if np.isfinite(visible).any() else float("nan"),

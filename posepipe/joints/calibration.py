@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from posepipe.joints.joint_parameters import FUSION_TERMS
-from posepipe.results import RIGHT_M
+from posepipe.results import CORRECT_M
 
 MIN_SHARE = 1e-4
 """Shares are clipped to MIN_SHARE .. 1 - MIN_SHARE before calibration, to keep log-odds finite."""
@@ -74,7 +74,7 @@ def _share_within(sigma, radius, out):
         out[n] = min(max(share, 0.0), 1.0)
 
 
-def share_within(sigma_m: np.ndarray, radius_m: float = RIGHT_M) -> np.ndarray:
+def share_within(sigma_m: np.ndarray, radius_m: float = CORRECT_M) -> np.ndarray:
     """Probability that an isotropic 3D Gaussian error stays below a radius.
 
     Parameters

@@ -97,16 +97,16 @@ class RotatedViews(Stateless):
 
     def wanted(self, view: View, pose: Pose) -> bool:
         """Whether to classify the person of a view, with this pose, in rotated views."""
-        return _expected_right(pose) < self.enough * self.n_joints and view.spread() >= self.min_spread
+        return _expected_correct(pose) < self.enough * self.n_joints and view.spread() >= self.min_spread
 
     def choose(self, first: Pose, rotated: Sequence[Pose]) -> int | None:
         """Index of the rotated pose, in camera axes, that replaces the first one; None = keep the first one."""
         if not rotated:
             return None
-        scores = [_expected_right(other) + self.agreed_weight * self._agreed(first, other) for other in rotated]
+        scores = [_expected_correct(other) + self.agreed_weight * self._agreed(first, other) for other in rotated]
         best = scores.index(max(scores))
-        enough = _expected_right(first) + self.margin * self.n_joints
-        return best if _expected_right(rotated[best]) >= enough else None
+        enough = _expected_correct(first) + self.margin * self.n_joints
+        return best if _expected_correct(rotated[best]) >= enough else None
 
     def _agreed(self, first: Pose, other: Pose) -> float:
         """Expected number of right joints of the first pose among those that agree with another pose."""
@@ -115,6 +115,6 @@ class RotatedViews(Stateless):
         return sum(one.confidence for one, two in pairs if math.dist(one.xyz_m, two.xyz_m) < self.agreed_m)
 
 
-def _expected_right(pose: Pose) -> float:
+def _expected_correct(pose: Pose) -> float:
     """Expected number of a pose's joints that are right."""
     return sum(pose.confidences.tolist())

@@ -1,4 +1,8 @@
-"""Sinks: where results go. `FrameSink` is the protocol; ``files``, ``streams`` and ``images`` hold the sinks."""
+"""Sinks: where results go. `FrameSink` is the protocol; ``files``, ``streams`` and ``images`` hold the sinks.
+
+To add one: a context manager with ``write``, and a line in ``files/result_formats.py``, ``streams/stream_formats.py``
+or ``apps/options/sink_options.py``.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from posepipe.joints.weighted_points import PointWeighting, WeightedPoints
 from posepipe.landmarks import Landmark, landmark_classes, landmarks_of
 from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.pipeline import observe
-from posepipe.results import RIGHT_M
+from posepipe.results import CORRECT_M
 from posepipe.segmentation.rotated_views import View
 from posepipe.training.fit_gaussian import fit_gaussian
 from posepipe.training.fit_refinement import fit_fusion, train_refinement
@@ -240,7 +240,7 @@ def _score(top_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
     """Share of true landmarks with a mode within 10 cm; the mean error breaks ties: (L,)."""
     error = np.where(np.isfinite(truth_m[..., 0]), np.linalg.norm(top_m - truth_m, axis=-1), np.nan)
     known = np.maximum(np.isfinite(truth_m[..., 0]).sum(axis=0), 1)
-    right = error < RIGHT_M
+    right = error < CORRECT_M
     mean_error = np.where(right, error, 0).sum(axis=0) / np.maximum(right.sum(axis=0), 1)
     return right.sum(axis=0) / known - 1e-3 * mean_error
 
@@ -249,7 +249,7 @@ def _fit_confidence(found: _Modes) -> np.ndarray:
     """Logistic fit, in ln(mass), of whether a mode lies within 10 cm of the truth: float32 (L, 2)."""
     with np.errstate(invalid="ignore"):
         # False where the truth is NaN
-        right = np.linalg.norm(found.modes_m - found.landmarks_m[:, :, None], axis=-1) < RIGHT_M
+        right = np.linalg.norm(found.modes_m - found.landmarks_m[:, :, None], axis=-1) < CORRECT_M
     return np.array(
         [_logistic(np.log(m[m > 0]), r[m > 0]) for m, r in _by_landmark(found.masses_m2, right)],
         np.float32,
@@ -284,11 +284,13 @@ def _calibration(share: np.ndarray, joints_m: np.ndarray, truth_m: np.ndarray) -
     """Logistic fit, for each joint, of whether it is right, in the log-odds that a model states: float32 (J, 2)."""
     share = np.clip(share, MIN_SHARE, 1 - MIN_SHARE)
     log_odds = np.log(share / (1 - share))
-    return np.array([_logistic(x, y) for x, y in zip(log_odds.T, _right(joints_m, truth_m).T, strict=True)], np.float32)
+    return np.array(
+        [_logistic(x, y) for x, y in zip(log_odds.T, _is_correct(joints_m, truth_m).T, strict=True)], np.float32
+    )
 
 
-def _right(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(joints_m - truth_m, axis=-1) < RIGHT_M
+def _is_correct(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(joints_m - truth_m, axis=-1) < CORRECT_M
 
 
 def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
@@ -326,12 +328,12 @@ def _fit_refinement(
     calibration = _calibration(share, joints_m, truth_m)
     expected = held.joints_m, calibrate(share_within(held.sigma_m), parameters.calibration)
     corrected = joints_m, calibrate(share, calibration)
-    rights = [_right(model[0], truth_m) for model in (expected, corrected)]
+    correct = [_is_correct(model[0], truth_m) for model in (expected, corrected)]
     terms = fusion_terms(expected, corrected)
-    weights = np.stack([fit_fusion(terms, right) for right in rights])
+    weights = np.stack([fit_fusion(terms, own) for own in correct])
     network = replace(network, calibration=calibration, fusion_weights=weights)
     fused_m, _ = fuse(weights, expected, corrected)
-    return network if _right(fused_m, truth_m).mean() > rights[0].mean() else None
+    return network if _is_correct(fused_m, truth_m).mean() > correct[0].mean() else None
 
 
 def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

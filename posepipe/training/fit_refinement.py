@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from posepipe.joints.joint_parameters import FUSION_TERMS, Refinement
 from posepipe.joints.refinement import Evidence, inputs_of
-from posepipe.results import RIGHT_M
+from posepipe.results import CORRECT_M
 
 HIDDEN_UNITS = (512, 256)
 """Units of the hidden layers."""
@@ -162,7 +162,7 @@ def loss(output: np.ndarray, target_m: np.ndarray) -> tuple[float, np.ndarray]:
     error = corrections - target_m
     squared = (error**2).sum(axis=2)
     size = np.sqrt(1 + squared / LOSS_SCALE_M**2)
-    right = squared < RIGHT_M**2
+    right = squared < CORRECT_M**2
     entropy = np.logaddexp(0, np.where(right, -log_odds, log_odds))
     gradient = np.concatenate(
         [

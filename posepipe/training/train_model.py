@@ -24,7 +24,7 @@ from posepipe.training.fit_joints import fit_joint_parameters
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingWatch:
+class TrainingCallbacks:
     """Callbacks that report the progress of a training."""
 
     on_level: Callable[[TrainingProgress], None] = lambda progress: None
@@ -42,7 +42,7 @@ def train_model(
     parameters: ForestParameters,
     checkpoint_folder: Path,
     resume: bool = False,
-    watch: TrainingWatch | None = None,
+    callbacks: TrainingCallbacks | None = None,
     command: str = "",
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
@@ -56,7 +56,7 @@ def train_model(
     parameters : ForestParameters
     checkpoint_folder : stores every level, to resume an interrupted run; remove it when the model is saved
     resume : continue from the checkpoints
-    watch : TrainingWatch; None = no reports
+    callbacks : TrainingCallbacks; None = no reports
     command : command line of the training, for the metadata of the model
     method : source of the joints, one of METHODS
     vote_frames : for the votes; None = no votes
@@ -80,13 +80,14 @@ def train_model(
     ...     model = train_model(frames, joint_frames, ForestParameters(), folder / "checkpoints")
     ...     model.save(folder / "model.npz")
     """
-    watch = watch or TrainingWatch()
-    _check_bodies(frames.body, joint_frames.body)
+    callbacks = callbacks or TrainingCallbacks()
+    _check_frames(frames.body, joint_frames, vote_frames)  # before hours of growing trees
+    _check_method(method, vote_frames is not None)
     resumed = resume and checkpoint_folder.is_dir()  # the seconds then exclude the earlier part
     checkpoints = Checkpoints(checkpoint_folder, asdict(parameters), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
     forest = train_forest(
-        frames, parameters, frames.body, watch.on_level, checkpoints, watch.on_frame, segment_as_in_use
+        frames, parameters, frames.body, callbacks.on_level, checkpoints, callbacks.on_frame, segment_as_in_use
     )
     metadata = {
         "training": asdict(parameters),
@@ -96,7 +97,7 @@ def train_model(
         "resumed": resumed,
     }
     model = PoseModel.of(forest).with_metadata(**metadata)
-    return fit_joints(model, joint_frames, watch, command, method, vote_frames)
+    return refit_joints(model, joint_frames, callbacks, command, method, vote_frames)
 
 
 def segment_as_in_use(frame: LabelledFrame) -> np.ndarray:
@@ -109,10 +110,10 @@ def segment_as_in_use(frame: LabelledFrame) -> np.ndarray:
     return RoomForeground().update(frame.depth).labels if others.any() else frame.people
 
 
-def fit_joints(
+def refit_joints(
     model: PoseModel,
     joint_frames: FrameSequence,
-    watch: TrainingWatch | None = None,
+    callbacks: TrainingCallbacks | None = None,
     command: str = "",
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
@@ -130,19 +131,17 @@ def fit_joints(
     ValueError
         When the method needs votes and there are none, or the bodies differ.
     """
-    watch = watch or TrainingWatch()
-    _check_bodies(model.body, joint_frames.body)
+    callbacks = callbacks or TrainingCallbacks()
+    _check_frames(model.body, joint_frames, vote_frames)
+    _check_method(method, bool(model.votes) or vote_frames is not None)
     votes, about_votes = model.votes, {}
     if vote_frames is not None:
-        _check_bodies(model.body, vote_frames.body)
-        votes = train_votes(model.forest, vote_frames, watch.on_vote_frame)
+        votes = train_votes(model.forest, vote_frames, callbacks.on_vote_frame)
         about_votes = {"vote_frames": len(vote_frames), "vote_frames_identity": vote_frames.identity}
-    if method != "parts" and not votes:
-        raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
     history, started = _history(joint_frames, command), time.monotonic()
     classifier = VotingForest(model.forest, votes)
     parameters = fit_joint_parameters(
-        classifier, joint_frames, watch.on_joint_frame, method, watch.on_epoch, watch.on_search
+        classifier, joint_frames, callbacks.on_joint_frame, method, callbacks.on_epoch, callbacks.on_search
     )
     history["seconds"] = round(time.monotonic() - started, 1)
     about_joints = {"joint_frames": len(joint_frames)} | {f"joint_{name}": value for name, value in history.items()}
@@ -161,6 +160,14 @@ def _history(frames: FrameSequence, command: str) -> dict[str, Any]:
     }
 
 
-def _check_bodies(trees: BodyDefinition, joints: BodyDefinition) -> None:
-    if trees != joints:
-        raise ValueError(f"trees of body {trees.name!r} need joint frames of the same body, got {joints.name!r}")
+def _check_frames(body: BodyDefinition, joint_frames: FrameSequence, vote_frames: FrameSequence | None) -> None:
+    for kind, frames in (("joint", joint_frames), ("vote", vote_frames)):
+        if frames is not None and frames.body != body:
+            raise ValueError(
+                f"trees of body {body.name!r} need {kind} frames of the same body, got {frames.body.name!r}"
+            )
+
+
+def _check_method(method: str, has_votes: bool) -> None:
+    if method != "parts" and not has_votes:
+        raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")

@@ -11,7 +11,7 @@ from synth.render.label_spread import NOTHING
 from synth.render.rasterizer import render_depth
 from synth.scene.placement import View
 from synth.scene.scene import Scene
-from synth.sensors.presets import SensorPreset
+from synth.sensors.sensor_presets import SensorPreset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

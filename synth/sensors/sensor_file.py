@@ -7,7 +7,7 @@ from pathlib import Path
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
-from synth.sensors.presets import PRESETS, SensorPreset
+from synth.sensors.sensor_presets import PRESETS, SensorPreset
 
 
 def find_sensor(sensor: str, folder: Path = Path()) -> SensorPreset:

@@ -7,7 +7,7 @@ import numpy as np
 
 from synth.sensors import stereo, structured_light, time_of_flight
 from synth.sensors.noise_fields import NoiseFields, Window
-from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
+from synth.sensors.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
 __all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
 

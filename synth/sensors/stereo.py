@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from synth.sensors.noise_fields import NoiseFields
-from synth.sensors.presets import SensorPreset
+from synth.sensors.sensor_presets import SensorPreset
 from synth.sensors.triangulation import SAME_SURFACE_PX, disparity_seen_twice, match_windows, rough_windows
 
 SUBPIXEL_PX = 0.08  #: sigma of disparity

@@ -23,7 +23,7 @@ from numba import njit
 
 from synth.sensors.incidence import squared_tangents
 from synth.sensors.noise_fields import NoiseFields
-from synth.sensors.presets import SensorPreset
+from synth.sensors.sensor_presets import SensorPreset
 from synth.sensors.triangulation import disparity_seen_twice, match_windows, rough_windows
 
 STEPS_PER_PX = 8.0  #: disparity is measured in eighths of a matching pixel

@@ -20,7 +20,7 @@ from numba import njit
 
 from synth.sensors.incidence import squared_tangents
 from synth.sensors.noise_fields import NoiseFields
-from synth.sensors.presets import SensorPreset
+from synth.sensors.sensor_presets import SensorPreset
 
 SIGMA_AT_1_M = 0.00114  #: metres, head-on, on a surface of usual brightness; 17 mm at 3.86 m
 SYSTEMATIC_M, SYSTEMATIC_SHARE = 0.011, 0.001  #: bounds of an error common to a whole frame

@@ -6,7 +6,7 @@ from apps.cli import main
 from apps.synth import SENSORS
 from posepipe.datasets.dataset import Dataset
 from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE
-from synth.sensors.presets import PRESETS
+from synth.sensors.sensor_presets import PRESETS
 
 SMALL = ["--frames", "2", "--workers", "1"]
 CAMERA = """

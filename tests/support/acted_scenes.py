@@ -27,7 +27,7 @@ from synth.recipe import ClothingRecipe, PoseRecipe
 from synth.scene.placement import Placement, View
 from synth.scene.scene import PlacedSubject, Scene, floor_y_m, place_subject
 from synth.scene.subjects import DressedPerson, People, Subject
-from synth.sensors.presets import PRESETS, SensorPreset
+from synth.sensors.sensor_presets import PRESETS, SensorPreset
 
 FPS = 12
 TRUNK = tuple(bone for bone in POSED_BONES if not bone.startswith(("thigh", "calf", "foot")))

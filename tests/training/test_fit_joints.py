@@ -70,7 +70,7 @@ def test_a_network_that_helps_is_kept_with_its_confidence(forest, few_are_enough
         return truths["held out"].astype(np.float32), np.full(evidence.sigma_m.shape, 0.99, np.float32)
 
     monkeypatch.setattr(joint_fitting, "refine", knows_the_truth)
-    monkeypatch.setattr(joint_fitting, "RIGHT_M", 0.01)  # within 10 cm the Gaussian has it already
+    monkeypatch.setattr(joint_fitting, "CORRECT_M", 0.01)  # within 10 cm the Gaussian has it already
     parameters = fit(forest)
     assert parameters.refinement is not None
     monkeypatch.undo()

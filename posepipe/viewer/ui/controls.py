@@ -7,7 +7,7 @@ from typing import Any
 
 from posepipe.viewer.playback.feeds import StreamFeed
 from posepipe.viewer.playback.player import SPEEDS, Player
-from posepipe.viewer.playback.tuning import Threshold, Tuning
+from posepipe.viewer.playback.thresholds import Threshold, Tuning
 
 STEPS = {"start": None, "-1": -1, "+1": 1, "end": None}
 MAX_PEOPLE = 8

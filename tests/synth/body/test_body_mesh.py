@@ -42,7 +42,7 @@ def test_triangles_face_outwards(asset, mean_body):
     assert 40 < litres < 90
 
 
-def test_a_rest_body_stands_on_the_floor_facing_forward_left_at_plus_x(asset, mean_body):
+def test_a_rest_body_stands_on_the_floor_and_faces_forward(asset, mean_body):
     assert mean_body.vertices_m[:, 1].min() == pytest.approx(0, abs=1e-6)
     assert mean_body.vertices_m[:, 1].max() == pytest.approx(mean_body.height_m, abs=1e-6)
     heads = dict(zip(asset.bone_names, mean_body.bone_heads_m, strict=True))

@@ -9,8 +9,8 @@ import pytest
 from posepipe.datasets.dataset import MANIFEST_NAME
 from posepipe.errors import FormatError, PosepipeError
 from synth.recipe import Recipe, read_recipe
-from synth.sensors.presets import PRESETS, SensorPreset, sensor_preset
 from synth.sensors.sensor_file import find_sensor, read_sensor
+from synth.sensors.sensor_presets import PRESETS, SensorPreset, sensor_preset
 from tests.support.rendered_people import recipe_of, render_people, renderer_of
 
 MINE = {

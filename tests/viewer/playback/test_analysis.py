@@ -11,7 +11,7 @@ from posepipe.profiling import WHOLE
 from posepipe.sources import open_source
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.viewer.playback.analysis import Analysis
-from posepipe.viewer.playback.tuning import THRESHOLDS, Threshold, Tuning
+from posepipe.viewer.playback.thresholds import THRESHOLDS, Threshold, Tuning
 from tests.support.shipped_model import shipped_model
 
 
