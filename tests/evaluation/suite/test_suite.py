@@ -144,7 +144,7 @@ def everything_scored() -> SuiteFigures:
         def __missing__(self, key):
             return float(rng.uniform(0, 1))
 
-    distances = {f"{metres}-{metres + 1} m": 0.5 for metres in range(6)} | {"6-10 m": None}
+    distances = {f"{metres}-{metres + 1} m": 0.5 for metres in range(7)} | {"9-10 m": None}
     by = {f"{low}-{low + 30} deg": 0.5 for low in range(0, 180, 30)}
     scores = {"headline": Drawn(), "within_10cm_by_yaw": by, "within_10cm_by_distance": distances}
     frames = dict.fromkeys(("model", "oracle labels", "shuffled labels"), scores)
