@@ -67,7 +67,7 @@ def _set_threads(wanted: int | None) -> int:
 
 
 def _frames_line(pipeline: Pipeline, frames: Sequence[DepthFrame]) -> str:
-    """Say how many frames were timed, and how much of them the pipeline looked at."""
+    """Say how many frames were timed, and how many of their pixels the pipeline classified."""
     import numpy as np
 
     height, width = frames[0].depth_m.shape if frames else (0, 0)

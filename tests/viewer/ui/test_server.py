@@ -139,4 +139,4 @@ def test_an_idle_connection_does_not_delay_closing():
     before = threading.active_count()
     with open_server() as server, socket.create_connection(("127.0.0.1", server.get_port())):
         assert first_message(server, None)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # a thread of an earlier server may have ended meanwhile
