@@ -164,8 +164,10 @@ def keep_large(
 
 
 @njit(cache=True)
-def _find_contacts(components, depth_m, reach, gaps):
+def _find_contacts(components, depth_m, reach, pairs, gaps):
+    """Write the pair, smaller number in the upper 32 bits, and the gap of touching pixels; return their number."""
     height, width = components.shape
+    count = 0
     for row in range(height):
         for col in range(width):
             a = components[row, col]
@@ -179,33 +181,39 @@ def _find_contacts(components, depth_m, reach, gaps):
                     b = components[r, c]
                     if b:
                         if b != a:
-                            gap = abs(depth_m[r, c] - depth_m[row, col])
-                            if gap < gaps[a, b]:
-                                gaps[a, b] = gaps[b, a] = gap
+                            pairs[count] = (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
+                            gaps[count] = abs(depth_m[r, c] - depth_m[row, col])
+                            count += 1
                         break
+    return count
 
 
-def find_contacts(components: np.ndarray, count: int, depth_m: np.ndarray, reach_px: int) -> np.ndarray:
+def find_contacts(components: np.ndarray, depth_m: np.ndarray, reach_px: int) -> tuple[np.ndarray, np.ndarray]:
     """Minimum depth gap between components where they touch in the image.
 
     Two components touch where a pixel of one follows a pixel of the other along a row or column, within ``reach_px``,
-    with no component between them.
+    with no component between them. Memory and time grow with the pixels, not with the square of the components.
 
     Parameters
     ----------
     components : int32 (H, W), 0 = none
-    count : int, of components
     depth_m : float32 (H, W), metres
     reach_px : int
 
     Returns
     -------
-    float32 (count + 1, count + 1), metres; infinite for components that do not touch
+    pairs : int32 (N, 2), components that touch, the smaller number first, in ascending order
+    gaps_m : float32 (N,), metres
 
     References
     ----------
     Naive twin: tests/reference/segmentation/connected_components.py
     """
-    gaps = np.full((count + 1, count + 1), np.inf, np.float32)
-    _find_contacts(components, depth_m, reach_px, gaps)
-    return gaps
+    max_contacts = 2 * components.size  # of a pixel one to the right and one below; memory is used where written
+    found, gaps = np.empty(max_contacts, np.int64), np.empty(max_contacts, np.float32)
+    count = _find_contacts(components, depth_m, reach_px, found, gaps)
+    order = np.argsort(found[:count], kind="stable")
+    found = found[order]
+    first = np.flatnonzero(np.diff(found, prepend=-1))  # where the next pair begins
+    pairs = np.stack([found[first] >> 32, found[first] & 0xFFFFFFFF], axis=1).astype(np.int32)
+    return pairs, np.minimum.reduceat(gaps[order], first)

@@ -20,6 +20,7 @@ from posepipe.segmentation.connected_components import (
     keep_large,
     measure_components,
 )
+from posepipe.segmentation.grid_cells import enlarged
 from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of
 from posepipe.stage import Stateless
 
@@ -29,6 +30,8 @@ FINEST_PX = 280
 """Maximum focal length, pixels, at which every pixel is used; finer images are subsampled. That of 320x240."""
 MAX_CANDIDATES = 32
 """Maximum number of candidates of a frame; the largest are taken."""
+MAX_COMPONENTS = 1024
+"""Maximum number of components of a frame; the largest are taken. Rooms have about 50, noise has one for each pixel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class RoomForeground:
         """Candidates among the pixels of a mask, uint8 (H, W), and the person-sized ones, bool (H, W)."""
         components, count = find_components(depth_m, mask)
         area_m2, _, _ = measure_components(components, count, depth_m, intrinsics)
-        kept = area_m2 >= self.speck_m2
+        kept = _largest(area_m2, self.speck_m2)
         components = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[components]
         components, count = self._joined(components, depth_m, intrinsics), int(kept.sum())
         area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
@@ -129,19 +132,28 @@ class RoomForeground:
         count = int(components.max(initial=0))
         area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
         large = area_m2 >= self.limb_m2
-        gaps_m = find_contacts(components, count, depth_m, TOUCH_PX)
-        both_large = large[:, None] & large
-        touching = gaps_m <= np.where(both_large, self.body_reach_m, self.limb_reach_m)
-        touching &= large[:, None] | large  # two limbs may be those of two people
-        one, other = np.nonzero(np.triu(touching))
+        pairs, gaps_m = find_contacts(components, depth_m, TOUCH_PX)
+        one_large, other_large = large[pairs].T
+        joinable = gaps_m <= np.where(one_large & other_large, self.body_reach_m, self.limb_reach_m)
+        joinable &= one_large | other_large  # two limbs may be those of two people
+        pairs, gaps_m = pairs[joinable], gaps_m[joinable]
         leader = np.arange(count + 1, dtype=np.int32)
-        for k in np.argsort(gaps_m[one, other], kind="stable"):  # the closest first, while a person's size allows it
-            a, b = sorted((leader[one[k]], leader[other[k]]), key=lambda component: -area_m2[component])
+        for pair in pairs[np.argsort(gaps_m, kind="stable")]:  # the closest first, while a person's size allows it
+            a, b = sorted(leader[pair], key=lambda component: -area_m2[component])
             low, high = np.minimum(low_m[a], low_m[b]), np.maximum(high_m[a], high_m[b])
             if a != b and (high - low).max() <= self.max_extent_m:
                 leader[leader == b] = a
                 low_m[a], high_m[a] = low, high
         return join_near(leader[components], large, depth_m, intrinsics, self.gap_m)
+
+
+def _largest(area_m2: np.ndarray, min_area_m2: float) -> np.ndarray:
+    """Components of a minimum surface, at most MAX_COMPONENTS of them: bool, the shape of ``area_m2``."""
+    kept = area_m2 >= min_area_m2
+    if np.count_nonzero(kept) > MAX_COMPONENTS:
+        ranking = np.argsort(-area_m2, kind="stable")
+        kept[ranking[MAX_COMPONENTS:]] = False
+    return kept
 
 
 def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, slice], Intrinsics]:
@@ -162,9 +174,9 @@ def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, sli
 
 def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> None:
     """Fill the area that a grid covers: every pixel gets the value of its grid cell."""
-    (rows, cols), step = grid, grid[0].step
-    tall = on_grid.repeat(step, axis=0).repeat(step, axis=1)
-    whole[rows.start : rows.stop, cols.start : cols.stop] = tall[: rows.stop - rows.start, : cols.stop - cols.start]
+    rows, cols = grid
+    area = whole[rows.start : rows.stop, cols.start : cols.stop]
+    area[:] = enlarged(on_grid, (rows.step, cols.step), area.shape)
 
 
 def join_near(

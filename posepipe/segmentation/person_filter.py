@@ -11,6 +11,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
+from posepipe.segmentation.grid_cells import enlarged
 from posepipe.stage import Stateless
 
 WINDOW = 5
@@ -70,7 +71,7 @@ class PersonFilter(Stateless):
         (rows, cols), whole = parts.stride, mask.copy()
         top, left = corner * parts.stride
         window = whole[top : top + rows * len(person), left : left + cols * person.shape[1]]
-        window &= person.repeat(rows, axis=0).repeat(cols, axis=1)[: len(window), : window.shape[1]]
+        window &= enlarged(person, parts.stride, window.shape)
         return whole
 
     def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:

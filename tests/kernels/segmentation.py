@@ -41,6 +41,13 @@ def _components(rng, size):
     )
 
 
+def _touching(rng, size):
+    cells = (size // 3, size // 2)
+    components = rng.integers(0, 40, cells).repeat(3, axis=0).repeat(2, axis=1).astype(np.int32)
+    components[rng.random(components.shape) < 0.4] = 0
+    return SimpleNamespace(components=components, depth_m=rng.uniform(1, 5, components.shape).astype(np.float32))
+
+
 def _room(rng, size):
     camera = rooms.CAMERA.scaled(size / rooms.SHAPE[0])
     depth_m = rooms.with_box(rooms.empty_room(15), (0.2, 0.1, 2.5), (0.5, 1.2))
@@ -92,9 +99,9 @@ KERNELS = (
     ),
     Kernel(
         "find_contacts",
-        lambda i: find_contacts(i.components, i.count, i.depth_m, 6),
-        lambda i: naive_connected_components.find_contacts(i.components, i.count, i.depth_m, 6),
-        _components,
+        lambda i: find_contacts(i.components, i.depth_m, 6),
+        lambda i: naive_connected_components.find_contacts(i.components, i.depth_m, 6),
+        _touching,
         size=90,
         tolerance=1e-6,
         reason="float32 metres",

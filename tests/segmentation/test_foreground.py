@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.foreground import CutOutForeground, RoomForeground, join_near
+from posepipe.segmentation.connected_components import find_components
+from posepipe.segmentation.foreground import MAX_COMPONENTS, CutOutForeground, RoomForeground, join_near
 from tests.support.rooms import HEIGHT_M, SHAPE, empty_room, frame_of, with_box
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
@@ -223,3 +226,39 @@ def test_a_finer_image_has_the_same_candidates(finer):
     fine_m, factor = depth_m.repeat(4 * finer, axis=0).repeat(4 * finer, axis=1), 4 * finer
     fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor))).labels
     np.testing.assert_array_equal(fine, coarse.repeat(factor, axis=0).repeat(factor, axis=1))
+
+
+# hostile frames and lenses
+
+
+def far_noise() -> np.ndarray:
+    """Readings of 5 to 9.5 m at random, half of them missing: nearly as many components as pixels."""
+    rng = np.random.default_rng(1)
+    depth_m = rng.uniform(5, 9.5, SHAPE).astype(np.float32)
+    depth_m[rng.random(SHAPE) < 0.5] = 0
+    return depth_m
+
+
+@pytest.mark.parametrize("focal", [0.9, 32.0, 80.0, 160.0, 6400.0, 1e9])
+def test_no_lens_and_no_noise_takes_more_memory_than_the_image(focal):
+    depth_m = far_noise()
+    RoomForeground().update(DepthFrame(depth_m, CAMERA))
+    tracemalloc.start()
+    try:
+        RoomForeground().update(DepthFrame(depth_m, Intrinsics(focal, focal, 159.5, 119.5)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 100 * depth_m.size  # bytes: arrays of the image's size, none of the lens or of all components
+
+
+def test_a_person_in_the_noise_of_many_components_is_the_largest():
+    depth_m = far_noise()
+    depth_m[60:220, 130:190] = 2
+    depth_m[55:60] = depth_m[220:225] = 0
+    depth_m[55:225, 120:130] = depth_m[55:225, 190:200] = 0
+    camera = Intrinsics(160.0, 160.0, 159.5, 119.5)
+    assert find_components(depth_m, depth_m > 0)[1] > 2 * MAX_COMPONENTS
+    labels = RoomForeground().update(DepthFrame(depth_m, camera)).labels
+    assert (labels[depth_m == 2] == labels[100, 160]).all()
+    assert labels[100, 160] == 1

@@ -57,14 +57,15 @@ def keep_large(components, count, depth_m, fx, fy, min_area_m2):
     return kept
 
 
-def find_contacts(components, count, depth_m, reach):
-    gaps = np.full((count + 1, count + 1), np.inf)
+def find_contacts(components, depth_m, reach):
+    gaps = {}
     for lines, depths in ((components, depth_m), (components.T, depth_m.T)):
         for line, depth in zip(lines, depths, strict=True):
             held = np.flatnonzero(line)  # every pixel and the next that is in any component
             for one, other in itertools.pairwise(held):
-                a, b = line[one], line[other]
+                a, b = sorted((int(line[one]), int(line[other])))
                 if a != b and other - one <= reach:
                     gap = abs(float(depth[one]) - float(depth[other]))
-                    gaps[a, b] = gaps[b, a] = min(gaps[a, b], gap)
-    return gaps
+                    gaps[a, b] = min(gaps.get((a, b), np.inf), gap)
+    pairs = sorted(gaps)
+    return np.array(pairs, int).reshape(-1, 2), np.array([gaps[pair] for pair in pairs])
