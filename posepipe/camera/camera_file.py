@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from posepipe.camera.intrinsics import Intrinsics
+from posepipe.camera.intrinsics import Intrinsics, check_lens
 from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import FormatError
 from posepipe.io.files import read_json_object, replace_file
@@ -54,18 +54,19 @@ def find_camera(camera: str | Path) -> CameraFile:
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a calibration. Raises FormatError, naming the key, when a value is missing or not a usable number."""
+    """Read a calibration. Raises FormatError, naming the key, when a value is missing or not a plausible number."""
     path = Path(path)
     if not path.is_file():
         raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_KEYS)}, or --camera PRESET|FILE")
     values = read_json_object(path)
     for key in _KEYS:
         _check_number(path, key, values)
+    width, height = int(values["width"]), int(values["height"])
     try:
         intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
+        check_lens(intrinsics, width)
     except ValueError as error:
-        raise FormatError(path, str(error)) from error
-    width, height = int(values["width"]), int(values["height"])
+        raise FormatError(path, f"{error}; correct the file, or give --camera PRESET|FILE") from error
     return CameraFile(width, height, intrinsics, float(values["depth_unit_m"]), float(values["fps"]), str(path))
 
 

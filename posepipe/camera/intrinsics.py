@@ -11,6 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+MIN_FOCAL_WIDTHS = 0.1
+"""Minimum focal length of a plausible lens, picture widths: a view of 157 degrees."""
+MAX_FOCAL_WIDTHS = 20.0
+"""Maximum focal length of a plausible lens, picture widths: a view of 3 degrees."""
+
 
 @dataclass(frozen=True, slots=True)
 class Intrinsics:
@@ -99,4 +104,27 @@ class Intrinsics:
         """Return the intrinsics of the same view at ``factor`` times the resolution."""
         return Intrinsics(
             self.fx * factor, self.fy * factor, (self.cx + 0.5) * factor - 0.5, (self.cy + 0.5) * factor - 0.5
+        )
+
+
+def check_lens(intrinsics: Intrinsics, width: int) -> None:
+    """Refuse a lens that no depth camera has, such as one of normalised intrinsics, or of another image size.
+
+    Every reader of intrinsics calls this once, before the first frame.
+
+    Parameters
+    ----------
+    intrinsics : Intrinsics
+    width : of the image, pixels
+
+    Raises
+    ------
+    ValueError
+        When fx or fy is outside MIN_FOCAL_WIDTHS to MAX_FOCAL_WIDTHS picture widths.
+    """
+    low, high = MIN_FOCAL_WIDTHS * width, MAX_FOCAL_WIDTHS * width
+    if not (low <= intrinsics.fx <= high and low <= intrinsics.fy <= high):
+        raise ValueError(
+            f"wanted focal lengths of {low:g} to {high:g} pixels ({MIN_FOCAL_WIDTHS:g} to {MAX_FOCAL_WIDTHS:g}"
+            f" picture widths), got fx {intrinsics.fx:g}, fy {intrinsics.fy:g}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
 from posepipe.recording.containers.message_file import MessageFile
@@ -29,7 +29,7 @@ class DepthStream:
     Raises
     ------
     FormatError
-        When there is no depth stream, more than one, no calibration, or an unsupported distortion.
+        When there is no depth stream, more than one, no calibration, an implausible lens or an unsupported distortion.
     """
 
     def __init__(self, file: MessageFile, topic: str | None = None, intrinsics: Intrinsics | None = None) -> None:
@@ -100,4 +100,10 @@ class DepthStream:
                 raise ValueError(
                     f"camera_info is for images {(info.height, info.width)}, the depth images are {self.shape}"
                 )
-            return intrinsics_and_distortion(info, is_rectified(name), realsense.distortion_model(self._file, name))
+            model = realsense.distortion_model(self._file, name)
+            intrinsics, distortion = intrinsics_and_distortion(info, is_rectified(name), model)
+            try:
+                check_lens(intrinsics, self.shape[1])
+            except ValueError as error:
+                raise ValueError(f"{error}; give --camera PRESET|FILE") from error
+            return intrinsics, distortion

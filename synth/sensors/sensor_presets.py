@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
 
@@ -61,7 +61,7 @@ class SensorPreset:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SensorPreset:
-        """Invert `to_dict`. Raises ValueError for missing or unknown fields, and for values of a wrong type."""
+        """Invert `to_dict`. Raises ValueError for missing or unknown fields, and for values that are wrong."""
         every = FIELDS + TRIANGULATING_FIELDS
         if unknown := sorted(set(data) - set(every)):
             raise ValueError(f"sensor: no field {', '.join(unknown)}; it has {', '.join(every)}")
@@ -70,7 +70,12 @@ class SensorPreset:
             raise ValueError(f"sensor: {', '.join(missing)} missing; wanted {', '.join(wanted)}")
         values = {name: _checked(name, value) for name, value in data.items()}
         intrinsics = Intrinsics(*(values.pop(name) for name in ("fx", "fy", "cx", "cy")))
-        return cls(intrinsics=intrinsics, **values)
+        sensor = cls(intrinsics=intrinsics, **values)
+        try:
+            check_lens(intrinsics, sensor.width)
+        except ValueError as error:
+            raise ValueError(f"sensor {sensor.name!r}: {error}") from error
+        return sensor
 
 
 def _checked(name: str, value: Any) -> Any:

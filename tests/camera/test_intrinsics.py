@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.camera import Extrinsics, Intrinsics, Plane
+from posepipe.camera import Extrinsics, Intrinsics, Plane, check_lens
+from posepipe.camera.presets import CAMERA_PRESETS
 
 CAMERAS = st.builds(
     Intrinsics,
@@ -88,6 +91,27 @@ def test_focal_lengths_that_are_not_positive_are_refused(focal):
     for names in ({"fx": focal, "fy": 1.0}, {"fx": 1.0, "fy": focal}):
         with pytest.raises(ValueError, match="positive"):
             Intrinsics(**names, cx=0.0, cy=0.0)
+
+
+# plausible lenses
+
+
+@pytest.mark.parametrize("focal", [32.0, 6400.0])
+def test_a_lens_of_a_tenth_to_20_picture_widths_is_accepted(focal):
+    check_lens(Intrinsics(focal, focal, 0.0, 0.0), 320)
+
+
+@pytest.mark.parametrize("focal", [31.9, 6401.0, 0.9, 1e9, 1e-310])
+def test_any_other_lens_is_refused_with_limits_and_values(focal):
+    for fx, fy in ((focal, 285.0), (285.0, focal)):
+        got = re.escape(f"got fx {fx:g}, fy {fy:g}")
+        with pytest.raises(ValueError, match=rf"^wanted .* 32 to 6400 pixels .*, {got}$"):
+            check_lens(Intrinsics(fx, fy, 0.0, 0.0), 320)
+
+
+def test_every_preset_has_a_plausible_lens():
+    for preset in CAMERA_PRESETS.values():
+        check_lens(preset.intrinsics, preset.width)
 
 
 # extrinsics

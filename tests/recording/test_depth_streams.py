@@ -151,6 +151,15 @@ def test_a_missing_calibration_names_the_option_to_give_one(stream_of):
         stream_of(ros.camera_info(shape=(24, 32)), ros.image(GREY))
 
 
+@pytest.mark.parametrize("lens", [Intrinsics(0.9, 0.9, 0.5, 0.5), Intrinsics(20.0, 1e9, 7.5, 5.5)])
+def test_an_implausible_lens_is_refused_with_file_and_topic(stream_of, lens):
+    wanted = rf"a\.mcap.*: {ros.INFO}, message 0: wanted .* 1\.6 to 320 pixels .*, got fx {lens.fx:g}, .*give --camera"
+    for info in (ros.camera_info(camera=lens), ros.camera_info(camera=lens, d=COEFFICIENTS)):
+        with pytest.raises(FormatError, match=wanted):
+            stream_of(info, ros.image(GREY))
+    assert stream_of(ros.camera_info(camera=lens), ros.image(GREY), camera=RECTIFIED).intrinsics == RECTIFIED
+
+
 def test_a_change_of_size_or_encoding_names_the_message(stream_of):
     other = ros.image(GREY[:6], ros.START_NS + 1)
     stream = stream_of(ros.camera_info(), ros.image(GREY), other)

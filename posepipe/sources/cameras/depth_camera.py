@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
 from posepipe.errors import SourceError
 
 
@@ -109,3 +109,20 @@ def choose_device(name: str, argument: str, serials: list[str], maker: str) -> i
     if argument.isdecimal() and int(argument) < len(serials):
         return int(argument)
     raise SourceError(name, f"no such camera; connected are {', '.join(serials)} (0 to {len(serials) - 1})")
+
+
+def intrinsics_of_device(name: str, width: int, fx: float, fy: float, cx: float, cy: float) -> Intrinsics:
+    """Build the intrinsics that a device reports. Raises SourceError, naming the camera, for an implausible lens.
+
+    Parameters
+    ----------
+    name : name of the source, for messages
+    width : of the image, pixels
+    fx, fy, cx, cy : pixels
+    """
+    try:
+        intrinsics = Intrinsics(fx, fy, cx, cy)
+        check_lens(intrinsics, width)
+    except ValueError as error:
+        raise SourceError(name, f"its calibration: {error}; give --camera PRESET|FILE") from error
+    return intrinsics

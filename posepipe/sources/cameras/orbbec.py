@@ -17,7 +17,7 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources.base.depth_units import levels_to_depth
-from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk
+from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk, intrinsics_of_device
 
 _log = logging.getLogger(__name__)
 
@@ -75,11 +75,11 @@ class OrbbecCamera:
         """Take intrinsics and distortion from a stream profile. Raises SourceError for an unsupported distortion."""
         own = profile.get_intrinsic()
         self.shape = (profile.get_height(), profile.get_width())
-        self.intrinsics = Intrinsics(own.fx, own.fy, own.cx, own.cy)
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
             return
+        self.intrinsics = intrinsics_of_device(self.name, self.shape[1], own.fx, own.fy, own.cx, own.cy)
         distortion = _distortion(self.name, profile.get_distortion())
         if distortion is not None:
             self._undistortion = Undistortion(self.intrinsics, distortion, self.shape)

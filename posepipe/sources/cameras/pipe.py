@@ -65,9 +65,8 @@ class PipeCamera:
         self._poll.register(self._descriptor, select.POLLIN)
         header = self._read_header(stop)
         self.shape = (header.height, header.width)
-        self.intrinsics = header.intrinsics
-        if self._calibration is not None:
-            self.intrinsics = self._calibration.intrinsics_for(*self.shape)
+        with self._wire_errors():
+            self.intrinsics = header.intrinsics_or(self._calibration)
 
     def _open_path(self) -> int:
         if self._path == STANDARD_INPUT:

@@ -18,7 +18,7 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources.base.depth_units import levels_to_depth
-from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk
+from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk, intrinsics_of_device
 
 _QUEUE_FRAMES = 16  # of librealsense; on overflow it drops the oldest, and frame numbers have a gap
 _LIBRARIES = {"libusb-1.0.so.0": "apt install libusb-1.0-0", "libudev.so.1": "apt install libudev1"}
@@ -75,11 +75,12 @@ class RealSenseCamera:
 
     def _read_intrinsics(self, own: Any) -> None:
         self.shape = (own.height, own.width)
-        self.intrinsics = Intrinsics(own.fx, own.fy, own.ppx, own.ppy)
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
-        elif any(own.coeffs):
+            return
+        self.intrinsics = intrinsics_of_device(self.name, own.width, own.fx, own.fy, own.ppx, own.ppy)
+        if any(own.coeffs):
             self._undistortion = Undistortion(self.intrinsics, _distortion(self.name, own), self.shape)
 
     def read(self, timeout_s: float) -> CameraFrame | None:

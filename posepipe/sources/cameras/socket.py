@@ -94,9 +94,7 @@ class SocketCamera:
         try:
             header = self._read_header(self._reader, stop)
             self.shape = (header.height, header.width)
-            self.intrinsics = header.intrinsics
-            if self._calibration is not None:
-                self.intrinsics = self._calibration.intrinsics_for(*self.shape)
+            self.intrinsics = header.intrinsics_or(self._calibration)
         except (WireError, OSError, EOFError) as error:
             _log.warning("%s: a sender from %s was refused: %s", self.name, host, str(error) or "it sent nothing")
             self._drop_sender()

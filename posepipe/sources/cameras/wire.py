@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
+from posepipe.camera.camera_file import CameraFile
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame
 
@@ -53,6 +54,24 @@ class WireHeader:
     def frame_bytes(self) -> int:
         """Size of one frame with its time, bytes."""
         return _TIME.size + _PIXEL.itemsize * self.width * self.height
+
+    def intrinsics_or(self, calibration: CameraFile | None) -> Intrinsics:
+        """Return the sender's intrinsics, or those of a calibration that replaces them.
+
+        Raises
+        ------
+        WireError
+            When the sender's are implausible and not replaced.
+        FormatError
+            When the calibration is for another image size.
+        """
+        if calibration is not None:
+            return calibration.intrinsics_for(self.height, self.width)
+        try:
+            check_lens(self.intrinsics, self.width)
+        except ValueError as error:
+            raise WireError(f"{error} in the first line; correct the sender, or give --camera PRESET|FILE") from error
+        return self.intrinsics
 
 
 def parse_header(line: bytes) -> WireHeader:

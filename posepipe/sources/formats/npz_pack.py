@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
@@ -51,7 +51,7 @@ class NpzPack(IndexedSource):
     Raises
     ------
     FormatError
-        When the file is not an NPZ, or an array is missing or has the wrong type or shape.
+        When the file is not an NPZ, an array is missing or has the wrong type or shape, or K is implausible.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
@@ -63,6 +63,8 @@ class NpzPack(IndexedSource):
         self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         self.start_time_ns = _start_time_ns(self.path, arrays)
         own = _intrinsics(self.path, arrays)
+        if camera is None:
+            _check_lens(self.path, own, self.depth_mm.shape[2])
         self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
         self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -136,6 +138,13 @@ def _intrinsics(path: Path, arrays: dict[str, np.ndarray]) -> Intrinsics:
         return Intrinsics(*map(float, values))
     except ValueError as error:
         raise FormatError(path, f"K: {error}") from error
+
+
+def _check_lens(path: Path, intrinsics: Intrinsics, width: int) -> None:
+    try:
+        check_lens(intrinsics, width)
+    except ValueError as error:
+        raise FormatError(path, f"K: {error}; correct K, or give --camera PRESET|FILE") from error
 
 
 def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.ndarray:

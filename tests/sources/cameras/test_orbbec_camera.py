@@ -103,6 +103,13 @@ def test_lens_distortion_is_removed(model, ours, names):
     np.testing.assert_array_equal(got, Undistortion(INTRINSICS, LensDistortion(ours, stored), (12, 16)).undistort(GREY))
 
 
+def test_an_implausible_lens_is_refused():
+    wrong = profile()
+    wrong.intrinsics.fx = 0.5
+    with pytest.raises(SourceError, match=r"^camera:orbbec: its calibration: .* got fx 0\.5, .*give --camera"):
+        OrbbecCamera("camera:orbbec", "").read_intrinsics(wrong)
+
+
 def test_an_unsupported_distortion_is_refused():
     with pytest.raises(SourceError, match=r"unsupported lens distortion \(INVERSE_BROWN_CONRADY"):
         camera("INVERSE_BROWN_CONRADY", k1=0.5)

@@ -23,6 +23,7 @@ from tests.support.depth_senders import (
     WIDTH,
     depth_mm_of,
     frame_bytes,
+    header_line,
     stream_bytes,
 )
 from tests.support.paths import EXAMPLES
@@ -151,6 +152,13 @@ def test_a_given_calibration_replaces_the_senders_own(tmp_path):
         assert next(iter(source)).intrinsics == other
     with pytest.raises(FormatError, match="is for 640x480 pixels, the frames have 32x24"):
         open_source(f"camera:pipe:{path}", camera="kinect-v1")
+
+
+def test_a_sender_with_an_implausible_lens_is_refused(tmp_path):
+    path = tmp_path / "kept.bin"
+    path.write_bytes(header_line(fx=0.9, fy=0.9))
+    with pytest.raises(FormatError, match=rf"^camera:pipe:{path}: wanted focal lengths .*got fx 0\.9, fy 0\.9"):
+        open_source(f"camera:pipe:{path}")
 
 
 def test_standard_input_is_a_pipe_too(tmp_path):

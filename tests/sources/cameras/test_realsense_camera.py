@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources import open_source
@@ -16,6 +17,7 @@ rs = pytest.importorskip("pyrealsense2", reason="needs posepipe[realsense] and l
 
 WIDTH, HEIGHT = 64, 48
 INTRINSICS = Intrinsics(57.0, 58.0, 31.5, 23.5)
+LONG = Intrinsics(200.0, 200.0, 31.5, 23.5)  #: plausible for images of any size here
 START_MS = 1_700_000_000_000.0
 
 
@@ -23,8 +25,15 @@ class SoftwareRealSense:
     """A device with one depth sensor; the test supplies the frames."""
 
     def __init__(
-        self, unit_m=0.001, model="brown_conrady", coefficients=(0.0,) * 5, sizes=((WIDTH, HEIGHT),), default=0
+        self,
+        unit_m=0.001,
+        model="brown_conrady",
+        coefficients=(0.0,) * 5,
+        sizes=((WIDTH, HEIGHT),),
+        default=0,
+        lens=INTRINSICS,
     ):
+        self.lens = lens
         self.device = rs.software_device()
         self.device.register_info(rs.camera_info.name, "Made up")
         self.device.register_info(rs.camera_info.serial_number, "0123456789")
@@ -39,7 +48,7 @@ class SoftwareRealSense:
     def _stream(self, number, size, model, coefficients):
         own = rs.intrinsics()
         own.width, own.height = size
-        own.fx, own.fy, own.ppx, own.ppy = INTRINSICS.fx, INTRINSICS.fy, INTRINSICS.cx, INTRINSICS.cy
+        own.fx, own.fy, own.ppx, own.ppy = self.lens.fx, self.lens.fy, self.lens.cx, self.lens.cy
         own.model, own.coeffs = model, list(coefficients)
         stream = rs.video_stream()
         stream.type, stream.fmt, stream.index, stream.uid = rs.stream.depth, rs.format.z16, 0, number + 1
@@ -77,6 +86,17 @@ def test_frames_have_the_cameras_intrinsics_count_and_clock():
         assert frame.depth.dtype == np.uint16
         assert (frame.number, frame.since_epoch) == (number, True)
         assert frame.time_ns == pytest.approx((START_MS + number * 100 / 3) * 1e6, abs=1000)
+    camera.close()
+
+
+def test_an_implausible_lens_is_refused_unless_it_is_replaced():
+    made_up = SoftwareRealSense(lens=Intrinsics(0.5, 0.5, 31.5, 23.5))
+    with pytest.raises(SourceError, match=r"^camera:realsense: its calibration: .* got fx 0\.5, .*give --camera"):
+        started(made_up)
+    camera = started(
+        SoftwareRealSense(lens=Intrinsics(0.5, 0.5, 31.5, 23.5)), CameraFile(WIDTH, HEIGHT, INTRINSICS, 0.001, 30.0)
+    )
+    assert camera.intrinsics == INTRINSICS
     camera.close()
 
 
@@ -143,7 +163,7 @@ def test_an_unsupported_distortion_is_refused():
 
 @pytest.mark.parametrize(("default", "shape"), [(0, (24, 32)), (None, (480, 640))])
 def test_the_default_stream_is_taken_else_the_largest(default, shape):
-    camera = started(SoftwareRealSense(sizes=((32, 24), (640, 480), (64, 48)), default=default))
+    camera = started(SoftwareRealSense(sizes=((32, 24), (640, 480), (64, 48)), default=default, lens=LONG))
     assert camera.shape == shape
     camera.close()
 

@@ -129,13 +129,14 @@ def test_after_a_sender_dies_in_a_frame_another_is_accepted(caplog):
 
 def test_a_sender_of_another_format_is_refused_for_the_next(caplog):
     port = free_port()
-    sender = send_each(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"", header_line(width=10**9), stream_bytes(1))
+    wrong = (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"", header_line(width=10**9), header_line(fx=0.9))
+    sender = send_each(port, *wrong, stream_bytes(1))
     with open_source(f"camera:socket:{port}") as source:
         assert next(iter(source)).index == 0
     sender.join()
     refused = [record.getMessage() for record in caplog.records if "was refused" in record.getMessage()]
-    assert len(refused) == 3
-    assert all(re.search(what, line) for what, line in zip(("GET /", "sent nothing", "width"), refused, strict=True))
+    reasons = ("GET /", "sent nothing", "width", r"a sender from 127\.0\.0\.1 was refused: wanted .* got fx 0\.9, fy")
+    assert all(re.search(what, line) for what, line in zip(reasons, refused, strict=True))
 
 
 def test_a_silent_sender_is_dropped_for_the_next(monkeypatch):

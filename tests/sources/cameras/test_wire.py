@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from posepipe.camera.camera_file import CameraFile
 from posepipe.sources.cameras.wire import MAX_HEADER_BYTES, MAX_TIME_NS, WireError, WireReader, parse_header
 from tests.support.depth_senders import (
     HEIGHT,
@@ -107,6 +108,15 @@ def test_a_time_of_0_means_no_time():
 def test_a_hostile_or_wrong_header_is_an_error(changes, problem):
     with pytest.raises(WireError, match=problem):
         parse_header(header_line(**changes))
+
+
+@pytest.mark.parametrize("focal", [0.9, 3.1, 641, 99999, 1e-310])
+def test_an_implausible_lens_is_refused_unless_it_is_replaced(focal):
+    header = parse_header(header_line(fx=focal))
+    with pytest.raises(WireError, match=rf"wanted .* 3\.2 to 640 pixels .*got fx {focal:g}, .*correct the sender"):
+        header.intrinsics_or(None)
+    own = CameraFile(WIDTH, HEIGHT, INTRINSICS, 0.001, 30.0)
+    assert header.intrinsics_or(own) == parse_header(header_line()).intrinsics_or(None) == INTRINSICS
 
 
 @pytest.mark.parametrize("line", [b"GET / HTTP/1.1\r\n", b"\n", b"[1, 2]\n", b"\xff\xfe\x00\n", b"[" * 4000 + b"\n"])

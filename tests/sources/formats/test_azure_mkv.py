@@ -177,6 +177,10 @@ def test_a_given_calibration_replaces_the_file_s_with_a_warning(path, tmp_path, 
         ({"parameters": (*NFOV_PARAMETERS[:4], float("nan"), *NFOV_PARAMETERS[5:])}, "wanted 14 finite numbers"),
         ({"parameters": (*NFOV_PARAMETERS[:2], -1.0, *NFOV_PARAMETERS[3:])}, "focal lengths must be positive"),
         (
+            {"parameters": (*NFOV_PARAMETERS[:2], 0.0009, *NFOV_PARAMETERS[3:])},
+            r"x\.mkv: calibration.json is damaged \(wanted .* 64 to 12800 pixels .* got fx 0\.92.*give --camera",
+        ),
+        (
             {"parameters": (*NFOV_PARAMETERS[:10], 0.01, *NFOV_PARAMETERS[11:])},
             "codx 0.01, cody 0; undistort the images",
         ),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import NpzPack, write_npz_pack
@@ -89,6 +90,8 @@ def test_written_packs_are_read_back(tmp_path_factory, depth_mm):
         ({"K": np.array(["1", "2", "3", "4"])}, "wanted four numbers"),
         ({"K": np.array([np.nan, 1, 1, 1])}, "finite"),
         ({"K": np.array([-1.0, 1, 1, 1])}, "positive"),
+        ({"K": np.array([0.49, 5.0, 2.0, 1.5])}, "a.npz: K: wanted focal lengths of 0.5 to 100 pixels .*--camera"),
+        ({"K": np.array([5.0, 1e9, 2.0, 1.5])}, r"got fx 5, fy 1e\+09; correct K, or give --camera"),
         ({"timestamp_s": np.zeros(2)}, "wanted 3 finite seconds"),
         ({"timestamp_s": np.array([0, 1, np.inf])}, "wanted 3 finite seconds"),
         ({"fps": np.array(0)}, "positive"),
@@ -105,6 +108,12 @@ def test_a_wrong_array_is_named(tmp_path, change, message):
     arrays = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
     with pytest.raises(FormatError, match=message):
         NpzPack(save(tmp_path / "a.npz", **arrays))
+
+
+def test_a_given_calibration_replaces_an_implausible_one(tmp_path):
+    path = save(tmp_path / "a.npz", **GOOD | {"K": np.array([0.4, 0.4, 0.5, 0.5])})
+    camera = CameraFile(5, 4, Intrinsics(10.0, 11.0, 2.0, 1.5), 0.001, 30.0)
+    assert NpzPack(path, camera).intrinsics == camera.intrinsics
 
 
 def test_a_file_that_is_no_zip_is_a_format_error(tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import find_camera
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.png_folder import PngFolder, PngFolderWriter, write_png_folder
@@ -86,6 +87,20 @@ def test_a_wrong_value_is_named(folder, key, value):
     (folder / "camera.json").write_text(json.dumps({**SETTINGS, key: value}))
     with pytest.raises(FormatError, match=f"key '{key}'"):
         PngFolder(folder)
+
+
+@pytest.mark.parametrize("focal", [0.9, 1.5, 321, 99999, 1e-310])
+def test_an_implausible_lens_is_refused_with_the_file(folder, focal):
+    (folder / "camera.json").write_text(json.dumps({**SETTINGS, "fx": focal}))
+    with pytest.raises(
+        FormatError, match=rf"camera\.json: wanted .* 1\.6 to 320 pixels .*got fx {focal:g}, .*--camera"
+    ):
+        PngFolder(folder)
+    right = folder / "right.json"
+    right.write_text(json.dumps(SETTINGS))
+    assert PngFolder(folder, find_camera(right)).intrinsics == CAMERA
+    with pytest.raises(FormatError, match=r"camera\.json: wanted focal lengths"):
+        find_camera(folder / "camera.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"{'fx': 1}", b"[]", b"\x00\xff"])

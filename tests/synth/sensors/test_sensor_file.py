@@ -69,6 +69,7 @@ def test_families_that_do_not_triangulate_need_no_baseline(tmp_path):
         ({"fx": "wide"}, "fx: wanted a number"),
         ({"fx": True}, "fx: wanted a number"),
         ({"fy": -1}, "focal lengths must be positive"),
+        ({"fx": 0.9}, "sensor 'mine': wanted focal lengths of 16 to 3200 pixels"),
         ({"min_range_m": 7}, "min_range_m < max_range_m"),
         ({"max_range_m": 20}, "<= 9.5"),
     ],
