@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +15,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
 from posepipe.sources.base.frame_source import FrameSource
+from posepipe.sources.base.plausibility import PlausibilityCheck
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +23,7 @@ _log = logging.getLogger(__name__)
 class IndexedSource(ABC):
     """Frames of a file or folder; a `FrameSource` with random access.
 
-    The constructor of a format sets these fields. The format also implements `__getitem__`.
+    The constructor of a format sets these fields. The format also implements `__getitem__`, by `frame`.
     """
 
     name: str  #: name of the source, as the user gave it
@@ -42,6 +44,17 @@ class IndexedSource(ABC):
     @abstractmethod
     def __getitem__(self, index: int) -> DepthFrame:
         """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
+
+    def frame(self, index: int, depth: np.ndarray) -> DepthFrame:
+        """Build frame ``index`` of depth (H, W), metres or uint16 millimetres; warn once where it is implausible."""
+        frame = DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
+        self.plausibility.inspect(depth, self.intrinsics)
+        return frame
+
+    @cached_property
+    def plausibility(self) -> PlausibilityCheck:
+        """Check of the depth and the lens, before depth is cleaned."""
+        return PlausibilityCheck(self.name, len(self))
 
     def __iter__(self) -> Iterator[DepthFrame]:
         return undamaged_frames(self, range(len(self)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
+from posepipe.sources.base.plausibility import PlausibilityCheck
 from posepipe.sources.cameras.depth_camera import CameraFrame, DepthCamera
 from posepipe.sources.cameras.frame_clock import FrameClock
 
@@ -76,6 +77,7 @@ class LiveSource:
         self._queue_bytes = queue_bytes if every_frame or camera.recorded else 0
         self._blocks_sender = camera.recorded or (every_frame and camera.waits)
         self._clock = FrameClock()
+        self._plausibility = PlausibilityCheck(self.name)
         self._queue: deque[tuple[np.ndarray, float, int]] = deque()
         self._condition = threading.Condition()  # guards `_queue`, `_ended` and `_failure`
         self._ended = False
@@ -117,7 +119,9 @@ class LiveSource:
         self._start()
         while (taken := self._take()) is not None:
             depth, seconds, index = taken
-            yield DepthFrame(depth, self.intrinsics, seconds, index)
+            frame = DepthFrame(depth, self.intrinsics, seconds, index)
+            self._plausibility.inspect(depth, self.intrinsics)
+            yield frame
         if not self._count and not self._stop.is_set():
             raise SourceError(self.name, "ended before its first frame came")
 

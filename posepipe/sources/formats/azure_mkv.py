@@ -114,7 +114,7 @@ class AzureMkv(IndexedSource):
         depth_mm = np.frombuffer(bytes(packet), ">u2").reshape(self.shape).astype(np.uint16)
         if self._undistortion is not None:
             depth_mm = self._undistortion.undistort(depth_mm)
-        return DepthFrame(depth_mm, self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, depth_mm)
 
     def _packet(self, index: int) -> av.Packet:
         """Packet of a frame: the next one, or found by its time."""

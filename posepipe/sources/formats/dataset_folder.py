@@ -60,9 +60,11 @@ class DatasetFolder(IndexedSource):
         return map(self._depth_of, self._dataset)
 
     def _depth_of(self, frame: LabelledFrame) -> DepthFrame:
-        if self._replacement is None:
-            return frame.depth
-        return dataclasses.replace(frame.depth, intrinsics=self._replacement)
+        depth = frame.depth
+        if self._replacement is not None:
+            depth = dataclasses.replace(depth, intrinsics=self._replacement)
+        self.plausibility.inspect(depth.depth_m, depth.intrinsics)
+        return depth
 
     def close(self) -> None:
         """Close all recordings."""

@@ -115,7 +115,7 @@ class FakenectDump(IndexedSource):
                     f"wanted 11-bit disparity, as in the first images, got {levels.max()}",
                 )
             levels = self._millimetres[levels]
-        return DepthFrame(levels, self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, levels)
 
 
 def _read_index(path: Path) -> list[tuple[int, str]]:

@@ -77,7 +77,7 @@ class ItopDepthMap(IndexedSource):
     def __getitem__(self, index: int) -> DepthFrame:
         with _hdf5_errors(self.path):
             depth_m = self._data[index]
-        return DepthFrame(depth_m, self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, depth_m)
 
     def close(self) -> None:
         """Close the file."""

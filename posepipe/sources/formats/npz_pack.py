@@ -74,7 +74,7 @@ class NpzPack(IndexedSource):
         self.trusted = _trusted(self.path, arrays, self.joints_m)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return DepthFrame(self.depth_mm[index], self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, self.depth_mm[index])
 
 
 def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns: int = 0) -> int:

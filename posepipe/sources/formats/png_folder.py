@@ -72,7 +72,7 @@ class PngFolder(IndexedSource):
                 f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} says {self.shape[1]}x{self.shape[0]}",
             )
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
-        return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, depth)
 
 
 class PngFolderWriter:

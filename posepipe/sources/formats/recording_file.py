@@ -62,7 +62,7 @@ class MessageSource(IndexedSource):
         return (found.name if found else "camera_info") + (f", undistorted ({model})" if model else "")
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return DepthFrame(self._depth[index], self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, self._depth[index])
 
     def close(self) -> None:
         """Close the file."""

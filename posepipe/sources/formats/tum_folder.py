@@ -72,7 +72,7 @@ class TumFolder(IndexedSource):
                 f"{self._camera.width}x{self._camera.height}; give the right {CAMERA_FILE_NAME}",
             )
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
-        return DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
+        return self.frame(index, depth)
 
 
 def _read_list(path: Path) -> list[tuple[int, str]]:

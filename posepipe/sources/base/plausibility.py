@@ -1,0 +1,137 @@
+"""Implausible depth and lenses: one logged line with the likely cause, instead of results without people.
+
+A wrong depth unit moves all depth outside the range of depth cameras, and `DepthFrame` then clears it. The rule
+therefore looks at the depth before it is cleaned.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
+
+MIN_VIEW_DEG = 10.0
+"""Minimum plausible field of view along an image axis; depth cameras have 40 degrees or more."""
+MAX_VIEW_DEG = 150.0
+"""Maximum plausible field of view along an image axis; the widest depth cameras have 120 degrees."""
+MIN_USABLE_SHARE = 0.05
+"""Minimum share of the readings between MIN_DEPTH_M and MAX_DEPTH_M."""
+MIN_READINGS_SHARE = 0.01
+"""Minimum share of pixels with a reading; fewer are noise and decide nothing."""
+JUDGED_FRAMES = 3
+"""Consecutive frames that must be implausible: the first frames of a camera may be noise."""
+
+_FAR_M = 100.0  #: beyond this, a unit that is wrong by 1,000 explains the depth better than a large scene
+_SATURATED = np.iinfo(np.uint16).max  #: value of many cameras for no reading
+_MAX_BYTE = 255
+_STRETCHES = (256, 257)  #: factors by which programs convert 8-bit levels to 16 bits
+_MIN_LEVELS = 4  #: distinct levels that indicate an 8-bit image; made-up images have fewer
+
+_log = logging.getLogger(__name__)
+
+
+class PlausibilityCheck:
+    """The check of one source: at most one warning about its lens, and one about its depth.
+
+    Parameters
+    ----------
+    name : name of the source, for messages
+    frame_count : number of frames; None = unknown
+    """
+
+    def __init__(self, name: str, frame_count: int | None = None) -> None:
+        self._name = name
+        self._wanted = JUDGED_FRAMES if frame_count is None else min(JUDGED_FRAMES, frame_count)
+        self._lens_judged = self._depth_judged = False
+        self._implausible = 0
+
+    def inspect(self, depth: np.ndarray, intrinsics: Intrinsics) -> None:
+        """Inspect a frame until the source is judged; log what is implausible.
+
+        Parameters
+        ----------
+        depth : (H, W), not yet cleaned; floating point metres, or uint16 millimetres
+        intrinsics : Intrinsics of the frame
+        """
+        if not self._lens_judged:
+            self._lens_judged = True
+            self._warn(lens_problem(intrinsics, depth.shape))
+        if not self._depth_judged:
+            self._judge_depth(depth)
+
+    def _judge_depth(self, depth: np.ndarray) -> None:
+        readings = _readings(depth)
+        if readings.size < max(1, MIN_READINGS_SHARE * depth.size):
+            return
+        problem = depth_problem(readings)
+        self._implausible += bool(problem)
+        if not problem or self._implausible >= self._wanted:
+            self._depth_judged = True
+            self._warn(problem)
+
+    def _warn(self, problem: str) -> None:
+        if problem:
+            _log.warning("%s: %s", self._name, problem)
+
+
+def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
+    """Describe an implausible field of view of an image (rows, columns); "" for a plausible one."""
+    height, width = shape
+    for name, focal, size in (("fx", intrinsics.fx, width), ("fy", intrinsics.fy, height)):
+        view_deg = math.degrees(2 * math.atan(size / (2 * focal)))
+        if not MIN_VIEW_DEG <= view_deg <= MAX_VIEW_DEG:
+            effect = "long: people would be tiny" if view_deg < MIN_VIEW_DEG else "short: people would be giants"
+            return (
+                f"implausible lens, {name} {focal:g} for {width}x{height} pixels is a field of view of {view_deg:.3g} "
+                f"degrees, too {effect}; is {name} in pixels of this image size? correct it, or give --camera"
+            )
+    return ""
+
+
+def depth_problem(readings: np.ndarray) -> str:
+    """Describe implausible readings of one frame; "" for plausible ones.
+
+    Parameters
+    ----------
+    readings : (N,), N > 0, all positive; floating point metres, or uint16 millimetres
+    """
+    if readings.dtype.kind == "u" and _is_8_bit(readings):
+        return (
+            f"implausible depth, its 16-bit levels are those of an 8-bit image (to {readings.max()}); "
+            "save depth as 16-bit millimetres, not as a picture to look at"
+        )
+    depth_m = readings * np.float32(0.001) if readings.dtype.kind == "u" else readings
+    usable = np.count_nonzero((depth_m >= MIN_DEPTH_M) & (depth_m <= MAX_DEPTH_M)) / depth_m.size
+    if usable >= MIN_USABLE_SHARE:
+        return ""
+    median_m = float(np.median(depth_m))
+    if median_m > _FAR_M:
+        cause = "its unit (depth_unit_m) seems 1,000 times too large: are these millimetres, taken for metres?"
+    elif median_m < MIN_DEPTH_M:
+        cause = "its unit (depth_unit_m) seems 1,000 times too small: are these metres, taken for millimetres?"
+    else:
+        cause = "its unit (depth_unit_m) seems too large, or the scene is too far away"
+    median = f"{median_m:,.0f}" if median_m > MAX_DEPTH_M else f"{median_m:.2g}"
+    return (
+        f"implausible depth, the median is {median} m, and {usable:.0%} of the readings lie in the usable "
+        f"{MIN_DEPTH_M:g} to {MAX_DEPTH_M:g} m; {cause}"
+    )
+
+
+def _readings(depth: np.ndarray) -> np.ndarray:
+    """Pixels of a depth image (H, W) with a reading, (N,)."""
+    if depth.dtype.kind == "u":
+        return depth[(depth > 0) & (depth < _SATURATED)]
+    with np.errstate(invalid="ignore"):
+        return depth[(depth > 0) & (depth < np.inf)]
+
+
+def _is_8_bit(levels: np.ndarray) -> bool:
+    """Whether uint16 levels are those of an 8-bit image, unchanged or stretched to 16 bits."""
+    if MAX_DEPTH_M < levels.max() <= _MAX_BYTE:  # lower ones may be whole metres
+        return True
+    return any(not (levels % factor).any() for factor in _STRETCHES) and len(np.unique(levels)) >= _MIN_LEVELS

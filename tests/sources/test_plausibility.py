@@ -1,0 +1,175 @@
+"""Implausible depth and lenses are logged once for each source; plausible ones log nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile, write_camera_file
+from posepipe.sources import open_source
+from posepipe.sources.base.plausibility import JUDGED_FRAMES, PlausibilityCheck, lens_problem
+from tests.support import ros_writers as ros
+from tests.support.depth_senders import time_ns_of
+
+LENS = Intrinsics(28.0, 28.5, 15.5, 11.5)
+LONG_LENS = Intrinsics(280.0, 285.0, 15.5, 11.5)
+SHAPE = (24, 32)
+COUNT = 4
+
+ROOM_MM = np.linspace(1000, 5400, SHAPE[0] * SHAPE[1]).astype(np.uint16).reshape(SHAPE)  # median 3,200 mm
+PICTURE = np.linspace(40, 250, SHAPE[0] * SHAPE[1]).astype(np.uint16).reshape(SHAPE)
+
+
+def png_folder(path, levels, lens=LENS, unit_m=0.001):
+    path.mkdir()
+    write_camera_file(path / "camera.json", CameraFile(SHAPE[1], SHAPE[0], lens, unit_m, 30.0))
+    for i in range(COUNT):
+        cv2.imwrite(str(path / f"{i}.png"), levels)
+    return path
+
+
+def npz_pack(path, levels, lens=LENS, unit_m=0.001):
+    millimetres = np.rint(levels * (unit_m / 0.001)).astype(np.uint16)  # the pack's own unit
+    np.savez(path, depth_mm=np.stack([millimetres] * COUNT), K=np.array([lens.fx, lens.fy, lens.cx, lens.cy]))
+    return path
+
+
+def mcap_file(path, levels, lens=LENS, unit_m=0.001):
+    pixels, encoding = (levels, "16UC1") if unit_m == 0.001 else ((levels * unit_m).astype(np.float32), "32FC1")
+    messages = [ros.camera_info(camera=lens, shape=SHAPE)]
+    messages += [ros.image(pixels, ros.START_NS + i * 10**8, encoding=encoding) for i in range(COUNT)]
+    return ros.write_mcap(path, messages)
+
+
+FILES = {"frames": png_folder, "pack.npz": npz_pack, "recording.mcap": mcap_file}
+
+
+def warnings_of(source, caplog) -> list[str]:
+    """What is logged while a source plays, twice where it can."""
+    with caplog.at_level(logging.WARNING), source:
+        for _ in source:
+            pass
+        if source.frame_count is not None:
+            list(source)
+    return [record.getMessage() for record in caplog.records]
+
+
+def only(messages: list[str], name: object, *words: str) -> None:
+    (message,) = messages
+    assert message.startswith(f"{name}: implausible")
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_plausible_files_log_nothing(tmp_path, caplog, name):
+    assert warnings_of(open_source(FILES[name](tmp_path / name, ROOM_MM)), caplog) == []
+
+
+@pytest.mark.parametrize("name", ["frames", "recording.mcap"])
+def test_millimetres_taken_for_metres_are_named_once(tmp_path, caplog, name):
+    path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1.0)
+    only(warnings_of(open_source(path), caplog), path, "3,200 m", "1,000 times too large")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_metres_taken_for_millimetres_are_named_once(tmp_path, caplog, name):
+    path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1e-6)
+    only(warnings_of(open_source(path), caplog), path, "the median is 0.003", "1,000 times too small")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_lens_ten_times_too_long_is_named_once(tmp_path, caplog, name):
+    path = FILES[name](tmp_path / name, ROOM_MM, lens=LONG_LENS)
+    only(warnings_of(open_source(path), caplog), path, "fx 280", "6.54 degrees", "people would be tiny", "--camera")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("stretch", [1, 256, 257])
+def test_levels_of_8_bits_are_named_once(tmp_path, caplog, name, stretch):
+    path = FILES[name](tmp_path / name, PICTURE * np.uint16(stretch))
+    only(warnings_of(open_source(path), caplog), path, "8-bit image", "16-bit millimetres")
+
+
+def test_a_scene_that_is_too_far_away_is_named(tmp_path, caplog):
+    path = npz_pack(tmp_path / "a.npz", ROOM_MM * np.uint16(10))
+    only(warnings_of(open_source(path), caplog), path, "32 m", "or the scene is too far away")
+
+
+@pytest.mark.parametrize(
+    ("unit_m", "lens", "words"),
+    [
+        (0.001, LENS, ()),
+        (1.0, LENS, ("1,000 times too large",)),
+        (1e-6, LENS, ("1,000 times too small",)),
+        (0.001, LONG_LENS, ("people would be tiny",)),
+    ],
+)
+def test_a_sender_is_warned_of_once(caplog, unit_m, lens, words):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    header = {"width": SHAPE[1], "height": SHAPE[0], "fx": lens.fx, "fy": lens.fy, "cx": lens.cx, "cy": lens.cy}
+    stream = json.dumps({**header, "depth_unit_m": unit_m}).encode() + b"\n"
+    for i in range(COUNT):
+        stream += time_ns_of(i).to_bytes(8, "little") + ROOM_MM.astype("<u2").tobytes()
+
+    def send() -> None:
+        for _ in range(100):
+            try:
+                with socket.create_connection(("127.0.0.1", port), 5) as connection:
+                    connection.sendall(stream)
+                return
+            except ConnectionRefusedError:
+                threading.Event().wait(0.05)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    name = f"camera:socket:{port}"
+    frames = 0
+    with caplog.at_level(logging.WARNING), open_source(name, every_frame=True) as source:
+        for _ in source:
+            frames += 1
+            if frames == COUNT:
+                break
+    sender.join()
+    messages = [record.getMessage() for record in caplog.records if "implausible" in record.getMessage()]
+    if words:
+        only(messages, name, *words)
+    else:
+        assert messages == []
+
+
+@pytest.mark.parametrize(("fx", "plausible"), [(57.0, True), (4.5, True), (4.0, False), (180.0, True), (190.0, False)])
+def test_the_field_of_view_is_between_10_and_150_degrees(fx, plausible):
+    assert (lens_problem(Intrinsics(fx, 30.0, 15.5, 11.5), SHAPE) == "") == plausible
+    assert (lens_problem(Intrinsics(30.0, fx, 11.5, 15.5), SHAPE[::-1]) == "") == plausible
+
+
+def test_a_camera_may_begin_with_noise(caplog):
+    check = PlausibilityCheck("camera")
+    far = np.full(SHAPE, 60000, np.uint16)
+    with caplog.at_level(logging.WARNING):
+        for depth in [np.zeros(SHAPE, np.uint16), *[far] * (JUDGED_FRAMES - 1), ROOM_MM, *[far] * JUDGED_FRAMES]:
+            check.inspect(depth, LENS)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("empty", [0, 65535, np.nan, np.inf])
+def test_frames_without_readings_decide_nothing(caplog, empty):
+    check = PlausibilityCheck("camera", 1)
+    dtype = np.uint16 if empty in (0, 65535) else np.float32
+    speck = np.full(SHAPE, empty, dtype)
+    speck[0, :5] = 60000
+    with caplog.at_level(logging.WARNING):
+        for _ in range(5):
+            check.inspect(speck, LENS)
+        check.inspect(ROOM_MM * np.float32(1), LENS)
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["camera"]
