@@ -36,8 +36,8 @@ MAY_IMPORT = {
     "results": "camera frames landmarks",
     # where frames come from and results go to
     "recording.containers": "errors io",
-    "recording.codecs": "",
-    "recording.ros": "body camera errors results recording.codecs recording.containers",
+    "recording.codecs": "io",
+    "recording.ros": "body camera errors io results recording.codecs recording.containers",
     "recording": "body camera errors frames io recording.containers recording.ros",
     "datasets": "body errors frames io recording",
     "sources.base": "camera frames recording",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+import math
 import os
 import struct
 import tokenize
@@ -12,11 +13,13 @@ import zlib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import max_unpacked_bytes
 
 # errors of zipfile, zlib and NumPy's header parser for damaged files, found by damaging files
 _DAMAGE = (
@@ -53,8 +56,9 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
             raise FormatError(path, f"not {what}, or a cut one: wanted an .npz file, which is a zip archive")
         stream.seek(0)
         try:
+            _check_sizes(path, stream, keys)
             stored = np.load(stream, allow_pickle=False)
-            arrays = {key: stored[key] for key in stored.files if keys is None or key in keys}
+            arrays = {key: stored[key] for key in dict.fromkeys(stored.files) if keys is None or key in keys}
         except _DAMAGE as error:
             reason = "it holds Python objects" if "pickle" in str(error) else str(error) or type(error).__name__
             raise FormatError(path, f"not {what}, or a cut one ({reason})") from None
@@ -62,6 +66,39 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     if strays:
         raise FormatError(path, f"not {what}: {strays[0]!r} is not a NumPy array")
     return arrays
+
+
+def _check_sizes(path: Path, stream: IO[bytes], keys: Collection[str] | None) -> None:
+    """Compare the sizes that an archive and its arrays declare with the size of the file, before anything is read.
+
+    Raises FormatError where they are larger than the file justifies, ValueError where an array exceeds its place.
+    """
+    limit = max_unpacked_bytes(stream.seek(0, os.SEEK_END))
+    stream.seek(0)
+    with zipfile.ZipFile(stream) as archive:
+        wanted = [i for i in archive.infolist() if keys is None or i.filename.removesuffix(".npy") in keys]
+        unpacked = sum(info.file_size for info in wanted)
+        if unpacked > limit:
+            problem = f"unpacks to {unpacked >> 20} MB, allowed are {limit >> 20} MB for a file of its size"
+            raise FormatError(path, f"{problem}; store it without compression")
+        for info in wanted:
+            with archive.open(info) as member:
+                _check_array(info, member)
+    stream.seek(0)
+
+
+def _check_array(info: zipfile.ZipInfo, member: IO[bytes]) -> None:
+    """Raise ValueError when the header of an array claims more than the archive holds of it."""
+    if member.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+        return  # no array; refused after reading
+    member.seek(0)
+    version = np.lib.format.read_magic(member)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(member)
+    count = math.prod(shape)
+    left = info.file_size - member.tell()
+    if not dtype.hasobject and max(count, count * dtype.itemsize) > max(left, 1):
+        raise ValueError(f"{info.filename}: an array {dtype} {shape} in {left} bytes")
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray], compress: bool = True) -> None:

@@ -12,8 +12,7 @@ import struct
 import cv2
 import numpy as np
 
-MAX_PIXELS = 1 << 26
-"""Maximum image size, against damaged or hostile headers: ten times that of any depth camera."""
+from posepipe.io.limits import check_pixels
 
 _CONFIG = struct.Struct("<iff")
 _RVL_SIZE = struct.Struct("<II")
@@ -69,7 +68,7 @@ def decode_png(data: bytes) -> np.ndarray:
     width, height, bits, colour = _png_head(data)
     if (bits, colour) != (16, 0):
         raise ValueError(f"wanted a PNG of 16-bit grey, got {bits}-bit of colour type {colour}")
-    _check_size(width, height)
+    check_pixels(width, height)
     if _PNG_END not in data[-64:]:
         raise ValueError("the PNG is cut: its end is missing")
     try:
@@ -95,13 +94,8 @@ def _rvl(payload: bytes) -> np.ndarray:
     if len(payload) < _CONFIG.size + _RVL_SIZE.size:
         raise ValueError(f"compressed depth rvl with {len(payload)} bytes")
     width, height = _RVL_SIZE.unpack_from(payload, _CONFIG.size)
-    _check_size(width, height)
+    check_pixels(width, height)
     return decode_rvl(payload[_CONFIG.size + _RVL_SIZE.size :], height, width)
-
-
-def _check_size(width: int, height: int) -> None:
-    if not 0 < width * height <= MAX_PIXELS:
-        raise ValueError(f"the picture says that it has {width}x{height} pixels; readable are 1 to {MAX_PIXELS}")
 
 
 def _depth_of_inverse(grey: np.ndarray, a: float, b: float) -> np.ndarray:

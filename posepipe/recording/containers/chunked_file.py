@@ -18,10 +18,9 @@ import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import max_records, max_unpacked_bytes
 from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
-MAX_CHUNK_BYTES = 1 << 30
-"""Maximum size of an unpacked chunk, against damaged sizes."""
 _OUTSIDE = -1
 
 
@@ -151,8 +150,8 @@ class ChunkedFile(MessageFile):
         """Unpack the records of a chunk."""
 
     @abstractmethod
-    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace]:
-        """Iterate over channels, with their ids, and messages of an unpacked chunk."""
+    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace | None]:
+        """Iterate over records of an unpacked chunk: channels with their ids, messages, None for others."""
 
     @abstractmethod
     def _record(self, offset: int) -> bytes:
@@ -222,22 +221,34 @@ class ChunkedFile(MessageFile):
 
     def _index_chunks(self) -> None:
         """Index the chunks with an incomplete index, or with channels that are defined only inside."""
+        unpacked_bytes, limit = 0, max_unpacked_bytes(self._layout.size)
+        self._records_left = max_records(self._layout.size)
         for chunk, place in enumerate(self._layout.chunks):
             if not place.index or not place.index_complete or place.index.keys() - self._layout.channels.keys():
                 place.index = {}
                 try:
                     with disk_errors(self.path):
-                        self._index_chunk(place, self._content(chunk))
+                        content = self._content(chunk)
+                        unpacked_bytes += len(content)
+                        self._index_chunk(place, content)
                 except DAMAGE:
                     self._layout.damaged.append(place.offset)
+                if unpacked_bytes > limit:
+                    problem = f"has no index, and unpacks to more than {limit >> 20} MB; give a file with an index"
+                    raise FormatError(self.path, problem)
 
     def _index_chunk(self, place: ChunkPlace, content: bytes) -> None:
         found: dict[int, list[tuple[int, int]]] = {}
         try:
             for record in self._walk(content):
+                self._records_left -= 1
+                if self._records_left < 0:
+                    raise FormatError(
+                        self.path, "has no index, and too many records for its size; give one with an index"
+                    )
                 if isinstance(record, MessagePlace):
                     found.setdefault(record.channel, []).append((record.time_ns, record.offset))
-                else:
+                elif record is not None:
                     self._layout.channels[record[0]] = record[1]
         finally:  # in a damaged chunk, keep the messages before the damage
             place.index = {channel: np.array(entries, np.int64) for channel, entries in found.items()}

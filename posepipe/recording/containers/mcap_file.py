@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
-import zstandard
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Chunk
-from mcap.stream_reader import get_chunk_data_stream
 
-from posepipe.recording.containers.chunked_file import MAX_CHUNK_BYTES, Channel, ChunkedFile, ChunkPlace, MessagePlace
+from posepipe.io.decompression import decompress
+from posepipe.recording.containers.chunked_file import Channel, ChunkedFile, ChunkPlace, MessagePlace
 from posepipe.recording.containers.mcap_layout import MESSAGE_HEAD, RECORD_HEADER, McapLayout, read_layout
 
 HEADER_METADATA = "posepipe"
@@ -40,29 +41,34 @@ class McapFile(ChunkedFile):
                 self.start_time_ns = int(stamp)
 
     def _unpack(self, place: ChunkPlace) -> bytes:
-        self._stream.seek(place.offset + RECORD_HEADER.size)
+        record = BytesIO(self._record(place.offset))  # its lengths cannot reach beyond it
+        record.seek(RECORD_HEADER.size)
         try:
-            chunk = Chunk.read(ReadDataStream(self._stream))
-            _check_size(chunk)
-            stream, size = get_chunk_data_stream(chunk, validate_crc=True)
-            content = stream.read(size)
-        except (McapError, zstandard.ZstdError, RuntimeError) as error:  # lz4 raises RuntimeError
+            chunk = Chunk.read(ReadDataStream(record))
+        except McapError as error:
             raise ValueError(str(error) or type(error).__name__) from error
-        if len(content) != chunk.uncompressed_size:
-            raise ValueError(f"a chunk of {chunk.uncompressed_size} bytes unpacks to {len(content)}")
+        size = chunk.uncompressed_size
+        content = decompress(chunk.compression, chunk.data, size) if chunk.compression else chunk.data
+        if len(content) != size:
+            raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
+        if chunk.uncompressed_crc and zlib.crc32(content) != chunk.uncompressed_crc:  # 0 = not computed
+            raise ValueError("a chunk with another checksum than it says")
         return content
 
-    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace]:
+    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace | None]:
         offset = 0
         while offset < len(content):
             opcode, length = RECORD_HEADER.unpack_from(content, offset)
+            if opcode == 0:
+                raise ValueError("a record of opcode 0, which is never written")
             if opcode == Opcode.MESSAGE:
                 channel, time_ns, _ = self._message(content, offset)
                 yield MessagePlace(channel, time_ns, offset)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
                 found = self._layout.add_definition(opcode, content[offset + RECORD_HEADER.size :][:length])
-                if found:
-                    yield found
+                yield found
+            else:
+                yield None
             offset += RECORD_HEADER.size + length
 
     def _record(self, offset: int) -> bytes:
@@ -77,14 +83,3 @@ class McapFile(ChunkedFile):
             raise ValueError("no complete message at the indexed position")
         channel, _, time_ns, _ = MESSAGE_HEAD.unpack_from(content, begin)
         return channel, time_ns, content[begin + MESSAGE_HEAD.size : begin + length]
-
-
-def _check_size(chunk: Chunk) -> None:
-    """Refuse an oversized chunk before memory is allocated."""
-    if chunk.compression not in ("", "lz4", "zstd"):
-        raise ValueError(f"a chunk compressed with {chunk.compression!r}; readable are zstd and lz4")
-    size = chunk.uncompressed_size
-    if chunk.compression == "zstd":
-        size = max(size, zstandard.frame_content_size(chunk.data))
-    if size > MAX_CHUNK_BYTES:
-        raise ValueError(f"a chunk of {size} bytes; at most {MAX_CHUNK_BYTES} are unpacked")

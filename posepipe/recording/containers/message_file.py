@@ -13,8 +13,6 @@ import numpy as np
 
 from posepipe.errors import FormatError
 
-MAX_MESSAGE_BYTES = 1 << 30
-"""Maximum size of a message, against damaged sizes."""
 DAMAGE = (ValueError, LookupError, ArithmeticError, struct.error, MemoryError)
 """Errors that damaged bytes cause while they are decoded."""
 

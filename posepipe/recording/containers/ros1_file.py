@@ -7,20 +7,18 @@ http://wiki.ros.org/Bags/Format/2.0 : a record is a header of named fields and d
 
 from __future__ import annotations
 
-import bz2
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import lz4.frame
 import numpy as np
 
 from posepipe.errors import FormatError
+from posepipe.io.decompression import decompress
 from posepipe.recording.containers.chunked_file import (
-    MAX_CHUNK_BYTES,
     Channel,
     ChunkedFile,
     ChunkPlace,
@@ -43,8 +41,6 @@ _CHUNK_BEGIN = re.compile(  # length of the header, and its three fields in any 
 )
 _INDEX_ENTRY = np.dtype([("seconds", "<u4"), ("nanoseconds", "<u4"), ("offset", "<u4")])
 _MAX_HEADER_BYTES = 1 << 20
-_UNPACKERS: dict[str, Callable[[], Any]] = {"bz2": bz2.BZ2Decompressor, "lz4": lz4.frame.LZ4FrameDecompressor}
-_MAX_LZ4_RATIO = 255  #: maximum compression ratio of lz4
 _NS_PER_S = 1_000_000_000
 
 
@@ -63,14 +59,12 @@ class Ros1File(ChunkedFile):
     def _unpack(self, place: ChunkPlace) -> bytes:
         fields, data = _split(self._record(place.offset), 0)
         compression, (size,) = fields["compression"].decode(), _LENGTH.unpack(fields["size"])
-        if size > MAX_CHUNK_BYTES:
-            raise ValueError(f"a chunk of {size} bytes; at most {MAX_CHUNK_BYTES} are unpacked")
-        content = _decompressed(compression, data, size)
+        content = data if compression == "none" else decompress(compression, data, size)
         if len(content) != size:
             raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
         return content
 
-    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace]:
+    def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace | None]:
         offset = 0
         while offset < len(content):
             fields, data, end = _split_record(content, offset)
@@ -78,6 +72,8 @@ class Ros1File(ChunkedFile):
                 yield _connection(fields, data)
             elif fields["op"][0] == _MESSAGE:
                 yield MessagePlace(*_channel_and_time(fields), offset)
+            else:
+                yield None
             offset = end
 
     def _record(self, offset: int) -> bytes:
@@ -224,23 +220,3 @@ def _channel_and_time(fields: dict[str, bytes]) -> tuple[int, int]:
     (channel,) = _LENGTH.unpack(fields["conn"])
     seconds, nanoseconds = struct.unpack("<II", fields["time"])
     return channel, seconds * _NS_PER_S + nanoseconds
-
-
-def _decompressed(compression: str, data: bytes, size: int) -> bytes:
-    """Decompress the records of a chunk, at most one byte more than its stated size."""
-    if compression == "none":
-        return data
-    if compression not in _UNPACKERS:
-        raise ValueError(f"a chunk compressed with {compression!r}; readable are bz2, lz4 and none")
-    if compression == "lz4" and size > _MAX_LZ4_RATIO * (
-        len(data) + 1
-    ):  # its decompressor allocates the stated size at once
-        raise ValueError(f"a chunk of {size} bytes, packed into {len(data)}")
-    unpacker = _UNPACKERS[compression]()
-    try:
-        content = unpacker.decompress(data, size + 1)
-    except (OSError, RuntimeError) as error:  # damage, for bz2 and lz4
-        raise ValueError(str(error)) from error
-    if not unpacker.eof:  # the checksum is at the end
-        raise ValueError(f"a chunk that does not end after the {size} bytes that it promises")
-    return content

@@ -16,9 +16,9 @@ import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import MAX_BLOCK_BYTES, check_block
 from posepipe.recording.containers.message_file import (
     DAMAGE,
-    MAX_MESSAGE_BYTES,
     DamagedMessageError,
     MessageFile,
     Topic,
@@ -52,7 +52,7 @@ class SqliteFile(MessageFile):
             self._database = sqlite3.connect(_database_uri(self.path), uri=True, check_same_thread=False)
         try:
             with self._database_errors():
-                self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
+                self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BLOCK_BYTES)
                 self._database.execute("PRAGMA trusted_schema = OFF")
                 self._check_tables()
                 self._ids, self.topics = self._read_topics()
@@ -69,6 +69,8 @@ class SqliteFile(MessageFile):
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         id = int(self._places_of(topic)[index, 1])
         try:
+            length = self._database.execute("SELECT length(data) FROM messages WHERE id = ?", (id,)).fetchone()
+            check_block(length[0] if length and isinstance(length[0], int) else 0)
             found = self._database.execute("SELECT data FROM messages WHERE id = ?", (id,)).fetchone()
             if found is None or not isinstance(found[0], bytes):
                 raise ValueError(f"{topic}: message {id} is not where the index says")
@@ -88,12 +90,17 @@ class SqliteFile(MessageFile):
             raise FormatError(self.path, f"the database is cut or damaged ({error})") from error
 
     def _check_tables(self) -> None:
-        """Refuse views and virtual tables: reading them could run code of their author."""
+        """Refuse views, virtual tables and generated columns: reading them could run code of their author."""
         rows = self._database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
         plain = {name for name, sql in rows if not str(sql).upper().lstrip().startswith("CREATE VIRTUAL")}
         if not plain >= _TABLES:
             there = ", ".join(sorted(str(name) for name, _ in rows)) or "none"
             raise FormatError(self.path, f"no ROS 2 recording: wanted tables topics and messages, got {there}")
+        for table in sorted(_TABLES):
+            for _, name, *_, hidden in self._database.execute(f"PRAGMA table_xinfo({table})"):
+                if hidden:  # a computed value may be far larger than the file
+                    problem = f"wanted stored columns, {table}.{name} is computed; convert the recording"
+                    raise FormatError(self.path, problem)
 
     def _read_topics(self) -> tuple[dict[str, list[int]], dict[str, Topic]]:
         counts = dict(self._database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id"))

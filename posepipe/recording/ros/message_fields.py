@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import zstandard
 
-from posepipe.recording.containers.message_file import MAX_MESSAGE_BYTES
+from posepipe.io.decompression import decompress
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CDR_HEADER_BYTES = 4
@@ -143,8 +143,6 @@ def _inflated(data: bytes) -> bytes:
         return data
     try:
         size = zstandard.frame_content_size(data)
-        if size > MAX_MESSAGE_BYTES:
-            raise ValueError(f"a message of {size} bytes; at most {MAX_MESSAGE_BYTES} are unpacked")
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_MESSAGE_BYTES if size < 0 else 0)
-    except zstandard.ZstdError as error:
+        return decompress("zstd", data, None if size < 0 else size)
+    except (ValueError, zstandard.ZstdError) as error:
         raise ValueError(f"a compressed message that is damaged ({error})") from error

@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import cv2
 import numpy as np
 
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import MAX_PIXELS, check_pixels
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _END_CHUNK = b"IEND\xaeB`\x82"
+_SIZE = struct.Struct(">II")  #: width, height
+_SIZE_OFFSET = 16
+_MAX_FILE_BYTES = 2 * 2 * MAX_PIXELS  #: twice the largest image, for metadata
 _COLOURS = {0: "grey", 2: "colour", 3: "palette", 4: "grey with alpha", 6: "colour with alpha"}
 
 
-def read_depth_png(path: str | Path) -> np.ndarray:
-    """Read uint16 (H, W) grey levels.
+def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
+    """Read uint16 (H, W) grey levels of the size of a calibration; the header is compared before decoding.
 
     Raises
     ------
     FormatError
-        For a file that is not a PNG, is cut, or is not 16-bit grey. OpenCV would convert the latter silently.
+        For a file that is not a PNG, is cut, has another size, or is not 16-bit grey. OpenCV would convert the latter
+        silently.
     """
-    with disk_errors(path):
-        data = Path(path).read_bytes()
+    with disk_errors(path), Path(path).open("rb") as stream:
+        data = stream.read(_MAX_FILE_BYTES)
     if not data.startswith(PNG_MAGIC) or len(data) < 26:
         raise FormatError(path, "wanted a 16-bit grey PNG, got another kind of file")
     bits, colour = data[24], data[25]
     if (bits, colour) != (16, 0):
         got = f"{bits}-bit {_COLOURS.get(colour, 'unknown')}"
         raise FormatError(path, f"wanted a 16-bit grey PNG, got {got}; save depth as uint16, one channel")
+    width, height = _SIZE.unpack_from(data, _SIZE_OFFSET)
+    if (width, height) != (camera.width, camera.height):
+        problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
+        raise FormatError(path, f"{problem}; give the right {CAMERA_FILE_NAME}")
+    try:
+        check_pixels(width, height)
+    except ValueError as error:
+        raise FormatError(path, str(error)) from error
     if _END_CHUNK not in data[-64:]:
         raise FormatError(path, "the PNG is cut: its end is missing", len(data))
     try:
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:  # an image larger than OpenCV allows
         raise FormatError(path, f"the PNG cannot be decoded ({error.err})") from error
-    if pixels is None or pixels.dtype != np.uint16 or pixels.ndim != 2:
+    if pixels is None or pixels.dtype != np.uint16 or pixels.shape != (height, width):
         raise FormatError(path, "the PNG is damaged and cannot be decoded")
     return pixels
 

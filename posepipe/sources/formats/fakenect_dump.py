@@ -27,6 +27,7 @@ from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camer
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, read_json_object
+from posepipe.io.limits import check_pixels
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.base.kinect_disparity import MAX_DEPTH_MM, NO_DISPARITY, ZeroPlane
 
@@ -142,7 +143,12 @@ def _read_shape(path: Path) -> tuple[int, int]:
     """Rows and columns, from the header of an image."""
     with disk_errors(path), path.open("rb") as stream:
         match = _match_header(path, stream.read(_HEADER_BYTES))
-    return int(match[2]), int(match[1])
+    height, width = int(match[2]), int(match[1])
+    try:
+        check_pixels(width, height)
+    except ValueError as error:
+        raise FormatError(path, str(error)) from error
+    return height, width
 
 
 def _match_header(path: Path, head: bytes) -> re.Match[bytes]:

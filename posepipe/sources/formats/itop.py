@@ -13,6 +13,7 @@ order of the joints: code of the authors and of later work with published figure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from posepipe.camera.camera_file import DEFAULT_FPS, CameraFile
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import check_block
 from posepipe.sources.base.indexed_source import IndexedSource
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -176,6 +178,8 @@ def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...
     fits = array.shape is not None and array.ndim and array.shape[1:] == shape and array.dtype.kind in kinds
     if not fits or not 0 < len(array) <= _MAX_FRAMES or len(array) != (rows or len(array)):
         raise FormatError(path, f"{wanted} of kind {kinds!r}, got {array.dtype} {array.shape}")
+    with _hdf5_errors(path):
+        check_block(math.prod(array.chunks or ()) * array.dtype.itemsize)  # one frame unpacks a whole chunk
     return array
 
 

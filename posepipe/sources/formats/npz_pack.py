@@ -17,6 +17,7 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import check_pixels
 from posepipe.io.npz import read_npz, write_npz
 from posepipe.sources.base.depth_units import depth_to_levels
 from posepipe.sources.base.indexed_source import IndexedSource
@@ -127,6 +128,10 @@ def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
         raise FormatError(path, f"depth_mm: wanted uint16 millimetres, got {depth_mm.dtype}; convert before saving")
     if depth_mm.ndim != 3 or depth_mm.size == 0:
         raise FormatError(path, f"depth_mm: wanted shape (N, H, W) with at least one frame, got {depth_mm.shape}")
+    try:
+        check_pixels(*depth_mm.shape[:0:-1])
+    except ValueError as error:
+        raise FormatError(path, f"depth_mm: {error}") from error
     return depth_mm
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
-from posepipe.errors import FormatError, SourceError
+from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.sources.base.depth_units import depth_to_levels, levels_to_depth
@@ -64,13 +64,7 @@ class PngFolder(IndexedSource):
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
     def __getitem__(self, index: int) -> DepthFrame:
-        path = self._files[index]
-        grey = read_depth_png(path)
-        if grey.shape != self.shape:
-            raise FormatError(
-                path,
-                f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} says {self.shape[1]}x{self.shape[0]}",
-            )
+        grey = read_depth_png(self._files[index], self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
         return self.frame(index, depth)
 

@@ -63,14 +63,7 @@ class TumFolder(IndexedSource):
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
 
     def __getitem__(self, index: int) -> DepthFrame:
-        path = self.folder / self._files[index]
-        grey = read_depth_png(path)
-        if grey.shape != self.shape:
-            raise FormatError(
-                path,
-                f"{grey.shape[1]}x{grey.shape[0]} pixels, but {self._camera.name} is for "
-                f"{self._camera.width}x{self._camera.height}; give the right {CAMERA_FILE_NAME}",
-            )
+        grey = read_depth_png(self.folder / self._files[index], self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
         return self.frame(index, depth)
 

@@ -129,7 +129,7 @@ def test_an_image_of_another_size_is_an_error(folder):
     cv2.imwrite(str(folder / "1.png"), np.zeros((24, 32), np.uint16))
     frames = iter(PngFolder(folder))
     next(frames)
-    with pytest.raises(FormatError, match=r"1.png: 32x24 pixels, but .*camera.json says 16x12"):
+    with pytest.raises(FormatError, match=r"1.png: 32x24 pixels, but .*camera.json is for 16x12"):
         next(frames)
 
 

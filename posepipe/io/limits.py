@@ -1,0 +1,41 @@
+"""Limits on what a file may unpack to: memory follows the size of the file and of its frames, not its claims.
+
+Sizes that a file declares are checked before anything is read, and counted again while it is unpacked.
+"""
+
+from __future__ import annotations
+
+MAX_PIXELS = 1 << 24
+"""Maximum size of an image: three times that of any depth camera."""
+MAX_BLOCK_BYTES = 256 << 20
+"""Maximum size of one chunk or message: four float images of MAX_PIXELS. Recorders write chunks of a few MB."""
+FREE_BYTES = 512 << 20
+"""Every file may unpack to this size."""
+MAX_RATIO = 100
+"""A larger file may unpack to this multiple of its size. Depth of cameras has 3 to 10, of renderers up to 60."""
+FREE_RECORDS = 500_000
+"""Every file may have this number of records in chunks without an index."""
+MIN_RECORD_BYTES = 10
+"""A larger file may have one record for this number of its bytes. Compressed messages of recorders take 50 or more."""
+
+
+def check_pixels(width: int, height: int) -> None:
+    """Raise ValueError for an image without pixels, or with more than MAX_PIXELS."""
+    if not 0 < width * height <= MAX_PIXELS:
+        raise ValueError(f"the image says that it has {width}x{height} pixels; readable are 1 to {MAX_PIXELS} pixels")
+
+
+def check_block(size: int) -> None:
+    """Raise ValueError for a chunk or message that declares more than MAX_BLOCK_BYTES."""
+    if size > MAX_BLOCK_BYTES:
+        raise ValueError(f"a chunk or message of {size} bytes; at most {MAX_BLOCK_BYTES} are unpacked")
+
+
+def max_unpacked_bytes(file_bytes: int) -> int:
+    """Maximum size of everything that a file of ``file_bytes`` may unpack to."""
+    return max(FREE_BYTES, MAX_RATIO * file_bytes)
+
+
+def max_records(file_bytes: int) -> int:
+    """Maximum number of records that are walked in a file of ``file_bytes`` to make up for a missing index."""
+    return FREE_RECORDS + file_bytes // MIN_RECORD_BYTES
