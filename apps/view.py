@@ -15,6 +15,7 @@ from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import png_file, positive
 from apps.terminal.interrupts import stop_if_interrupted
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -101,13 +102,13 @@ def _play_results(args: argparse.Namespace) -> None:
 
 def _is_results(source: str) -> bool:
     """Return whether the content begins as JSON does, which no source of frames does."""
-    from posepipe.io.files import disk_errors
+    from posepipe.io.files import disk_errors, open_regular
 
     path = Path(source)
     with disk_errors(path):
         if not path.is_file():
             return False
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(1) == b"{"
 
 
@@ -124,7 +125,7 @@ def _write_sheet(args: argparse.Namespace) -> None:
                 tiles.append(draw_tile(frame, shown.body, args.whole))
                 bar.update()
     write_sheet(args.sheet, draw_sheet(tiles, f"{shown.about}; {len(tiles)} of {shown.count} frames"))
-    print(f"{len(tiles)} of {shown.count} frames -> {args.sheet}")
+    show(f"{len(tiles)} of {shown.count} frames -> {args.sheet}")
 
 
 def _check_sheet(args: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
-from posepipe.io.files import disk_errors, read_json_object, replace_file
+from posepipe.io.files import disk_errors, open_regular, read_json_object, replace_file
 from posepipe.recording import RecordingReader
 
 MANIFEST_NAME = "dataset.json"
@@ -54,7 +54,7 @@ class RecordingEntry:
 
 
 def _sha256(path: Path) -> str:
-    with disk_errors(path), path.open("rb") as stream:
+    with open_regular(path) as stream, disk_errors(path):
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -98,7 +98,7 @@ def is_recording(path: str | Path) -> bool:
     path = Path(path)
     if not path.is_file():
         return False
-    with disk_errors(path), path.open("rb") as file:
+    with open_regular(path) as file, disk_errors(path):
         return file.read(len(MCAP0_MAGIC)) == MCAP0_MAGIC
 
 

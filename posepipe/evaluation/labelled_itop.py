@@ -11,7 +11,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.sources.formats.itop import JOINTS, ItopDepthMap, read_itop_labels
 
 
@@ -51,7 +51,7 @@ class LabelledItop:
         """Identifies the frames: a hash of both files."""
         hashes = []
         for path in (self._depth.path, self._labels.path):
-            with disk_errors(path), path.open("rb") as stream:
+            with open_regular(path) as stream, disk_errors(path):
                 hashes.append(hashlib.file_digest(stream, "sha256").hexdigest())
         return " ".join(hashes) + "\n"
 

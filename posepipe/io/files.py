@@ -1,14 +1,31 @@
-"""Disk errors as one line, atomic replacement of files, and JSON objects."""
+"""Files of users: disk errors as one line, regular files alone, atomic replacement, and JSON objects.
+
+A file of a user is opened by `open_regular`: a named pipe would wait for a writer, and a device may have no end. Links
+to regular files are followed.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
+
+MAX_FILE_BYTES = 1 << 30
+"""Maximum size of a file that is read whole."""
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 @contextmanager
@@ -20,6 +37,58 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise PosepipeError(f"{path}: wanted a folder at {error.filename}, a file is there") from error
     except OSError as error:
         raise PosepipeError(f"{path}: {error.strerror or error}") from error
+
+
+def open_regular(path: str | Path) -> BufferedReader:
+    """Open a file for reading.
+
+    Raises
+    ------
+    FormatError
+        When it is no regular file, or no file can have its name.
+    PosepipeError
+        When it is missing or may not be read.
+    """
+    try:
+        with disk_errors(path):
+            _check_kind(path, os.stat(path).st_mode)  # before opening: to open a device may change its state
+            descriptor = os.open(path, _OPEN_FLAGS)
+            try:
+                _check_kind(path, os.fstat(descriptor).st_mode)  # the file may have been replaced in between
+                return os.fdopen(descriptor, "rb")
+            except BaseException:
+                os.close(descriptor)
+                raise
+    except ValueError as error:  # a NUL, or a character that the file system cannot encode
+        raise FormatError(ascii(str(path)), f"no file can have this name ({error})") from error
+
+
+def read_regular(path: str | Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """Read a file whole. Raises the errors of `open_regular`, and FormatError for a file above ``max_bytes``."""
+    with open_regular(path) as stream, disk_errors(path):
+        size = os.fstat(stream.fileno()).st_size
+        content = b"" if size > max_bytes else stream.read() or b""
+    if max(size, len(content)) > max_bytes:
+        raise FormatError(path, f"wanted a file of at most {max_bytes} bytes, got {max(size, len(content))}")
+    return content
+
+
+def special_kind(path: str | Path) -> str | None:
+    """Describe what a path is if it exists and is neither a regular file nor a folder, such as "a device"."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return None
+    return None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else _kind(mode)
+
+
+def _check_kind(path: str | Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise FormatError(path, f"wanted a regular file, got {_kind(mode)}")
+
+
+def _kind(mode: int) -> str:
+    return _KINDS.get(stat.S_IFMT(mode), "a special file")
 
 
 def replace_file(path: str | Path, content: bytes) -> None:
@@ -42,8 +111,7 @@ def replace_file(path: str | Path, content: bytes) -> None:
 
 def read_json_object(path: str | Path) -> dict:
     """Read a JSON file whose top-level value is an object. Raises FormatError for anything else."""
-    with disk_errors(path):
-        content = Path(path).read_bytes()
+    content = read_regular(path)
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import max_unpacked_bytes
 
 # errors of zipfile, zlib and NumPy's header parser for damaged files, found by damaging files
@@ -49,9 +49,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     path = Path(path)
     if not path.is_file():
         raise FormatError(path, f"no such file; wanted {what} (.npz)")
-    with disk_errors(path):
-        stream = path.open("rb")
-    with stream:
+    with open_regular(path) as stream:
         if not zipfile.is_zipfile(stream):
             raise FormatError(path, f"not {what}, or a cut one: wanted an .npz file, which is a zip archive")
         stream.seek(0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import read_regular, replace_file
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.models.pose_model import PoseModel
 
@@ -41,8 +41,7 @@ def write_card(model: str | Path) -> Path:
 
 
 def _read(card: Path) -> str:
-    with disk_errors(card):
-        content = card.read_bytes()
+    content = read_regular(card)
     try:
         return content.decode()
     except UnicodeDecodeError as error:

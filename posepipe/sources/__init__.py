@@ -18,7 +18,7 @@ from pathlib import Path
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera
 from posepipe.datasets.dataset import MANIFEST_NAME
 from posepipe.errors import SourceError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular, special_kind
 from posepipe.sources.base.frame_source import FrameSource
 from posepipe.sources.cameras import is_camera_name, open_camera
 from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
@@ -57,7 +57,7 @@ def file_starting_with(*magics: bytes) -> Callable[[Path], bool]:
 
 
 def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return stream.read(16)
 
 
@@ -111,6 +111,8 @@ def open_source(
     with disk_errors(path):
         if not path.exists():
             raise SourceError(source, "no such file or folder")
+        if kind := special_kind(path):
+            raise SourceError(source, f"wanted a file or a folder, got {kind}; camera:pipe:PATH reads a stream")
         found = next((each for each in FORMATS if each.matches(path)), None)
     if found is None:
         raise SourceError(source, _describe_unknown(path))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.io.files import read_json_object, replace_file
+from posepipe.io.files import open_regular, read_json_object, read_regular, replace_file
 
 
 def test_a_missing_folder_is_created(tmp_path):
@@ -47,3 +49,34 @@ def test_anything_but_a_json_object_is_one_line(tmp_path, content, problem):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(FormatError, match=problem):
         read_json_object(tmp_path / "a.json")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+def test_a_named_pipe_is_refused_and_never_waits(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(FormatError, match=rf"{name}: wanted a regular file, got a named pipe"):
+            open_regular(tmp_path / name)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="a device of Linux and macOS")
+def test_a_link_to_a_device_is_refused(tmp_path):
+    (tmp_path / "a.json").symlink_to("/dev/zero")
+    with pytest.raises(FormatError, match="wanted a regular file, got a device"):
+        read_json_object(tmp_path / "a.json")
+
+
+def test_a_folder_and_a_name_with_nul_are_refused(tmp_path):
+    with pytest.raises(FormatError, match="got a folder"):
+        open_regular(tmp_path)
+    with pytest.raises(FormatError, match=r"a\\x00b.*no file can have this name"):
+        open_regular(tmp_path / "a\0b")
+
+
+def test_a_link_to_a_file_is_followed_and_size_is_bounded(tmp_path):
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert read_regular(tmp_path / "link", max_bytes=5) == b"12345"
+    with pytest.raises(FormatError, match="at most 4 bytes, got 5"):
+        read_regular(tmp_path / "link", max_bytes=4)

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import max_records, max_unpacked_bytes
 from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
@@ -126,8 +126,7 @@ class ChunkedFile(MessageFile):
 
     def __init__(self, path: str | Path, read_layout: Callable[[IO[bytes], Path], Layout]) -> None:
         self.path = Path(path)
-        with disk_errors(self.path):
-            self._stream = self.path.open("rb")
+        self._stream = open_regular(self.path)
         try:
             with disk_errors(self.path):
                 self._layout = read_layout(self._stream, self.path)

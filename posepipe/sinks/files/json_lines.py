@@ -15,7 +15,7 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.sinks.files.lazy_file import LazyFile
 
@@ -188,7 +188,7 @@ def is_results(path: str | Path) -> bool:
     path = Path(path)
     if not path.is_file():
         return False
-    with disk_errors(path), path.open("rb") as file:
+    with open_regular(path) as file, disk_errors(path):
         head = file.read(1 << 16)
     return (_parse(head.split(b"\n", 1)[0]) or {}).get("format") == FORMAT
 
@@ -201,8 +201,8 @@ def read_results(path: str | Path) -> Results:
     FormatError
         If the file is no results file; the message names the byte of the first error.
     """
-    with disk_errors(path):
-        content = Path(path).read_bytes()
+    with open_regular(path) as file, disk_errors(path):
+        content = file.read()
     lines = content.splitlines(keepends=True)
     if not lines:
         raise FormatError(path, "the file is empty; wanted results of `posepipe run`")
@@ -239,12 +239,20 @@ def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, s
             tuple(map(str, row["joints"])),
             str(row["axes"]),
             str(row["frame_id"]),
-            int(row["start_time_ns"]),
+            _start_time_ns(row["start_time_ns"]),
             str(row["model"]),
             str(row["source"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"damaged header ({error!r})", 0) from error
+
+
+def _start_time_ns(value: object) -> int:
+    """Time of second 0; 0 = unknown. Raises ValueError for a time that no int64 holds, as of recordings and ROS."""
+    number = int(value)  # type: ignore[call-overload]
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"start_time_ns: wanted nanoseconds since 1970, got {value!r:.40}")
+    return number
 
 
 def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:

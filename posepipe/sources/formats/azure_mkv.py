@@ -24,7 +24,7 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import Undistortion
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.formats.azure_calibration import CALIBRATION_NAME, read_azure_calibration
 
@@ -158,7 +158,7 @@ def _open_container(path: Path) -> Any:
         raise SourceError(
             path, f"recordings of the Azure Kinect need PyAV; pip install 'posepipe[azure]' ({reason})"
         ) from error
-    with disk_errors(path), path.open("rb"):
+    with open_regular(path):
         pass  # PyAV's messages do not name a missing file or permission
     try:
         return av.open(str(path.absolute()), format="matroska", metadata_errors="replace")
@@ -209,10 +209,9 @@ def _describe_cut(path: Path) -> str:
     ----------
     RFC 8794, sections 4 to 6: the leading zero bits of a number give its length in bytes; all ones = unknown.
     """
-    with disk_errors(path):
+    with open_regular(path) as stream, disk_errors(path):
         size = path.stat().st_size
-        with path.open("rb") as stream:
-            head = stream.read(4096)
+        head = stream.read(4096)
     place = head.find(_SEGMENT_ID)
     if place < 0 or place + 12 > len(head) or not head[place + 4]:
         return ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import MAX_PIXELS, check_pixels
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
@@ -30,7 +30,7 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
         For a file that is not a PNG, is cut, has another size, or is not 16-bit grey. OpenCV would convert the latter
         silently.
     """
-    with disk_errors(path), Path(path).open("rb") as stream:
+    with open_regular(path) as stream, disk_errors(path):
         data = stream.read(_MAX_FILE_BYTES)
     if not data.startswith(PNG_MAGIC) or len(data) < 26:
         raise FormatError(path, "wanted a 16-bit grey PNG, got another kind of file")

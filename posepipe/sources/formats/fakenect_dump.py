@@ -26,7 +26,7 @@ import numpy as np
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera, read_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors, read_json_object
+from posepipe.io.files import disk_errors, open_regular, read_json_object, read_regular
 from posepipe.io.limits import check_pixels
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.base.kinect_disparity import MAX_DEPTH_MM, NO_DISPARITY, ZeroPlane
@@ -38,7 +38,6 @@ _SAMPLE_FRAMES = 8  # images that decide between disparity and millimetres
 _LINE = re.compile(r"[adr]-(\d{1,12}(?:\.\d{1,9})?)-\d{1,10}\.(?:pgm|ppm|dump)")
 _HEADER = re.compile(rb"P5[ \t]+(\d{1,5})[ \t]+(\d{1,5})[ \t]+65535[ \t]*\r?\n")
 _HEADER_BYTES = 64
-_MAX_INDEX_BYTES = 1 << 30
 
 _log = logging.getLogger(__name__)
 
@@ -121,11 +120,7 @@ class FakenectDump(IndexedSource):
 
 def _read_index(path: Path) -> list[tuple[int, str]]:
     """Time, nanoseconds since 1970, and file of every depth image; a cut last line is skipped."""
-    with disk_errors(path):
-        size = path.stat().st_size
-        if size > _MAX_INDEX_BYTES:
-            raise FormatError(path, f"wanted a list of files, got {size} bytes")
-        lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+    lines = read_regular(path).decode("utf-8", "replace").split("\n")
     rows = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -141,7 +136,7 @@ def _read_index(path: Path) -> list[tuple[int, str]]:
 
 def _read_shape(path: Path) -> tuple[int, int]:
     """Rows and columns, from the header of an image."""
-    with disk_errors(path), path.open("rb") as stream:
+    with open_regular(path) as stream, disk_errors(path):
         match = _match_header(path, stream.read(_HEADER_BYTES))
     height, width = int(match[2]), int(match[1])
     try:
@@ -161,7 +156,7 @@ def _match_header(path: Path, head: bytes) -> re.Match[bytes]:
 def _read_levels(path: Path, shape: tuple[int, int]) -> np.ndarray:
     """Read sensor values, uint16 (H, W). Raises FormatError for another size, or a cut image."""
     size = 2 * shape[0] * shape[1]
-    with disk_errors(path), path.open("rb") as stream:
+    with open_regular(path) as stream, disk_errors(path):
         data = stream.read(_HEADER_BYTES + size + 1)  # at most one image, whatever the size of the file
     match = _match_header(path, data[:_HEADER_BYTES])
     if (int(match[2]), int(match[1])) != shape:

@@ -26,7 +26,7 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import DEFAULT_FPS, CameraFile
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import check_block
 from posepipe.sources.base.indexed_source import IndexedSource
 
@@ -138,7 +138,7 @@ def is_itop(path: str | Path) -> bool:
     with disk_errors(path):
         if not Path(path).is_file():
             return False
-        with Path(path).open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(len(HDF5_MAGIC)) == HDF5_MAGIC
 
 
@@ -148,7 +148,7 @@ def _open_hdf5(path: Path) -> Any:
     except ImportError as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"ITOP's HDF5 files need h5py; pip install 'posepipe[itop]' ({reason})") from error
-    with disk_errors(path), path.open("rb"):
+    with open_regular(path):
         pass  # h5py's messages for a missing file or permission have several lines
     with _hdf5_errors(path):
         return h5py.File(path, "r")

@@ -5,6 +5,7 @@ The writer adds the times of the frames as ``depth.txt``. Its folders are valid 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,8 @@ from posepipe.sources.formats.depth_png import read_depth_png, write_depth_png
 
 TIMES_NAME = "depth.txt"
 
+_log = logging.getLogger(__name__)
+
 
 def natural_order(path: Path) -> list[tuple[int, str]]:
     """Sort key that compares digits as numbers: frame2 before frame10."""
@@ -34,6 +37,15 @@ def list_pngs(folder: Path) -> list[Path]:
     with disk_errors(folder):
         files = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and not p.name.startswith(".")]
     return sorted(files, key=natural_order)
+
+
+def _without_special_files(folder: Path, files: list[Path]) -> list[Path]:
+    """Leave out named pipes, devices and folders, with one logged warning."""
+    special = {path for path in files if path.exists() and not path.is_file()}  # reading reports a dangling link
+    if special:
+        first = min(special, key=natural_order).name
+        _log.warning("%s: %d of the *.png are no regular files and are left out, %s first", folder, len(special), first)
+    return [path for path in files if path not in special]
 
 
 class PngFolder(IndexedSource):
@@ -55,7 +67,7 @@ class PngFolder(IndexedSource):
     def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
         self.folder = Path(folder)
         self.name = str(folder)
-        self._files = list_pngs(self.folder)
+        self._files = _without_special_files(self.folder, list_pngs(self.folder))
         if not self._files:
             raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
         self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)

@@ -12,7 +12,7 @@ https://cvg.cit.tum.de/data/datasets/rgbd-dataset/file_formats
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import read_regular
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.formats.depth_png import read_depth_png
@@ -70,8 +70,7 @@ class TumFolder(IndexedSource):
 
 def _read_list(path: Path) -> list[tuple[int, str]]:
     """Time, nanoseconds, and file of every line, without comments."""
-    with disk_errors(path):
-        lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    lines = read_regular(path).decode("utf-8", "replace").splitlines()
     rows = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
@@ -88,4 +87,7 @@ def _read_row(path: Path, number: int, text: str) -> tuple[int, str]:
         seconds = Decimal("NaN")
     if not seconds.is_finite() or not 0 <= seconds <= _MAX_TIME_S or not file.strip():
         raise FormatError(path, f"line {number}: wanted 'timestamp filename', got {text[:60]!r}")
+    name = PurePosixPath(file.strip())
+    if name.is_absolute() or Path(name).drive or ".." in Path(name).parts or "\0" in str(name):
+        raise FormatError(path, f"line {number}: wanted a file inside the folder, got {str(name)[:60]!r}")
     return round(seconds * 1_000_000_000), file.strip()

@@ -90,7 +90,7 @@ def find_asf(path: Path) -> Path:
 
     Raises FormatError when there is none, or several that may be meant.
     """
-    there = sorted(file for file in path.parent.iterdir() if file.suffix.lower() == ".asf")
+    there = sorted(file for file in path.parent.iterdir() if file.suffix.lower() == ".asf" and file.is_file())
     fitting = [file for file in there if path.stem == file.stem or path.stem.startswith(file.stem + "_")]
     if fitting:
         return max(fitting, key=lambda file: len(file.stem))

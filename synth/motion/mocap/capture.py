@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import read_regular
 from synth.body.skinning import rotation_matrices
 from synth.geometry.quaternions import from_rotation_vector, multiply
 
@@ -68,8 +68,7 @@ def sampled_frames(frames: int, frame_time_s: float, sampled_fps: float) -> rang
 
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a text file. Bytes that are no text fail to parse later, with a line number."""
-    with disk_errors(path):
-        return path.read_bytes().decode("utf-8-sig", errors="replace").splitlines()
+    return read_regular(path).decode("utf-8-sig", errors="replace").splitlines()
 
 
 def numbers(path: Path, line: int, words: Sequence[str], count: int, what: str) -> np.ndarray:

@@ -165,3 +165,11 @@ def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
 def test_a_full_disk_is_one_line():
     with pytest.raises(PosepipeError, match="No space left"):
         JsonLinesSink("/dev/full", JOINTS, "s", "m").write(result(0))
+
+
+@pytest.mark.parametrize("start", ["9" * 30, "-1", "1e300", "null", "[]"])
+def test_a_start_that_is_no_time_is_an_error(tmp_path, start):
+    path = write(tmp_path / "r.jsonl", [result(0)])
+    path.write_text(path.read_text().replace('"start_time_ns": 5', f'"start_time_ns": {start}'))
+    with pytest.raises(FormatError, match=r"r\.jsonl, byte 0: damaged header"):
+        read_results(path)
