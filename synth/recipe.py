@@ -7,8 +7,6 @@ its own section: poses, camera, scene or clothing.
 from __future__ import annotations
 
 import logging
-import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
@@ -16,13 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.io.toml_file import read_toml
+from synth.recipe_values import (
+    MAX_FRAMES,
+    RANGES,
+    SPREADS,
+    as_count_range,
+    as_range,
+    check_flag,
+    check_number,
+    check_sequences,
+    check_whole,
+    shown,
+)
 from synth.sensors.sensor_file import find_sensor
 from synth.sensors.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 FPS = 30
 """Frame rate of everything that is rendered."""
-MAX_PEOPLE = 8
 OLD_NAMES = {
     "aside": "lateral_offset",
     "carried_share": "held_object_share",
@@ -30,8 +40,6 @@ OLD_NAMES = {
     "tumble_share": "random_rotation_share",
 }
 """Former name of a field -> its name now. Recipes and manifests with the former names still read."""
-_RANGES = ("distance_m", "camera_height_m", "roll_deg", "aim_height_m", "aim_limits_deg", "pitch_deg", "lateral_offset")
-_PITCHES = ("aim_limits_deg", "pitch_deg")
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +50,7 @@ class PoseRecipe:
     Raises
     ------
     ValueError
-        For unknown poses, clip names that are not a list of text, or a share outside [0, 1].
+        For unknown poses, clip names that are not a list of text, a share outside [0, 1], or a jitter outside [0, 180].
     """
 
     poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
@@ -58,13 +66,13 @@ class PoseRecipe:
 
     def __post_init__(self) -> None:
         if self.poses not in ("train", "validation", "all"):
-            raise ValueError(f"recipe: poses must be train, validation or all, got {self.poses!r}")
+            raise ValueError(f"recipe: poses must be train, validation or all, got {shown(self.poses)}")
         for name in ("only_clips", "leave_out_clips"):
             clips = getattr(self, name)
             if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
-                raise ValueError(f"recipe: {name} must be a list of clip names, got {clips!r}")
+                raise ValueError(f"recipe: {name} must be a list of clip names, got {shown(clips)}")
             object.__setattr__(self, name, tuple(clips))
-        _check_shares(self)
+        _check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ class CameraRecipe:
     Raises
     ------
     ValueError
-        For a range whose min exceeds its max, a pitch beyond the vertical, or a share outside [0, 1].
+        For a range whose min exceeds its max or that leaves its bounds, a share outside [0, 1], or a negative spread.
     """
 
     distance_m: tuple[float, float] = (1.0, 4.0)  #: along the floor, camera to pelvis
@@ -90,10 +98,10 @@ class CameraRecipe:
     facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
 
     def __post_init__(self) -> None:
-        for name in _RANGES:
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _as_range(name, value))
-        _check_shares(self)
+        for name in RANGES:
+            if (value := getattr(self, name)) is not None or name != "pitch_deg":
+                object.__setattr__(self, name, as_range(name, value))
+        _check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,8 @@ class SceneRecipe:
     furniture_share: float = 0.0  #: of people who sit or lie: on a seat, a bed or the floor; the others float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", _as_count_range(self.people))
-        _check_shares(self)
+        object.__setattr__(self, "people", as_count_range(self.people))
+        _check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +138,10 @@ class ClothingRecipe:
     held_object_share: float = 0.0  #: people with a bag, cup, stick or ball in one hand
 
     def __post_init__(self) -> None:
+        check_flag("clothes", self.clothes)
         if self.wardrobe not in ("plain", "full"):
-            raise ValueError(f"recipe: wardrobe must be plain or full, got {self.wardrobe!r}")
-        _check_shares(self)
+            raise ValueError(f"recipe: wardrobe must be plain or full, got {shown(self.wardrobe)}")
+        _check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,8 @@ class Recipe:
     Raises
     ------
     ValueError
-        For fewer than 1 frame, frames that make no whole sequences, or a sequence of people who sit or lie.
+        For fewer than 1 frame, a negative seed, frames that make no whole sequences, or a sequence of people who sit or
+        lie.
     """
 
     frames: int = 1000
@@ -156,9 +166,10 @@ class Recipe:
     clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
 
     def __post_init__(self) -> None:
-        if self.frames < 1:
-            raise ValueError(f"recipe: frames must be at least 1, got {self.frames}")
-        _check_sequences(self.sequence_frames, self.frames)
+        check_whole("frames", self.frames, 1, MAX_FRAMES)
+        check_whole("seed", self.seed, 0)
+        check_flag("noise", self.noise)
+        check_sequences(self.sequence_frames, self.frames)
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(single_only) > 0:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
@@ -222,26 +233,20 @@ def flat_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table(section: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"recipe: {section} is a section and must be a table, got {value!r}")
+        raise ValueError(f"recipe: {section} is a section and must be a table, got {shown(value)}")
     own = [name for name, home in _section_of().items() if home == section]
     if wrong := [name for name in value if OLD_NAMES.get(name, name) not in own]:
         raise ValueError(f"recipe: section {section} has no field {', '.join(wrong)}; it has {', '.join(own)}")
     return value
 
 
-def _check_shares(section: PoseRecipe | CameraRecipe | SceneRecipe | ClothingRecipe) -> None:
+def _check_numbers(section: PoseRecipe | CameraRecipe | SceneRecipe | ClothingRecipe) -> None:
     for each in fields(section):
         value = getattr(section, each.name)
-        if each.name.endswith("_share") and not 0 <= value <= 1:
-            raise ValueError(f"recipe: {each.name} must lie between 0 and 1, got {value}")
-
-
-def _check_sequences(sequence_frames: object, frames: int) -> None:
-    if not isinstance(sequence_frames, int) or sequence_frames < 0 or sequence_frames == 1:
-        raise ValueError(f"recipe: sequence_frames must be a number from 2 up, or 0 for none, got {sequence_frames!r}")
-    if sequence_frames and frames % sequence_frames:
-        whole = -(-frames // sequence_frames) * sequence_frames
-        raise ValueError(f"recipe: {frames} frames are no whole sequences of {sequence_frames}; give {whole}")
+        if each.name.endswith("_share"):
+            check_number(each.name, value, 0, 1)
+        elif each.name in SPREADS:
+            check_number(each.name, value, 0, SPREADS[each.name])
 
 
 def _as_sensor(sensor: object) -> SensorPreset:
@@ -250,26 +255,8 @@ def _as_sensor(sensor: object) -> SensorPreset:
     if isinstance(sensor, dict):
         return SensorPreset.from_dict(sensor)
     if not isinstance(sensor, SensorPreset):
-        raise ValueError(f"recipe: sensor must be a preset's name, a TOML file or a table, got {sensor!r}")
+        raise ValueError(f"recipe: sensor must be a preset's name, a TOML file or a table, got {shown(sensor)}")
     return sensor
-
-
-def _as_range(name: str, value: object) -> tuple[float, float]:
-    if not isinstance(value, tuple | list) or len(value) != 2 or not -math.inf < value[0] <= value[1] < math.inf:
-        raise ValueError(f"recipe: {name} must be (min, max), got {value!r}")
-    low, high = map(float, value)
-    if name in _PITCHES and not -90 <= low <= high <= 90:
-        raise ValueError(f"recipe: {name} must lie between -90 (straight up) and 90 (straight down), got {value}")
-    return low, high
-
-
-def _as_count_range(value: object) -> tuple[int, int]:
-    if not isinstance(value, tuple | list) or len(value) != 2 or not all(isinstance(n, int) for n in value):
-        raise ValueError(f"recipe: people must be two whole numbers (min, max), got {value!r}")
-    low, high = value
-    if not 1 <= low <= high <= MAX_PEOPLE:
-        raise ValueError(f"recipe: people must lie between 1 and {MAX_PEOPLE}, got {value}")
-    return low, high
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -293,12 +280,12 @@ def read_recipe(recipe: str | Path) -> Recipe:
     path = named if is_named else Path(recipe)
     if not path.is_file():
         raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
+    data = read_toml(path)
     try:
-        data = tomllib.loads(path.read_text())
         if isinstance(data.get("sensor"), str):
             data["sensor"] = find_sensor(data["sensor"], path.parent)
         read = Recipe.from_dict(data)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise FormatError(path, str(error)) from None
     if not is_named:
         tables = [data, *(data[section] for section in SECTIONS if section in data)]

@@ -6,18 +6,27 @@ that each bone's joint allows. A drawn `PosedBody` is rendered like a person.
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.toml_file import read_toml
+from synth.body.creature_values import as_numbers, as_table, check_known, check_text
 from synth.body.skinning import PosedBody
 from synth.geometry.mesh import ALONG, AROUND, BACKGROUND, CAP_RINGS, capsule, ring_triangles
 from synth.geometry.quaternions import from_rotation_vector, multiply, rotate
+
+MAX_SIZE_M = 100.0
+MIN_RADIUS_M = 1e-6
+MAX_TURN_DEG = 360.0
+MAX_ALONG = 100.0
+"""Maximum distance of a joint from the start of its bone, lengths of the bone."""
+MIN_FACTOR, MAX_FACTOR = 1e-3, 1e3
+"""Bounds of the factors of size and of radii."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +44,20 @@ class Bone:
     turn_z_deg: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, list):
-                object.__setattr__(self, field.name, tuple(float(v) for v in value))
-        shapes = {"start": 3, "end": 3, "radius": 2, "turn_x_deg": 2, "turn_y_deg": 2, "turn_z_deg": 2}
-        for name, length in shapes.items():
-            value = getattr(self, name)
-            if not isinstance(value, tuple) or len(value) != length or not np.isfinite(value).all():
-                raise ValueError(f"bone {self.name!r}: {name} wants {length} numbers, got {value!r}")
-        if min(self.radius) <= 0:
-            raise ValueError(f"bone {self.name!r}: radius must be above 0, got {self.radius}")
+        check_text("a bone", "name", self.name)
+        what = f"bone {self.name!r}"
+        check_text(what, "part", self.part)
+        if self.parent is not None:
+            check_text(what, "parent", self.parent)
+        for name, length in {"start": 3, "end": 3, "radius": 2}.items():
+            object.__setattr__(self, name, as_numbers(what, name, getattr(self, name), length, MAX_SIZE_M))
+        for name in ("turn_x_deg", "turn_y_deg", "turn_z_deg"):
+            turn = as_numbers(what, name, getattr(self, name), 2, MAX_TURN_DEG)
+            if turn[0] > turn[1]:
+                raise ValueError(f"{what}: {name} wants (min, max), got {turn}")
+            object.__setattr__(self, name, turn)
+        if min(self.radius) < MIN_RADIUS_M:
+            raise ValueError(f"{what}: radius must be above 0, at least {MIN_RADIUS_M} m, got {self.radius}")
 
     def mirrored(self) -> Bone:
         """Return the same bone on the other side."""
@@ -70,6 +82,18 @@ class JointPlace:
     parts: tuple[str, ...] = ()
     parent: str | None = None
 
+    def __post_init__(self) -> None:
+        check_text("a joint", "bone", self.bone)
+        what = f"a joint on bone {self.bone!r}"
+        if self.parent is not None:
+            check_text(what, "parent", self.parent)
+        object.__setattr__(self, "along", as_numbers(what, "along", (self.along,), 1, MAX_ALONG)[0])
+        if not isinstance(self.parts, tuple | list):
+            raise ValueError(f"{what}: parts wants a list of names, got {self.parts!r:.60}")
+        for part in self.parts:
+            check_text(what, "parts", part)
+        object.__setattr__(self, "parts", tuple(self.parts))
+
     def mirrored(self) -> JointPlace:
         """Return the same joint on the other side."""
         return JointPlace(
@@ -87,7 +111,8 @@ class Creature:
     Raises
     ------
     ValueError
-        When a bone comes before its parent, a joint names a bone that is not there, or there are too many parts.
+        When a bone comes before its parent, two bones have one name, a joint names a bone that is not there, bones or
+        joints are missing, there are too many parts, or a range of sizes is not (min, max) above 0.
     """
 
     name: str
@@ -97,14 +122,28 @@ class Creature:
     stoutness: tuple[float, float] = (0.8, 1.25)  #: range of radii, multiplied with the size
 
     def __post_init__(self) -> None:
+        check_text("a creature", "name", self.name)
+        for name in ("scale", "stoutness"):
+            low, high = as_numbers(f"creature {self.name!r}", name, getattr(self, name), 2, MAX_FACTOR)
+            if not MIN_FACTOR <= low <= high:
+                raise ValueError(
+                    f"creature {self.name!r}: {name} wants (min, max) from {MIN_FACTOR}, got {(low, high)}"
+                )
+            object.__setattr__(self, name, (low, high))
         seen: set[str] = set()
         for bone in self.bones:
+            if bone.name in seen:
+                raise ValueError(f"creature {self.name!r}: two bones have the name {bone.name!r}")
             if bone.parent is not None and bone.parent not in seen:
                 raise ValueError(f"creature {self.name!r}: bone {bone.name!r} comes before its parent {bone.parent!r}")
             seen.add(bone.name)
         for joint, place in self.joints.items():
             if place.bone not in seen:
                 raise ValueError(f"creature {self.name!r}: joint {joint!r} lies on {place.bone!r}, which is no bone")
+        if not self.bones or not self.joints:
+            raise ValueError(f"creature {self.name!r}: wanted at least one of bones and one of joints")
+        if None not in self.body.parents.values():
+            raise ValueError(f"creature {self.name!r}: every joint has a parent; wanted one joint without")
         if len(self.body.parts) >= BACKGROUND:  # higher labels have other meanings while a frame is rendered
             raise ValueError(f"creature {self.name!r}: at most {BACKGROUND - 1} parts, got {len(self.body.parts)}")
 
@@ -162,16 +201,28 @@ def read_creature(path: str | Path) -> Creature:
     FormatError
         When the file is missing, is not TOML, or does not describe a creature.
     """
-    path = Path(path)
+    data = read_toml(path)
     try:
-        with disk_errors(path):
-            data = tomllib.loads(path.read_text())
-        bones = [Bone(**row) for row in data.pop("bones")]
-        joints = {name: JointPlace(**row) for name, row in data.pop("joints").items()}
+        bones, joints = _read_bones(data.pop("bones")), _read_joints(data.pop("joints"))
         bones += [bone.mirrored() for bone in bones if mirror_name(bone.name) != bone.name]
         joints |= {mirror_name(n): place.mirrored() for n, place in joints.items() if mirror_name(n) != n}
+        check_known("a creature", data, Creature, given=("bones", "joints"))
         return Creature(bones=tuple(bones), joints=joints, **data)
     except KeyError as error:
         raise FormatError(path, f"a creature needs {error}: see docs/examples/quadruped.toml") from None
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise FormatError(path, str(error)) from None
+
+
+def _read_bones(rows: Any) -> list[Bone]:
+    if not isinstance(rows, list):
+        raise ValueError(f"bones wants a list of tables [[bones]], got {rows!r:.60}")
+    for row in rows:
+        check_known("a bone", as_table("each of bones", row), Bone)
+    return [Bone(**row) for row in rows]
+
+
+def _read_joints(rows: Any) -> dict[str, JointPlace]:
+    for name, row in as_table("joints", rows).items():
+        check_known(f"joint {name!r}", as_table(f"joint {name!r}", row), JointPlace)
+    return {name: JointPlace(**row) for name, row in rows.items()}

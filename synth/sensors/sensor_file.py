@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.toml_file import read_toml
 from synth.sensors.sensor_presets import PRESETS, SensorPreset
 
 
@@ -37,9 +36,8 @@ def find_sensor(sensor: str, folder: Path = Path()) -> SensorPreset:
 
 def read_sensor(path: str | Path) -> SensorPreset:
     """Read a sensor from a TOML file. Raises FormatError for one that does not make a sensor."""
-    with disk_errors(path):
-        content = Path(path).read_bytes()
+    data = read_toml(path)
     try:
-        return SensorPreset.from_dict(tomllib.loads(content.decode()))
+        return SensorPreset.from_dict(data)
     except ValueError as error:
         raise FormatError(path, str(error)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +14,8 @@ TRIANGULATING = ("structured_light", "stereo")
 """Families that measure disparity; they need a baseline and a matching focal length."""
 FIELDS = ("name", "width", "height", "fx", "fy", "cx", "cy", "family", "min_range_m", "max_range_m")
 TRIANGULATING_FIELDS = ("baseline_m", "matching_fx")
+MAX_PIXELS_PER_SIDE = 4096
+_MAX_VALUE = 1e9  # of any number; also excludes NaN, infinities and integers that no float holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,16 @@ def _checked(name: str, value: Any) -> Any:
     """A field's value; numbers other than the image's size become floats."""
     if name in ("name", "family"):
         if not isinstance(value, str) or not value:
-            raise ValueError(f"sensor: {name}: wanted text, got {value!r}")
+            raise ValueError(f"sensor: {name}: wanted text, got {value!r:.60}")
         return value
     if name in ("width", "height"):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"sensor: {name}: wanted a whole number of pixels, got {value!r}")
+            raise ValueError(f"sensor: {name}: wanted a whole number of pixels, got {value!r:.60}")
+        if value > MAX_PIXELS_PER_SIDE:
+            raise ValueError(f"sensor: {name}: wanted at most {MAX_PIXELS_PER_SIDE} pixels, got {value!r:.60}")
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"sensor: {name}: wanted a number, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _MAX_VALUE:
+        raise ValueError(f"sensor: {name}: wanted a number, got {value!r:.60}")
     return float(value)
 
 

@@ -60,6 +60,29 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
     ("line", "says"),
     [
         ("frames = 0", "at least 1"),
+        ("frames = 1e3", "frames must be a whole number, at least 1, got 1000.0"),
+        ("frames = true", "frames must be a whole number"),
+        ("frames = 1000000000", "frames must be at most"),
+        (f"frames = {'9' * 400}", "frames: wanted an integer of at most 64 bits"),
+        ("seed = -5", "seed must be a whole number, at least 0, got -5"),
+        ("seed = 1.5", "seed must be a whole number"),
+        ("noise = 3", "noise must be true or false, got 3"),
+        ("clothes = 'no'", "clothes must be true or false"),
+        ("jitter_deg = -4", "jitter_deg must lie between 0 and 180, got -4"),
+        ("jitter_deg = nan", "jitter_deg must lie between"),
+        ("jitter_deg = 'x'", "jitter_deg must lie between"),
+        ("facing_spread_deg = inf", "facing_spread_deg must lie between 0 and 360"),
+        ("mirror_share = 'x'", "mirror_share must lie between 0 and 1"),
+        ("mirror_share = true", "mirror_share must lie between 0 and 1"),
+        ("distance_m = [0, 0]", "distance_m must be .* a max above 0"),
+        ("distance_m = [-2, 1]", "distance_m must be .* between 0 and 100"),
+        ("distance_m = ['a', 'b']", "distance_m must be .* two numbers"),
+        (f"distance_m = [{'9' * 400}, {'9' * 400}]", "distance_m: wanted an integer"),
+        ("camera_height_m = [1e300, 1e300]", "camera_height_m must be .* between -100 and 100"),
+        ("lateral_offset = [50, 50]", "lateral_offset must be .* between -10 and 10"),
+        ("people = [true, true]", "people must be two whole numbers"),
+        (f"x = {'[' * 2000}{']' * 2000}", "nested at most 16 deep"),
+        (f"wardrobe = '{'x' * 5000}'", "wardrobe must be plain or full, got .{60}$"),
         ("poses = 'mine'", "train, validation or all"),
         ("only_clips = [1]", "list of clip names"),
         ("mirror_share = 1.5", "between 0 and 1"),
@@ -70,7 +93,7 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
         ("scene = 3", "scene is a section"),
         ("jitter_deg = 1.0\n[pose]\njitter_deg = 2.0", "jitter_deg is given twice"),
         ("aside = [0.0, 0.1]\nlateral_offset = [0.0, 0.1]", "lateral_offset is given twice"),
-        ("frames = ", "r.toml"),
+        ("frames = ", "cannot read it"),
         ("distance_m = [1.0]", "min, max"),
         ("distance_m = 2", "min, max"),
         ("lateral_offset = [-inf, inf]", "min, max"),
@@ -88,7 +111,7 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
 def test_a_wrong_recipe_says_what_is_wrong(tmp_path, line, says):
     path = tmp_path / "r.toml"
     path.write_text(line + "\n")
-    with pytest.raises(PosepipeError, match=says):
+    with pytest.raises(PosepipeError, match=rf"r\.toml.*{says}"):
         read_recipe(path)
 
 

@@ -7,14 +7,13 @@ Names are compared without case, without a namespace ("mixamorig:") and without 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.toml_file import read_toml
 from synth.motion.poses.clips import DATA_DIR
 
 BONE_MAPS_DIR = DATA_DIR / "bone_maps"
@@ -83,15 +82,10 @@ def shipped_bone_maps() -> tuple[BoneMap, ...]:
 
 def read_bone_map(path: Path) -> BoneMap:
     """Read a map. Raises FormatError for a file that is not TOML, lacks bones, or has unknown bones."""
-    with disk_errors(path):
-        content = path.read_bytes()
-    try:
-        fields = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(path, f"wanted a bone map in TOML, cannot read it: {error}") from None
+    fields = read_toml(path)
     up = fields.pop("up", None)
     if up is not None and up not in UP_AXES:
-        raise FormatError(path, f"up: wanted one of {', '.join(UP_AXES)}, got {up!r}")
+        raise FormatError(path, f"up: wanted one of {', '.join(UP_AXES)}, got {up!r:.60}")
     if unknown := sorted(fields.keys() - {*NEEDED, *OPTIONAL}):
         raise FormatError(path, f"no bone {', '.join(unknown)}; there are {', '.join((*NEEDED, *OPTIONAL))}, and up")
     if missing := [bone for bone in NEEDED if bone not in fields]:

@@ -107,6 +107,58 @@ def test_a_wrong_file_says_what_is_wrong(text, complaint, tmp_path):
         read_creature(path)
 
 
+def creature(head="name='x'", joint="{bone='a'}", **bone) -> str:
+    """A creature of one bone and one joint, with changes."""
+    fields = {"name": "'a'", "start": "[0,0,0]", "end": "[0,1,0]", "radius": "[1,1]", "part": "'p'", **bone}
+    rows = "\n".join(f"{name} = {value}" for name, value in fields.items())
+    return f"{head}\njoints = {{j = {joint}}}\n[[bones]]\n{rows}\n"
+
+
+HOSTILE = {
+    "deep": (f"x = {'[' * 2000}{']' * 2000}", "nested at most 16 deep"),
+    "400 digits": (creature(end=f"[{'9' * 400}, 1, 0]"), "bones: wanted an integer of at most 64 bits"),
+    "name": (creature("name = 3"), "a creature: name wants text, got 3"),
+    "colour": (creature("name = 'x'\ncolour = 3"), "a creature: no field colour; it has name, bones"),
+    "bones": ("name = 'x'\nbones = 3\njoints = {}", "bones wants a list of tables"),
+    "a bone": ("name = 'x'\nbones = [3]\njoints = {}", "each of bones wants a table, got 3"),
+    "no bones": ("name = 'x'\nbones = []\njoints = {}", "at least one of bones"),
+    "joints": ("name = 'x'\nbones = []\njoints = [1]", r"joints wants a table, got \[1\]"),
+    "no joints": (creature().replace("joints = {j = {bone='a'}}", "joints = {}"), "at least one of bones and one of"),
+    "a joint": (creature(joint="3"), "joint 'j' wants a table, got 3"),
+    "field of a joint": (creature(joint="{bone='a', colour=3}"), "joint 'j': no field colour"),
+    "bone of a joint": (creature(joint="{bone=3}"), "a joint: bone wants text, got 3"),
+    "along": (creature(joint="{bone='a', along='x'}"), "along wants a number, none beyond 100, got 'x'"),
+    "parts": (creature(joint="{bone='a', parts='p'}"), "parts wants a list of names, got 'p'"),
+    "a part of a joint": (creature(joint="{bone='a', parts=[3]}"), "parts wants text, got 3"),
+    "parent of a joint": (creature(joint="{bone='a', parent=3}"), "parent wants text, got 3"),
+    "circle": (creature(joint="{bone='a', parent='j'}"), "every joint has a parent"),
+    "scale": (creature("name = 'x'\nscale = 3"), "scale wants 2 numbers, none beyond 1000, got 3"),
+    "negative": (creature("name = 'x'\nscale = [-1, -2]"), r"scale wants \(min, max\) from 0.001"),
+    "name of a bone": (creature(name="3"), "a bone: name wants text, got 3"),
+    "part of a bone": (creature(part="3"), "bone 'a': part wants text, got 3"),
+    "parent of a bone": (creature(parent="3"), "bone 'a': parent wants text, got 3"),
+    "nested": (creature(end="[0, [1], 0]"), "bone 'a': end wants 3 numbers"),
+    "text": (creature(end="['x', 1, 0]"), "bone 'a': end wants 3 numbers"),
+    "huge": (creature(end="[0, 1e200, 0]"), "bone 'a': end wants 3 numbers, none beyond 100"),
+    "turn": (creature(turn_x_deg="[9, -9]"), r"bone 'a': turn_x_deg wants \(min, max\)"),
+    "twice": (creature() + "".join(creature().partition("[[bones]]")[1:]), "two bones have the name 'a'"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_wrong_types_and_sizes_name_file_and_field(tmp_path, name):
+    text, says = HOSTILE[name]
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=rf"mine\.toml: .*{says}"):
+        read_creature(path)
+
+
+def test_the_smallest_creature_is_drawn(tmp_path):
+    (tmp_path / "mine.toml").write_text(creature())
+    assert len(read_creature(tmp_path / "mine.toml").draw(np.random.default_rng(0)).joints_m) == 1
+
+
 def test_more_parts_than_labels_are_refused():
     bones = tuple(replace(STICK.bones[0], name=f"bone {k}", part=f"part {k}") for k in range(254))
     with pytest.raises(ValueError, match="at most 253 parts"):

@@ -72,6 +72,10 @@ def test_families_that_do_not_triangulate_need_no_baseline(tmp_path):
         ({"fx": 0.9}, "sensor 'mine': wanted focal lengths of 16 to 3200 pixels"),
         ({"min_range_m": 7}, "min_range_m < max_range_m"),
         ({"max_range_m": 20}, "<= 9.5"),
+        ({"width": 10**9}, "width: wanted at most 4096 pixels"),
+        ({"fx": 10**399}, "fx: wanted an integer of at most 64 bits"),
+        ({"cx": 1e300}, "cx: wanted a number"),
+        ({"min_range_m": 10**18}, "min_range_m: wanted a number"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(tmp_path, changes, says):
@@ -82,7 +86,7 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path, changes, says):
 
 def test_what_is_no_toml_is_said(tmp_path):
     path = tmp_path / "mine.toml"
-    for content in (b"fx = ", bytes(range(256))):
+    for content in (b"fx = ", bytes(range(256)), b"x = " + b"[" * 2000 + b"]" * 2000):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=r"mine\.toml"):
             read_sensor(path)

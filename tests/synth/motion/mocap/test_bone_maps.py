@@ -133,6 +133,8 @@ def test_a_map_of_one_s_own(tmp_path):
         (own_map(calf_r="3"), "calf_r: wanted the name"),
         (own_map(calf_r="[]"), "calf_r: wanted the name"),
         (own_map(up='"up"'), "up: wanted one of x, y, z"),
+        (f"x = {'[' * 2000}{']' * 2000}", "nested at most 16 deep"),
+        (f"thigh_l = {'9' * 5000}", "cannot read it"),
     ],
 )
 def test_a_broken_map_is_one_line(tmp_path, text, said):
