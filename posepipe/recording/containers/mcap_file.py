@@ -15,6 +15,7 @@ from mcap.records import Chunk
 from posepipe.io.decompression import decompress
 from posepipe.recording.containers.chunked_file import Channel, ChunkedFile, ChunkPlace, MessagePlace
 from posepipe.recording.containers.mcap_layout import MESSAGE_HEAD, RECORD_HEADER, McapLayout, read_layout
+from posepipe.recording.containers.message_file import check_time
 
 HEADER_METADATA = "posepipe"
 """Name of the first metadata record of a file by `RecordingWriter`."""
@@ -38,7 +39,7 @@ class McapFile(ChunkedFile):
         stamp = self.metadata.get(HEADER_METADATA, {}).get("start_time_ns")
         if stamp is not None:
             with self._chunk_errors(0):
-                self.start_time_ns = int(stamp)
+                self.start_time_ns = check_time(int(stamp))
 
     def _unpack(self, place: ChunkPlace) -> bytes:
         record = BytesIO(self._record(place.offset))  # its lengths cannot reach beyond it
@@ -82,4 +83,4 @@ class McapFile(ChunkedFile):
         if opcode != Opcode.MESSAGE or length < MESSAGE_HEAD.size or begin + length > len(content):
             raise ValueError("no complete message at the indexed position")
         channel, _, time_ns, _ = MESSAGE_HEAD.unpack_from(content, begin)
-        return channel, time_ns, content[begin + MESSAGE_HEAD.size : begin + length]
+        return channel, check_time(time_ns), content[begin + MESSAGE_HEAD.size : begin + length]

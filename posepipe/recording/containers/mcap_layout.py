@@ -24,7 +24,7 @@ from mcap.writer import MCAP0_MAGIC
 
 from posepipe.errors import FormatError
 from posepipe.recording.containers.chunked_file import Channel, Layout, MessagePlace, walk_records
-from posepipe.recording.containers.message_file import DAMAGE, short_kind
+from posepipe.recording.containers.message_file import DAMAGE, check_time, short_kind
 from posepipe.recording.containers.next_chunk import next_chunk
 
 RECORD_HEADER = struct.Struct("<BQ")
@@ -46,15 +46,21 @@ class McapLayout(Layout):
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add_definition(self, opcode: int, body: bytes) -> tuple[int, Channel] | None:
-        """Parse a schema or a channel record; return a channel with its id, None for a schema."""
+        """Parse a schema or a channel record; return a channel with its id, None for a schema.
+
+        Raises the errors of `DAMAGE` for a cut or damaged record.
+        """
         stream = ReadDataStream(BytesIO(body))
-        if opcode == Opcode.SCHEMA:
-            schema = Schema.read(stream)
-            self.schemas[schema.id] = short_kind(schema.name)
-        elif opcode == Opcode.CHANNEL:
-            channel = ChannelRecord.read(stream)
-            kind = self.schemas.get(channel.schema_id, "")
-            return channel.id, Channel(channel.topic, kind, channel.message_encoding)
+        try:
+            if opcode == Opcode.SCHEMA:
+                schema = Schema.read(stream)
+                self.schemas[schema.id] = short_kind(schema.name)
+            elif opcode == Opcode.CHANNEL:
+                channel = ChannelRecord.read(stream)
+                kind = self.schemas.get(channel.schema_id, "")
+                return channel.id, Channel(channel.topic, kind, channel.message_encoding)
+        except McapError as error:  # of a cut record, without a message
+            raise ValueError(str(error) or f"a cut record of {len(body)} bytes") from error
         return None
 
 
@@ -114,10 +120,11 @@ def _add_record(opcode: int, length: int, offset: int, stream: IO[bytes], layout
             raise ValueError("an index of another length than its record")
         entries = np.frombuffer(stream.read(index_bytes), "<u8").reshape(-1, 2)  # log time, offset in the chunk
         if len(entries):
+            check_time(int(entries[:, 0].max()))
             place.index[channel] = entries.astype(np.int64)
     elif opcode == Opcode.MESSAGE:
         channel, _, time_ns, _ = MESSAGE_HEAD.unpack(stream.read(MESSAGE_HEAD.size))
-        layout.outside.append(MessagePlace(channel, time_ns, offset))
+        layout.outside.append(MessagePlace(channel, check_time(time_ns), offset))
     elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
         found = layout.add_definition(opcode, stream.read(length))
         layout.channels |= dict([found] if found else [])

@@ -13,6 +13,8 @@ import numpy as np
 
 from posepipe.errors import FormatError
 
+MAX_TIME_NS = (1 << 63) - 1
+"""Maximum time of a message, nanoseconds, in an int64: the year 2262."""
 DAMAGE = (ValueError, LookupError, ArithmeticError, struct.error, MemoryError)
 """Errors that damaged bytes cause while they are decoded."""
 
@@ -37,6 +39,13 @@ class Topic:
 def short_kind(kind: str) -> str:
     """Convert the name of a message type from ROS 2 to ROS 1: sensor_msgs/msg/Image to sensor_msgs/Image."""
     return kind.replace("/msg/", "/")
+
+
+def check_time(time_ns: int) -> int:
+    """Return a time, nanoseconds since the Unix epoch. Raises ValueError outside 0 to `MAX_TIME_NS`."""
+    if not 0 <= time_ns <= MAX_TIME_NS:
+        raise ValueError(f"a time of {time_ns} ns; wanted 0 to {MAX_TIME_NS}")
+    return time_ns
 
 
 class MessageFile(ABC):

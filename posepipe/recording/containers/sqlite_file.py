@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import MAX_BLOCK_BYTES, check_block
 from posepipe.recording.containers.message_file import (
     DAMAGE,
     DamagedMessageError,
     MessageFile,
     Topic,
+    check_time,
     short_kind,
 )
 
@@ -43,7 +44,7 @@ class SqliteFile(MessageFile):
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        with disk_errors(self.path), self.path.open("rb") as stream:
+        with open_regular(self.path) as stream, disk_errors(self.path):
             head = stream.read(len(MAGIC))
         if head != MAGIC:
             problem = "the file is empty" if not head else "wanted a ROS 2 database (SQLite), got something else"
@@ -86,7 +87,7 @@ class SqliteFile(MessageFile):
     def _database_errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, *DAMAGE) as error:
+        except (sqlite3.Error, TypeError, *DAMAGE) as error:  # TypeError: a NULL in place of a number
             raise FormatError(self.path, f"the database is cut or damaged ({error})") from error
 
     def _check_tables(self) -> None:
@@ -120,7 +121,7 @@ class SqliteFile(MessageFile):
             ids = self._ids[topic]
             wanted = f"SELECT timestamp, id FROM messages WHERE topic_id IN ({','.join('?' * len(ids))}) ORDER BY 1, 2"
             with self._database_errors():
-                rows = self._database.execute(wanted, ids).fetchall()
+                rows = [(check_time(int(time)), int(id)) for time, id in self._database.execute(wanted, ids)]
                 self._places[topic] = np.array(rows, np.int64).reshape(-1, 2)
         return self._places[topic]
 
@@ -131,9 +132,12 @@ def _database_uri(path: Path) -> str:
     Raises FormatError for an interrupted write with a rollback journal: recovery needs write access.
     """
     journal = path.with_name(path.name + "-journal")
-    if journal.is_file() and journal.open("rb").read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC:
-        problem = f"its recorder was killed while it wrote; put it right first: sqlite3 {path.name} .tables"
-        raise FormatError(path, problem)
+    if journal.is_file():
+        with open_regular(journal) as stream:
+            interrupted = stream.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+        if interrupted:
+            problem = f"its recorder was killed while it wrote; put it right first: sqlite3 {path.name} .tables"
+            raise FormatError(path, problem)
     wal = path.with_name(path.name + "-wal")
     immutable = not wal.exists() or wal.stat().st_size == 0
     return f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"

@@ -194,6 +194,21 @@ def test_random_bytes_after_the_magic_are_one_line(tmp_path):
             Ros2Bag(path)
 
 
+@pytest.mark.parametrize("time", ["'text'", "NULL", "-9223372036854775000"])
+def test_a_time_that_is_none_is_one_line(tmp_path, time):
+    path = ros.write_db3(tmp_path / "a.db3", ros.depth_recording(3))
+    database = sqlite3.connect(path)
+    (table,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'messages'").fetchone()
+    database.executescript(
+        "ALTER TABLE messages RENAME TO old;"
+        + table.replace("NOT NULL", "")
+        + f";INSERT INTO messages SELECT id, topic_id, {time}, data FROM old; DROP TABLE old"
+    )
+    database.close()
+    with pytest.raises(FormatError, match=r"a\.db3: the database is cut or damaged"):
+        open_source(path)
+
+
 def test_another_database_is_an_error(tmp_path):
     path = tmp_path / "a.db3"
     with sqlite3.connect(path) as database:
