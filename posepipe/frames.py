@@ -35,7 +35,7 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     depth = np.asarray(depth)
     if depth.ndim != 2 or depth.size == 0:
         raise ValueError(f"a depth image has two axes (rows, columns) and at least one pixel, got shape {depth.shape}")
-    if depth.dtype == np.uint16:
+    if depth.dtype.newbyteorder("=") == np.uint16:
         depth_m = depth.astype(np.float32) * np.float32(0.001)
     elif depth.dtype.kind == "f":
         with np.errstate(over="ignore"):  # float32 overflow becomes infinity, and so no reading

@@ -82,6 +82,14 @@ def test_lists_and_views_are_images_too():
     np.testing.assert_array_equal(clean_depth(big_endian), depth_m.astype(np.float32))
 
 
+def test_the_byte_order_of_millimetres_does_not_matter():
+    depth_mm = np.array([[0, 99, 1234, 9500]], np.uint16)
+    for order in "<>":
+        cleaned = clean_depth(depth_mm.astype(f"{order}u2"))
+        np.testing.assert_array_equal(cleaned, clean_depth(depth_mm))
+        assert cleaned.dtype == np.dtype("float32")
+
+
 def test_a_rotated_image_becomes_row_major_for_kernels():
     # a kernel is compiled once more for every other layout
     assert clean_depth(np.rot90(np.ones((3, 4), np.float32))).flags.c_contiguous

@@ -124,7 +124,7 @@ def _need(path: Path, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
 
 def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
     depth_mm = _need(path, arrays, "depth_mm")
-    if depth_mm.dtype != np.uint16:
+    if depth_mm.dtype.newbyteorder("=") != np.uint16:
         raise FormatError(path, f"depth_mm: wanted uint16 millimetres, got {depth_mm.dtype}; convert before saving")
     if depth_mm.ndim != 3 or depth_mm.size == 0:
         raise FormatError(path, f"depth_mm: wanted shape (N, H, W) with at least one frame, got {depth_mm.shape}")
@@ -132,7 +132,7 @@ def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
         check_pixels(*depth_mm.shape[:0:-1])
     except ValueError as error:
         raise FormatError(path, f"depth_mm: {error}") from error
-    return depth_mm
+    return depth_mm.astype(np.uint16, copy=False)
 
 
 def _intrinsics(path: Path, arrays: dict[str, np.ndarray]) -> Intrinsics:

@@ -65,6 +65,14 @@ def test_frames_are_read_in_any_order(tmp_path):
     np.testing.assert_allclose(pack[1].depth_m, depth_mm[1] / 1000, atol=1e-6)
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_the_byte_order_of_depth_does_not_matter(tmp_path, order):
+    depth_mm = np.arange(1000, 1060).reshape(3, 4, 5).astype(f"{order}u2")
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"depth_mm": depth_mm}))
+    assert pack.depth_mm.dtype == np.uint16
+    np.testing.assert_allclose(pack[1].depth_m, np.arange(1020, 1040).reshape(4, 5) / 1000, atol=1e-6)
+
+
 @settings(deadline=None, max_examples=20)
 @given(depth_mm=hnp.arrays(np.uint16, (2, 4, 5), elements=st.integers(0, 65535)))
 def test_written_packs_are_read_back(tmp_path_factory, depth_mm):
