@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from apps.options.value_types import positive
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,8 +50,8 @@ def run(args: argparse.Namespace) -> None:
         frames = list(islice(source, args.frames))
     with ProgressBar(len(frames), "bench", "frames") as bar:
         times = time_stages(pipeline, frames, bar.update)
-    print(f"{_frames_line(pipeline, frames)}, {threads} threads")
-    print("\n".join(_table(times)))
+    show(f"{_frames_line(pipeline, frames)}, {threads} threads")
+    show("\n".join(_table(times)))
 
 
 def _set_threads(wanted: int | None) -> int:

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from tqdm import tqdm
-
 from apps.options.parser import CommandParser
 from apps.terminal.interrupts import was_interrupted, watch_for_interrupt
+from apps.terminal.plain_text import plain_line, show, show_beside_bars
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
@@ -91,7 +90,7 @@ class _BesideBars(logging.Handler):
     """Log lines on standard error that do not run into a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        tqdm.write(self.format(record), sys.stderr)
+        show_beside_bars(self.format(record))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -99,7 +98,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     args.typed = as_typed(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO, handlers=[_BesideBars()])
     watch_for_interrupt()
-    warnings.showwarning = lambda message, *rest: tqdm.write(f"posepipe: warning: {message}", sys.stderr)
+    warnings.showwarning = lambda message, *rest: show_beside_bars(f"posepipe: warning: {message}")
     try:
         command_module(args.command).run(args)
     except (KeyboardInterrupt, Exception) as error:
@@ -109,13 +108,13 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise closed from None
         if args.debug or not isinstance(error, PosepipeError | ValueError | OSError | MemoryError):
             raise
-        print(f"posepipe: error: {_one_line(error)}", file=sys.stderr)
+        show(plain_line(f"posepipe: error: {_one_line(error)}"), sys.stderr)
         return 1
     return 0
 
 
 def _stopped() -> int:
-    print("posepipe: stopped; what was finished is kept", file=sys.stderr)
+    show("posepipe: stopped; what was finished is kept", sys.stderr)
     return INTERRUPTED
 
 
@@ -131,7 +130,7 @@ def _one_line(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"out of memory ({error})" if str(error) else "out of memory"
-    return " ".join(str(error).split()) or type(error).__name__
+    return plain_line(str(error)) or type(error).__name__
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
+from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def convert_source(args: argparse.Namespace) -> None:
     source = open_as_asked(args)
     with ProgressBar(source.frame_count, "convert", "frames") as bar:
         count = convert_frames(source, args.file, args.round_to_mm, bar.update)
-    print(f"{count} frames -> {args.file}")
+    show(f"{count} frames -> {args.file}")
 
 
 def convert_results(source: Path, file: Path, model: str | None) -> None:
@@ -86,9 +87,9 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
         for row in results.frames:
             sink.write_row(row)
             bar.update()
-    print(f"{len(results.frames)} frames, {sum(bool(row.people) for row in results.frames)} with people in view")
+    show(f"{len(results.frames)} frames, {sum(bool(row.people) for row in results.frames)} with people in view")
     for line in _written(sink):
-        print(line)
+        show(line)
 
 
 def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | CsvSink:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.terminal.plain_text import show
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -48,13 +50,13 @@ def run(args: argparse.Namespace) -> None:
     path = model_path("person")
     model = PoseModel.load(path)
     source = open_source(RECORDING)
-    print("the first run on a machine compiles the kernels, which takes a minute or two")
+    show("the first run on a machine compiles the kernels, which takes a minute or two")
     with ProgressBar(source.frame_count, "demo", "frames") as bar:
         sinks = [*_sinks(args.out, model, model_identity(path)), CountingSink(bar.update)]
         Pipeline.from_model(model).run(source, FanOutSink(sinks))
     results = read_results(args.out / "results.jsonl")
-    print(joint_table(results, model.body.joints, _true_joints_m()))
-    print(f"\nresults.jsonl, demo.mp4 and pictures/ are in {args.out}")
+    show(joint_table(results, model.body.joints, _true_joints_m()))
+    show(f"\nresults.jsonl, demo.mp4 and pictures/ are in {args.out}")
 
 
 def joint_table(results: Results, joints: Sequence[str], true_joints_m: np.ndarray) -> str:

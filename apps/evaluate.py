@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from apps.evaluation.run_suite import add_suite_options, run_suite
 from apps.options.value_types import positive, seconds
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.datasets.dataset import FrameSequence
@@ -94,7 +95,7 @@ def _score_datasets(args: argparse.Namespace) -> None:
     models = {name: PoseModel.load(path) for name, path in paths.items()}
     frames = open_labelled(args.datasets, next(iter(models.values())).body)[: args.frames]
     _check(models, frames, args.oracle)
-    print(f"{len(frames)} frames, content {frames.identity}")
+    show(f"{len(frames)} frames, content {frames.identity}")
     if args.tracks:
         _score_tracks(args, models, frames)
     else:
@@ -171,7 +172,7 @@ def _score_joints(
         with ProgressBar(len(frames), name, "frames") as bar:
             report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints=0 if itop else None)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
-        print(f"\n{name}\n{reports[name].text()}")
+        show(f"\n{name}\n{reports[name].text()}")
 
     for name, model in models.items():
         score(name, model)
@@ -179,7 +180,7 @@ def _score_joints(
             score(f"{name}, oracle parts", model, OracleParts(model.classifier()))
             score(f"{name}, shuffled parts", model, OracleParts(model.classifier(), shuffled=True))
     if len(reports) > 1:
-        print(f"\n{compare(reports)}")
+        show(f"\n{compare(reports)}")
     return reports, _title(args, frames, whole)
 
 
@@ -211,11 +212,11 @@ def _score_tracks(args: argparse.Namespace, models: Mapping[str, PoseModel], fra
             reports[name] = evaluate_tracks(
                 sequences, find, _variants(model, args.smooth), in_view, every, args.gap or 0.0, bar.update
             )
-        print(f"\n{name}\n{reports[name].text()}")
+        show(f"\n{name}\n{reports[name].text()}")
     if args.json:
         played = (f", every {every}. frame" if every > 1 else "") + (f", a gap of {args.gap:g} s" if args.gap else "")
         write_figures(args.json, _title(args, frames, whole) + played, reports)
-        print(f"figures -> {args.json}")
+        show(f"figures -> {args.json}")
 
 
 def _variants(model: PoseModel, smooth: bool) -> dict[str, TrackingVariant]:
@@ -247,10 +248,10 @@ def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, R
 
     if args.json:
         write_figures(args.json, title, reports)
-        print(f"figures -> {args.json}")
+        show(f"figures -> {args.json}")
     if args.report:
         write_report(args.report, title, reports)
-        print(f"report -> {args.report}")
+        show(f"report -> {args.report}")
 
 
 def _fill_cards(
@@ -261,4 +262,4 @@ def _fill_cards(
 
     for model, path in paths.items():
         add_figures(path, title, reports[model].summary(), hashes[path])
-        print(f"figures of {model} -> {path}, its card -> {write_card(path)}")
+        show(f"figures of {model} -> {path}, its card -> {write_card(path)}")

@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.terminal.plain_text import plain_line, show
+
 if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset
     from posepipe.sources import FrameSource
@@ -38,15 +40,15 @@ def run(args: argparse.Namespace) -> None:
 
     path = Path(args.path)
     if args.path in model_names() or (path.is_file() and is_model_file(path)):
-        print(_model(model_path(args.path)))
+        show(_model(model_path(args.path)))
     elif (path / MANIFEST_NAME).is_file():
-        print(_dataset(path))
+        show(_dataset(path))
     elif path.is_file() and path.suffix == ".jsonl":
-        print(_results(path))
+        show(_results(path))
     elif path.is_file() and is_pose_bank(path):
-        print(_poses(path))
+        show(_poses(path))
     else:
-        print(_recording(args))
+        show(_recording(args))
 
 
 def _model(path: Path) -> str:
@@ -125,8 +127,8 @@ def _recording(args: argparse.Namespace) -> str:
             try:
                 about = _source(open_source(args.path, args.camera, topic), alone=False)
             except PosepipeError as problem:
-                about = str(problem)
-            blocks.append(f"--topic {topic}\n{about}")
+                about = plain_line(str(problem))
+            blocks.append(f"--topic {plain_line(topic)}\n{about}")
         return "\n\n".join(blocks)
 
 
@@ -159,7 +161,7 @@ def _lens(source: FrameSource) -> str:
     ]
     known = f", that of preset {' and '.join(presets)}" if presets else ""
     by = f"; from {'preset ' if origin in CAMERA_PRESETS else ''}{origin}" if origin else ""
-    return f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}{by}{known}"
+    return plain_line(f"fx {lens.fx:.2f}, fy {lens.fy:.2f}, cx {lens.cx:.2f}, cy {lens.cy:.2f}{by}{known}")
 
 
 def _streams(source: FrameSource) -> list[str]:
@@ -168,8 +170,9 @@ def _streams(source: FrameSource) -> list[str]:
 
     if not isinstance(source, MessageSource):
         return []
-    others = [str(t) for t in source.topics.values() if t.kind in IMAGE_KINDS and t.name != source.topic.name]
-    lines = [f"read is --topic {source.topic}"]
+    pictures = [topic for topic in source.topics.values() if topic.kind in IMAGE_KINDS]
+    others = [plain_line(str(topic)) for topic in pictures if topic.name != source.topic.name]
+    lines = [plain_line(f"read is --topic {source.topic}")]
     return lines + ([f"other pictures: {', '.join(sorted(others))}"] if others else [])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import positive, recording_file, seconds
 from apps.terminal.interrupts import delayed_interrupt
+from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 from posepipe.errors import PosepipeError
 
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
                     if recorder.frames == args.frames:
                         break
         finally:
-            print(recorder)
+            show(recorder)
 
 
 def _refuse_to_replace(args: argparse.Namespace) -> None:

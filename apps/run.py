@@ -17,6 +17,7 @@ from apps.options.sink_options import (
     what_was_written,
 )
 from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.pipeline import Pipeline
@@ -86,4 +87,4 @@ def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watch
             lost = f" ({opened.dropped} dropped)" if isinstance(opened, LiveSource) else ""
             count = f"{counter.frames} frames{lost}, {counter.frames_with_people} with people in view -> {args.out}"
             for line in (count, *what_was_written(args, sinks)):
-                print(line, file=summary_file)
+                show(line, file=summary_file)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from apps.options.value_types import not_negative, positive
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from synth.motion.motions import Motions
@@ -100,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
     renderer = make_renderer(recipe, subjects, motions)
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update)
-    print(f"{recipe.frames} labelled frames -> {args.out}")
+    show(f"{recipe.frames} labelled frames -> {args.out}")
 
 
 def _poses(args: argparse.Namespace) -> PoseBank:
@@ -111,7 +112,7 @@ def _poses(args: argparse.Namespace) -> PoseBank:
     captured = _read_captured(args, read_mocap)
     if captured is None:
         return embedded_pose_bank()
-    print(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
+    show(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
     return PoseBank.concatenate([embedded_pose_bank(), captured])
 
 
@@ -123,7 +124,7 @@ def _motions(args: argparse.Namespace, recipe: Recipe) -> Motions | None:
     if captured is None:
         return None
     motions = Motions.select(captured, recipe.pose)
-    print(f"{len(captured)} motions from --mocap; plays {len(motions.walks)} walks, {len(motions.acts)} acts")
+    show(f"{len(captured)} motions from --mocap; plays {len(motions.walks)} walks, {len(motions.acts)} acts")
     return motions
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.value_types import model_file, not_negative, positive
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.learn.depth.train_forest import TrainingProgress
@@ -153,7 +154,7 @@ def run(args: argparse.Namespace) -> None:
             )
     else:
         needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
-        print(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
+        show(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
         with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar, network_bar:
             callbacks = replace(callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
             model = train_model(
@@ -168,12 +169,12 @@ def run(args: argparse.Namespace) -> None:
                 vote_frames,
             )
     for before, after in gains:
-        print(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
+        show(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
     model.with_metadata(name=args.out.stem).save(args.out)
     write_card(args.out)
     remove_checkpoints(checkpoint_folder)
     size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
-    print(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
+    show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 
 
 class LevelReport:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from apps.terminal.plain_text import show
+
 if TYPE_CHECKING:
     from posepipe.evaluation.suite.sets import SuiteFigures, SuiteSet
     from posepipe.models.pose_model import PoseModel
@@ -72,12 +74,12 @@ def run_suite(args: argparse.Namespace) -> None:
         mocap = {"embedded": (), "bank": args.mocap, "motions": args.motions}[suite_set.poses]
         if mocap is None:
             option = "--mocap" if suite_set.poses == "bank" else "--motions"
-            print(f"{suite_set.name}: left out; it needs {option}")
+            show(f"{suite_set.name}: left out; it needs {option}")
             continue
         figures = _score_set(args, suite_set, mocap, models, identities, figures)
     if args.pack is not None:
         figures = _score_pack(args, models, identities, figures)
-    print(f"figures -> {args.suite / FIGURES}")
+    show(f"figures -> {args.suite / FIGURES}")
     if args.card:
         _fill_cards(models, identities, figures)
     _fill_documents(args.fill, figures, names[0])
@@ -130,7 +132,7 @@ def _score_set(
             scores = score_set(suite_set, frames, model, bar.update)
         figures = figures.with_scores(suite_set.name, about, name, identities[name], scores)
         figures.write(args.suite / FIGURES)
-    print(f"{suite_set.name}: {len(frames)} frames, content {frames.identity}")
+    show(f"{suite_set.name}: {len(frames)} frames, content {frames.identity}")
     return figures
 
 
@@ -187,7 +189,7 @@ def _fill_cards(models: Mapping[str, PoseModel], identities: Mapping[str, str], 
                 title = f"{suite_set}: {own['frames']} frames, content {own['content']}"
                 summary = {"headline": scores["headline"], "joints": scores["joints"]}
                 add_figures(path, title, summary, identities[name])
-        print(f"figures of {name} -> {path}, its card -> {write_card(path)}")
+        show(f"figures of {name} -> {path}, its card -> {write_card(path)}")
 
 
 def _draw(path: Path, figures: SuiteFigures, model: str) -> None:
@@ -197,7 +199,7 @@ def _draw(path: Path, figures: SuiteFigures, model: str) -> None:
     from posepipe.io.files import replace_file
 
     replace_file(path, cv2.imencode(".png", draw_suite(figures, model))[1].tobytes())
-    print(f"figure -> {path}")
+    show(f"figure -> {path}")
 
 
 def _fill_documents(paths: list[Path], figures: SuiteFigures, model: str) -> None:
@@ -205,4 +207,4 @@ def _fill_documents(paths: list[Path], figures: SuiteFigures, model: str) -> Non
 
     tables = suite_tables(figures, model)
     for path in paths:
-        print(f"{path}: filled {', '.join(fill_document(path, tables)) or 'nothing: its sets were not scored'}")
+        show(f"{path}: filled {', '.join(fill_document(path, tables)) or 'nothing: its sets were not scored'}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from apps.options.value_types import port
 from apps.terminal.interrupts import stop_if_interrupted
+from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -51,7 +52,7 @@ def page_server(args: argparse.Namespace) -> Iterator[Any]:
     from posepipe.viewer.ui.server import LOOPBACK, address, open_server
 
     with open_server(args.host or LOOPBACK, args.port) as server:
-        print(f"the page is at {address(server)}", flush=True)
+        show(f"the page is at {address(server)}", flush=True)
         if args.open:
             webbrowser.open(address(server))
         yield server
@@ -60,7 +61,7 @@ def page_server(args: argparse.Namespace) -> Iterator[Any]:
 def leaves_at_end(args: argparse.Namespace) -> bool:
     """Return whether a command ends with its last frame; if not, print what it waits for."""
     if not args.close_at_end:
-        print("that was the last frame; the page stays until Ctrl-C", flush=True)
+        show("that was the last frame; the page stays until Ctrl-C", flush=True)
     return args.close_at_end
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 
+from apps.terminal.plain_text import show
+
 NEW_NAMES = {
     "--ceilings": "--oracle",
     "--depth": "--max-depth",
@@ -34,6 +36,6 @@ def use_new_names(arguments: Sequence[str], known: Collection[str]) -> list[str]
         old, equals, value = word.partition("=")
         new = NEW_NAMES.get(old)
         if new in known and old not in known:
-            print(f"posepipe: {old} is now called {new}; the old name will be removed", file=sys.stderr)
+            show(f"posepipe: {old} is now called {new}; the old name will be removed", file=sys.stderr)
             words[i] = f"{new}{equals}{value}"
     return words

@@ -1,1 +1,1 @@
-"""What a command does on the terminal besides printing: progress bars and Ctrl-C."""
+"""What a command does on the terminal besides printing: progress bars, safe text and Ctrl-C."""

@@ -7,6 +7,7 @@ import sys
 from tqdm import tqdm
 
 from apps.terminal.interrupts import stop_if_interrupted
+from apps.terminal.plain_text import plain
 
 
 class ProgressBar:
@@ -49,4 +50,4 @@ class ProgressBar:
     def write(self, line: str) -> None:
         """Print a line on standard output without disturbing the bar."""
         stop_if_interrupted()
-        tqdm.write(line)
+        tqdm.write(plain(line))
