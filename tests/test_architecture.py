@@ -79,7 +79,8 @@ MAY_IMPORT = {
     "synth.body": "body errors io synth.geometry",
     "synth.clothing": "body synth.body synth.geometry",
     "synth.sensors": "camera errors frames io",
-    "synth.recipe": "errors synth.sensors",
+    "synth.recipe_values": "",
+    "synth.recipe": "errors io synth.recipe_values synth.sensors",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
@@ -113,6 +114,8 @@ KERNEL_NOUNS = {
 }
 
 NEVER_IMPORTED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "numba.pycc"}
+#: modules that read files of our own alone: of this checkout, of the documents, of the package's data
+READ_OWN_FILES = {"posepipe.evaluation.suite.tables", "posepipe.models.provenance", "posepipe.learn.tables.examples"}
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 #: distribution -> module, where they differ
 IMPORT_NAMES = {"opencv-python": "cv2", "scikit-learn": "sklearn"}
@@ -349,6 +352,25 @@ def test_nothing_is_pickled(module):
             assert never, f"{module.where(node.value.lineno)}: allow_pickle must be False"
         if isinstance(node, ast.Attribute):
             assert node.attr != "dump" or "numpy" not in ast.unparse(node.value), module.where(node.lineno)
+
+
+@each([module for module in ALL if module.name not in READ_OWN_FILES and not within(module.name, "posepipe.io")])
+def test_files_of_users_are_opened_in_one_place(module):
+    """`posepipe.io` refuses named pipes and devices, and has the limits and errors of TOML."""
+    for found in module.imports():
+        assert found.module != "tomllib", f"{module.where(found.line)}: use posepipe.io.toml_file"
+    for node in ast.walk(module.tree()):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            mode = next((each.value for each in node.args if isinstance(each, ast.Constant)), "w")
+            reads = name in ("read_bytes", "read_text") or (name == "open" and str(mode).startswith("r"))
+            assert not reads, f"{module.where(node.lineno)}: use open_regular or read_regular"
+
+
+@each([module for module in ALL if module.package == "apps" and module.name != "apps.terminal.plain_text"])
+def test_commands_print_plain_text_alone(module):
+    calls = {ast.unparse(node.func): node for node in ast.walk(module.tree()) if isinstance(node, ast.Call)}
+    assert "print" not in calls, f"{module.where(calls['print'].lineno)}: use apps.terminal.plain_text.show"
 
 
 @each(ALL)
