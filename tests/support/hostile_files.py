@@ -15,6 +15,7 @@ import lz4.frame
 import numpy as np
 import zstandard
 
+from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from tests.support import ros_writers as ros
 
@@ -125,7 +126,9 @@ def huge_png(folder: Path, side: int = 30000, camera_side: int | None = None) ->
     """A folder with a PNG of 1.8 GB, beside a calibration of another size, or of the same."""
     folder.mkdir()
     size = camera_side or side
-    write_camera_file(folder / "camera.json", CameraFile(size, size, ros.CAMERA, 0.001, 30.0))
+    write_camera_file(
+        folder / "camera.json", CameraFile(size, size, Intrinsics(size, size, size / 2, size / 2), 0.001, 30.0)
+    )
     (folder / "0.png").write_bytes(_png(side, side, side))
     return folder
 
