@@ -32,14 +32,14 @@ def evidence(people: int = 6, seed: int = 0) -> Evidence:
     def places(*shape: int) -> np.ndarray:
         return (rng.normal(0, 0.3, (people, *shape, 3)) + [0.2, 0.1, 2.5]).astype(np.float32)
 
-    def certainties(*shape: int) -> np.ndarray:
+    def confidences(*shape: int) -> np.ndarray:
         return (rng.random((people, *shape)) * (rng.random((people, *shape)) < 0.8)).astype(np.float32)
 
     return Evidence(
         alternatives_m=places(LANDMARKS, N_ALTERNATIVES),
-        alternatives_confidence=certainties(LANDMARKS, N_ALTERNATIVES),
+        alternatives_confidence=confidences(LANDMARKS, N_ALTERNATIVES),
         chosen_m=places(LANDMARKS),
-        chosen_confidence=certainties(LANDMARKS),
+        chosen_confidence=confidences(LANDMARKS),
         joints_m=places(JOINTS),
         sigma_m=rng.uniform(0.02, 0.3, (people, JOINTS)).astype(np.float32),
     )

@@ -14,10 +14,10 @@ def encode_features(joints_m, sigma_m, alternatives_m, alternatives_confidence, 
     ):
         middle = sum(joints.astype(float)) / len(joints)
         numbers = [joint - middle for joint in joints] + [math.log(min(max(s, 0.01), 1)) for s in sigma]
-        for places, certainties in (proposed[:2], proposed[2:]):
-            rows = zip(places.reshape(-1, 3), certainties.ravel(), strict=True)
+        for places, confidences in (proposed[:2], proposed[2:]):
+            rows = zip(places.reshape(-1, 3), confidences.ravel(), strict=True)
             numbers += [place - middle if confidence > 0 else np.zeros(3) for place, confidence in rows]
-            numbers += list(certainties.ravel())
+            numbers += list(confidences.ravel())
         numbers.append(middle / math.dist(middle, (0, 0, 0)))
         out.append(np.hstack(numbers))
     return np.array(out)

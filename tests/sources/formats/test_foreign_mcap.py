@@ -15,20 +15,9 @@ from mcap.writer import CompressionType, IndexType
 from posepipe.errors import FormatError
 from posepipe.sources import open_source
 from tests.support import ros_writers as ros
+from tests.support.ros_playback import assert_plays, play
 
 COUNT = 8
-
-
-def play(path, **options) -> list[np.ndarray]:
-    with open_source(path, **options) as source:
-        return [np.rint(frame.depth_m * 1000).astype(np.uint16) for frame in source]
-
-
-def assert_plays(path, count: int = COUNT) -> None:
-    got = play(path)
-    assert len(got) == count
-    for i, frame in enumerate(got):
-        np.testing.assert_array_equal(frame, ros.depth_mm(i))
 
 
 LAYOUTS = {
@@ -46,7 +35,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_frames_are_the_same_in_any_compression(tmp_path, layout):
     path = ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(COUNT), **LAYOUTS[layout])
-    assert_plays(path)
+    assert_plays(path, COUNT)
     with open_source(path) as source:
         assert (source.intrinsics, source.shape, source.start_time_ns) == (ros.CAMERA, ros.SHAPE, ros.START_NS)
         np.testing.assert_allclose(source.timestamps_s, np.arange(COUNT) / 30, atol=1e-8)
@@ -63,13 +52,13 @@ def test_a_chunk_is_unpacked_once_for_all_its_frames(tmp_path, monkeypatch):
     unpacked = []
     own = McapFile._unpack
     monkeypatch.setattr(McapFile, "_unpack", lambda self, place: unpacked.append(place) or own(self, place))
-    assert_plays(path)
+    assert_plays(path, COUNT)
     assert len(unpacked) == 1
 
 
 def test_messages_out_of_order_are_played_in_order_of_time(tmp_path):
     path = ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(COUNT)[::-1], chunk_size=1300)
-    assert_plays(path)
+    assert_plays(path, COUNT)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -93,7 +82,7 @@ def test_a_cut_file_plays_what_it_has(tmp_path, caplog, layout):
 
 
 def test_a_ros_1_recording_that_was_converted_is_read(tmp_path):
-    assert_plays(ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(COUNT), encoding="ros1"))
+    assert_plays(ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(COUNT), encoding="ros1"), COUNT)
 
 
 @pytest.mark.parametrize("ours", [True, False])

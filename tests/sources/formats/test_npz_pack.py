@@ -44,7 +44,7 @@ def test_ground_truth_is_read(tmp_path):
     joints_m = np.zeros((3, 2, 3), np.float32)
     names = np.array(["head", "neck"])
     truth = {"parts": np.ones((3, 4, 5), np.uint8), "joints_m": joints_m, "joint_names": names}
-    pack = NpzPack(save(tmp_path / "a.npz", **GOOD, **truth, note=np.array("unknown arrays are nobody's business")))
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD, **truth, note=np.array("unknown arrays are passed over")))
     assert pack.joint_names == ("head", "neck")
     np.testing.assert_array_equal(pack.joints_m, joints_m)
     np.testing.assert_array_equal(pack.parts, truth["parts"])

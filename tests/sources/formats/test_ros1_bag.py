@@ -15,6 +15,7 @@ from posepipe.sources import open_source
 from posepipe.sources.formats.ros1_bag import Ros1Bag
 from tests.support import ros_writers as ros
 from tests.support.paths import GOLDEN
+from tests.support.ros_playback import assert_plays, play
 
 COUNT = 8
 REALSENSE = GOLDEN / "realsense_sdk_2_55.bag"
@@ -22,23 +23,11 @@ REALSENSE = GOLDEN / "realsense_sdk_2_55.bag"
 that wrote bags; newer ones only read them."""
 
 
-def play(path, **options) -> list[np.ndarray]:
-    with open_source(path, **options) as source:
-        return [np.rint(frame.depth_m * 1000).astype(np.uint16) for frame in source]
-
-
-def assert_plays(path, count: int = COUNT) -> None:
-    got = play(path)
-    assert len(got) == count
-    for i, frame in enumerate(got):
-        np.testing.assert_array_equal(frame, ros.depth_mm(i))
-
-
 @pytest.mark.parametrize("compression", ["none", "bz2", "lz4"])
 @pytest.mark.parametrize("chunk_bytes", [1, 2500, 1 << 20])
 def test_frames_are_the_same_in_any_compression(tmp_path, compression, chunk_bytes):
     path = ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT), compression, chunk_bytes)
-    assert_plays(path)
+    assert_plays(path, COUNT)
     with Ros1Bag(path) as source:
         assert (source.intrinsics, source.shape, source.start_time_ns) == (ros.CAMERA, ros.SHAPE, ros.START_NS)
         np.testing.assert_allclose(source.timestamps_s, np.arange(COUNT) / 30, atol=1e-8)
@@ -54,11 +43,11 @@ def test_compressed_depth_is_read(tmp_path):
         ros.compressed_image(payload, ros.START_NS + i, format="16UC1; compressedDepth rvl")
         for i, payload in enumerate(payloads)
     ]
-    assert_plays(ros.write_bag(tmp_path / "a.bag", [ros.camera_info(), *packed]))
+    assert_plays(ros.write_bag(tmp_path / "a.bag", [ros.camera_info(), *packed]), COUNT)
 
 
 def test_messages_out_of_order_are_played_in_order_of_time(tmp_path):
-    assert_plays(ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT)[::-1], chunk_bytes=2500))
+    assert_plays(ros.write_bag(tmp_path / "a.bag", ros.depth_recording(COUNT)[::-1], chunk_bytes=2500), COUNT)
 
 
 def test_a_bag_of_the_realsense_sdk_has_its_own_unit():
@@ -121,7 +110,7 @@ def test_a_bag_without_its_index_plays(tmp_path, caplog):
     unindexed[chunks : chunks + 4] = bytes(4)
     path.write_bytes(unindexed)
     with caplog.at_level(logging.WARNING):
-        assert_plays(path)
+        assert_plays(path, COUNT)
     assert "was not closed" in caplog.records[0].getMessage()
 
 

@@ -17,20 +17,9 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.sources import open_source
 from posepipe.sources.formats.ros2_bag import Ros2Bag
 from tests.support import ros_writers as ros
+from tests.support.ros_playback import assert_plays, play
 
 COUNT = 8
-
-
-def play(path, **options) -> list[np.ndarray]:
-    with open_source(path, **options) as source:
-        return [np.rint(frame.depth_m * 1000).astype(np.uint16) for frame in source]
-
-
-def assert_plays(path, count: int = COUNT) -> None:
-    got = play(path)
-    assert len(got) == count
-    for i, frame in enumerate(got):
-        np.testing.assert_array_equal(frame, ros.depth_mm(i))
 
 
 def write_folder(path: Path, messages, storage=StoragePlugin.SQLITE3, compression=None) -> Path:
@@ -50,7 +39,7 @@ def write_folder(path: Path, messages, storage=StoragePlugin.SQLITE3, compressio
 
 def test_a_database_is_read(tmp_path):
     path = ros.write_db3(tmp_path / "a.db3", ros.depth_recording(COUNT))
-    assert_plays(path)
+    assert_plays(path, COUNT)
     with Ros2Bag(path) as source:
         assert (source.intrinsics, source.shape, source.start_time_ns) == (ros.CAMERA, ros.SHAPE, ros.START_NS)
         np.testing.assert_allclose(source.timestamps_s, np.arange(COUNT) / 30, atol=1e-8)
@@ -61,7 +50,7 @@ def test_a_database_is_read(tmp_path):
 
 
 def test_messages_out_of_order_are_played_in_order_of_time(tmp_path):
-    assert_plays(ros.write_db3(tmp_path / "a.db3", ros.depth_recording(COUNT)[::-1]))
+    assert_plays(ros.write_db3(tmp_path / "a.db3", ros.depth_recording(COUNT)[::-1]), COUNT)
 
 
 def test_a_database_is_not_changed_by_reading(tmp_path):
@@ -84,7 +73,7 @@ def test_a_folder_is_read(tmp_path, storage, compression, metadata):
         assert (source.name, len(source), source.start_time_ns) == (str(path), COUNT, ros.START_NS)
         np.testing.assert_allclose(source.timestamps_s, np.arange(COUNT) / 30, atol=1e-8)
         np.testing.assert_array_equal(np.rint(source[5].depth_m * 1000), ros.depth_mm(5))
-    assert_plays(path)
+    assert_plays(path, COUNT)
 
 
 @pytest.mark.parametrize("write", [ros.write_db3, ros.write_mcap])
