@@ -38,7 +38,3 @@ docs:
 figures mocap motions pack:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
         --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md --figure docs/images/accuracy.png
-
-# forget compiled kernels: Numba does not see a change in a helper of another file
-clean:
-    find . -name "*.nbi" -o -name "*.nbc" | xargs rm -f

@@ -20,6 +20,8 @@ MAX_LINES = 350
 MAX_FILES = 14
 """Modules in one folder, its __init__ left out."""
 
+#: what every file with kernels imports
+COMPILER = "posepipe.compilation"
 NOUNS = "body errors frames landmarks parts results stage"
 #: folder, or module at the root of a package -> what it may import, its own files besides; names within posepipe
 #: stand without it
@@ -27,6 +29,7 @@ MAY_IMPORT = {
     # nouns, and what they are made of
     "errors": "",
     "stage": "",
+    "compilation": "",
     "body": "",
     "io": "errors",
     "camera": "errors io",
@@ -115,7 +118,12 @@ KERNEL_NOUNS = {
 
 NEVER_IMPORTED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "numba.pycc"}
 #: modules that read files of our own alone: of this checkout, of the documents, of the package's data
-READ_OWN_FILES = {"posepipe.evaluation.suite.tables", "posepipe.models.provenance", "posepipe.learn.tables.examples"}
+READ_OWN_FILES = {
+    COMPILER,
+    "posepipe.evaluation.suite.tables",
+    "posepipe.models.provenance",
+    "posepipe.learn.tables.examples",
+}
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 #: distribution -> module, where they differ
 IMPORT_NAMES = {"opencv-python": "cv2", "scikit-learn": "sklearn"}
@@ -274,6 +282,8 @@ def test_no_folder_of_the_table_imports_another_in_a_circle():
 @each([module for module in ALL if module.package != "apps" and module.name not in LAZY | LAUNCHERS])
 def test_a_file_imports_what_its_folder_may(module):
     allowed = {module.folder, *MAY_IMPORT.get(module.folder, "").split()}
+    if module.kernels():
+        allowed.add("compilation")
     refused = [
         f"{module.where(found.line)} imports {found.module}"
         for found in module.ours()
@@ -311,9 +321,17 @@ def test_files_with_kernels_import_documented_nouns_alone(module):
         assert taken <= KERNEL_NOUNS, module.where(found.line)
 
 
+@each([module for module in ALL if module.name != COMPILER])
+def test_kernels_are_compiled_by_one_module(module):
+    """Its disk cache knows what a kernel takes from other files; Numba's own does not."""
+    for found in module.imports():
+        assert not (found.module == "numba" and found.names & {"njit", "prange"}), module.where(found.line)
+
+
 @each([module for module in ALL if module.kernels()])
 def test_a_kernel_calls_kernels_and_constants_alone(module):
-    imported = {name: found.module for found in module.ours() for name in found.names}
+    ours = [found for found in module.ours() if found.module != COMPILER]
+    imported = {name: found.module for found in ours for name in found.names}
     for kernel in module.kernels():
         inside = [part for statement in kernel.body for part in ast.walk(statement)]
         for node in inside:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.joints.joint_parameters import FUSION_TERMS
 from posepipe.results import CORRECT_M
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+
+from posepipe.compilation import njit, prange
 
 NUGGET = 1e-6
 """Variance added to every measured value, to keep the covariance of nearly exact ones invertible."""

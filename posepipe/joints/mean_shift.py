@@ -7,7 +7,8 @@ heaviest pixel that no earlier start or mode covers. Distinct modes are kept.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+
+from posepipe.compilation import njit, prange
 
 MAX_MODES = 4
 """Maximum number of modes of a landmark, heaviest first."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 ROWS_PER_PASS = 4
 """Rows of inputs that share one pass over the weights, which exceed the cache."""

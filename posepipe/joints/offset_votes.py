@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.joints.mean_shift import MAX_MODES, evens_first, find_density_modes, padded_points
 from posepipe.parts import JointVotes
 

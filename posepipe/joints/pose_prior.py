@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.joints.conditional_gaussian import fill_condition, fill_leave_one_out
 from posepipe.joints.joint_parameters import JointParameters
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 MIN_DISTANCE_M = 1e-6
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 SIGMAS_M = (0.01, 1.0)
 """Standard deviations are clipped to this range, a centimetre to a metre, and encoded as logarithms."""

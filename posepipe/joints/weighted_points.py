@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 
 from posepipe.camera import Intrinsics
+from posepipe.compilation import njit, prange
 from posepipe.parts import JointVotes, PartProbabilities
 from posepipe.stage import Stateless
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
 from posepipe.learn.pruning import TOLERANCE, sum_below, training_statistics, validation_errors
 from posepipe.learn.tree import Tree

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.learn.tree import LEAF, Tree
 
 MISSING = -1

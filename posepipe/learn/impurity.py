@@ -7,7 +7,8 @@ weighted sum of squares of the target. The statistics of the children add up to 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 ENTROPY, GINI, MISCLASSIFICATION, SQUARED_ERROR = 0, 1, 2, 3
 CRITERIA = {

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.learn.impurity import CRITERIA, MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.tree import Tree
 

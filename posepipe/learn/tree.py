@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 LEAF = -1
 """Feature of a leaf."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from posepipe.camera import Intrinsics
+from posepipe.compilation import njit
 
 REACH_PX = 2
 """Maximum distance, pixels, between connected pixels: a single column without readings separates nothing."""

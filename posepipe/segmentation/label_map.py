@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.parts import PartProbabilities
 
 

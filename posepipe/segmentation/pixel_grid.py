@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from posepipe.parts import EVERY_PIXEL, Stride
 
 ENOUGH_PIXELS = 1000

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from posepipe.camera import Intrinsics, Plane
+from posepipe.compilation import njit
 
 CELL_SHARE = 1 / 80
 """Side of a cell, as a share of the image width: 4 pixels of 320."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 MIN_CONFIDENCE = 1e-3
 """Minimum weight of a joint that was found."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from posepipe.body import HUMAN
+from posepipe.compilation import njit
 
 RADII_M = {
     "trunk": 0.09,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
 from posepipe.body import HUMAN
+from posepipe.compilation import njit
 from synth.body.body_asset import BodyAsset
 from synth.body.body_mesh import RestBody
 

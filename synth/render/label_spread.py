@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from posepipe.compilation import njit
 
 NOTHING = -1
 """Triangle id of a pixel that shows nothing."""

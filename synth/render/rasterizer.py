@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from posepipe.camera import Intrinsics
+from posepipe.compilation import njit
 
 NEAR_M = 0.1
 """Geometry nearer than this is clipped: no depth camera measures it, and division by z is safe."""

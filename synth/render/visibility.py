@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
+from posepipe.compilation import njit
 
 MIN_PIXELS = 10
 RADIUS_M = 0.1

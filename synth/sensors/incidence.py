@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 _NO_NEIGHBOUR = np.float32(1e9)
 

@@ -18,8 +18,9 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-from numba import njit
 from scipy.special import ndtri
+
+from posepipe.compilation import njit
 
 NORMAL_BITS = 12
 """A normal value is one of 2^12 equally likely ones; the largest is 3.7 sigma."""

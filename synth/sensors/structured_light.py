@@ -19,8 +19,8 @@ import math
 
 import cv2
 import numpy as np
-from numba import njit
 
+from posepipe.compilation import njit
 from synth.sensors.incidence import squared_tangents
 from synth.sensors.noise_fields import NoiseFields
 from synth.sensors.sensor_presets import SensorPreset

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 SAME_SURFACE_PX = 1.0  #: disparities that differ by less are matched as one surface and averaged
 BRIDGED_PX = 2.0  #: maximum width of a shadow that is filled from the rest of its window

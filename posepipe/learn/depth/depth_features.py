@@ -8,9 +8,9 @@ depth of the pixel, so one forest serves every focal length and resolution.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from posepipe.camera import Intrinsics
+from posepipe.compilation import njit, prange
 
 BACKGROUND_M = 10.0
 """Depth of a probe outside the image, outside the person or without a reading."""

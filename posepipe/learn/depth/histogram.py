@@ -8,8 +8,8 @@ small nodes cheap.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.learn.impurity import BIT, n_log_n_table
 
 FEATURE_BLOCK = 16

@@ -13,7 +13,8 @@ Wilson, Fast Lossless Depth Image Compression, ISS 2017. Naive twin: tests/refer
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from posepipe.compilation import njit
 
 _NIBBLES_PER_WORD = 8
 _MAX_BITS = 32  #: a longer number is invalid

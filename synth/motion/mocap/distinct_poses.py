@@ -7,9 +7,9 @@ each pose is compared once with the poses kept so far, the latest first. Most co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from posepipe.body import HUMAN
+from posepipe.compilation import njit
 
 MIN_SEPARATION_M = 0.05  #: the distance of two poses is that of their furthest joint
 

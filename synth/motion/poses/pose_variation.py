@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from scipy.spatial.transform import Rotation
 
+from posepipe.compilation import njit
 from synth.body.skinning import POSED_BONES
 from synth.geometry.quaternions import inverse, multiply
 

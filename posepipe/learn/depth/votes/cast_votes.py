@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, OFFSET_STEP_M, LeafVotes
 from posepipe.parts import JointVotes
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.joints.mean_shift import MAX_MODES, REACH, padded_points, shift_to_mode
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
 from posepipe.learn.tree import Tree

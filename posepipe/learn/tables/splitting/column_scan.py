@@ -11,8 +11,8 @@ integers with few differing bits, so large nodes use a radix sort.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.learn.impurity import ENTROPY, NO_COSTS, SQUARED_ERROR, impurity_of
 from posepipe.learn.tables.splitting.threads import use_threads
 

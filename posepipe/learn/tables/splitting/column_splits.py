@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.learn.growing import MISSING, GrowthRules, OpenNodes, Splits
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
 from posepipe.learn.tables.splitting.column_scan import EQUAL_GAIN, MULTIWAY, NUMERIC, project, scan_columns

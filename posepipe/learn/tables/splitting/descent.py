@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit, prange
 
+from posepipe.compilation import njit, prange
 from posepipe.learn.growing import MISSING
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.tables.splitting.column_scan import NUMERIC

@@ -1,0 +1,91 @@
+"""Numba as all kernels import it, with a disk cache that sees changes in the kernels' helpers.
+
+Numba keeps a compiled kernel until the kernel's own file changes. Helpers and constants from other files are compiled
+into it as well, so that a kernel could outlive them: after an upgrade in place it would run, or crash, with the old
+ones. Here a kernel is also compiled again when a file changes from which it takes helpers, or a constant does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numba.core import caching
+from numba.core.dispatcher import Dispatcher
+
+__all__ = ["njit", "prange"]
+
+PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepipe", "synth"))
+"""Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
+
+
+class _TracksHelpers:
+    """Mix-in for Numba's cache locators: stamps a cached kernel with all that was compiled into it."""
+
+    _globals: Mapping[str, Any]
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        """Make the locator of a kernel; None where this class does not serve its file."""
+        if not any(Path(py_file).resolve().is_relative_to(package) for package in PACKAGES):
+            return None  # the next locator is asked
+        locator = super().from_function(py_func, py_file)  # type: ignore[misc]
+        if locator is not None:
+            locator._globals = py_func.__globals__
+        return locator
+
+    def get_source_stamp(self) -> tuple[Any, str]:
+        """State of the sources; a cached kernel of another state is not used."""
+        return super().get_source_stamp(), stamp_of(self._globals)  # type: ignore[misc]
+
+
+def stamp_of(module_globals: Mapping[str, Any]) -> str:
+    """Digest of what kernels of one module may have compiled into them.
+
+    Parameters
+    ----------
+    module_globals : names of the module, with all it imported
+
+    Returns
+    -------
+    str
+        SHA-256 of the files of the module and of every kernel that it names, directly or through their own files, and
+        of the constants of all these.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    open_modules = [module_globals]
+    while open_modules:
+        names = open_modules.pop()
+        path = names["__file__"]
+        if path not in found:
+            found[path] = names
+            open_modules += [value.py_func.__globals__ for value in names.values() if isinstance(value, Dispatcher)]
+    digest = hashlib.sha256()
+    for path in sorted(found):
+        digest.update(_content(path))
+        for name, value in sorted(found[path].items()):
+            if isinstance(value, bool | int | float | str | tuple | np.generic) and not name.startswith("__"):
+                digest.update(f"{name}={value!r}".encode())
+            elif isinstance(value, np.ndarray):
+                digest.update(name.encode() + value.tobytes())
+    return digest.hexdigest()
+
+
+@cache
+def _content(path: str) -> bytes:
+    return hashlib.sha256(Path(path).read_bytes()).digest()
+
+
+def _install() -> None:
+    """Put our locators before Numba's own."""
+    locators: list[type] = list(caching.CacheImpl._locator_classes)
+    ours = [type(f"_{each.__name__}", (_TracksHelpers, each), {}) for each in locators]
+    caching.CacheImpl._locator_classes = ours + locators
+
+
+_install()

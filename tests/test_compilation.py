@@ -1,0 +1,56 @@
+"""Kernels are compiled again when what they are made of changes, in whatever file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HELPER = """
+from posepipe.compilation import njit
+{constant}
+
+@njit(cache=True, inline="{inline}")
+def helper(x):
+    return x + {added}
+"""
+KERNEL = """
+from helper_file import SCALE, helper
+from posepipe.compilation import njit
+
+@njit(cache=True)
+def kernel(x):
+    return SCALE * helper(x)
+"""
+PROGRAM = """
+import sys
+from pathlib import Path
+from posepipe import compilation
+compilation.PACKAGES = (Path(sys.argv[1]),)
+sys.path.insert(0, sys.argv[1])
+import kernel_file
+print(kernel_file.kernel(1), sum(kernel_file.kernel.stats.cache_hits.values()))
+"""
+
+
+def _run(folder: Path, added: int = 1, constant: str = "SCALE = 1", inline: str = "never") -> tuple[int, int]:
+    """Result of the kernel in a process of its own, and how often it came from the cache."""
+    (folder / "helper_file.py").write_text(HELPER.format(added=added, constant=constant, inline=inline))
+    (folder / "kernel_file.py").write_text(KERNEL)
+    done = subprocess.run([sys.executable, "-c", PROGRAM, folder], capture_output=True, text=True, check=True)
+    result, hits = map(int, done.stdout.split())
+    return result, hits
+
+
+@pytest.mark.parametrize("inline", ["never", "always"])
+def test_changed_helper_in_another_file_is_compiled_in(tmp_path: Path, inline: str) -> None:
+    assert _run(tmp_path, added=1, inline=inline) == (2, 0)
+    assert _run(tmp_path, added=1, inline=inline) == (2, 1)  # the cache works at all
+    assert _run(tmp_path, added=10, inline=inline) == (11, 0)
+
+
+def test_changed_constant_of_another_file_is_compiled_in(tmp_path: Path) -> None:
+    assert _run(tmp_path, constant="SCALE = 1") == (2, 0)
+    assert _run(tmp_path, constant="SCALE = int('3')") == (6, 0)
