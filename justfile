@@ -37,4 +37,4 @@ docs:
 # every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
 figures mocap motions pack:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
-        --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md --figure docs/images/accuracy.png
+        --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png

@@ -46,7 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write tables, plots and the confusion of parts")
-    parser.add_argument("--card", action="store_true", help="store the figures in each model file and its card")
+    parser.add_argument(
+        "--card",
+        action="store_true",
+        help="store the figures in each model file and its card; with --suite, in the card alone",
+    )
     parser.add_argument(
         "--oracle",
         action="store_true",

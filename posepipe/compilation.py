@@ -85,7 +85,7 @@ def _install() -> None:
     """Put our locators before Numba's own."""
     locators: list[type] = list(caching.CacheImpl._locator_classes)
     ours = [type(f"_{each.__name__}", (_TracksHelpers, each), {}) for each in locators]
-    caching.CacheImpl._locator_classes = ours + locators
+    caching.CacheImpl._locator_classes = ours + locators  # type: ignore[assignment]
 
 
 _install()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +81,7 @@ def run_suite(args: argparse.Namespace) -> None:
         figures = _score_pack(args, models, identities, figures)
     show(f"figures -> {args.suite / FIGURES}")
     if args.card:
-        _fill_cards(models, identities, figures)
+        _fill_cards(names, figures)
     _fill_documents(args.fill, figures, names[0])
     if args.figure is not None:
         _draw(args.figure, figures, names[0])
@@ -175,21 +175,14 @@ def _score_pack(
     return figures
 
 
-def _fill_cards(models: Mapping[str, PoseModel], identities: Mapping[str, str], figures: SuiteFigures) -> None:
-    """Put the figures of every set of single frames into each model's file and card."""
+def _fill_cards(names: Sequence[str], figures: SuiteFigures) -> None:
+    """Write the figures of every set of single frames into each model's card; the model file stays as it is."""
     from posepipe.models.card import write_card
-    from posepipe.models.header import add_figures
     from posepipe.models.registry import model_path
 
-    for name in models:
-        path = model_path(name)
-        for suite_set, own in figures.sets.items():
-            scores = own["models"].get(name, {}).get("model")
-            if scores is not None and "headline" in scores:
-                title = f"{suite_set}: {own['frames']} frames, content {own['content']}"
-                summary = {"headline": scores["headline"], "joints": scores["joints"]}
-                add_figures(path, title, summary, identities[name])
-        show(f"figures of {name} -> {path}, its card -> {write_card(path)}")
+    for name in names:
+        card = write_card(model_path(name), figures.of_single_frames(name))
+        show(f"figures of {name} -> {card}")
 
 
 def _draw(path: Path, figures: SuiteFigures, model: str) -> None:

@@ -22,8 +22,18 @@ HEADINGS = {"made": "How it was made", "figures": "Figures"}
 PURPOSE_PLACEHOLDER = "*Write here what this model is for, and what it is not for.*"
 
 
-def write_card(model: str | Path) -> Path:
-    """Write the card of a model file: a new one, or the blocks of an existing one. Returns its path.
+def write_card(model: str | Path, figures: Mapping[str, Mapping[str, Any]] | None = None) -> Path:
+    """Write the card of a model file: a new one, or the blocks of an existing one.
+
+    Parameters
+    ----------
+    model : path of the model file, which is only read
+    figures : `Report.summary` by title of the frames; None = those in the model's header
+
+    Returns
+    -------
+    Path
+        The card, beside the model.
 
     Raises
     ------
@@ -33,9 +43,11 @@ def write_card(model: str | Path) -> Path:
     model = Path(model)
     stored = PoseModel.load(model)
     card = model.with_suffix(".md")
+    if figures is None:
+        figures = stored.metadata.get("figures", {})
     text = _read(card) if card.is_file() else f"# {model.stem}\n\n{PURPOSE_PLACEHOLDER}\n"
     text = _with_block(card, text, "made", describe_origin(stored, model.stat().st_size))
-    text = _with_block(card, text, "figures", figure_tables(stored.metadata.get("figures", {})))
+    text = _with_block(card, text, "figures", figure_tables(figures))
     replace_file(card, text.encode())
     return card
 

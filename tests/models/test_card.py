@@ -85,6 +85,14 @@ def test_a_new_card_says_what_the_model_was_made_from(model):
     assert block(text, "figures").strip() == ""
 
 
+def test_given_figures_go_into_the_card_alone(model):
+    before = model.read_bytes()
+    text = write_card(model, FIGURES).read_text()
+    assert "### joints: 500 frames, content 238dcbd2dd3f7a10" in block(text, "figures")
+    assert "| joint mAP at 10 cm | 0.819 |" in block(text, "figures")
+    assert model.read_bytes() == before
+
+
 def test_a_card_says_what_joints_follow_from(tmp_path):
     path = save(tmp_path / "toy.npz", HISTORY)
     assert "Joints follow from surfaces." in write_card(path).read_text()

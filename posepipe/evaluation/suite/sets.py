@@ -155,6 +155,16 @@ class SuiteFigures:
         same_model = self.identities.get(model) == identity
         return same_model and known.get("content") == content and model in known.get("models", {})
 
+    def of_single_frames(self, model: str) -> dict[str, dict[str, Any]]:
+        """Headline and joints of a model on every set of single frames, by a title that names the frames."""
+        found = {}
+        for name, own in self.sets.items():
+            scores = own["models"].get(model, {}).get("model", {})
+            if "headline" in scores:
+                title = f"{name}: {own['frames']} frames, content {own['content']}"
+                found[title] = {"headline": scores["headline"], "joints": scores["joints"]}
+        return found
+
     def with_scores(
         self, name: str, about: Mapping[str, Any], model: str, identity: str, scores: Mapping[str, Any]
     ) -> SuiteFigures:

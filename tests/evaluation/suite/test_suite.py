@@ -15,7 +15,7 @@ from posepipe.evaluation.suite.tables import REAL_FRAMES, fill_document, markdow
 from synth.recipe import read_recipe
 from tests.support.paths import ROOT
 
-DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "models").glob("*.md")))
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,16 @@ def test_another_model_of_the_same_name_voids_its_figures():
     assert changed.sets["rooms"]["models"] == {}
     assert not changed.has("rooms", "1a2b", "one", "another hash")
     assert changed.has("lying", "5e", "one", "another hash")
+
+
+def test_figures_of_single_frames_are_named_after_their_frames():
+    headline = {"model": {"headline": {"a": 0.5}, "joints": {}, "by": {}}}
+    assert scored(one=headline).of_single_frames("one") == {
+        "rooms: 2 frames, content 1a2b": {"headline": {"a": 0.5}, "joints": {}}
+    }
+    tracks = {"all": {"tracker": {"MOTA": 0.9}}}
+    assert scored(one=tracks, two=headline).of_single_frames("one") == {}
+    assert scored(one=headline).of_single_frames("other") == {}
 
 
 def test_figures_come_back_from_their_file(tmp_path):
