@@ -32,7 +32,7 @@ bench:
 
 # every command and example in docs and docstrings, run
 docs:
-    pytest tests/test_docs.py
+    pytest tests/docs/test_docs.py
 
 # every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
 figures mocap motions pack:

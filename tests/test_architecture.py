@@ -314,6 +314,12 @@ def test_a_folder_holds_a_handful_of_files_and_says_what_it_is(folder):
         assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
 
 
+def test_folders_of_tests_hold_a_handful_of_files():
+    folders = {path.parent for path in (ROOT / "tests").rglob("*.py")}
+    counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
 @each([module for module in ALL if module.kernels()])
 def test_files_with_kernels_import_documented_nouns_alone(module):
     for found in module.ours():

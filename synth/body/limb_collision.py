@@ -80,7 +80,8 @@ def _distance2(points_m, a, b, c, d):
 
     References
     ----------
-    Ericson, Real-Time Collision Detection, 2005, section 5.1.9. Naive twin: tests/reference/synth/limb_collision.py
+    Ericson, Real-Time Collision Detection, 2005, section 5.1.9.
+    Naive twin: tests/reference/synth/body/limb_collision.py
     """
     uu = vv = uv = ur = vr = 0.0
     for k in range(3):
@@ -131,7 +132,7 @@ def _intersecting(joints_m, legs, ends, radii, pairs, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/limb_collision.py
+    Naive twin: tests/reference/synth/body/limb_collision.py
     """
     for n in range(joints_m.shape[0]):
         leg_m = 0.0

@@ -112,7 +112,7 @@ def _skin(vertices_m, weight_bones, weights, transforms, out):
 
     References
     ----------
-    Linear blend skinning, Magnenat-Thalmann et al. 1988. Naive twin: tests/reference/synth/skinning.py
+    Linear blend skinning, Magnenat-Thalmann et al. 1988. Naive twin: tests/reference/synth/body/skinning.py
     """
     for v in range(vertices_m.shape[0]):
         x, y, z = vertices_m[v, 0], vertices_m[v, 1], vertices_m[v, 2]
@@ -228,7 +228,7 @@ def _move_joints(transforms, heads_m, tails_m, joint_bones, joint_ends, joint_sh
 
     References
     ----------
-    Naive twin: tests/reference/synth/skinning.py
+    Naive twin: tests/reference/synth/body/skinning.py
     """
     count = heads_m.shape[0]
     at_rest_m = np.empty(3)

@@ -31,7 +31,7 @@ def push_out(vertices_m, normals, stand_off, waves, phases, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/wrinkles.py
+    Naive twin: tests/reference/synth/clothing/wrinkles.py
     """
     # one contiguous array an axis lets the compiler vectorise the loop
     xs, ys, zs = vertices_m[:, 0].copy(), vertices_m[:, 1].copy(), vertices_m[:, 2].copy()

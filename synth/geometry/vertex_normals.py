@@ -15,7 +15,7 @@ def vertex_normals(vertices, triangles):
 
     References
     ----------
-    Naive twin: tests/reference/synth/vertex_normals.py
+    Naive twin: tests/reference/synth/geometry/vertex_normals.py
     """
     normals = np.zeros_like(vertices)
     for t in range(len(triangles)):

@@ -21,7 +21,7 @@ def spread_ids(ids, depth_m):
 
     References
     ----------
-    Naive twin: tests/reference/synth/label_spread.py
+    Naive twin: tests/reference/synth/render/label_spread.py
     """
     height, width = ids.shape
     before = ids.copy()

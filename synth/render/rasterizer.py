@@ -145,7 +145,7 @@ def rasterize(vertices_m, triangles, n_closed, camera, first_id, depth_m, triang
 
     References
     ----------
-    Pineda, SIGGRAPH 1988 (edge functions). Naive twin: tests/reference/synth/rasterizer.py
+    Pineda, SIGGRAPH 1988 (edge functions). Naive twin: tests/reference/synth/render/rasterizer.py
     """
     projected = np.empty(vertices_m.shape, np.float64)  # float32 would open gaps: edges differ by rounding
     for v in range(vertices_m.shape[0]):

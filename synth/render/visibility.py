@@ -93,7 +93,7 @@ def _count_near(depth_m, parts, people, camera, surface, shown, first, counts):
 
     References
     ----------
-    Naive twin: tests/reference/synth/visibility.py
+    Naive twin: tests/reference/synth/render/visibility.py
     """
     fx, fy, cx, cy = camera
     radius2 = np.float32(RADIUS_M * RADIUS_M)

@@ -25,7 +25,7 @@ def squared_tangents(depth_m, fx, fy, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/incidence.py
+    Naive twin: tests/reference/synth/sensors/incidence.py
     """
     height, width = depth_m.shape
     out[:] = 0

@@ -6,7 +6,7 @@ drawn for pixels outside it. Keys come from the frame's own generator.
 References
 ----------
 Salmon et al., SC 2011 (counters in place of a state); Steele et al., OOPSLA 2014 (SplitMix64, whose n-th number is
-the hash below of n steps). Naive twin: tests/reference/synth/noise_fields.py
+the hash below of n steps). Naive twin: tests/reference/synth/sensors/noise_fields.py
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _fill_patchy(key, patch_px, top, left, quantiles, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/noise_fields.py
+    Naive twin: tests/reference/synth/sensors/noise_fields.py
     """
     height, width = out.shape
     first_row, first_group = top // patch_px, left // patch_px // _LANES

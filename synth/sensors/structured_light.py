@@ -53,7 +53,7 @@ def _look_up_shifted(disparity, shifts, sigma, out):
 
     References
     ----------
-    Handa et al. 2014. Naive twin: tests/reference/synth/structured_light.py
+    Handa et al. 2014. Naive twin: tests/reference/synth/sensors/structured_light.py
     """
     height, width = disparity.shape
     down, across = shifts
@@ -92,7 +92,7 @@ def _read_out(disparity, tangents, jitter, strength, focal_baseline, out):
 
     References
     ----------
-    z = f b / d, Khoshelham & Elberink 2012. Naive twin: tests/reference/synth/structured_light.py
+    z = f b / d, Khoshelham & Elberink 2012. Naive twin: tests/reference/synth/sensors/structured_light.py
     """
     height, width = disparity.shape
     steps_at_1_m = focal_baseline * _STEPS

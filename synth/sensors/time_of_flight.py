@@ -49,7 +49,7 @@ def _measure(depth_m, tangents, brightness, own, chance, bias, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/time_of_flight.py
+    Naive twin: tests/reference/synth/sensors/time_of_flight.py
     """
     height, width = depth_m.shape
     for row in range(height):

@@ -36,7 +36,7 @@ def disparity_seen_twice(depth_m, focal_baseline, pixels_per_match, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/triangulation.py
+    Naive twin: tests/reference/synth/sensors/triangulation.py
     """
     height, width = depth_m.shape
     bridged = np.float32(BRIDGED_PX * pixels_per_match)
@@ -66,7 +66,7 @@ def match_windows(disparity, rough, needed_share, radius, out):
 
     References
     ----------
-    Bohg et al., ICRA 2014 (valid dots in 9x9 windows). Naive twin: tests/reference/synth/triangulation.py
+    Bohg et al., ICRA 2014 (valid dots in 9x9 windows). Naive twin: tests/reference/synth/sensors/triangulation.py
     """
     height, width = disparity.shape
     needed_pixels = np.float32((2 * radius + 1) ** 2)

@@ -16,9 +16,9 @@ from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
-from tests.support import ros_writers as ros
-from tests.support.depth_senders import stream_bytes
-from tests.support.kinect_dumps import write_dump
+from tests.support.recordings import ros_writers as ros
+from tests.support.recordings.depth_senders import stream_bytes
+from tests.support.recordings.kinect_dumps import write_dump
 from tests.support.rendered_people import recipe_of, render_people
 
 LEFT, BARE = "/left/depth/image_rect", "/bare/depth/image"

@@ -24,7 +24,7 @@ from apps.terminal.interrupts import delayed_interrupt
 from posepipe.errors import PosepipeError
 from posepipe.recording import RecordingReader, RecordingWriter
 from posepipe.sources import open_source
-from tests.support.depth_senders import (
+from tests.support.recordings.depth_senders import (
     INTRINSICS,
     START_NS,
     depth_mm_of,

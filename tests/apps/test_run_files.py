@@ -13,7 +13,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
-from tests.support.depth_senders import header_line, stream_bytes
+from tests.support.recordings.depth_senders import header_line, stream_bytes
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="pipes are not read on Windows")
 

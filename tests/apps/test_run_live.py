@@ -12,7 +12,7 @@ import time
 import pytest
 
 from posepipe.sinks import read_results
-from tests.support.depth_senders import frame_bytes, header_line
+from tests.support.recordings.depth_senders import frame_bytes, header_line
 
 if os.name == "nt":
     pytest.skip("sends through a named pipe", allow_module_level=True)

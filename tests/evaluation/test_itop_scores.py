@@ -23,7 +23,7 @@ from posepipe.evaluation.itop import (
 from posepipe.evaluation.pose_metrics import JointScores, PartScores
 from posepipe.results import JointProposal, Pose
 from posepipe.sources.formats.itop import JOINTS
-from tests.support.itop_files import itop_arrays, people_in_rooms, write_itop
+from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop
 
 OWN = [HUMAN.joint_index(joint) for joint in JOINTS]
 

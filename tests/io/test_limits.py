@@ -15,8 +15,8 @@ from posepipe.io import limits
 from posepipe.io.decompression import COMPRESSIONS, decompress
 from posepipe.io.limits import MAX_BLOCK_BYTES
 from posepipe.io.npz import read_npz, write_npz
-from tests.support.hostile_files import HOSTILE, deflated_zeros, packed_zeros
 from tests.support.paths import ROOT
+from tests.support.recordings.hostile_files import HOSTILE, deflated_zeros, packed_zeros
 
 MAX_EXTRA_MB = 700
 """A block of MAX_BLOCK_BYTES, twice: in pieces and joined; and what opening a file costs."""

@@ -9,7 +9,8 @@ import numpy as np
 from posepipe.recording.codecs.rvl import decode_rvl
 from tests.kernels.kernel import Kernel
 from tests.reference.recording import rvl as naive_rvl
-from tests.support import random_inputs, ros_writers
+from tests.support import random_inputs
+from tests.support.recordings import ros_writers
 
 
 def _rvl_stream(rng, size):

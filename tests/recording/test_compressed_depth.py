@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from posepipe.recording.codecs.compressed_depth import decode_compressed_depth, decode_png, is_compressed_depth
 from posepipe.recording.codecs.rvl import decode_rvl
 from tests.reference.recording import rvl as naive
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 GREY = ros.depth_mm(1)
 

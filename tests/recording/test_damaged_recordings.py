@@ -21,7 +21,7 @@ from posepipe.recording.containers.mcap_layout import _CHUNK_BEGIN, _is_chunk
 from posepipe.recording.containers.next_chunk import next_chunk
 from posepipe.sources import open_source
 from posepipe.sources.playback import SlicedSource
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 COUNT = 9
 MESSAGES = ros.depth_recording(COUNT)

@@ -9,7 +9,7 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
 from posepipe.recording import DepthStream, McapFile
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 GREY = ros.depth_mm(0)
 COEFFICIENTS = (0.9, 0.5, 0.01, -0.02, 0.0)

@@ -12,7 +12,7 @@ from apps.cli import main
 from posepipe.errors import FormatError
 from posepipe.recording import McapFile
 from posepipe.sources import open_source
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 LATE_NS = 1 << 63
 DEPTH = next(message for message in ros.depth_recording(1) if message.topic == ros.DEPTH).serialised(2)

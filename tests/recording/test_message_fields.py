@@ -14,7 +14,7 @@ from posepipe.recording.ros.message_fields import (
     read_compressed_image,
     read_image,
 )
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 WIRES = [(1, True, "ros1"), (2, True, "cdr"), (2, False, "cdr")]
 

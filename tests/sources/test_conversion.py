@@ -14,7 +14,7 @@ from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import open_source
 from posepipe.sources.conversion import convert_frames
-from tests.support.depth_senders import frame_bytes, header_line
+from tests.support.recordings.depth_senders import frame_bytes, header_line
 
 INTRINSICS = Intrinsics(20.25, 21.5, 7.4, 5.6)
 SHAPE = (12, 16)

@@ -16,9 +16,9 @@ from posepipe.sources import FORMATS, open_source
 from posepipe.sources.formats.fakenect_dump import ZeroPlane
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
-from tests.support import ros_writers
-from tests.support.azure_recordings import NO_DISTORTION, calibration_json, write_azure_recording
-from tests.support.kinect_dumps import device_json, write_dump
+from tests.support.recordings import ros_writers
+from tests.support.recordings.azure_recordings import NO_DISTORTION, calibration_json, write_azure_recording
+from tests.support.recordings.kinect_dumps import device_json, write_dump
 
 CAMERA = Intrinsics(20.0, 21.0, 7.5, 5.5)
 OTHER = Intrinsics(30.0, 30.0, 7.0, 5.0)

@@ -15,8 +15,8 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.sources import open_source
 from posepipe.sources.base.plausibility import JUDGED_FRAMES, PlausibilityCheck, lens_problem
-from tests.support import ros_writers as ros
-from tests.support.depth_senders import time_ns_of
+from tests.support.recordings import ros_writers as ros
+from tests.support.recordings.depth_senders import time_ns_of
 
 LENS = Intrinsics(28.0, 28.5, 15.5, 11.5)
 LONG_LENS = Intrinsics(280.0, 285.0, 15.5, 11.5)

@@ -32,7 +32,7 @@ def _keep_distinct(points_m, kept_m, n_kept, min_separation2, chosen):
 
     References
     ----------
-    Naive twin: tests/reference/synth/distinct_poses.py
+    Naive twin: tests/reference/synth/motion/distinct_poses.py
     """
     for n in range(points_m.shape[0]):
         chosen[n] = True

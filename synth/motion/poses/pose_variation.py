@@ -69,7 +69,7 @@ def _furthest_points(points_m, first, min_separation_m, order):
 
     References
     ----------
-    Gonzalez, Theor. Comput. Sci. 38, 1985. Naive twin: tests/reference/synth/pose_variation.py
+    Gonzalez, Theor. Comput. Sci. 38, 1985. Naive twin: tests/reference/synth/motion/pose_variation.py
     """
     nearest2 = np.full(points_m.shape[0], np.inf)
     chosen = first
@@ -218,7 +218,7 @@ def _pose_between(first, second, parents, share, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/pose_variation.py
+    Naive twin: tests/reference/synth/motion/pose_variation.py
     """
     for bone in range(first.shape[0]):
         before, after, parent = _tuple(first[bone]), _tuple(second[bone]), parents[bone]
@@ -279,7 +279,7 @@ def _turn_bones(rotations, parents, turns, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/pose_variation.py
+    Naive twin: tests/reference/synth/motion/pose_variation.py
     """
     for n in range(rotations.shape[0]):
         for bone in range(rotations.shape[1]):

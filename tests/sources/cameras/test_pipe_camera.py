@@ -15,7 +15,8 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
-from tests.support.depth_senders import (
+from tests.support.paths import EXAMPLES
+from tests.support.recordings.depth_senders import (
     HEIGHT,
     INTRINSICS,
     START_NS,
@@ -26,7 +27,6 @@ from tests.support.depth_senders import (
     header_line,
     stream_bytes,
 )
-from tests.support.paths import EXAMPLES
 
 if os.name == "nt":
     pytest.skip("pipes are not read on Windows", allow_module_level=True)

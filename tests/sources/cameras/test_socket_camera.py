@@ -19,7 +19,8 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.cameras import LiveSource
 from posepipe.sources.cameras.socket import SocketCamera
-from tests.support.depth_senders import (
+from tests.support.paths import EXAMPLES
+from tests.support.recordings.depth_senders import (
     INTRINSICS,
     START_NS,
     STEP_NS,
@@ -28,7 +29,6 @@ from tests.support.depth_senders import (
     header_line,
     stream_bytes,
 )
-from tests.support.paths import EXAMPLES
 
 FEEDER = EXAMPLES / "feed_depth.py"
 

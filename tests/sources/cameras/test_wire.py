@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from posepipe.camera.camera_file import CameraFile
 from posepipe.sources.cameras.wire import MAX_HEADER_BYTES, MAX_TIME_NS, WireError, WireReader, parse_header
-from tests.support.depth_senders import (
+from tests.support.recordings.depth_senders import (
     HEIGHT,
     INTRINSICS,
     WIDTH,

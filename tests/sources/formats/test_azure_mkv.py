@@ -20,7 +20,7 @@ from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.formats.azure_calibration import read_azure_calibration
 from posepipe.sources.formats.azure_mkv import AzureMkv
-from tests.support.azure_recordings import (
+from tests.support.recordings.azure_recordings import (
     NFOV_PARAMETERS,
     NO_DISTORTION,
     azure_recording,

@@ -18,7 +18,7 @@ from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.formats.fakenect_dump import FakenectDump, ZeroPlane
-from tests.support.kinect_dumps import START_NS, device_json, write_dump
+from tests.support.recordings.kinect_dumps import START_NS, device_json, write_dump
 
 SHAPE = (480, 640)
 FAKENECT = sorted(Path("/usr/lib").glob("*/fakenect/libfreenect.so.0.5"))

@@ -14,8 +14,8 @@ from mcap.writer import CompressionType, IndexType
 
 from posepipe.errors import FormatError
 from posepipe.sources import open_source
-from tests.support import ros_writers as ros
-from tests.support.ros_playback import assert_plays, play
+from tests.support.recordings import ros_writers as ros
+from tests.support.recordings.ros_playback import assert_plays, play
 
 COUNT = 8
 

@@ -16,7 +16,7 @@ from posepipe.evaluation.labelled_pack import open_labelled
 from posepipe.sources import open_source
 from posepipe.sources.formats.itop import INTRINSICS, JOINTS, ItopDepthMap, read_itop_labels
 from posepipe.sources.formats.npz_pack import write_npz_pack
-from tests.support.itop_files import itop_arrays, people_in_rooms, write_itop
+from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop
 from tests.support.toy_person import TOY
 
 h5py = pytest.importorskip("h5py", reason="needs the extra itop", exc_type=ImportError)

@@ -13,9 +13,9 @@ import pytest
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.sources import open_source
 from posepipe.sources.formats.ros1_bag import Ros1Bag
-from tests.support import ros_writers as ros
 from tests.support.paths import GOLDEN
-from tests.support.ros_playback import assert_plays, play
+from tests.support.recordings import ros_writers as ros
+from tests.support.recordings.ros_playback import assert_plays, play
 
 COUNT = 8
 REALSENSE = GOLDEN / "realsense_sdk_2_55.bag"

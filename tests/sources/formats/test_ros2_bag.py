@@ -16,8 +16,8 @@ from rosbags.rosbag2 import Writer as FolderWriter
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.sources import open_source
 from posepipe.sources.formats.ros2_bag import Ros2Bag
-from tests.support import ros_writers as ros
-from tests.support.ros_playback import assert_plays, play
+from tests.support.recordings import ros_writers as ros
+from tests.support.recordings.ros_playback import assert_plays, play
 
 COUNT = 8
 

@@ -7,7 +7,7 @@ from posepipe.body import HUMAN
 from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import paint_parts, rest_body, sample_body
 from synth.body.skinning import POSED_BONES, pose_body, rotation_matrices
-from tests.reference.synth import skinning as reference
+from tests.reference.synth.body import skinning as reference
 from tests.support.rendered_people import people_of, recipe_of
 
 IDENTITY = np.tile([0.0, 0.0, 0.0, 1.0], (len(POSED_BONES), 1))

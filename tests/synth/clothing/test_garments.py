@@ -8,8 +8,8 @@ from synth.body.body_mesh import sample_body
 from synth.clothing.garments import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
 from synth.clothing.wrinkles import push_out
 from synth.geometry.vertex_normals import vertex_normals
-from tests.reference.synth import vertex_normals as naive
-from tests.reference.synth import wrinkles as naive_wrinkles
+from tests.reference.synth.clothing import wrinkles as naive_wrinkles
+from tests.reference.synth.geometry import vertex_normals as naive
 
 
 @pytest.fixture(scope="module")

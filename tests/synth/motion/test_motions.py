@@ -11,7 +11,7 @@ from synth.body.skinning import POSED_BONES
 from synth.motion.motions import CapturedMotion, Motions, at_frame_rate, read_captured_motions
 from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE, Motion, embedded_motion, is_held_out, write_motions
 from synth.recipe import PoseRecipe
-from tests.support.mocap_writers import CMU, UNREAL, SourceSkeleton, asf_amc_text, bvh_text
+from tests.support.recordings.mocap_writers import CMU, UNREAL, SourceSkeleton, asf_amc_text, bvh_text
 
 WALK = embedded_motion("humanoid3d_walk")
 ALL = PoseRecipe(poses="all")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from synth.render.label_spread import NOTHING, spread_ids
-from tests.reference.synth import label_spread as naive
+from tests.reference.synth.render import label_spread as naive
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,7 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from synth.render.rasterizer import NEAR_M, paint, render_depth
-from tests.reference.synth import rasterizer as reference
+from tests.reference.synth.render import rasterizer as reference
 
 MILLIMETRE = 1e-3
 SMALL = Intrinsics(50.0, 52.0, 31.5, 23.5)  #: of an image of 64 x 48

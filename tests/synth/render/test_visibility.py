@@ -5,7 +5,7 @@ import numpy as np
 from posepipe.body import HUMAN
 from synth.recipe import Recipe
 from synth.render.visibility import visible_joints
-from tests.reference.synth import visibility as naive
+from tests.reference.synth.render import visibility as naive
 from tests.support.rendered_people import recipe_of, renderer_of
 
 

@@ -9,11 +9,11 @@ from synth.sensors import noise_fields, stereo, structured_light, time_of_flight
 from synth.sensors.incidence import squared_tangents
 from synth.sensors.noise_fields import NoiseFields, Window
 from synth.sensors.sensor_noise import PRESETS, add_sensor_noise, sensor_preset
-from tests.reference.synth import incidence as naive_incidence
-from tests.reference.synth import noise_fields as naive_noise_fields
-from tests.reference.synth import structured_light as naive_structured_light
-from tests.reference.synth import time_of_flight as naive_time_of_flight
-from tests.reference.synth import triangulation as naive_triangulation
+from tests.reference.synth.sensors import incidence as naive_incidence
+from tests.reference.synth.sensors import noise_fields as naive_noise_fields
+from tests.reference.synth.sensors import structured_light as naive_structured_light
+from tests.reference.synth.sensors import time_of_flight as naive_time_of_flight
+from tests.reference.synth.sensors import triangulation as naive_triangulation
 
 KINECT = sensor_preset("kinect-v1-320")
 FLOAT32_PX = 1e-4  #: float32 sums of disparities up to 60 pixels

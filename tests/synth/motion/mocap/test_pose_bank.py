@@ -17,9 +17,9 @@ from synth.motion.mocap.bone_maps import BONE_MAPS_DIR
 from synth.motion.mocap.distinct_poses import MIN_SEPARATION_M, DistinctPoses
 from synth.motion.mocap.mean_body import mean_body
 from synth.motion.poses.clips import PoseBank, embedded_motion, embedded_pose_bank, write_pose_bank
-from tests.reference.synth.distinct_poses import distinct
-from tests.reference.synth.pose_variation import pose_distances
-from tests.support.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
+from tests.reference.synth.motion.distinct_poses import distinct
+from tests.reference.synth.motion.pose_variation import pose_distances
+from tests.support.recordings.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
 
 WALK = embedded_motion("humanoid3d_walk").rotations[::3]
 DANCE = embedded_motion("humanoid3d_dance_a").rotations[::3]

@@ -18,7 +18,7 @@ from synth.motion.mocap.bone_maps import read_bone_map
 from synth.motion.mocap.mean_body import mean_body
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import without_heading
-from tests.support.mocap_writers import (
+from tests.support.recordings.mocap_writers import (
     CMU,
     HANGING,
     MIXAMO,

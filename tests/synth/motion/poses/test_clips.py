@@ -22,7 +22,7 @@ from synth.motion.poses.clips import (
     write_motions,
     write_pose_bank,
 )
-from tests.reference.synth.pose_variation import pose_distances
+from tests.reference.synth.motion.pose_variation import pose_distances
 
 FLOAT16 = 1e-3  #: half a unit in the last place near 1 is 2.4e-4; a component may move twice that by renormalising
 UNIT = 1e-6

@@ -22,8 +22,8 @@ from synth.motion.poses.pose_variation import (
     pose_between,
     recombine,
 )
-from tests.reference.synth import limb_collision as collision_reference
-from tests.reference.synth import pose_variation as reference
+from tests.reference.synth.body import limb_collision as collision_reference
+from tests.reference.synth.motion import pose_variation as reference
 
 FLOAT32 = 2e-6  #: products of two unit quaternions in float32
 ARMS = [i for i, bone in enumerate(POSED_BONES) if bone.startswith(("clavicle", "upperarm", "lowerarm", "hand"))]

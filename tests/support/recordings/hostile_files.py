@@ -17,7 +17,7 @@ import zstandard
 
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 GIGABYTE = 1 << 30
 _MEGABYTE = bytes(1 << 20)

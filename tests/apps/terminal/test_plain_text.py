@@ -10,7 +10,7 @@ import pytest
 
 from apps.cli import main
 from apps.terminal.plain_text import plain, plain_line
-from tests.support import ros_writers as ros
+from tests.support.recordings import ros_writers as ros
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\r\x08\u202e\ud800"
 

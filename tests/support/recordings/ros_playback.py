@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posepipe.sources import open_source
-from tests.support.ros_writers import depth_mm
+from tests.support.recordings.ros_writers import depth_mm
 
 
 def play(path: Path, **options: Any) -> list[np.ndarray]:
