@@ -6,6 +6,8 @@ check:
     ruff format --check .
     codespell
     mypy
+    bandit --quiet --configfile pyproject.toml --recursive posepipe synth apps
+    bash .ci/audit
     pytest
 
 # the same checks without tests, before every commit

@@ -119,7 +119,8 @@ class SqliteFile(MessageFile):
         """Positions of all messages, int64 (N, 2): time and id, in order of time."""
         if topic not in self._places:
             ids = self._ids[topic]
-            wanted = f"SELECT timestamp, id FROM messages WHERE topic_id IN ({','.join('?' * len(ids))}) ORDER BY 1, 2"
+            marks = ",".join("?" * len(ids))
+            wanted = f"SELECT timestamp, id FROM messages WHERE topic_id IN ({marks}) ORDER BY 1, 2"  # nosec B608
             with self._database_errors():
                 rows = [(check_time(int(time)), int(id)) for time, id in self._database.execute(wanted, ids)]
                 self._places[topic] = np.array(rows, np.int64).reshape(-1, 2)

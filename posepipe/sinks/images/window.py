@@ -84,6 +84,7 @@ def check_display() -> None:
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise PosepipeError("a window needs a desktop, and DISPLAY is not set; use --view page, in any browser")
     try:
-        subprocess.run([sys.executable, "-c", _TRIAL], capture_output=True, check=True, timeout=_TRIAL_S)
+        command = [sys.executable, "-c", _TRIAL]
+        subprocess.run(command, capture_output=True, check=True, timeout=_TRIAL_S)  # nosec B603
     except (subprocess.SubprocessError, OSError) as error:
         raise PosepipeError("OpenCV could open no window on this desktop; use --view page, in any browser") from error

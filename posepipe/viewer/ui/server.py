@@ -69,7 +69,8 @@ def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
 def address(server: Any) -> str:
     """Return the URL of the page for a browser on this machine."""
     host = server.get_host()
-    shown = LOOPBACK if host in ("0.0.0.0", "") else "[::1]" if host == "::" else f"[{host}]" if ":" in host else host
+    every_address = {"0.0.0.0": LOOPBACK, "": LOOPBACK, "::": "[::1]"}  # nosec B104
+    shown = every_address.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{server.get_port()}"
 
 
