@@ -23,10 +23,9 @@ test-slow:
     pytest -m slow
     HYPOTHESIS_PROFILE=thorough pytest
 
-# kernels under coverage, which needs them interpreted
+# share of the statements in kernels that tests reach; the kernels are interpreted, which takes minutes
 coverage:
-    NUMBA_DISABLE_JIT=1 coverage run -m pytest -n 0 tests/learn tests/synth -x
-    coverage report --include "posepipe/*,synth/*"
+    python -m tests.kernels.interpreted
 
 # benchmarks, each beside a stated baseline
 bench:

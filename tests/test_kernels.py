@@ -11,6 +11,8 @@ import pytest
 from tests.kernels.registry import KERNELS
 
 SEEDS = (1, 2, 3)
+LEAST_TOLERANCE = 1e-3 if numba.config.DISABLE_JIT else 0.0
+"""Interpreted kernels keep float32 where compiled ones compute in float64."""
 
 
 def arrays_of(output) -> tuple[np.ndarray, ...]:
@@ -41,7 +43,7 @@ def test_a_kernel_agrees_with_its_naive_twin(kernel, seed):
     inputs = kernel.make_inputs(np.random.default_rng(seed), kernel.size)
     fast, naive = arrays_of(kernel.fast(inputs)), arrays_of(kernel.naive(inputs))
     for one, other, tolerance in zip(fast, naive, np.broadcast_to(kernel.tolerance, len(fast)), strict=True):
-        assert share_beyond(one, other, tolerance) <= kernel.may_differ, kernel.reason
+        assert share_beyond(one, other, max(tolerance, LEAST_TOLERANCE)) <= kernel.may_differ, kernel.reason
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
