@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from apps.options.value_types import model_file, not_negative, positive
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
-    from posepipe.learn.depth.train_forest import TrainingProgress
+    from posepipe.datasets.frame_sequence import FrameSequence
+    from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress
+    from posepipe.models.pose_model import PoseModel
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
@@ -22,6 +25,7 @@ EXAMPLES = (
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
     "posepipe train data/joints --forest my_model.npz --out my_model.npz          # new joint parameters",
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
+    "posepipe train data/rooms --forest my_model.npz --only segmentation --out my_model.npz   # people in rooms",
 )
 
 
@@ -39,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
     parser.add_argument(
-        "--forest", type=Path, metavar="MODEL.npz", help="keep this model's trees, and fit the joint parameters only"
+        "--forest", type=Path, metavar="MODEL.npz", help="keep this model's trees, and train one other stage (--only)"
+    )
+    parser.add_argument(
+        "--only",
+        choices=["joints", "segmentation"],
+        help="train this stage of the model in --forest alone, and keep the others: joints (default), or segmentation,"
+        " which finds people in whole frames and wants frames with rooms",
     )
     parser.add_argument(
         "--joint-frames", type=positive, default=20000, metavar="N", help="use at most N of these (default: 20000)"
@@ -98,83 +108,156 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Train a model, and write it with its card."""
-    from apps.terminal.progress import ProgressBar
-    from posepipe.datasets.dataset import open_datasets
+    """Train a model, or one stage of it, and write it with its card."""
     from posepipe.learn.depth.checkpoints import remove_checkpoints
-    from posepipe.learn.depth.train_forest import ForestParameters, memory_needed
-    from posepipe.learn.growing import GrowthRules
     from posepipe.models.card import write_card
-    from posepipe.models.pose_model import PoseModel
-    from posepipe.training.fit_refinement import EPOCHS
-    from posepipe.training.train_model import TrainingCallbacks, refit_joints, segment_as_in_use, train_model
 
-    parameters = ForestParameters(
+    stage = _stage_to_train(args)
+    model = {"all": _train_all, "joints": _refit_joints, "segmentation": _train_segmentation}[stage](args)
+    model.with_metadata(name=args.out.stem).save(args.out)
+    write_card(args.out)
+    remove_checkpoints(_checkpoints(args))
+    size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
+    show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
+
+
+def _stage_to_train(args: argparse.Namespace) -> str:
+    """What is trained: all stages, or one of the model in --forest."""
+    from posepipe.errors import PosepipeError
+
+    if args.only and not args.forest:
+        raise PosepipeError(f"--only {args.only} trains one stage of a model that exists; name it with --forest")
+    return args.only or ("joints" if args.forest else "all")
+
+
+def _checkpoints(args: argparse.Namespace) -> Path:
+    return args.out.with_suffix(".training")
+
+
+def _parameters(args: argparse.Namespace) -> ForestParameters:
+    from posepipe.learn.depth.train_forest import ForestParameters
+    from posepipe.learn.growing import GrowthRules
+
+    growth = GrowthRules(
+        max_depth=args.max_depth, candidates=args.candidates, min_gain=args.min_gain, min_samples=args.min_samples
+    )
+    return ForestParameters(
         trees=args.trees,
         pixels_per_person=args.pixels,
-        growth=GrowthRules(
-            max_depth=args.max_depth,
-            candidates=args.candidates,
-            min_gain=args.min_gain,
-            min_samples=args.min_samples,
-        ),
+        growth=growth,
         symmetric=not args.no_mirror,
         seed=args.seed,
     )
+
+
+def _train_all(args: argparse.Namespace) -> PoseModel:
+    """Train trees, votes and joint parameters."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.learn.depth.train_forest import memory_needed
+    from posepipe.training.train_model import segment_as_in_use, train_model
+
+    parameters = _parameters(args)
     frames = open_datasets(args.datasets)
     if args.joints:
         joint_frames = open_datasets([args.joints])
-    elif args.forest:
-        joint_frames = frames
     else:
         tenth = max(1, len(frames) // 10)
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
-    vote_frames = None
-    if args.joints_from != "parts" and (args.votes or not args.forest):
-        vote_frames = open_datasets([args.votes]) if args.votes else frames
-        vote_frames = vote_frames[:: -(-len(vote_frames) // args.vote_frames)]
-    vote_bar = ProgressBar(len(vote_frames or ()), "votes", "frames")
-    joint_bar = ProgressBar(len(joint_frames), "joint parameters", "frames")
-    network_bar = ProgressBar(EPOCHS, "refinement", "epochs")
-    gains: list[tuple[float, float]] = []
-    checkpoint_folder = args.out.with_suffix(".training")
-    callbacks = TrainingCallbacks(
-        on_vote_frame=vote_bar.update,
-        on_joint_frame=joint_bar.update,
-        on_epoch=network_bar.update,
-        on_search=lambda before, after: gains.append((before, after)),
-    )
-    if args.forest:
-        model = PoseModel.load(args.forest)
-        forest = model.forest.with_symmetry(parameters.symmetric and model.body.has_sides)
-        with vote_bar, joint_bar, network_bar:
-            model = refit_joints(
-                replace(model, forest=forest), joint_frames, callbacks, args.typed, args.joints_from, vote_frames
-            )
-    else:
-        needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
-        show(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
-        with ProgressBar(len(frames), "reading", "frames") as bar, vote_bar, joint_bar, network_bar:
-            callbacks = replace(callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
-            model = train_model(
-                frames,
-                joint_frames,
-                parameters,
-                checkpoint_folder,
-                args.resume,
-                callbacks,
-                args.typed,
-                args.joints_from,
-                vote_frames,
-            )
-    for before, after in gains:
-        show(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
-    model.with_metadata(name=args.out.stem).save(args.out)
-    write_card(args.out)
-    remove_checkpoints(checkpoint_folder)
-    size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
-    show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
+    vote_frames = _vote_frames(args, frames)
+    needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
+    show(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
+    with _JointBars(joint_frames, vote_frames) as bars, ProgressBar(len(frames), "reading", "frames") as bar:
+        callbacks = replace(bars.callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
+        model = train_model(
+            frames,
+            joint_frames,
+            parameters,
+            _checkpoints(args),
+            args.resume,
+            callbacks,
+            args.typed,
+            args.joints_from,
+            vote_frames,
+        )
+    bars.show_gains()
+    return model
+
+
+def _refit_joints(args: argparse.Namespace) -> PoseModel:
+    """Fit the joint parameters of the model in --forest, and its votes with --votes."""
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.train_model import refit_joints
+
+    joint_frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
+    vote_frames = _vote_frames(args, None)
+    model = PoseModel.load(args.forest)
+    forest = model.forest.with_symmetry(not args.no_mirror and model.body.has_sides)
+    with _JointBars(joint_frames, vote_frames) as bars:
+        model = refit_joints(
+            replace(model, forest=forest), joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames
+        )
+    bars.show_gains()
+    return model
+
+
+def _train_segmentation(args: argparse.Namespace) -> PoseModel:
+    """Train the segmentation of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_segmentation import refit_segmentation
+
+    frames = open_datasets(args.datasets)
+    model = PoseModel.load(args.forest)
+    with ProgressBar(len(frames), "reading", "frames") as bar:
+        return refit_segmentation(model, frames, args.typed, LevelReport(bar.write), bar.update)
+
+
+def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:
+    """Frames for the votes: those of --votes, or those of the trees; None = the model's votes stay."""
+    from posepipe.datasets.dataset import open_datasets
+
+    frames = open_datasets([args.votes]) if args.votes else of_trees
+    if args.joints_from == "parts" or frames is None:
+        return None
+    return frames[:: -(-len(frames) // args.vote_frames)]
+
+
+class _JointBars:
+    """Progress bars of votes, joint parameters and network, and the gain of the grid search."""
+
+    def __init__(self, joint_frames: FrameSequence, vote_frames: FrameSequence | None) -> None:
+        from apps.terminal.progress import ProgressBar
+        from posepipe.training.fit_refinement import EPOCHS
+        from posepipe.training.train_model import TrainingCallbacks
+
+        self._gains: list[tuple[float, float]] = []
+        self._bars = ExitStack()
+        votes = ProgressBar(len(vote_frames or ()), "votes", "frames")
+        joints = ProgressBar(len(joint_frames), "joint parameters", "frames")
+        network = ProgressBar(EPOCHS, "refinement", "epochs")
+        for bar in (votes, joints, network):
+            self._bars.enter_context(bar)
+        self.callbacks = TrainingCallbacks(
+            on_vote_frame=votes.update,
+            on_joint_frame=joints.update,
+            on_epoch=network.update,
+            on_search=lambda before, after: self._gains.append((before, after)),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.close()
+
+    def show_gains(self) -> None:
+        """Print what the grid search gained."""
+        for before, after in self._gains:
+            show(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
 
 
 class LevelReport:

@@ -157,7 +157,7 @@ class Pipeline:
         background = BackgroundModel() if tracking else None
         cut_out = foreground == "none"
         return cls(
-            foreground=CutOutForeground() if cut_out else RoomForeground(background),
+            foreground=CutOutForeground() if cut_out else RoomForeground(background, model.person_segmentation()),
             classifier=model.classifier(),
             person_filter=AcceptAll() if cut_out else PersonFilter(),
             weighting=PointWeighting(landmark_classes(model.body)),

@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks": "results sinks.files",
     # the stages
-    "segmentation": "camera frames parts results stage",
+    "segmentation": "body camera frames parts results stage",
     "joints": "body camera landmarks parts results stage",
     "tracking": "body results stage",
     # the learners
@@ -65,11 +65,11 @@ MAY_IMPORT = {
     "learn.tables.estimators": "learn learn.tables learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe",
+    "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation",
     "pipeline": f"{NOUNS} camera joints models segmentation sinks sources tracking",
     "profiling": "frames pipeline",
     # what stands around the flow
-    "training": f"{NOUNS} datasets joints learn.depth models pipeline segmentation",
+    "training": f"{NOUNS} datasets joints learn learn.depth models pipeline segmentation",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.suite": "datasets errors evaluation io models tracking",

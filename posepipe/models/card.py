@@ -84,7 +84,11 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" {file_bytes / 1e6:.1f} MB."
     )
     paragraphs = [size, _joints_from(model.joint_parameters), _origins(header)]
-    commands = dict.fromkeys(line for line in (header.get("command"), header.get("joint_command")) if line)
+    of_segmentation = header.get("segmentation", {})
+    paragraphs.append(_segmentation(model, of_segmentation))
+    commands = dict.fromkeys(
+        line for line in (header.get("command"), header.get("joint_command"), of_segmentation.get("command")) if line
+    )
     if commands:
         paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
     if "training" in header:
@@ -94,6 +98,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         recipes = {"trees and the joint parameters": of_trees}
     else:
         recipes = {"trees": of_trees, "joint parameters": of_joints}
+    recipes["segmentation"] = of_segmentation.get("recipes", [])
     for what, datasets in recipes.items():
         for recipe in datasets:
             fields = dict(recipe)  # without the bank, as `posepipe synth --recipe` accepts it
@@ -109,6 +114,19 @@ def _joints_from(parameters: JointParameters) -> str:
     size = 0 if network is None else sum(weight.size for weight in network.weights)
     corrected = f", corrected by a network of {size:,} weights" if size else ""
     return f"Joints follow from {sources[parameters.method]}{corrected}."
+
+
+def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:
+    if model.segmentation is None:
+        return ""
+    nodes = sum(tree.n_nodes for tree in model.segmentation.trees)
+    text = f"People in whole frames are found by a segmentation forest of {nodes:,} nodes"
+    if "frames" not in about:
+        return f"{text}."
+    return (
+        f"{text}, trained on {_count(about['frames'])} frames (content {about['identity']}) in"
+        f" {_duration(about['seconds'])} by posepipe {about['source_revision']}."
+    )
 
 
 def _origins(header: Mapping[str, Any]) -> str:

@@ -30,11 +30,12 @@ from posepipe.models.joint_sections import (
     refinement_from_arrays,
     refinement_to_arrays,
 )
+from posepipe.segmentation.person_segmentation import SEGMENTS
 
 FORMAT = "posepipe-forest"
 VERSION = 5
 """Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
-SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1}
+SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1, "segmentation": 1}
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
 _VOTE_ARRAYS = tuple(LeafVotes.__dataclass_fields__)
@@ -49,6 +50,7 @@ class StoredModel(NamedTuple):
     joint_parameters: JointParameters
     votes: tuple[LeafVotes, ...]  #: one a tree, or none
     metadata: dict[str, Any]  #: history and figures: the header without the fields that describe the file
+    segmentation: DepthForest | None = None  #: finds people in whole frames
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
@@ -59,6 +61,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "votes": {f"{name}_{k}": getattr(own, name) for k, own in enumerate(model.votes) for name in _VOTE_ARRAYS},
         "joints": joints_to_arrays(parameters),
         "refinement": refinement_to_arrays(parameters.refinement),
+        "segmentation": {} if model.segmentation is None else forest_to_arrays(model.segmentation),
     }
     header = {
         **model.metadata,
@@ -108,7 +111,8 @@ def read_model(path: str | Path) -> StoredModel:
         method = header.get("joints_from", "parts")
         parameters = joints_from_arrays(sections["joints"], method, refinement, body)
         metadata = {name: value for name, value in header.items() if name not in _STRUCTURE}
-        return StoredModel(forest, parameters, _read_votes(sections["votes"], forest), metadata)
+        segmentation = _read_segmentation(sections["segmentation"])
+        return StoredModel(forest, parameters, _read_votes(sections["votes"], forest), metadata, segmentation)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -165,3 +169,10 @@ def _read_votes(arrays: Mapping[str, np.ndarray], forest: DepthForest) -> tuple[
         return ()
     votes = range(len(forest.trees))
     return tuple(LeafVotes(*(arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS)) for k in votes)
+
+
+def _read_segmentation(arrays: Mapping[str, np.ndarray]) -> DepthForest | None:
+    if not arrays:
+        return None
+    n_trees = sum(name.startswith("feature_") for name in arrays)
+    return forest_from_arrays(arrays, n_trees, SEGMENTS, symmetric=False)

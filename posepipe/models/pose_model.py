@@ -16,6 +16,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.model_file import StoredModel, read_model, write_model
 from posepipe.models.registry import model_path
+from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +40,7 @@ class PoseModel:
     joint_parameters: JointParameters  #: of mean shift, prior and refinement
     votes: tuple[LeafVotes, ...] = ()  #: one a tree, or none
     metadata: Mapping[str, Any] = field(default_factory=dict)  #: history and figures, plain data; read-only
+    segmentation: DepthForest | None = None  #: finds people in whole frames; None = planes and components alone do
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):
@@ -50,6 +52,8 @@ class PoseModel:
         if self.joint_parameters.method != "parts" and not self.votes:
             method = self.joint_parameters.method
             raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
+        if self.segmentation is not None and self.segmentation.body != SEGMENTS:
+            raise ValueError(f"a segmentation has the classes {', '.join(SEGMENTS.parts)}, not those of a body")
         object.__setattr__(self, "votes", tuple(self.votes))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
@@ -67,6 +71,10 @@ class PoseModel:
         """Make a classifier from the forest and its votes."""
         return VotingForest(self.forest, self.votes)
 
+    def person_segmentation(self) -> PersonSegmentation | None:
+        """Make the stage that finds people in whole frames; None for a model without one."""
+        return None if self.segmentation is None else PersonSegmentation(self.segmentation)
+
     def with_metadata(self, **fields: Any) -> PoseModel:
         """Return the model with some fields of its metadata added or replaced; None removes a field."""
         merged = {**self.metadata, **fields}
@@ -74,7 +82,9 @@ class PoseModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model file in one step."""
-        write_model(path, StoredModel(self.forest, self.joint_parameters, self.votes, dict(self.metadata)))
+        write_model(
+            path, StoredModel(self.forest, self.joint_parameters, self.votes, dict(self.metadata), self.segmentation)
+        )
 
     @classmethod
     def load(cls, model: str | Path) -> PoseModel:

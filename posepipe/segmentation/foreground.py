@@ -21,6 +21,7 @@ from posepipe.segmentation.connected_components import (
     measure_components,
 )
 from posepipe.segmentation.grid_cells import enlarged
+from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of
 from posepipe.stage import Stateless
 
@@ -68,6 +69,7 @@ class RoomForeground:
     """
 
     background: BackgroundModel | None = None
+    segmentation: PersonSegmentation | None = None  #: None = every surface in front of floor and walls is a candidate
 
     min_area_m2: float = 0.06  #: minimum surface of a candidate, seen face on
     limb_m2: float = 0.12  #: maximum surface of a component that is treated as a limb
@@ -82,6 +84,8 @@ class RoomForeground:
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
         planes = find_planes(depth_m, intrinsics)
         mask = before_planes(depth_m, intrinsics, planes)
+        if self.segmentation is not None:
+            mask &= self.segmentation.person_mask(depth_m, intrinsics)
         if self.background is not None:
             mask &= self.background.before(depth_m)
         labels, person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)

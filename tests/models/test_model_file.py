@@ -27,6 +27,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.model_file import VERSION, is_model_file
 from posepipe.models.pose_model import PoseModel
+from posepipe.segmentation.person_segmentation import SEGMENTS
 from tests.support import random_inputs
 from tests.support.toy_person import TOY
 
@@ -95,6 +96,24 @@ def test_trees_and_feature_tables_come_back(path):
         np.testing.assert_array_equal(again.first_child, tree.first_child)
         np.testing.assert_array_equal(again.threshold[inner], tree.threshold[inner])
         np.testing.assert_array_equal(table_again, table)
+
+
+def test_the_segmentation_comes_back(path):
+    assert PoseModel.load(path).segmentation is None
+    rng = np.random.default_rng(5)
+    tree, table = random_inputs.tree(rng, 3, 4, SEGMENTS.n_classes), random_inputs.offset_pairs(rng, 4)
+    replace(small_model(), segmentation=DepthForest([tree], [table], SEGMENTS)).save(path)
+    assert header_of(arrays_of(path))["sections"]["segmentation"] == {"version": 1}
+    loaded = PoseModel.load(path).segmentation
+    assert loaded is not None
+    assert loaded.body == SEGMENTS
+    np.testing.assert_array_equal(loaded.trees[0].feature, tree.feature)
+    np.testing.assert_array_equal(loaded.offsets[0], table)
+
+
+def test_a_segmentation_of_body_parts_is_refused():
+    with pytest.raises(ValueError, match="person, surroundings"):
+        replace(small_model(), segmentation=small_forest())
 
 
 def test_joint_parameters_come_back(tmp_path):

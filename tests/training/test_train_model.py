@@ -14,6 +14,7 @@ import pytest
 
 from apps.cli import main
 from posepipe.datasets.dataset import open_datasets
+from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 
 FRAMES = 24
@@ -166,3 +167,21 @@ def test_twenty_kills_grow_the_same_trees(tmp_path):
         process.wait()
     subprocess.run(broken, check=True)
     assert_same_model(tmp_path / "whole.npz", tmp_path / "killed.npz")
+
+
+def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
+    rooms = tmp_path / "rooms"
+    assert main(["synth", str(rooms), "--recipe", "rooms", "--frames", "6", "--workers", "1"]) == 0
+    out, (model, _) = tmp_path / "with segmentation.npz", trained
+    arguments = ["train", str(rooms), "--forest", str(model), "--only", "segmentation", "--out", str(out)]
+    assert main(arguments) == 0
+    before, after = PoseModel.load(model), PoseModel.load(out)
+    assert before.segmentation is None
+    assert after.person_segmentation() is not None
+    np.testing.assert_array_equal(after.forest.trees[0].feature, before.forest.trees[0].feature)
+    assert after.metadata["segmentation"]["frames"] == 6
+    card = out.with_suffix(".md").read_text()
+    assert "found by a segmentation forest" in card
+    assert "Recipe of the frames for the segmentation" in card
+    assert main(["train", str(rooms), "--only", "segmentation", "--out", str(out)]) == 1
+    assert "name it with --forest" in capsys.readouterr().err

@@ -1,0 +1,98 @@
+"""Person segmentation: a small forest says of every pixel of a whole frame whether it shows a person.
+
+Its probes see the room around a pixel, where those of the body-part forest see one candidate alone. It needs no planes
+and no connected components, and it knows furniture from training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.parts import PartClassifier, Stride
+from posepipe.stage import Stateless
+
+SEGMENTS = BodyDefinition("segments", ("person", "surroundings"), (), {})
+"""Classes of a segmentation forest; class 0 is not used."""
+GRID_PX = 140
+"""Focal length, pixels, of the image that is segmented; finer ones are subsampled. Half of that of 320x240."""
+STRIDE: Stride = (2, 2)
+"""Grid of that image whose pixels are classified."""
+WINDOW = 3
+"""Side, in classified pixels, of the window over which probabilities are averaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSegmentation(Stateless):
+    """Finds the pixels of people by a forest trained on whole frames."""
+
+    classifier: PartClassifier  #: its body is SEGMENTS
+    min_probability: float = 0.5  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
+
+    def person_mask(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
+        """Find the pixels of people.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres, 0 = no reading
+        intrinsics : Intrinsics
+
+        Returns
+        -------
+        bool (H, W), readings only
+        """
+        probability = self.person_probability(depth_m, intrinsics)
+        size = depth_m.shape[1], depth_m.shape[0]
+        whole = cv2.resize(probability, size, interpolation=cv2.INTER_LINEAR)
+        return (whole >= self.min_probability) & (depth_m > 0)
+
+    def person_probability(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
+        """Probability of a person on the grid of classified pixels.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres, 0 = no reading
+        intrinsics : Intrinsics
+
+        Returns
+        -------
+        float32 (R, C), mean over the WINDOW x WINDOW readings around; 0 where there is none
+        """
+        coarse_m, coarse = on_segmentation_grid(depth_m, intrinsics)
+        readings = coarse_m > 0
+        found = self.classifier.predict(coarse_m, readings, coarse, STRIDE)
+        shape = tuple(-(-size // step) for size, step in zip(coarse_m.shape, STRIDE, strict=True))
+        person, known = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        cell = tuple((found.pixels // STRIDE).T)
+        person[cell], known[cell] = found.values[:, SEGMENTS.part_code("person")], 1
+        sums = [
+            cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT)
+            for image in (person, known)
+        ]
+        return sums[0] / np.maximum(sums[1], 1)
+
+
+def on_segmentation_grid(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[np.ndarray, Intrinsics]:
+    """Subsample an image to a focal length of about GRID_PX.
+
+    Parameters
+    ----------
+    depth_m : (H, W), or another image of the frame
+    intrinsics : Intrinsics of the whole image
+
+    Returns
+    -------
+    contiguous image, and its Intrinsics
+    """
+    step = grid_step(intrinsics)
+    coarse = Intrinsics(intrinsics.fx / step, intrinsics.fy / step, intrinsics.cx / step, intrinsics.cy / step)
+    return np.ascontiguousarray(depth_m[::step, ::step]), coarse
+
+
+def grid_step(intrinsics: Intrinsics) -> int:
+    """Rows and columns of the image between those of the segmentation grid."""
+    return max(1, round(min(intrinsics.fx, intrinsics.fy) / GRID_PX))

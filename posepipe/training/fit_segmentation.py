@@ -1,0 +1,129 @@
+"""Trains the forest that segments people: on whole frames with two classes, person and surroundings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import overload
+
+import numpy as np
+
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.responses import OffsetRange
+from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
+from posepipe.learn.growing import GrowthRules
+from posepipe.models.pose_model import PoseModel
+from posepipe.models.provenance import source_revision
+from posepipe.segmentation.person_segmentation import SEGMENTS, on_segmentation_grid
+
+SEGMENTATION_PARAMETERS = ForestParameters(
+    trees=1,
+    pixels_per_person=400,
+    growth=GrowthRules(max_depth=17, candidates=300),
+    offsets=OffsetRange(shortest_m=0.03, longest_m=1.2, threshold_range_m=1.2),
+    symmetric=False,
+)
+"""A small tree with far probes: the room around a pixel tells more than its shape."""
+CUT_OUT = 10
+"""Every tenth frame is trained on with its surroundings removed, because recordings may be cut out."""
+_PERSON, _SURROUNDINGS = (SEGMENTS.part_code(name) for name in ("person", "surroundings"))
+
+
+def train_segmentation(
+    frames: Sequence[LabelledFrame],
+    parameters: ForestParameters = SEGMENTATION_PARAMETERS,
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    on_frame: Callable[[], object] = lambda: None,
+) -> DepthForest:
+    """Train a segmentation forest; see `posepipe.segmentation.person_segmentation.PersonSegmentation`.
+
+    Parameters
+    ----------
+    frames : labelled whole frames, with people and without
+    parameters : ForestParameters; ``pixels_per_person`` are the pixels a frame
+    on_level : called after every level
+    on_frame : called after every frame that is read
+
+    Returns
+    -------
+    DepthForest of the body `SEGMENTS`
+
+    Raises
+    ------
+    ValueError
+        When no frame shows surroundings.
+    """
+    segments = SegmentFrames(frames)
+    forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
+    if not segments.seen_surroundings:
+        raise ValueError("a segmentation needs whole frames, and these show people cut out; render rooms around them")
+    return forest
+
+
+def refit_segmentation(
+    model: PoseModel,
+    frames: FrameSequence,
+    command: str = "",
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    on_frame: Callable[[], object] = lambda: None,
+    parameters: ForestParameters = SEGMENTATION_PARAMETERS,
+) -> PoseModel:
+    """Train a segmentation for a model; parameters are those of `train_segmentation`, and the command for its metadata.
+
+    Returns
+    -------
+    PoseModel, without the figures measured with the earlier segmentation
+    """
+    about = {
+        "frames": len(frames),
+        "identity": frames.identity,
+        "recipes": frames.recipes,
+        "source_revision": source_revision(),
+        "command": command,
+        "parameters": asdict(parameters),
+    }
+    started = time.monotonic()
+    forest = train_segmentation(frames, parameters, on_level, on_frame)
+    about["seconds"] = round(time.monotonic() - started, 1)
+    return replace(model, segmentation=forest).with_metadata(figures=None, segmentation=about)
+
+
+class SegmentFrames(Sequence[LabelledFrame]):
+    """Labelled frames with the classes of `SEGMENTS`, on the segmentation grid; mirrored every other time.
+
+    Parameters
+    ----------
+    frames : labelled whole frames
+    """
+
+    def __init__(self, frames: Sequence[LabelledFrame]) -> None:
+        self._frames = frames
+        self.seen_surroundings = False
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    @overload
+    def __getitem__(self, index: int, /) -> LabelledFrame: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> SegmentFrames: ...
+    def __getitem__(self, index: int | slice, /) -> LabelledFrame | SegmentFrames:
+        """Read one frame; a slice is a view that reads nothing."""
+        if isinstance(index, slice):
+            return SegmentFrames(self._frames[index])
+        frame = self._frames[index]
+        person, _ = on_segmentation_grid(frame.people > 0, frame.depth.intrinsics)
+        depth_m, intrinsics = on_segmentation_grid(frame.depth.depth_m, frame.depth.intrinsics)
+        self.seen_surroundings |= bool((depth_m[~person] > 0).any())
+        if index % CUT_OUT == CUT_OUT - 1 and person.any():
+            depth_m = np.where(person, depth_m, np.float32(0))
+        if index % 2:
+            depth_m, person = (np.ascontiguousarray(image[:, ::-1]) for image in (depth_m, person))
+            intrinsics = replace(intrinsics, cx=depth_m.shape[1] - 1 - intrinsics.cx)
+        labels = np.where(person, _PERSON, _SURROUNDINGS).astype(np.uint8)
+        depth = DepthFrame(depth_m, intrinsics)
+        nobody = np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), bool)
+        return LabelledFrame(depth, labels, np.ones_like(labels), *nobody)

@@ -1,0 +1,95 @@
+"""Person segmentation: where it classifies, how it averages, and what follows for candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.parts import PartProbabilities
+from posepipe.segmentation.foreground import RoomForeground
+from posepipe.segmentation.person_segmentation import (
+    SEGMENTS,
+    STRIDE,
+    PersonSegmentation,
+    grid_step,
+    on_segmentation_grid,
+)
+from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.stage import Stateless
+from tests.support.rooms import CAMERA, SHAPE, empty_room, frame_of, with_box
+
+
+class NearIsPerson(Stateless):
+    """A classifier that calls every pixel nearer than ``limit_m`` a person."""
+
+    body = SEGMENTS
+
+    def __init__(self, limit_m: float = 3.0) -> None:
+        self.limit_m = limit_m
+        self.seen: list[tuple[tuple[int, int], Intrinsics]] = []
+
+    def predict(self, depth_m, mask, intrinsics, stride=(1, 1)):
+        self.seen.append((depth_m.shape, intrinsics))
+        pixels = pixels_of(mask, stride)
+        person = depth_m[tuple(pixels.T)] < self.limit_m
+        return PartProbabilities(pixels, np.stack([0 * person, person, ~person], axis=1).astype(np.float32), stride)
+
+
+@pytest.mark.parametrize(("focal", "step"), [(100, 1), (210, 2), (285, 2), (525, 4), (1050, 8)])
+def test_finer_cameras_are_subsampled_more(focal, step):
+    assert grid_step(Intrinsics(focal, focal, 0, 0)) == step
+
+
+def test_a_point_stays_where_it_is_on_the_grid():
+    depth_m = np.arange(240 * 320, dtype=np.float32).reshape(SHAPE)
+    coarse_m, coarse = on_segmentation_grid(depth_m, CAMERA)
+    assert coarse_m[30, 50] == depth_m[60, 100]
+    point = CAMERA.deproject_pixels(np.array([60]), np.array([100]), np.array([2.0]))
+    np.testing.assert_allclose(coarse.deproject_pixels(np.array([30]), np.array([50]), np.array([2.0])), point)
+
+
+def test_a_mask_holds_readings_alone():
+    depth_m = with_box(empty_room(), (0, 0.2, 2.0), (0.5, 1.6))
+    depth_m[100:104, 150:160] = 0
+    found = PersonSegmentation(NearIsPerson(2.5)).person_mask(depth_m, CAMERA)
+    assert found.dtype == bool
+    assert not found[depth_m == 0].any()
+    inside = depth_m == 2.0
+    assert found[inside].mean() > 0.9  # a border of half a cell is shared
+    far = (depth_m > 3.0) & ~_grown(inside, 8)
+    assert not found[far].any()
+
+
+def _grown(mask: np.ndarray, pixels: int) -> np.ndarray:
+    rows, cols = np.nonzero(mask)
+    grown = np.zeros_like(mask)
+    grown[max(0, rows.min() - pixels) : rows.max() + pixels, max(0, cols.min() - pixels) : cols.max() + pixels] = True
+    return grown
+
+
+def test_a_single_wrong_pixel_is_outvoted_by_its_neighbours():
+    depth_m = np.full(SHAPE, 4.0, np.float32)
+    depth_m[::2, ::2][60:61, 80:81] = 1.0
+    assert not PersonSegmentation(NearIsPerson()).person_mask(depth_m, CAMERA).any()
+
+
+def test_an_image_without_readings_shows_no_person():
+    assert not PersonSegmentation(NearIsPerson()).person_mask(np.zeros(SHAPE, np.float32), CAMERA).any()
+
+
+def test_every_second_pixel_of_the_grid_is_classified():
+    classifier = NearIsPerson()
+    probability = PersonSegmentation(classifier).person_probability(empty_room(), CAMERA)
+    assert classifier.seen == [((120, 160), Intrinsics(142.5, 142.5, 79.75, 59.75))]
+    assert probability.shape == (120 // STRIDE[0], 160 // STRIDE[1])
+
+
+def test_candidates_are_what_the_segmentation_calls_people():
+    depth_m = with_box(empty_room(), (-0.8, 0.4, 2.0), (0.5, 1.4))
+    depth_m = with_box(depth_m, (0.8, 0.4, 2.6), (0.5, 1.4))
+    both = RoomForeground().update(frame_of(depth_m))
+    nearer = RoomForeground(segmentation=PersonSegmentation(NearIsPerson(2.3))).update(frame_of(depth_m))
+    assert both.labels.max() == 2
+    assert nearer.labels.max() == 1
+    assert (depth_m[nearer.labels == 1] == 2.0).all()
