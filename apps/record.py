@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import positive, recording_file, seconds
-from apps.terminal.interrupts import delayed_interrupt
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 from posepipe.errors import PosepipeError
+from posepipe.io.interrupts import delayed_interrupt
 
 if TYPE_CHECKING:
     from posepipe.frames import DepthFrame
@@ -72,22 +71,24 @@ def _refuse_to_replace(args: argparse.Namespace) -> None:
 class _Recorder:
     """Recording that begins with its first frame: a camera that gives none replaces no older recording.
 
-    The file always ends with a whole frame. Ctrl-C waits for the frame that is being written, and a frame that does
-    not fit on the disk is cut off again.
+    Ctrl-C waits for the frame that is being written; the frame is counted.
     """
 
     def __init__(self, path: Path, source: FrameSource, metadata: dict[str, str]) -> None:
         self._path, self._source, self._metadata = path, source, metadata
         self._writer: RecordingWriter | None = None
         self._first_s = self._last_s = 0.0
-        self._cut = False
         self.frames = 0
-        self.safe_bytes = 0  #: size of the file up to its last whole frame
 
     @property
     def dropped(self) -> int:
         """Frames that the camera took and that were lost before they came here."""
         return getattr(self._source, "dropped", 0)  # a file drops none
+
+    @property
+    def safe_bytes(self) -> int:
+        """Size of the file up to its last whole frame."""
+        return 0 if self._writer is None else self._writer.size
 
     def first_s(self, frame: DepthFrame) -> float:
         """Return the time of the recording's first frame; this one's if there is none yet."""
@@ -98,12 +99,7 @@ class _Recorder:
         with delayed_interrupt():
             if self._writer is None:
                 self._writer = self._begin(frame)
-            try:
-                self._writer.write(frame)
-            except PosepipeError:
-                self._cut = True
-                raise
-            self.safe_bytes = self._path.stat().st_size
+            self._writer.write(frame)
             self._first_s, self._last_s = self.first_s(frame), frame.timestamp_s
             self.frames += 1
 
@@ -120,19 +116,8 @@ class _Recorder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._writer is None:
-            return
-        with delayed_interrupt():
-            try:
-                self._writer.close()
-            except PosepipeError:
-                if not self._cut:
-                    self._cut = True
-                    raise
-            finally:
-                if self._cut:  # part of a frame or of the index may be there, and more after it
-                    os.truncate(self._path, self.safe_bytes)
-                self.safe_bytes = self._path.stat().st_size
+        if self._writer is not None:
+            self._writer.close()
 
     def __str__(self) -> str:
         if not self.frames:

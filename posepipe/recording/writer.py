@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
+from typing import IO, cast
 
 import numpy as np
 from mcap.writer import CompressionType, Writer
@@ -13,6 +15,8 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors
+from posepipe.io.growing_file import GrowingFile
+from posepipe.io.interrupts import delayed_interrupt
 from posepipe.recording.containers.mcap_file import HEADER_METADATA
 from posepipe.recording.ros import messages as ros
 
@@ -30,12 +34,13 @@ _DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
 class RecordingWriter:
     """One camera's frames in one MCAP file; a context manager.
 
-    Every frame is a flushed chunk of its own: a killed writer loses at most one frame. Equal frames give equal bytes,
-    because no clock is read.
+    Every frame is a flushed chunk of its own: a killed writer loses at most one frame. The file appears with its first
+    frame, and a frame that finds no room on the disk is cut off again. Equal frames give equal bytes, because no clock
+    is read.
 
     Parameters
     ----------
-    path : the file, replaced if it exists; its folder is created
+    path : the file, replaced at the first frame if it exists; its folder is created
     intrinsics, height, width : of every frame
     body : body definition of a labelled recording, of LabelledFrame; None = unlabelled
     metadata : free text about the origin of the frames, such as sensor and seed
@@ -70,8 +75,10 @@ class RecordingWriter:
         self._start_time_ns = start_time_ns
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("wb")
-            self._mcap = Writer(self._file, chunk_size=_UNLIMITED_CHUNK_BYTES, compression=CompressionType.ZSTD)
+            self._file = GrowingFile(self.path)
+            self._mcap = Writer(
+                cast(IO[bytes], self._file), chunk_size=_UNLIMITED_CHUNK_BYTES, compression=CompressionType.ZSTD
+            )
             self._mcap.start(profile="ros2", library="posepipe")
             self._write_head(metadata or {})
         self._channels = self._register_channels(further_topics or {})
@@ -96,6 +103,11 @@ class RecordingWriter:
             topic: self._mcap.register_channel(topic, "cdr", schemas[kind], {"offered_qos_profiles": ""})
             for topic, kind in topics.items()
         }
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk: all whole frames, and after `close` the index."""
+        return self._file.size
 
     def stamp_ns(self, frame: DepthFrame) -> int:
         """Time of a frame and of all its messages, nanoseconds."""
@@ -123,7 +135,7 @@ class RecordingWriter:
         if stamp_ns < 0:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
         height, width = self._shape
-        with disk_errors(self.path):
+        with delayed_interrupt(), disk_errors(self.path):
             info = ros.encode_camera_info(self.intrinsics, height, width, stamp_ns, FRAME_ID)
             self._add(ros.CAMERA_INFO_TOPIC, stamp_ns, info)
             if truth is not None:
@@ -133,7 +145,7 @@ class RecordingWriter:
             pixels, encoding = ros.depth_pixels(depth.depth_m)
             self._add(ros.DEPTH_TOPIC, stamp_ns, ros.encode_image(pixels, encoding, stamp_ns, FRAME_ID))
             self._mcap.flush()
-        self.frame_count += 1
+            self.frame_count += 1
 
     def _add_truth(self, truth: LabelledFrame, stamp_ns: int) -> None:
         assert self.body is not None
@@ -179,11 +191,13 @@ class RecordingWriter:
             raise ValueError(f"people: ids up to {truth.people.max()} but joints of {people} people (at most 255)")
 
     def close(self) -> None:
-        """Write the index and close. A recording without this step can still be read."""
+        """Write the index and close. A recording without this step can still be read; one without frames is no file."""
         if self._file.closed:
             return
-        with disk_errors(self.path), self._file:
-            self._mcap.finish()
+        with delayed_interrupt(), disk_errors(self.path), closing(self._file):
+            if self.frame_count and not self._file.failed:
+                self._mcap.finish()
+                self._file.flush()
 
     def __enter__(self) -> RecordingWriter:
         return self

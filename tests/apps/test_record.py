@@ -20,9 +20,9 @@ import pytest
 
 from apps import record
 from apps.cli import main
-from apps.terminal.interrupts import delayed_interrupt
-from posepipe.errors import PosepipeError
-from posepipe.recording import RecordingReader, RecordingWriter
+from posepipe.io.growing_file import GrowingFile
+from posepipe.io.interrupts import delayed_interrupt
+from posepipe.recording import RecordingReader
 from posepipe.sources import open_source
 from tests.support.recordings.depth_senders import (
     INTRINSICS,
@@ -299,25 +299,27 @@ def test_a_full_disk_is_one_line_and_keeps_the_frames_before_it(pipe, tmp_path):
     assert count >= 5
 
 
-@pytest.mark.parametrize("failing", ["write", "close"])
-def test_a_failed_write_leaves_no_part_of_a_frame(stream, tmp_path, monkeypatch, failing):
+@pytest.mark.parametrize("frames", [0, 8, 20])
+def test_a_failed_write_leaves_no_part_of_a_frame(stream, tmp_path, monkeypatch, frames):
     """A failed write leaves a part of it behind, and what is written after it would make that unreadable."""
     file = tmp_path / "full.mcap"
-    real = getattr(RecordingWriter, failing)
+    real, parts = GrowingFile._append, []
 
-    def fail_at_the_end(writer, *arguments):
-        if failing == "close" or writer.frame_count == 8:
-            writer._file.write(b"\x06" + (5000).to_bytes(8, "little") + bytes(300))  # a chunk that is cut
-            writer._file.flush()
-            if failing == "close":
-                real(writer)
-            raise PosepipeError(f"{file}: No space left on device")
-        return real(writer, *arguments)
+    def fail_at_the_end(growing, part):
+        if len(parts) == frames:  # the part after the frames: another frame, or the index
+            real(growing, part[:300])
+            raise OSError(28, "No space left on device")
+        parts.append(part)
+        real(growing, part)
 
-    monkeypatch.setattr(RecordingWriter, failing, fail_at_the_end)
+    monkeypatch.setattr(GrowingFile, "_append", fail_at_the_end)
     assert main(["record", f"camera:pipe:{stream}", str(file)]) == 1
+    if frames == 0:
+        assert not list(tmp_path.glob("full*"))
+        return
+    assert file.stat().st_size == sum(map(len, parts))
     with RecordingReader(file) as reader:
-        assert frames_are_those_that_were_sent(list(reader), (24, 32)) == (8 if failing == "write" else 20)
+        assert frames_are_those_that_were_sent(list(reader), (24, 32)) == frames
 
 
 def test_a_folder_that_does_not_exist_is_made(stream, tmp_path, capsys):

@@ -205,9 +205,16 @@ def test_random_bytes_after_the_magic_are_a_format_error(tmp_path):
             RecordingReader(path)
 
 
-def test_a_recording_without_frames_is_a_format_error(tmp_path):
+def test_a_recording_without_frames_is_no_file(tmp_path):
+    record(tmp_path / "a.mcap", [])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_recording_of_no_complete_frame_is_a_format_error(tmp_path):
+    whole = record(tmp_path / "a.mcap", [depth_frame(0)]).read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(whole[:800])
     with pytest.raises(FormatError, match="no complete frame"):
-        RecordingReader(record(tmp_path / "a.mcap", []))
+        RecordingReader(tmp_path / "cut.mcap")
 
 
 def test_the_reader_of_mcap_finds_all_topics_and_depth(tmp_path):

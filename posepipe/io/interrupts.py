@@ -1,0 +1,39 @@
+"""Ctrl-C and SIGTERM that wait until a step that must be whole is done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Signals by which users, services and containers ask a program to end."""
+
+
+@contextmanager
+def delayed_interrupt() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the context is left, so that they do not strike in the middle of a write."""
+    if threading.current_thread() is not threading.main_thread():  # no other thread handles signals
+        yield
+        return
+    waiting: list[tuple[int, FrameType | None]] = []
+    before = {number: handler for number in STOP_SIGNALS if (handler := signal.getsignal(number)) is not None}
+    try:
+        for number in before:
+            signal.signal(number, lambda number, frame: waiting.append((number, frame)))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if waiting:
+        _handle(*waiting[-1])
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    handler = signal.getsignal(number)
+    if callable(handler):
+        handler(number, frame)
+    else:  # the system's answer: ignore it, or end the process
+        signal.raise_signal(number)
