@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 
 class PosepipeError(Exception):
     """Base of all errors that the command line prints as one line instead of a traceback."""
+
+    def __reduce__(self) -> tuple[Callable[..., PosepipeError], tuple[object, ...]]:
+        return _restored, (type(self), *self.args)  # a subclass takes other arguments than the line that it makes
 
 
 class FormatError(PosepipeError):
@@ -35,3 +39,10 @@ class SourceError(PosepipeError):
 
     def __init__(self, source: str | Path, problem: str) -> None:
         super().__init__(f"{source}: {problem}")
+
+
+def _restored(kind: type[PosepipeError], *args: object) -> PosepipeError:
+    """Make an error of its line: it came from another process."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error

@@ -1,21 +1,16 @@
 """Write a dataset: recordings rendered by a pool of workers, resumed where an earlier run stopped, and a manifest.
 
 A dataset is written in recordings of RECORDING_FRAMES frames, or of one sequence. Each recording is complete or absent.
-Any number of workers therefore writes the same bytes, and an interrupted run can be resumed.
+Any number of workers therefore writes the same bytes, and an interrupted run can be resumed: a recording that was being
+rendered is dropped and rendered again.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +24,7 @@ from posepipe.models.provenance import source_revision
 from posepipe.recording import RecordingWriter
 from synth.recipe import Recipe, flat_fields
 from synth.renderer import Renderer
+from synth.worker_pool import WorkerDiedError, WorkerPool
 
 RECORDING_FRAMES = 250
 
@@ -87,9 +83,13 @@ def write_dataset(
         write_manifest(folder, renderer.subjects.body, recipe_data, entries, source_revision=source_revision())
 
     record_progress()
-    for entry in _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames):
-        done[entry.file] = entry
-        record_progress()
+    try:
+        for entry in _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames):
+            done[entry.file] = entry
+            record_progress()
+    finally:
+        for job in jobs:  # what a stopped worker had begun
+            _partial(job).unlink(missing_ok=True)
 
 
 def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
@@ -109,7 +109,8 @@ def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
     Recipes are compared field by field, whatever version wrote the manifest. A field that it lacks has its default.
     """
     if not (folder / MANIFEST_NAME).exists():
-        strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("frames-", "."))]
+        ours = ("frames-", MANIFEST_NAME, ".")  # a killed writer leaves parts of recordings and of the manifest
+        strangers = [path.name for path in folder.iterdir() if not path.name.startswith(ours)]
         if strangers:
             raise PosepipeError(f"{folder} holds {strangers[0]}, which is no part of a dataset; give an empty folder")
         return
@@ -152,69 +153,28 @@ def _render_all(
         for job in jobs:
             yield _render_recording(renderer, job, on_frames)
         return
-    context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
-    counter = context.Value("q", 0)
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (renderer, counter))
-    reported = 0
     try:
-        with _interrupts_held():
-            pending = {pool.submit(_work, job) for job in jobs}  # starts the workers
-        while pending:
-            finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            on_frames(counter.value - reported)
-            reported = counter.value
-            for future in finished:
-                yield future.result()
-    except BrokenProcessPool:
+        with WorkerPool(_RecordingWork(renderer), min(workers, len(jobs))) as pool:
+            yield from pool.run(jobs, on_frames)
+    except WorkerDiedError:
         raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers and resume") from None
-    finally:
-        pool.shutdown(cancel_futures=True)  # recordings that are being rendered are finished and kept
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block, and keep it from processes that start in it, while they import."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@dataclass(slots=True)
-class _Worker:
-    """What a worker process keeps for all its recordings."""
+@dataclass(frozen=True, slots=True)
+class _RecordingWork:
+    """What a worker process does: render recordings in one thread; the other cores have workers of their own."""
 
     renderer: Renderer
-    counter: Synchronized
 
-    def count(self, frames: int) -> None:
-        with self.counter.get_lock():
-            self.counter.value += frames
-
-
-_worker: _Worker | None = None  # set once in every worker process
-
-
-def _start_worker(renderer: Renderer, counter: Synchronized) -> None:
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
-    threadpool_limits(1)  # the other cores have workers of their own
-    numba.set_num_threads(1)
-    _worker = _Worker(renderer, counter)
-
-
-def _work(job: _Job) -> RecordingEntry:
-    assert _worker is not None
-    return _render_recording(_worker.renderer, job, _worker.count)
+    def __call__(self, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
+        numba.set_num_threads(1)
+        with threadpool_limits(1):
+            return _render_recording(self.renderer, job, on_frames)
 
 
 def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
     sensor = renderer.recipe.sensor
-    partial = job.path.with_name(job.path.name + ".partial")
+    partial = _partial(job)
     with RecordingWriter(
         partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.subjects.body
     ) as writer:
@@ -224,3 +184,8 @@ def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], 
     with disk_errors(job.path):
         os.replace(partial, job.path)
     return RecordingEntry.describe(job.path, job.scenario)
+
+
+def _partial(job: _Job) -> Path:
+    """Path of a recording while it is rendered."""
+    return job.path.with_name(job.path.name + ".partial")

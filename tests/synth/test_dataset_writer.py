@@ -104,20 +104,6 @@ def test_ctrl_c_while_workers_start_is_for_the_parent_alone(tmp_path, short_reco
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows holds no signals back")
-def test_ctrl_c_waits_until_workers_are_started():
-    started = []
-
-    def start():
-        with dataset_writer._interrupts_held():
-            signal.raise_signal(signal.SIGINT)
-            started.append("worker")
-
-    with pytest.raises(KeyboardInterrupt):
-        start()
-    assert started == ["worker"]
-
-
 SEQUENCES = recipe_of(frames=9, seed=5, poses="all", sequence_frames=3)
 
 
