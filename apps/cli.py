@@ -14,15 +14,13 @@ from pathlib import Path
 from types import ModuleType
 
 from apps.options.parser import CommandParser
-from apps.terminal.interrupts import was_interrupted, watch_for_interrupt
+from apps.terminal.interrupts import INTERRUPTED, say_stopped, was_interrupted, watch_for_interrupt
 from apps.terminal.plain_text import plain_line, show, show_beside_bars
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
 COMMANDS = ("demo", "run", "record", "convert", "view", "info", "synth", "train", "evaluate", "bench")
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
-INTERRUPTED = 128 + 2
-"""Exit code after Ctrl-C, as shells show it."""
 CLOSED_PIPE = 128 + 13
 """Exit code when the reader of our output has left, as shells show a program that SIGPIPE ended."""
 
@@ -63,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C, 141 when the reader of the output left.
+        Exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C or SIGTERM, 141 when the reader of the output
+        left.
     """
     try:
         status = _run(arguments)
@@ -97,8 +96,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     args = build_parser().parse_args(arguments)
     args.typed = as_typed(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="posepipe: %(message)s", level=logging.INFO, handlers=[_BesideBars()])
-    watch_for_interrupt()
     warnings.showwarning = lambda message, *rest: show_beside_bars(f"posepipe: warning: {message}")
+    with watch_for_interrupt():
+        return _run_command(args)
+
+
+def _run_command(args: argparse.Namespace) -> int:
     try:
         command_module(args.command).run(args)
     except (KeyboardInterrupt, Exception) as error:
@@ -114,7 +117,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _stopped() -> int:
-    show("posepipe: stopped; what was finished is kept", sys.stderr)
+    say_stopped()
     return INTERRUPTED
 
 
@@ -134,4 +137,6 @@ def _one_line(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from posepipe.__main__ import main as launch
+
+    sys.exit(launch())

@@ -1,5 +1,8 @@
 """Launcher of the command ``posepipe``: it starts the commands that were installed beside this library.
 
+Ctrl-C and SIGTERM end the process with one line from the first moment to the last. While a command runs, it closes its
+files first.
+
 The packages ``apps`` and ``synth`` have common names. A folder on PYTHONPATH, or the current folder, may hold others
 of the same name. The launcher therefore moves such folders behind its own in ``sys.path``; worker processes inherit
 the order. It is the only module of the library that imports ``apps``.
@@ -19,9 +22,15 @@ SHARED_NAMES = ("apps", "synth")
 def main() -> int:
     """Run the command line of this process, and return the exit code."""
     sys.path[:] = path_with_own_packages_first(sys.path, OWN_FOLDER)
+    from apps.terminal.interrupts import INTERRUPTED, leave, leave_at_signals
+
+    leave_at_signals()
     from apps.cli import main as run_command
 
-    return run_command()
+    status = run_command()
+    if status == INTERRUPTED:
+        leave()
+    return status
 
 
 def path_with_own_packages_first(path: Sequence[str], own_folder: Path) -> list[str]:

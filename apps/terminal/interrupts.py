@@ -1,30 +1,77 @@
-"""Ctrl-C that is never lost, and that waits where it must."""
+"""Ctrl-C and SIGTERM: one line, exit code 130, and an end within seconds whatever the command is doing.
+
+A signal raises KeyboardInterrupt, and commands close what they write. A compiler or a callback may swallow that
+exception, and a long call into a library delays it. A thread therefore ends the process when the command has not ended
+by itself. Nothing finished is lost: results and recordings are flushed frame by frame.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
+import socket
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
+
+from posepipe.io.interrupts import STOP_SIGNALS
+
+INTERRUPTED = 128 + 2
+"""Exit code after Ctrl-C, as shells show it, and after SIGTERM."""
+STOPPED = "posepipe: stopped; what was finished is kept"
+MAX_UNWINDING_S = 3.0
+"""Time that a command has to end by itself, seconds."""
 
 _interrupted = False
+_line = threading.Lock()  # held once `STOPPED` is printed, or about to be
 
 
-def watch_for_interrupt() -> None:
-    """Remember Ctrl-C besides raising KeyboardInterrupt, because a compiling kernel swallows the exception.
+@contextmanager
+def watch_for_interrupt() -> Iterator[None]:
+    """Raise KeyboardInterrupt at Ctrl-C and SIGTERM, once, and end the process if that takes too long.
 
-    SIGTERM, by which services and containers ask a program to end, counts as Ctrl-C.
+    Further signals are ignored, so that they do not disturb what is being closed. Outside the main thread this does
+    nothing, because no other thread handles signals.
     """
-    global _interrupted
-    _interrupted = False
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, _interrupt)
+    global _interrupted, _line
+    _interrupted, _line = False, threading.Lock()
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    hooks = sys.unraisablehook, threading.excepthook
+    handlers = {number: signal.signal(number, _interrupt) for number in STOP_SIGNALS}
+    try:
+        with _deadline_after_signals():
+            yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        sys.unraisablehook, threading.excepthook = hooks
+
+
+def leave_at_signals() -> None:
+    """Let Ctrl-C and SIGTERM end the process at once, where no command is running and nothing is open.
+
+    While Python ends they are ignored: it could not handle them any more.
+    """
+    for number in STOP_SIGNALS:
+        signal.signal(number, _leave)
+        atexit.register(signal.signal, number, signal.SIG_IGN)
+
+
+def leave() -> NoReturn:
+    """End this process as stopped, without waiting for threads that still run."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(INTERRUPTED)
 
 
 def was_interrupted() -> bool:
-    """Return whether Ctrl-C was pressed since `watch_for_interrupt`."""
+    """Return whether a signal came since `watch_for_interrupt`."""
     return _interrupted
 
 
@@ -34,23 +81,65 @@ def stop_if_interrupted() -> None:
         raise KeyboardInterrupt
 
 
-@contextmanager
-def delayed_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait until the context is left, so that it does not strike in the middle of a write."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: pressed.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if pressed and callable(handler):
-        handler(*pressed[-1])
+def say_stopped() -> None:
+    """Print on standard error that the command was stopped, once."""
+    from apps.terminal.plain_text import show  # imported late: `leave_at_signals` has no time to lose
+
+    if _line.acquire(blocking=False):
+        show(STOPPED, sys.stderr)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupted
-    _interrupted = True
-    raise KeyboardInterrupt
+    if not _interrupted:
+        _interrupted = True
+        sys.unraisablehook = lambda details: None  # what fails now fails because it was stopped
+        threading.excepthook = lambda details: None
+        raise KeyboardInterrupt
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    if _line.acquire(blocking=False):
+        os.write(2, f"{STOPPED}\n".encode())  # sys.stderr may be in the middle of a line
+    os._exit(INTERRUPTED)
+
+
+@contextmanager
+def _deadline_after_signals() -> Iterator[None]:
+    """End the process when the context is still open `MAX_UNWINDING_S` after a signal.
+
+    A thread waits for the signal itself, not for its handler: the main thread may be busy in a library.
+    """
+    told, telling = socket.socketpair()  # Windows takes no pipe here
+    telling.setblocking(False)
+    done = threading.Event()
+
+    def wait_for_signal() -> None:
+        while (number := told.recv(1)) and number[0] not in STOP_SIGNALS:
+            pass
+        if number and not done.wait(MAX_UNWINDING_S):
+            _end_process()
+
+    before = signal.set_wakeup_fd(telling.fileno(), warn_on_full_buffer=False)
+    thread = threading.Thread(target=wait_for_signal, name="posepipe-deadline", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        done.set()
+        telling.close()
+        thread.join()
+        told.close()
+
+
+def _end_process() -> NoReturn:
+    """End this process and those that it started, without waiting for anything."""
+    from apps.terminal.plain_text import shows_bar
+
+    if (processes := sys.modules.get("multiprocessing")) is not None:
+        for child in processes.active_children():
+            child.kill()
+    if shows_bar():
+        os.write(2, b"\n")
+    _leave(signal.SIGINT, None)

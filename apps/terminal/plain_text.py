@@ -36,3 +36,8 @@ def show(text: object = "", file: TextIO | None = None, flush: bool = False) -> 
 def show_beside_bars(text: str) -> None:
     """Print `plain` text as one line on standard error, without disturbing a progress bar."""
     tqdm.write(plain_line(text), sys.stderr)
+
+
+def shows_bar() -> bool:
+    """Return whether a progress bar is open; the cursor then stands behind it."""
+    return bool(getattr(tqdm, "_instances", None))
