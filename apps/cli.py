@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from apps.options.parser import CommandParser
-from apps.terminal.interrupts import INTERRUPTED, say_stopped, was_interrupted, watch_for_interrupt
+from apps.terminal.interrupts import INTERRUPTED, leave_at_signals, say_stopped, was_interrupted, watch_for_interrupt
 from apps.terminal.plain_text import plain_line, show, show_beside_bars
 from posepipe import __version__
 from posepipe.errors import PosepipeError
@@ -137,6 +137,5 @@ def _one_line(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    from posepipe.__main__ import main as launch
-
-    sys.exit(launch())
+    leave_at_signals()
+    sys.exit(main())

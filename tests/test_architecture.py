@@ -93,7 +93,8 @@ MAY_IMPORT = {
     "synth.labelled_frame": "body frames synth.render synth.scene synth.sensors",
     "synth.sequences": "frames synth.labelled_frame synth.motion synth.recipe synth.scene",
     "synth.renderer": "errors frames synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
-    "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer",
+    "synth.worker_pool": "io",
+    "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body errors frames recording synth.body synth.labelled_frame synth.motion.mocap synth.motion.poses"
     " synth.recipe synth.scene synth.sensors",
 }

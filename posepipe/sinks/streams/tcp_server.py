@@ -19,8 +19,13 @@ BACKLOG_BYTES = 1 << 20
 CLOSE_TIMEOUT_S = 1.0
 """Total time to send remaining lines when the server closes, seconds."""
 
-_READ_BYTES = 1 << 16
-_MAX_READS = 8  # a client that sends without end must not block the server
+READS_PER_LINE = 8
+"""Maximum number of pieces of input, of all clients together, that are read and ignored with each line."""
+
+_READ_BYTES = 1 << 16  # of a piece; also what the system keeps of a client's input
+
+
+_ignored = bytearray(_READ_BYTES)
 
 
 class _Client:
@@ -61,16 +66,18 @@ class _Client:
             if rest:
                 self._unsent.appendleft(rest)
 
-    def discard_input(self) -> None:
-        """Read and ignore what the client sends: closing with unread input would reset the connection."""
-        with suppress(OSError):
-            for _ in range(_MAX_READS):
-                if not self.connection.recv(_READ_BYTES):
-                    return
+    def discard_input(self) -> bool:
+        """Read and ignore one piece of what the client sent; returns whether there was any."""
+        try:
+            return bool(self.connection.recv_into(_ignored))
+        except OSError:
+            return False
 
     def close(self) -> None:
-        """Close the connection in order."""
-        self.discard_input()
+        """Close the connection in order: unread input would reset it."""
+        for _ in range(READS_PER_LINE):
+            if not self.discard_input():
+                break
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
         self.connection.close()
@@ -93,10 +100,11 @@ class LineServer:
     def __init__(self, family: int, address: tuple, greeting: bytes) -> None:
         self.dropped = 0  #: lines that were not sent because a client was behind
         self._greeting = greeting
-        self._clients: list[_Client] = []
+        self._clients: deque[_Client] = deque()
         self._listener = socket.socket(family, socket.SOCK_STREAM)
         try:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _READ_BYTES)  # its connections inherit it
             self._listener.bind(address)
             self._listener.listen(MAX_CLIENTS)
             self._listener.setblocking(False)
@@ -120,6 +128,7 @@ class LineServer:
         for client in list(self._clients):
             client.put(line)
             self._serve(client)
+        self._discard_input()
 
     def _accept(self) -> None:
         with suppress(OSError):  # BlockingIOError: no more connections; others: closed before they were accepted
@@ -132,8 +141,20 @@ class LineServer:
                 client.put(self._greeting)
                 self._clients.append(client)
 
+    def _discard_input(self) -> None:
+        """Read a little of what clients send, in turn: a client with unread input would be reset at the end.
+
+        The work is bounded for all clients together, however much they send. The rest waits at its sender.
+        """
+        reads = idle = 0
+        while reads < READS_PER_LINE and idle < len(self._clients):
+            client = self._clients[0]
+            self._clients.rotate(-1)
+            has_sent = client.discard_input()
+            reads += has_sent
+            idle = 0 if has_sent else idle + 1
+
     def _serve(self, client: _Client) -> None:
-        client.discard_input()
         try:
             client.send()
         except OSError:
@@ -156,6 +177,7 @@ class LineServer:
             time.sleep(0.005)
             for client in list(self._clients):
                 self._serve(client)
+            self._discard_input()
         for client in list(self._clients):
             self._remove(client)
         self._listener.close()

@@ -6,6 +6,7 @@ import json
 import socket
 import struct
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from posepipe.sinks.files.json_lines import ResultRow, ResultsHeader
 from posepipe.sinks.streams.osc import osc_message, osc_packets
 from posepipe.sinks.streams.stream_address import SCHEMES, StreamAddress
 from posepipe.sinks.streams.stream_formats import STREAM_SINKS, open_stream
-from posepipe.sinks.streams.tcp_server import BACKLOG_BYTES, MAX_CLIENTS
+from posepipe.sinks.streams.tcp_server import BACKLOG_BYTES, MAX_CLIENTS, READS_PER_LINE, _Client
 from posepipe.sinks.streams.udp import MAX_DATAGRAM_BYTES, line_packets
 from tests.reference.sinks.osc import read_packet
 from tests.support.found_people import FLOOR, result, standing_m, track, track_of
@@ -242,6 +243,33 @@ def test_half_closed_and_talking_clients_receive_every_line(tmp_path):
     assert loud_lines.readlines() == wanted
     quiet.close()
     loud.close()
+
+
+def test_clients_that_talk_without_end_cost_a_bounded_number_of_reads(monkeypatch):
+    read, real = [], _Client.discard_input
+
+    def counted(client):
+        if had_input := real(client):
+            read.append(client.name)
+        return had_input
+
+    monkeypatch.setattr(_Client, "discard_input", counted)
+    with tcp_stream() as sink:
+        clients = [connected(sink) for _ in range(12)]
+        sink.write(result(0))
+        for talking, _ in clients:
+            talking.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    talking.send(bytes(1 << 20))
+        for i in range(1, 4):
+            read.clear()
+            sink.write(result(i))
+            assert 0 < len(read) <= READS_PER_LINE
+            assert len(set(read)) == len(read), "each in its turn"
+        for talking, lines in clients:
+            lines.close()
+            talking.close()
 
 
 def test_a_slow_client_loses_whole_lines_and_delays_nobody(caplog, monkeypatch):
