@@ -88,8 +88,8 @@ def write_dataset(
             done[entry.file] = entry
             record_progress()
     finally:
-        for job in jobs:  # what a stopped worker had begun
-            _partial(job).unlink(missing_ok=True)
+        for begun in folder.glob("frames-*.partial"):  # by a worker that was stopped
+            begun.unlink(missing_ok=True)
 
 
 def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
@@ -174,7 +174,7 @@ class _RecordingWork:
 
 def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], None]) -> RecordingEntry:
     sensor = renderer.recipe.sensor
-    partial = _partial(job)
+    partial = job.path.with_name(job.path.name + ".partial")
     with RecordingWriter(
         partial, sensor.intrinsics, sensor.height, sensor.width, body=renderer.subjects.body
     ) as writer:
@@ -184,8 +184,3 @@ def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], 
     with disk_errors(job.path):
         os.replace(partial, job.path)
     return RecordingEntry.describe(job.path, job.scenario)
-
-
-def _partial(job: _Job) -> Path:
-    """Path of a recording while it is rendered."""
-    return job.path.with_name(job.path.name + ".partial")
