@@ -38,7 +38,7 @@ def feed(pipe: Path) -> None:
         with open(pipe, "wb", buffering=0) as stream:
             stream.write(json.dumps(header).encode() + b"\n")
             for i, frame in enumerate(cycle(frames)):
-                stream.write(struct.pack("<Q", i * 33_333_333) + frame)
+                stream.write(struct.pack("<Q", (i + 1) * 33_333_333) + frame)
     except BrokenPipeError:
         pass
 
