@@ -27,6 +27,8 @@ class Mesh:
     triangles: np.ndarray  #: int32 (T, 3)
     labels: np.ndarray  #: uint8 (T,), part codes, HELD or BACKGROUND
     n_closed: int = 0  #: number of triangles at the beginning that make a closed surface, see `render_depth`
+    materials: np.ndarray | None = None  #: uint8 (T,), class of each surface; None = unknown, as 0 is
+    two_sided: bool = False  #: whether triangles have either winding, as those of models; see `facing`
 
     @staticmethod
     def join(meshes: Sequence[Mesh]) -> Mesh:
@@ -39,13 +41,28 @@ class Mesh:
             ),
             np.concatenate([m.labels for m in meshes]),
             meshes[0].n_closed,
+            _joined_materials(meshes),
+            any(m.two_sided for m in meshes),
         )
 
     def facing(self, eye_m: np.ndarray) -> Mesh:
-        """Return the triangles that face a point (3,), metres, of closed surfaces, counter-clockwise from outside."""
+        """Return the triangles that face a point (3,), metres, of closed surfaces, counter-clockwise from outside.
+
+        Of a mesh with two sides, all triangles are returned.
+        """
+        if self.two_sided:
+            return self
         a, b, c = np.moveaxis(self.vertices_m[self.triangles], 1, 0)
         facing = (np.cross(b - a, c - a) * (eye_m - a)).sum(axis=1) > 0
         return Mesh(self.vertices_m, self.triangles[facing], self.labels[facing])
+
+
+def _joined_materials(meshes: Sequence[Mesh]) -> np.ndarray | None:
+    if all(mesh.materials is None for mesh in meshes):
+        return None
+    return np.concatenate(
+        [np.zeros(len(m.triangles), np.uint8) if m.materials is None else m.materials for m in meshes]
+    )
 
 
 def box(min_m: Sequence[float], max_m: Sequence[float], label: int) -> Mesh:

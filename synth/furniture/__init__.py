@@ -1,0 +1,1 @@
+"""Models of furniture: a bank of real ones, catalogues that it is built from, and things made by code."""

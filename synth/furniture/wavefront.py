@@ -1,0 +1,80 @@
+"""Wavefront OBJ and MTL text: vertices, triangles, and the material of each."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WavefrontMesh:
+    """Triangles of an OBJ file, in the file's own axes and units."""
+
+    vertices: np.ndarray  #: float64 (V, 3)
+    triangles: np.ndarray  #: int32 (T, 3)
+    materials: tuple[str, ...]  #: names of the materials used; "" before the first is named
+    triangle_materials: np.ndarray  #: int32 (T,), rows of ``materials``
+
+
+def parse_obj(text: str) -> WavefrontMesh:
+    """Parse OBJ text: faces (polygons become fans of triangles), their vertices, and the material of each face.
+
+    Vertices without a face are left out: they would spoil the extent of the mesh.
+
+    Raises
+    ------
+    ValueError
+        For text without faces, numbers that are none, or a face that names a missing vertex.
+    """
+    vertices: list[list[float]] = []
+    triangles: list[tuple[int, int, int]] = []
+    owners: list[int] = []
+    rows: dict[str, int] = {}
+    current = ""
+    for line in text.replace("\\\n", " ").splitlines():
+        keyword, _, rest = line.strip().partition(" ")
+        if keyword == "v":
+            vertices.append([float(x) for x in rest.split()[:3]])
+        elif keyword == "usemtl":
+            current = rest.strip()
+        elif keyword == "f":
+            corners = [_row(corner, len(vertices)) for corner in rest.split()]
+            owner = rows.setdefault(current, len(rows))
+            triangles += [(corners[0], b, c) for b, c in itertools.pairwise(corners[1:])]
+            owners += [owner] * max(len(corners) - 2, 0)
+    if not triangles:
+        raise ValueError("wanted an OBJ file with faces, got none")
+    faces = np.array(triangles, np.int64)
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise ValueError(f"a face names a vertex outside 1..{len(vertices)}")
+    if any(len(vertex) != 3 for vertex in vertices) or not np.isfinite(points := np.array(vertices)).all():
+        raise ValueError("wanted vertices of 3 finite coordinates")
+    used, rows_used = np.unique(faces, return_inverse=True)
+    triangles_used = rows_used.reshape(-1, 3).astype(np.int32)
+    return WavefrontMesh(points[used], triangles_used, tuple(rows), np.array(owners, np.int32))
+
+
+def _row(corner: str, n_vertices: int) -> int:
+    """Row of a face's corner such as 3, 3/1/2 or -1, which counts back from the last vertex."""
+    number = int(corner.split("/", 1)[0])
+    return number - 1 if number > 0 else n_vertices + number
+
+
+def parse_opacities(text: str) -> dict[str, float]:
+    """Parse MTL text: name of each material -> opacity, 0 to 1. Lines that cannot be read are passed over."""
+    opacities: dict[str, float] = {}
+    current = ""
+    for line in text.splitlines():
+        keyword, _, rest = line.strip().partition(" ")
+        if keyword == "newmtl":
+            current = rest.strip()
+            opacities[current] = 1.0
+        elif keyword in ("d", "Tr") and current:
+            try:
+                value = float(rest.split()[-1])
+            except (ValueError, IndexError):
+                continue
+            opacities[current] = value if keyword == "d" else 1.0 - value
+    return opacities

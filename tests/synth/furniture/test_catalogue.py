@@ -1,0 +1,174 @@
+"""Catalogues of Sweet Home 3D: sizes, rotations, licences, and files that are damaged."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from posepipe.errors import FormatError, PosepipeError
+from synth.furniture.build_bank import build_bank, catalogue_files, count_models
+from synth.furniture.catalogue import CC0, open_catalogue
+from synth.furniture.kinds import MATERIALS, kind_of, material_of
+from synth.furniture.wavefront import parse_obj, parse_opacities
+from synth.tools.build_furniture import main
+
+#: a wedge: its slope rises from the front, z = 1, to the back
+OBJ = """
+mtllib chair.mtl
+v 0 0 0
+v 2 0 0
+v 2 0 1
+v 0 0 1
+v 0 4 0
+v 2 4 0
+usemtl oak
+f 1 2 3 4
+f 1/1 2/2 6/3 5/4
+usemtl fabric
+f -3 -4 2 6
+f 4 5 1
+f 3 2 6
+f 4 3 6 5
+"""
+MTL = "newmtl oak\nd 1.0\nnewmtl fabric\nTr 0.2\n"
+TABLE = """
+# a comment
+license=Public domain
+name#1=Chair
+category#1=Living room
+model#1=/models/chair/chair.obj
+width#1=50
+depth#1=60
+height#1=90
+dropOnTopElevation#1=45
+creator#1=Some\\u00e9one
+name#2=Lorry
+category#2=Vehicles
+model#2=/models/chair/chair.obj
+width#2=50
+depth#2=60
+height#2=90
+name#3=Table
+category#3=Living room
+model#3=/models/table/table.obj
+modelRotation#3=1 0 0 0 0 1 0 -1 0
+width#3=100
+depth#3=80
+height#3=75
+"""
+
+
+def write_catalogue(path, properties=TABLE, **licences):
+    with zipfile.ZipFile(path, "w") as archive:
+        if properties is not None:
+            archive.writestr("PluginFurnitureCatalog.properties", properties)
+        for name in ("chair", "table"):
+            archive.writestr(f"models/{name}/{name}.obj", OBJ)
+            archive.writestr(f"models/{name}/chair.mtl", MTL)
+        for name, text in licences.items():
+            archive.writestr(f"models/{name}/LICENSE.txt", text)
+    return path
+
+
+def test_models_get_their_stated_size_kind_and_place(tmp_path):
+    bank = build_bank([write_catalogue(tmp_path / "one.sh3f")])
+    assert [(each.name, each.kind) for each in bank.models] == [("Chair", "chair"), ("Table", "table")]
+    chair, table = bank.models
+    assert (chair.creator, chair.licence, chair.top_m) == ("Someéone", CC0, pytest.approx(0.45))
+    np.testing.assert_allclose(chair.size_m, [0.5, 0.9, 0.6])
+    for each in bank.models:
+        np.testing.assert_allclose(each.vertices_m.min(axis=0), each.size_m * [-0.5, 0, -0.5], atol=1e-6)
+        np.testing.assert_allclose(each.vertices_m.max(axis=0), each.size_m * [0.5, 1, 0.5], atol=1e-6)
+    back = chair.vertices_m[chair.vertices_m[:, 1] > 0.5]
+    assert (back[:, 2] < 0).all()  # the high edge is at the back
+    high = table.vertices_m[table.vertices_m[:, 2] < 0]  # file y, the height of the wedge, turned to -z
+    assert len(high) == 2
+    assert set(chair.materials.tolist()) == {MATERIALS.index("wood"), MATERIALS.index("cloth")}
+
+
+def test_a_licence_file_that_asks_for_attribution_outweighs_the_catalogue(tmp_path):
+    path = write_catalogue(
+        tmp_path / "one.sh3f", chair="Creative Commons Attribution 3.0", table="CC-0 no rights reserved"
+    )
+    with open_catalogue(path) as catalogue:
+        assert [each.licence for each in catalogue.entries] == ["CC-BY-3.0", "CC-BY-3.0", CC0]
+    assert [each.name for each in build_bank([path], only_cc0=True).models] == ["Table"]
+    assert count_models([path]) == 2
+
+
+def test_the_command_builds_a_bank_from_a_folder(tmp_path, capsys):
+    write_catalogue(tmp_path / "one.sh3f")
+    main([str(tmp_path), "--out", str(tmp_path / "bank.npz")])
+    assert "2 models of 2 kinds" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), "--out", str(tmp_path / "bank.npz"), "--triangles", "9", "3"])
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (None, "lacks PluginFurnitureCatalog.properties"),
+        (TABLE.replace("width#1=50", "width#1=wide"), "model 1 .* wrong or missing"),
+        (TABLE.replace("width#1=50\n", ""), "model 1 .* wrong or missing 'width'"),
+        (TABLE.replace("width#1=50", "width#1=0"), "wrong or missing size"),
+        (TABLE.replace("1 0 0 0 0 1 0 -1 0", "1 0 0"), "model 3 .* wrong"),
+        (TABLE.replace("/table.obj", "/desk.obj"), "lacks models/table/desk.obj"),
+    ],
+)
+def test_a_damaged_catalogue_is_refused_in_a_line(tmp_path, table, message):
+    with pytest.raises(FormatError, match=message) as caught:
+        build_bank([write_catalogue(tmp_path / "one.sh3f", table)])
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_catalogue_is_refused(tmp_path):
+    (tmp_path / "one.sh3f").write_text("no zip")
+    with pytest.raises(FormatError, match="zip archive"):
+        build_bank([tmp_path / "one.sh3f"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PosepipeError, match="got none"):
+        catalogue_files([tmp_path / "empty"])
+    with pytest.raises(PosepipeError, match="no furniture for rooms"):
+        build_bank([write_catalogue(tmp_path / "two.sh3f", "license=x\n")])
+
+
+@pytest.mark.parametrize("text", ["v 0 0 0\n", "v 0 0 0\nf 1 2 3\n", "v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n"])
+def test_text_that_is_no_mesh_is_refused(text):
+    with pytest.raises(ValueError, match=r"face|vert"):
+        parse_obj(text)
+
+
+def test_polygons_become_fans_with_the_material_of_their_face():
+    mesh = parse_obj(OBJ)
+    assert len(mesh.triangles) == len(mesh.triangle_materials) == 10
+    assert mesh.materials == ("oak", "fabric")
+    np.testing.assert_array_equal(mesh.triangles[:2], [[0, 1, 2], [0, 2, 3]])
+    assert parse_opacities(MTL) == {"oak": 1.0, "fabric": pytest.approx(0.8)}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Oak chair", "chair"),
+        ("Piano bench", "stool"),
+        ("Tennis racket", "sport"),
+        ("Hot dog", "thing"),
+        ("Siamese cat", "pet"),
+        ("Upper cabinet", "wall cabinet"),
+        ("Corner sofa", "sofa"),
+        ("Wheelchair", "wheelchair"),
+        ("Baby bed", "bed"),
+        ("Double-hung window", "window"),
+    ],
+)
+def test_names_say_the_kind(name, kind):
+    category = "Characters" if kind == "pet" else "Living room"
+    assert kind_of(name, category, (0.5, 0.5, 0.5)) == kind
+
+
+def test_what_stands_in_no_room_has_no_kind():
+    assert kind_of("Ford Focus", "Vehicles", (2.0, 1.5, 4.0)) is None
+    assert kind_of("Chair", "Living room", (0.05, 0.1, 0.05)) is None
+    assert kind_of("Table", "Living room", (5.0, 0.7, 1.0)) is None
+    assert MATERIALS[material_of("pane", 0.2, "door")] == "glass"
+    assert MATERIALS[material_of("Material.001", 1.0, "sofa")] == "cloth"
