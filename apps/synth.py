@@ -13,6 +13,7 @@ from apps.options.value_types import not_negative, positive
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
+    from synth.furniture.model_bank import FurnitureBank
     from synth.motion.motions import Motions
     from synth.motion.poses.clips import PoseBank
     from synth.recipe import Recipe
@@ -27,6 +28,7 @@ EXAMPLES = (
     "posepipe synth data/validation --recipe validation      # the frozen validation set",
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
     "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/reference/formats.md)",
+    "posepipe synth data/rooms --recipe furnished-rooms --furniture my_furniture.npz",
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
     "posepipe synth data/sequences --recipe sequences         # moving people, for posepipe evaluate --tracks",
 )
@@ -68,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--body", type=Path, metavar="FILE.toml", help="a creature instead of people (docs/guides/creatures.md)"
     )
     parser.add_argument(
+        "--furniture",
+        type=Path,
+        metavar="PATH",
+        help="models of furniture for recipes with real rooms: a bank (.npz), a catalogue of Sweet Home 3D (.sh3f), or "
+        "a folder of catalogues; instead of those that come with posepipe (docs/reference/formats.md)",
+    )
+    parser.add_argument(
         "--workers", type=positive, metavar="N", help="number of processes (default: one for each core)"
     )
 
@@ -98,10 +107,32 @@ def run(args: argparse.Namespace) -> None:
         subjects = People(PoseRecipe(poses="all"), recipe.clothing, embedded_pose_bank())  # motions hold the poses
     else:
         subjects = People(recipe.pose, recipe.clothing, _poses(args))
-    renderer = make_renderer(recipe, subjects, motions)
+    renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe))
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update)
     show(f"{recipe.frames} labelled frames -> {args.out}")
+
+
+def _furniture(args: argparse.Namespace, recipe: Recipe) -> FurnitureBank | None:
+    """Bank of --furniture, built from catalogues where it is none; None without the option."""
+    from apps.terminal.progress import ProgressBar
+    from synth.furniture.build_bank import build_bank, count_models
+    from synth.furniture.model_bank import read_bank
+    from synth.scene.furnishings import uses_models
+
+    if args.furniture is None:
+        return None
+    if not uses_models(recipe.scene):
+        raise ValueError(
+            f"--furniture: recipe {args.recipe} has no real furniture; give one with model_share above 0, such as"
+            " furnished-rooms"
+        )
+    if args.furniture.suffix == ".npz":
+        return read_bank(args.furniture)
+    with ProgressBar(count_models([args.furniture]), "furniture", "models") as bar:
+        bank = build_bank([args.furniture], on_model=lambda name: bar.update(1))
+    show(f"{len(bank.models)} models of {len(bank.by_kind)} kinds from --furniture")
+    return bank
 
 
 def _poses(args: argparse.Namespace) -> PoseBank:

@@ -98,7 +98,7 @@ class CameraRecipe:
     facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
 
     def __post_init__(self) -> None:
-        for name in RANGES:
+        for name in RANGES.keys() & {each.name for each in fields(self)}:
             if (value := getattr(self, name)) is not None or name != "pitch_deg":
                 object.__setattr__(self, name, as_range(name, value))
         _check_numbers(self)
@@ -111,15 +111,24 @@ class SceneRecipe:
     Raises
     ------
     ValueError
-        For a number of people outside [1, MAX_PEOPLE], or a share outside [0, 1].
+        For a number of people outside [1, MAX_PEOPLE], or a share or density outside [0, 1].
     """
 
     people: tuple[int, int] = (1, 1)  #: in a frame, min and max
     room_share: float = 0.0  #: frames in a furnished room; in the others people are cut out
     furniture_share: float = 0.0  #: of people who sit or lie: on a seat, a bed or the floor; the others float
+    model_share: float = 0.0  #: of rooms: furnished with models of real furniture; the others with boxes
+    density: tuple[float, float] = (0.0, 1.0)  #: of these rooms, drawn evenly: 0 = empty, 1 = cluttered
+    wall_fitting_share: float = 0.0  #: of these rooms: with doors, windows, screens, pictures and curtains
+    things_share: float = 0.0  #: of these rooms: with things on tables and shelves, and bedding
+    hanging_clothes_share: float = 0.0  #: of these rooms: with clothes on hooks
+    pet_share: float = 0.0  #: of these rooms: with a cat or dog
+    model_seat_share: float = 0.0  #: of seats and beds: models of real ones, or wheelchairs
+    walking_aid_share: float = 0.0  #: of people who stand: with a walking frame or crutches
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))
+        object.__setattr__(self, "density", as_range("density", self.density))
         _check_numbers(self)
 
 
@@ -173,6 +182,8 @@ class Recipe:
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(single_only) > 0:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
+        if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:
+            raise ValueError("recipe: model_seat_share and walking_aid_share need single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ RANGES = {
     "aim_limits_deg": (-90.0, 90.0),
     "pitch_deg": (-90.0, 90.0),
     "lateral_offset": (-10.0, 10.0),
+    "density": (0.0, 1.0),
 }
 """Field that is a range -> bounds of its min and max."""
 SPREADS = {"jitter_deg": 180.0, "facing_spread_deg": 360.0}

@@ -13,10 +13,12 @@ import numpy as np
 
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
+from synth.furniture.model_bank import FurnitureBank
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.motions import Motions
 from synth.recipe import Recipe
 from synth.scene.draw_scene import draw_companions, draw_furniture, draw_scene
+from synth.scene.furnishings import describe_furnishings, furnishings_of
 from synth.scene.placement import MAX_AIM_ABOVE_ROOT_M, draw_placement
 from synth.scene.scene import floor_y_m, place_subject
 from synth.scene.subjects import People, Subjects
@@ -49,9 +51,10 @@ class Renderer(Protocol):
 class FrameRenderer:
     """Renders the independent frames of a recipe, any frame at any time."""
 
-    def __init__(self, recipe: Recipe, subjects: Subjects) -> None:
+    def __init__(self, recipe: Recipe, subjects: Subjects, bank: FurnitureBank | None = None) -> None:
         self.recipe = recipe
         self.subjects = subjects
+        self._furnishings = furnishings_of(recipe.scene, bank)
 
     def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
         """Render ``count`` frames from ``first`` on."""
@@ -61,8 +64,8 @@ class FrameRenderer:
         """Return None: frames are independent."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what the subjects are made from."""
-        return self.subjects.describe()
+        """Return what the subjects and the furniture are made from."""
+        return self.subjects.describe() | describe_furnishings(self._furnishings)
 
     def render(self, index: int) -> LabelledFrame:
         """Render frame ``index``, labelled.
@@ -76,14 +79,14 @@ class FrameRenderer:
         lens = sensor.intrinsics, sensor.width
         rng = np.random.default_rng([recipe.seed, index])
         subject = self.subjects.draw(rng)
-        furniture = draw_furniture(subject, body, recipe.scene.furniture_share, rng)
+        furniture = draw_furniture(subject, body, recipe.scene, rng, self._furnishings)
         root_height_m = subject.root_m[1] - floor_y_m(subject, furniture)
         max_aim_m = root_height_m + MAX_AIM_ABOVE_ROOT_M if recipe.pose.lying_share else math.inf
         for _ in range(MAX_VIEWS):
             placement = draw_placement(recipe.camera, root_height_m, *lens, rng, max_aim_m)
             first = place_subject(subject, placement, furniture)
-            placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng)
-            scene = draw_scene(placed, recipe.scene, rng)
+            placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng, self._furnishings)
+            scene = draw_scene(placed, recipe.scene, rng, self._furnishings)
             frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
@@ -93,7 +96,9 @@ class FrameRenderer:
         )
 
 
-def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = None) -> Renderer:
+def make_renderer(
+    recipe: Recipe, subjects: Subjects, motions: Motions | None = None, bank: FurnitureBank | None = None
+) -> Renderer:
     """Return the renderer of a recipe: of independent frames, or of sequences.
 
     Parameters
@@ -103,6 +108,8 @@ def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = 
         Draws who is in the frames.
     motions : Motions, optional
         Of sequences; None = those that come with the project.
+    bank : FurnitureBank, optional
+        Of rooms with real furniture; None = the models that come with the project.
 
     Raises
     ------
@@ -110,7 +117,7 @@ def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = 
         For sequences of creatures, which have no motions.
     """
     if not recipe.sequence_frames:
-        return FrameRenderer(recipe, subjects)
+        return FrameRenderer(recipe, subjects, bank)
     if not isinstance(subjects, People):
         raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
-    return SequenceRenderer(recipe, subjects, motions or Motions.embedded())
+    return SequenceRenderer(recipe, subjects, motions or Motions.embedded(), bank)

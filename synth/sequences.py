@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from posepipe.frames import LabelledFrame
+from synth.furniture.model_bank import FurnitureBank
+from synth.geometry.mesh import Mesh
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.motion_plans import SCENARIOS, MotionPlan, MotionPlanner, scenario_of
 from synth.motion.motions import Motions
-from synth.recipe import Recipe
+from synth.recipe import Recipe, SceneRecipe
+from synth.scene.furnished_room import build_furnished_room
+from synth.scene.furnishings import Furnishings, describe_furnishings, furnishings_of
 from synth.scene.placement import Placement
 from synth.scene.room import build_room
 from synth.scene.scene import Scene, place_subject
@@ -23,27 +27,31 @@ from synth.scene.subjects import People
 
 AIM_HEIGHT_M = 0.95
 """Height at which the camera aims."""
+PATH_STEP = 5
+"""Every so many frames of a path, furniture keeps clear of the person."""
 
 
 class SequenceRenderer:
     """Renders the sequences of a recipe, any of them at any time."""
 
-    def __init__(self, recipe: Recipe, people: People, motions: Motions) -> None:
+    def __init__(self, recipe: Recipe, people: People, motions: Motions, bank: FurnitureBank | None = None) -> None:
         self.recipe = recipe
         self.subjects = people
         self._motions = motions
+        self._furnishings = furnishings_of(recipe.scene, bank)
 
     def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
         """Render the sequence of ``count`` frames that begins with frame ``first`` of the dataset."""
-        return render_sequence(self.subjects, self.recipe, first // self.recipe.sequence_frames, count, self._motions)
+        number = first // self.recipe.sequence_frames
+        return render_sequence(self.subjects, self.recipe, number, count, self._motions, furnishings=self._furnishings)
 
     def scenario(self, number: int) -> str:
         """Return what sequence ``number`` shows."""
         return scenario_of(number)
 
     def describe(self) -> dict[str, Any]:
-        """Return the digest of the motions, which take the place of a pose bank."""
-        return {"pose_bank": self._motions.digest()}
+        """Return the digest of the motions, which take the place of a pose bank, and of the furniture."""
+        return {"pose_bank": self._motions.digest(), **describe_furnishings(self._furnishings)}
 
 
 def render_sequence(
@@ -53,6 +61,7 @@ def render_sequence(
     frames: int = 60,
     motions: Motions | None = None,
     scenario: str | None = None,
+    furnishings: Furnishings | None = None,
 ) -> Iterator[LabelledFrame]:
     """Render one sequence of one to three people.
 
@@ -71,6 +80,8 @@ def render_sequence(
         None = those that come with the project.
     scenario : str, optional
         One of SCENARIOS; None = that of the number.
+    furnishings : Furnishings, optional
+        Of rooms with real furniture; needed where the recipe asks for it.
 
     Yields
     ------
@@ -91,19 +102,38 @@ def render_sequence(
     dressed = [people.dressed(rng) for _ in plans]
     camera = _camera(plans, recipe, rng)
     cloth_seed = int(rng.integers(2**32))  # the same in every frame, so that wrinkles do not change
-    room = None
+    room: tuple[Mesh | None, Mesh | None] = None, None
     if recipe.scene.room_share and rng.random() < recipe.scene.room_share:
         paths_m = [_placed(camera, plan, time).floor_place_m for plan in plans for time in range(frames)]
-        room = build_room(paths_m, rng)
+        room = _room(paths_m, camera, recipe.scene, furnishings, rng)
     for time in range(frames):
         subjects = [
             people.posed(person, plan.rotations[time], np.random.default_rng(cloth_seed + k))
             for k, (person, plan) in enumerate(zip(dressed, plans, strict=True))
         ]
         placements = [_placed(camera, plan, time) for plan in plans]
-        scene = Scene(tuple(map(place_subject, subjects, placements)), room)
+        scene = Scene(tuple(map(place_subject, subjects, placements)), *room)
         noise_rng = np.random.default_rng([recipe.seed, number, time])
         yield render_labelled_frame(scene, people.body, recipe.sensor, recipe.noise, time, noise_rng)
+
+
+def _room(
+    paths_m: Sequence[np.ndarray],
+    camera: Placement,
+    recipe: SceneRecipe,
+    furnishings: Furnishings | None,
+    rng: np.random.Generator,
+) -> tuple[Mesh, Mesh | None]:
+    """Room around paths, and its contents: real furniture, or boxes that belong to the room itself."""
+    if not recipe.model_share or furnishings is None or rng.random() >= recipe.model_share:
+        return build_room(paths_m, rng), None
+    turn = np.linspace(0, 2 * np.pi, 8, endpoint=False)
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    reach = np.concatenate([radius * ring for radius in (0.1, 0.3, 0.5)])
+    places = (np.array(paths_m)[::PATH_STEP, None] + reach).reshape(-1, 2)
+    heights = np.linspace(0.02, 1.9, 12)
+    body_m = np.stack([places.repeat(12, 0)[:, 0], np.tile(heights, len(places)), places.repeat(12, 0)[:, 1]], axis=1)
+    return build_furnished_room(body_m, (), camera.camera_m, recipe, furnishings, rng)
 
 
 def _camera(plans: Sequence[MotionPlan], recipe: Recipe, rng: np.random.Generator) -> Placement:

@@ -87,16 +87,19 @@ MAY_IMPORT = {
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
-    "synth.scene": "body camera errors synth.body synth.clothing synth.geometry synth.motion synth.motion.poses"
-    " synth.recipe",
+    "synth.furniture": "errors io synth.geometry",
+    "synth.scene": "body camera errors synth.body synth.clothing synth.furniture synth.geometry synth.motion"
+    " synth.motion.poses synth.recipe",
     "synth.render": "body camera frames synth.geometry synth.recipe synth.scene synth.sensors",
     "synth.labelled_frame": "body frames synth.render synth.scene synth.sensors",
-    "synth.sequences": "frames synth.labelled_frame synth.motion synth.recipe synth.scene",
-    "synth.renderer": "errors frames synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
+    "synth.sequences": "frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
+    " synth.scene",
+    "synth.renderer": "errors frames synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
+    " synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
-    "synth.tools": "body errors frames recording synth.body synth.labelled_frame synth.motion.mocap synth.motion.poses"
-    " synth.recipe synth.scene synth.sensors",
+    "synth.tools": "body errors frames recording synth.body synth.furniture synth.labelled_frame synth.motion.mocap"
+    " synth.motion.poses synth.recipe synth.scene synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}

@@ -48,10 +48,11 @@ def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
 
 
 def _surroundings(scene: Scene) -> list[tuple[Mesh, View]]:
-    """Room and furniture, without the triangles that face away from the camera; nothing where there is no room."""
+    """Room and furniture, closed ones without triangles that face away; nothing where there is no room."""
     if scene.room is None:
         return []
     furniture = [
         (each.furniture.facing(each.view.camera_m), each.view) for each in scene.subjects if each.furniture is not None
     ]
-    return [(scene.room.facing(scene.subjects[0].placement.camera_m), scene.camera), *furniture]
+    contents = [] if scene.contents is None else [(scene.contents, scene.camera)]
+    return [(scene.room.facing(scene.subjects[0].placement.camera_m), scene.camera), *furniture, *contents]

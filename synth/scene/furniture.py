@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posepipe.body import HUMAN
 from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.motion.poses.pose_kinds import KINDS
+from synth.scene.body_axes import BodyAxes, joint_of
 
 MIN_SEAT_M = 0.15
 """Minimum height of a seat. A person who sits lower sits on the floor."""
@@ -74,34 +74,17 @@ def draw_resting_furniture(skin_m: np.ndarray, joints_m: np.ndarray, rng: np.ran
     return _seat(skin_m, joints_m, rng) if KINDS["seated"](joints_m[None])[0] else None
 
 
-class _Axes:
-    """Level axes at a body's pelvis: x sideways, y up, z along a direction."""
-
-    def __init__(self, pelvis_m: np.ndarray, along_m: np.ndarray) -> None:
-        along = np.array([along_m[0], 0.0, along_m[2]])
-        along /= max(float(np.linalg.norm(along)), 1e-9)
-        self._origin_m = pelvis_m * [1.0, 0, 1.0]  # heights stay the same
-        self._rows = np.stack([np.cross([0, 1.0, 0], along), [0, 1.0, 0], along])
-
-    def into(self, points_m: np.ndarray) -> np.ndarray:
-        """Return body points in these axes."""
-        return (points_m - self._origin_m) @ self._rows.T
-
-    def boxes(self, corners_m: Sequence[_Corners]) -> Mesh:
-        """Return boxes between corners in these axes, in the body's axes."""
-        mesh = Mesh.join([box(min_m, max_m, BACKGROUND) for min_m, max_m in corners_m])
-        return Mesh(mesh.vertices_m @ self._rows + self._origin_m, mesh.triangles, mesh.labels)
-
-
-def _joint(joints_m: np.ndarray, name: str) -> np.ndarray:
-    return joints_m[HUMAN.joint_index(name)]
+def _boxes(axes: BodyAxes, corners_m: Sequence[_Corners]) -> Mesh:
+    """Return boxes between corners in some axes, in the body's axes."""
+    mesh = Mesh.join([box(min_m, max_m, BACKGROUND) for min_m, max_m in corners_m])
+    return Mesh(axes.out_of(mesh.vertices_m), mesh.triangles, mesh.labels)
 
 
 def _seat(skin_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) -> Mesh | None:
     """Draw a stool, chair or sofa at the height of the pelvis."""
-    knees_m = np.stack([_joint(joints_m, f"{side}_knee") for side in ("left", "right")])
-    ankles_m = np.stack([_joint(joints_m, f"{side}_ankle") for side in ("left", "right")])
-    axes = _Axes(_joint(joints_m, "pelvis"), knees_m.mean(axis=0) - _joint(joints_m, "pelvis"))
+    knees_m = np.stack([joint_of(joints_m, f"{side}_knee") for side in ("left", "right")])
+    ankles_m = np.stack([joint_of(joints_m, f"{side}_ankle") for side in ("left", "right")])
+    axes = BodyAxes(joint_of(joints_m, "pelvis"), knees_m.mean(axis=0) - joint_of(joints_m, "pelvis"))
     body = axes.into(skin_m)
     floor = body[:, 1].min()
     top = body[np.hypot(body[:, 0], body[:, 2]) < SEAT_RADIUS_M, 1].min(initial=np.inf)
@@ -124,7 +107,7 @@ def _seat(skin_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) ->
         deep = 0.2 if is_sofa else rng.uniform(0.03, 0.08)
         low = floor if is_solid else top
         boxes.append(((left, low, back - deep), (right, top + rng.uniform(0.25, 0.65), back)))
-    return axes.boxes(boxes)
+    return _boxes(axes, boxes)
 
 
 def _between_arms(
@@ -140,7 +123,7 @@ def _between_arms(
 
 def _bed(skin_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) -> Mesh:
     """Draw a bed, or a wide bench, along the trunk."""
-    axes = _Axes(_joint(joints_m, "pelvis"), _joint(joints_m, "neck") - _joint(joints_m, "pelvis"))
+    axes = BodyAxes(joint_of(joints_m, "pelvis"), joint_of(joints_m, "neck") - joint_of(joints_m, "pelvis"))
     body = axes.into(skin_m)
     low, high = body.min(axis=0), body.max(axis=0)
     top, height = low[1] + rng.uniform(0.0, 0.04), rng.uniform(0.25, 0.7)
@@ -150,9 +133,9 @@ def _bed(skin_m: np.ndarray, joints_m: np.ndarray, rng: np.random.Generator) -> 
     thickness = rng.uniform(0.12, 0.25)
     ends = low[2] - longer[0], high[2] + longer[1]
     if rng.random() < 0.5:
-        return axes.boxes([((left, top - height, ends[0]), (left + width, top, ends[1]))])
+        return _boxes(axes, [((left, top - height, ends[0]), (left + width, top, ends[1]))])
     legs = _legs((left, left + width), ends, top - height, top - thickness)
-    return axes.boxes([((left, top - thickness, ends[0]), (left + width, top, ends[1])), *legs])
+    return _boxes(axes, [((left, top - thickness, ends[0]), (left + width, top, ends[1])), *legs])
 
 
 def _legs(x_m: tuple[float, float], z_m: tuple[float, float], floor_m: float, top_m: float) -> list[_Corners]:

@@ -44,6 +44,11 @@ class View:
         moved_m = cv2.transform(points_m.reshape(1, -1, 3), np.column_stack([self.rotation, self.translation_m]))
         return moved_m.reshape(points_m.shape)
 
+    def onto(self, other: View) -> View:
+        """Return the transform from this body's axes to those of another view of the same camera."""
+        rotation = other.rotation.T @ self.rotation
+        return View(rotation, other.rotation.T @ (self.translation_m - other.translation_m))
+
 
 def rotation_about(axis: str, angle_rad: float) -> np.ndarray:
     """Return the right-handed rotation about x, y or z: float64 (3, 3)."""

@@ -43,6 +43,7 @@ class Scene:
 
     subjects: tuple[PlacedSubject, ...]  #: the k-th has the id k + 1
     room: Mesh | None = None  #: floor, walls and what stands there, world axes
+    contents: Mesh | None = None  #: models of furniture in the room, world axes
 
     def __post_init__(self) -> None:
         if not self.subjects:

@@ -15,6 +15,7 @@ _LABELS = {
     "held-out-clips": "unseen motions, any direction",
     "embedded-clips": "jump, run, spin",
     "rooms": "rooms, one to three people",
+    "furnished-rooms": "rooms with real furniture",
     "seated": "rooms, seated",
     "lying": "rooms, lying",
     "upside-down": "cartwheels",

@@ -56,6 +56,7 @@ SETS = (
     SuiteSet("embedded-clips", "validation", "embedded"),
     SuiteSet("upside-down", "upside-down", "embedded"),
     SuiteSet("rooms", "rooms", "bank", whole_frames=True),
+    SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True),
     SuiteSet("seated", "seated", "bank", whole_frames=True),
     SuiteSet("lying", "lying", "bank", whole_frames=True),
     SuiteSet("sequences", "sequences", "motions", tracks=True, played=tuple(PLAYED)),

@@ -60,7 +60,10 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
         **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
         "upside-down": (("upside-down",), _set_table("upside-down", CUT_OUT_COLUMNS)),
-        **{name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS)) for name in ("rooms", "seated", "lying")},
+        **{
+            name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS))
+            for name in ("rooms", "furnished-rooms", "seated", "lying")
+        },
         "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
         "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),
         "oracle": (("held-out-clips",), _oracle),

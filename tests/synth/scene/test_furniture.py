@@ -9,6 +9,7 @@ from synth.body.creatures import read_creature
 from synth.geometry.mesh import BACKGROUND
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.poses.pose_kinds import KINDS
+from synth.recipe import SceneRecipe
 from synth.scene.draw_scene import draw_companions, draw_furniture
 from synth.scene.placement import Placement, draw_placement
 from synth.scene.scene import PlacedSubject, Scene, floor_y_m, place_subject
@@ -22,11 +23,11 @@ SOMEWHERE = Placement(0.0, 3.0, 0.0, 1.2, 0.0, 0.0)
 
 def drawn(count: int, furniture_share: float = 1.0, **fields) -> list[PlacedSubject]:
     people = people_of(recipe_of(**PLAIN, **fields))
-    placed = []
+    placed, shares = [], SceneRecipe(furniture_share=furniture_share)
     for seed in range(count):
         rng = np.random.default_rng(seed)
         subject = people.draw(rng)
-        placed.append(place_subject(subject, SOMEWHERE, draw_furniture(subject, people.body, furniture_share, rng)))
+        placed.append(place_subject(subject, SOMEWHERE, draw_furniture(subject, people.body, shares, rng)))
     return placed
 
 
@@ -101,7 +102,7 @@ def test_creatures_get_no_furniture_and_draw_no_number_for_it():
     creatures, rng = Creatures(read_creature(EXAMPLES / "quadruped.toml")), np.random.default_rng(1)
     subject = creatures.draw(rng)
     before = rng.bit_generator.state
-    assert draw_furniture(subject, creatures.body, 1.0, rng) is None
+    assert draw_furniture(subject, creatures.body, SceneRecipe(furniture_share=1.0), rng) is None
     assert rng.bit_generator.state == before
 
 
@@ -131,7 +132,7 @@ def test_companions_stand_beside_a_bed_and_not_in_it():
     for index in range(30):
         rng = np.random.default_rng(index)
         subject = people.draw(rng)
-        furniture = draw_furniture(subject, people.body, 1.0, rng)
+        furniture = draw_furniture(subject, people.body, recipe.scene, rng)
         first = place_subject(subject, draw_placement(recipe.camera, 0.2, *lens, rng), furniture)
         placed = draw_companions(first, people, recipe.camera, recipe.scene, lens, rng)
         if len(placed) < 2:

@@ -1,0 +1,262 @@
+"""Rooms with real furniture: walls at any angle to the camera, and models along them, on them and between people.
+
+People are there first. Everything else is put where it has space: not in a wall, a person, the camera or each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from synth.furniture.model_bank import FurnitureModel
+from synth.geometry.mesh import BACKGROUND, Mesh, box
+from synth.geometry.surface_heights import surface_heights_m
+from synth.recipe import SceneRecipe
+from synth.scene.furnishings import Furnishings
+from synth.scene.placement import rotation_about
+from synth.scene.room_kinds import HOSTS, ON_FURNITURE, ROOM_KINDS, SOFT_HOSTS
+from synth.scene.room_plan import BODY_GAP_M, Placed, RoomPlan, thinned
+
+WALL_M = 0.1
+"""Thickness of walls and floor."""
+TRIES = 6
+"""Places tried for each thing."""
+WALL_PIECES_PER_M = 0.65
+"""Pieces along each metre of wall, in a room as full as can be."""
+FLOOR_PIECES_PER_M2 = 0.65
+MAX_PIECES = 22
+"""Of each: along walls, and in the room."""
+FITTINGS_PER_M = 0.4
+"""Doors, windows, pictures and screens on each metre of wall that has any."""
+THINGS_PER_HOST = 4
+MAX_THING_M = 0.75
+"""Largest extent of what stands on furniture."""
+HARD_M, SOFT_M = 0.015, 0.15
+"""Unevenness of tops that things stand on, and of beds and sofas that bedding lies on."""
+UNDER = np.array([[x, 0, z] for x in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)])
+"""Places under a thing at which the top is probed, in its sizes."""
+MIN_HOST_M = 0.35
+"""Minimum height of what things stand on."""
+
+
+def build_furnished_room(
+    body_m: np.ndarray,
+    taken: Sequence[np.ndarray],
+    camera_m: np.ndarray,
+    recipe: SceneRecipe,
+    furnishings: Furnishings,
+    rng: np.random.Generator,
+) -> tuple[Mesh, Mesh | None]:
+    """Draw a room around some people and a camera, and furnish it.
+
+    Parameters
+    ----------
+    body_m : float (N, 3), metres, world axes
+        Points on all people, dense enough that nothing fits between them.
+    taken : sequence of float (V, 3), metres
+        Vertices of what people rest on.
+    camera_m : float (3,), metres
+    recipe : SceneRecipe
+        Its density and shares.
+    furnishings : Furnishings
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Mesh, Mesh or None
+        Walls, floor and ceiling; and all that stands and hangs in between, None where there is nothing. World axes.
+    """
+    plan, turn = _draw_plan(body_m, taken, camera_m, rng)
+    kind = ROOM_KINDS[str(rng.choice(list(ROOM_KINDS)))]
+    density = rng.uniform(*recipe.density)
+    if rng.random() < recipe.wall_fitting_share:
+        _fit_walls(plan, kind.on_walls, furnishings, rng)
+    if rng.random() < recipe.hanging_clothes_share:
+        _hang(plan, furnishings.draw("clothes", rng), rng)
+    _stand_along_walls(plan, kind.along_walls, density, furnishings, rng)
+    _stand_in_the_room(plan, kind.in_the_room, density, furnishings, rng)
+    if rng.random() < recipe.things_share:
+        _put_things(plan, density, furnishings, rng)
+    if rng.random() < recipe.pet_share:
+        _stand_free(plan, furnishings.draw("pet", rng), rng)
+    if rng.random() < 0.5 and furnishings.has("ceiling lamp"):
+        _hang_from_ceiling(plan, furnishings.draw("ceiling lamp", rng), rng)
+    contents = _contents(plan.placed)
+    shell = _shell(plan, rng)
+    return _turned(shell, turn.T), None if contents is None else _turned(contents, turn.T)
+
+
+def _draw_plan(
+    body_m: np.ndarray, taken: Sequence[np.ndarray], camera_m: np.ndarray, rng: np.random.Generator
+) -> tuple[RoomPlan, np.ndarray]:
+    """An empty room at any angle to the camera, and the rotation from world to room axes."""
+    turn = rotation_about("y", rng.normal(0, math.radians(25)))
+    bodies, camera = thinned(body_m) @ turn.T, turn @ camera_m
+    solids = [vertices @ turn.T for vertices in taken]
+    inside = np.concatenate([bodies - BODY_GAP_M, bodies + BODY_GAP_M, *solids])
+    low, high = inside.min(axis=0), inside.max(axis=0)
+    sides = rng.uniform(0.15, rng.uniform(0.3, 3.0), 4)
+    before_camera = rng.uniform(0.3, 1.5, 4)
+    low_m = np.array([low[0] - sides[0], 0, low[2] - sides[1]])
+    high_m = np.array([high[0] + sides[2], rng.uniform(2.3, 3.2), high[2] + sides[3]])
+    low_m = np.minimum(low_m, camera - [before_camera[0], -np.inf, before_camera[1]])
+    high_m = np.maximum(high_m, camera + [before_camera[2], 0.1, before_camera[3]])
+    high_m[1] = max(high_m[1], high[1] + 0.02)
+    boxes = [(vertices.min(axis=0), vertices.max(axis=0)) for vertices in solids]
+    return RoomPlan(low_m, high_m, bodies, boxes, camera), turn
+
+
+def _shell(plan: RoomPlan, rng: np.random.Generator) -> Mesh:
+    """Floor, walls and, in most rooms, a ceiling: slabs, because rounding would open gaps between sheets."""
+    (left, _, back), (right, top, front) = plan.low_m, plan.high_m
+    corners = [
+        ((left, -WALL_M, back), (right, 0, front)),
+        ((left, 0, back - WALL_M), (right, top, back)),
+        ((left - WALL_M, 0, back), (left, top, front)),
+        ((right, 0, back), (right + WALL_M, top, front)),
+        ((left, 0, front), (right, top, front + WALL_M)),
+    ]
+    if rng.random() < 0.7:
+        corners.append(((left, top, back), (right, top + WALL_M, front)))
+    return Mesh.join([box(low, high, BACKGROUND) for low, high in corners])
+
+
+def _turned(mesh: Mesh, rotation: np.ndarray) -> Mesh:
+    return replace(mesh, vertices_m=mesh.vertices_m @ rotation.T)
+
+
+def _contents(placed: Sequence[Placed]) -> Mesh | None:
+    if not placed:
+        return None
+    return Mesh.join([replace(each.model.mesh(), vertices_m=each.vertices_m) for each in placed])
+
+
+def _drawn_kind(weights: Mapping[str, float], furnishings: Furnishings, rng: np.random.Generator) -> str:
+    kinds = [kind for kind in weights if furnishings.has(kind)]
+    shares = np.array([weights[kind] for kind in kinds], float)
+    return str(rng.choice(kinds, p=shares / shares.sum()))
+
+
+def _at_wall(
+    plan: RoomPlan, model: FurnitureModel, height_m: float, gap_m: float, rng: np.random.Generator
+) -> Placed | None:
+    """Put a model somewhere along a wall, its back to it; longer walls are drawn more often."""
+    extent = plan.high_m - plan.low_m
+    lengths = extent[[0, 2, 0, 2]]
+    for _ in range(TRIES):
+        wall = int(rng.choice(4, p=lengths / lengths.sum()))
+        share, deep = rng.random(), model.size_m[2] / 2 + gap_m
+        half = model.size_m[0] / 2
+        along = plan.low_m + half + share * np.maximum(extent - 2 * half, 0)
+        x, z, yaw = (
+            (along[0], plan.low_m[2] + deep, 0.0),
+            (plan.low_m[0] + deep, along[2], math.pi / 2),
+            (along[0], plan.high_m[2] - deep, math.pi),
+            (plan.high_m[0] - deep, along[2], -math.pi / 2),
+        )[wall]
+        if (placed := plan.add(model, np.array([x, height_m, z]), yaw)) is not None:
+            return placed
+    return None
+
+
+def _fit_walls(
+    plan: RoomPlan, weights: Mapping[str, float], furnishings: Furnishings, rng: np.random.Generator
+) -> None:
+    perimeter_m = 2 * (plan.high_m - plan.low_m)[[0, 2]].sum()
+    for _ in range(rng.poisson(FITTINGS_PER_M * perimeter_m * rng.uniform(0.3, 1))):
+        _hang(plan, furnishings.draw(_drawn_kind(weights, furnishings, rng), rng), rng)
+
+
+def _hang(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> None:
+    height_m = min(model.elevation_m, plan.high_m[1] - model.size_m[1] - 0.01)
+    if height_m >= 0:
+        _at_wall(plan, model, height_m, 0.001, rng)
+
+
+def _stand_along_walls(
+    plan: RoomPlan, weights: Mapping[str, float], density: float, furnishings: Furnishings, rng: np.random.Generator
+) -> None:
+    perimeter_m = 2 * (plan.high_m - plan.low_m)[[0, 2]].sum()
+    for _ in range(min(rng.poisson(WALL_PIECES_PER_M * perimeter_m * density), MAX_PIECES)):
+        model = furnishings.draw(_drawn_kind(weights, furnishings, rng), rng)
+        _at_wall(plan, model, 0.0, rng.exponential(0.03), rng)
+
+
+def _stand_in_the_room(
+    plan: RoomPlan, weights: Mapping[str, float], density: float, furnishings: Furnishings, rng: np.random.Generator
+) -> None:
+    area_m2 = float(np.prod((plan.high_m - plan.low_m)[[0, 2]]))
+    for _ in range(min(rng.poisson(FLOOR_PIECES_PER_M2 * area_m2 * density), MAX_PIECES)):
+        kind = _drawn_kind(weights, furnishings, rng)
+        placed = _stand_free(plan, furnishings.draw(kind, rng), rng)
+        if placed is not None and kind in ("table", "desk"):
+            _put_chairs(plan, placed, density, furnishings, rng)
+
+
+def _stand_free(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> Placed | None:
+    """Put a model anywhere on the floor: half of them square to the walls, the others at any angle."""
+    for _ in range(TRIES):
+        yaw = float(rng.integers(4)) * math.pi / 2 if rng.random() < 0.5 else rng.uniform(-math.pi, math.pi)
+        x, z = rng.uniform(plan.low_m[[0, 2]], plan.high_m[[0, 2]])
+        if (placed := plan.add(model, np.array([x, 0.0, z]), yaw)) is not None:
+            return placed
+    return None
+
+
+def _put_chairs(
+    plan: RoomPlan, table: Placed, density: float, furnishings: Furnishings, rng: np.random.Generator
+) -> None:
+    """Put chairs at the sides of a table, facing it."""
+    if not furnishings.has("chair"):
+        return
+    chair = furnishings.draw("chair", rng)
+    half_w, half_d, reach = table.model.size_m[0] / 2, table.model.size_m[2] / 2, chair.size_m[2] / 2
+    turn = rotation_about("y", table.yaw_rad)
+    middle = (table.low_m + table.high_m) / 2 * [1, 0, 1]
+    for side in range(4):
+        if rng.random() > 0.3 + 0.6 * density:
+            continue
+        away = (half_d if side % 2 == 0 else half_w) + reach + rng.uniform(0.02, 0.35)
+        direction = rotation_about("y", side * math.pi / 2) @ np.array([0, 0, 1.0])
+        at = middle + turn @ (direction * away + np.array([rng.normal(0, 0.05), 0, 0]))
+        plan.add(chair, at, table.yaw_rad + side * math.pi / 2 + math.pi + rng.normal(0, 0.2))
+
+
+def _put_things(plan: RoomPlan, density: float, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Put small things on tables, cabinets and shelves, and bedding on beds and sofas."""
+    for number, host in enumerate(tuple(plan.placed)):
+        if host.model.kind in SOFT_HOSTS and rng.random() < 0.6:
+            _put_on(plan, number, furnishings.draw("bedding", rng), SOFT_M, rng)
+        if host.model.kind in HOSTS and host.low_m[1] < 0.1:
+            for _ in range(rng.poisson(THINGS_PER_HOST * density * rng.random())):
+                model = furnishings.draw(_drawn_kind(ON_FURNITURE, furnishings, rng), rng)
+                if max(model.size_m) <= MAX_THING_M and model.elevation_m == 0:
+                    _put_on(plan, number, model, HARD_M, rng)
+
+
+def _put_on(plan: RoomPlan, number: int, model: FurnitureModel, unevenness_m: float, rng: np.random.Generator) -> None:
+    """Put a model on another where its top is even enough under all of the model."""
+    host = plan.placed[number]
+    vertices_m = host.vertices_m
+    middle, reach = (host.low_m + host.high_m)[[0, 2]] / 2, (host.high_m - host.low_m)[[0, 2]] / 2
+    reach = np.maximum(reach - model.size_m[[0, 2]].max() / 2, 0)
+    for _ in range(2):
+        at = middle + reach * rng.uniform(-1, 1, 2)
+        yaw = rng.uniform(-math.pi, math.pi) if rng.random() < 0.4 else host.yaw_rad
+        footprint = (UNDER * model.size_m) @ rotation_about("y", yaw).T
+        heights = surface_heights_m(vertices_m, host.model.triangles, at + footprint[:, [0, 2]])
+        if heights.min() <= MIN_HOST_M or np.ptp(heights) > unevenness_m:
+            continue
+        height_m = heights.max() if unevenness_m == HARD_M else heights.min()
+        if plan.add(model, np.array([at[0], height_m, at[1]]), yaw, number):
+            return
+
+
+def _hang_from_ceiling(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> None:
+    x, z = rng.uniform(plan.low_m[[0, 2]], plan.high_m[[0, 2]])
+    height_m = plan.high_m[1] - model.size_m[1] - 0.001
+    if height_m > 1.6:
+        plan.add(model, np.array([x, height_m, z]))
