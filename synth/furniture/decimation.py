@@ -201,8 +201,8 @@ def _thinned(
     kept = kept_part[part]
     triangles, groups, part = triangles[kept], groups[kept], part[kept]
     apart = vertices[triangles]  # corners of each triangle, moved with its part
-    middles = np.stack([np.bincount(part, axis, len(counts)) for axis in apart.mean(axis=1).T], axis=1)
-    middles /= np.maximum(np.bincount(part, minlength=len(counts)), 1)[:, None]
+    sums = np.stack([np.bincount(part, axis, len(counts)) for axis in apart.mean(axis=1).T], axis=1)
+    middles = sums / np.maximum(np.bincount(part, minlength=len(counts)), 1)[:, None]
     scale = np.where(is_small, np.sqrt(every), 1.0)[part][:, None, None]
     centre = middles[part][:, None]
     moved = centre + (apart - centre) * scale

@@ -24,10 +24,10 @@ WALL_M = 0.1
 """Thickness of walls and floor."""
 TRIES = 6
 """Places tried for each thing."""
-WALL_PIECES_PER_M = 0.65
+WALL_PIECES_PER_M = 0.75
 """Pieces along each metre of wall, in a room as full as can be."""
-FLOOR_PIECES_PER_M2 = 0.65
-MAX_PIECES = 22
+FLOOR_PIECES_PER_M2 = 0.8
+MAX_PIECES = 28
 """Of each: along walls, and in the room."""
 FITTINGS_PER_M = 0.4
 """Doors, windows, pictures and screens on each metre of wall that has any."""

@@ -42,9 +42,9 @@ class Placed:
 
 def thinned(points_m: np.ndarray) -> np.ndarray:
     """Return one of the points (N, 3) in each cell of BODY_CELL_M, in the order of the cells."""
-    cells = np.floor((points_m - points_m.min(axis=0)) / BODY_CELL_M).astype(np.int64)
-    spans = cells.max(axis=0) + 1
-    _, first = np.unique((cells[:, 0] * spans[1] + cells[:, 1]) * spans[2] + cells[:, 2], return_index=True)
+    axes = np.ascontiguousarray(points_m.T)
+    x, y, z = ((axes - axes.min(axis=1, keepdims=True)) / BODY_CELL_M).astype(np.int64)
+    _, first = np.unique((x * (y.max() + 1) + y) * (z.max() + 1) + z, return_index=True)
     return np.ascontiguousarray(points_m[first])
 
 
