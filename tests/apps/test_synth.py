@@ -5,6 +5,7 @@ import pytest
 from apps.cli import main
 from apps.synth import SENSORS
 from posepipe.datasets.dataset import Dataset
+from synth.furniture.model_bank import BANK_FILE, embedded_bank
 from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE
 from synth.sensors.sensor_presets import PRESETS
 
@@ -65,3 +66,22 @@ def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
     assert "single poses; sequences need motions" in capsys.readouterr().err
     assert main(["synth", data, "--recipe", "sequences", "--frames", "100"]) == 1
     assert "100 frames are no whole sequences of 60; give 120" in capsys.readouterr().err
+
+
+def test_furniture_is_read_and_refused_where_no_room_uses_it(tmp_path, capsys):
+    data = tmp_path / "data"
+    rooms = ["synth", str(data), "--recipe", "furnished-rooms", *SMALL]
+    assert main([*rooms, "--furniture", str(BANK_FILE)]) == 0
+    with Dataset.open(data) as dataset:
+        assert len(dataset[1].depth.depth_m) == 240
+    assert embedded_bank().digest() in (data / "dataset.json").read_text()
+    assert main(rooms) == 0  # the models that come with posepipe are the same bank
+    for path, recipe, message in (
+        (BANK_FILE, "rooms", "no real furniture"),
+        (tmp_path / "absent.npz", "furnished-rooms", "no such file"),
+        (tmp_path, "furnished-rooms", "got none"),
+    ):
+        command = ["synth", str(tmp_path / "other"), "--recipe", recipe, "--furniture", str(path), *SMALL]
+        assert main(command) == 1
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
