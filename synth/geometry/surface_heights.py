@@ -25,7 +25,7 @@ def _fill_heights(vertices_m, triangles, places_m, out):
 
     References
     ----------
-    Naive twin: tests/reference/synth/surface_heights.py
+    Naive twin: tests/reference/synth/geometry/surface_heights.py
     """
     for t in range(triangles.shape[0]):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]

@@ -5,7 +5,7 @@ import numpy as np
 from synth.furniture.model_bank import embedded_bank
 from synth.geometry.mesh import BACKGROUND, box
 from synth.geometry.surface_heights import surface_heights_m
-from tests.reference.synth.surface_heights import surface_heights_m as naive_heights_m
+from tests.reference.synth.geometry.surface_heights import surface_heights_m as naive_heights_m
 
 
 def test_a_box_is_as_high_as_its_top_and_nothing_is_beside_it():
