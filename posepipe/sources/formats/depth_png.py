@@ -12,6 +12,7 @@ from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import MAX_PIXELS, check_pixels
+from posepipe.io.png_chunks import decoded_chunks
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _END_CHUNK = b"IEND\xaeB`\x82"
@@ -42,14 +43,15 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
     if (width, height) != (camera.width, camera.height):
         problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
         raise FormatError(path, f"{problem}; give the right {CAMERA_FILE_NAME}")
-    try:
-        check_pixels(width, height)
-    except ValueError as error:
-        raise FormatError(path, str(error)) from error
     if _END_CHUNK not in data[-64:]:
         raise FormatError(path, "the PNG is cut: its end is missing", len(data))
     try:
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+        check_pixels(width, height)
+        chunks = decoded_chunks(data)
+    except ValueError as error:
+        raise FormatError(path, str(error)) from error
+    try:
+        pixels = cv2.imdecode(np.frombuffer(chunks, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:  # an image larger than OpenCV allows
         raise FormatError(path, f"the PNG cannot be decoded ({error.err})") from error
     if pixels is None or pixels.dtype != np.uint16 or pixels.shape != (height, width):
