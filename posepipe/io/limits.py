@@ -13,6 +13,10 @@ FREE_BYTES = 512 << 20
 """Every file may unpack to this size."""
 MAX_RATIO = 100
 """A larger file may unpack to this multiple of its size. Depth of cameras has 3 to 10, of renderers up to 60."""
+FREE_SEARCH_BYTES = 4 * MAX_BLOCK_BYTES
+"""To find the first messages of its topics, every file may unpack to this size."""
+MAX_SEARCH_RATIO = 20
+"""A larger file may unpack to this multiple of its size for them. Recorders put them into the first chunks."""
 FREE_RECORDS = 500_000
 """Every file may have this number of records in chunks without an index."""
 MIN_RECORD_BYTES = 10
@@ -34,6 +38,11 @@ def check_block(size: int) -> None:
 def max_unpacked_bytes(file_bytes: int) -> int:
     """Maximum size of everything that a file of ``file_bytes`` may unpack to."""
     return max(FREE_BYTES, MAX_RATIO * file_bytes)
+
+
+def max_searched_bytes(file_bytes: int) -> int:
+    """Maximum size that a file of ``file_bytes`` may unpack to in the search of the first messages of its topics."""
+    return max(FREE_SEARCH_BYTES, MAX_SEARCH_RATIO * file_bytes)
 
 
 def max_records(file_bytes: int) -> int:

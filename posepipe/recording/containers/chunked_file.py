@@ -17,8 +17,9 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from posepipe.errors import FormatError
+from posepipe.io.decompression import decompress
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.io.limits import max_records, max_unpacked_bytes
+from posepipe.io.limits import check_block, max_records, max_unpacked_bytes
 from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
 _OUTSIDE = -1
@@ -136,6 +137,7 @@ class ChunkedFile(MessageFile):
                 raise FormatError(self.path, "no complete frame in the recording")
             self._unpacked: tuple[int, bytes] = (_OUTSIDE, b"")
             self._damaged: dict[int, str] = {}  # chunk -> why it cannot be unpacked
+            self._unpacked_bytes, self.size_bytes = 0, self._layout.size
             self._index_chunks()
             self.complete = self._layout.complete and not self._layout.damaged
         except BaseException:
@@ -146,7 +148,17 @@ class ChunkedFile(MessageFile):
 
     @abstractmethod
     def _unpack(self, place: ChunkPlace) -> bytes:
-        """Unpack the records of a chunk."""
+        """Unpack the records of a chunk, by `_decompressed`."""
+
+    def _decompressed(self, compression: str, data: bytes, size: int) -> bytes:
+        """Content of a chunk that declares its size. Raises ValueError for another size, or an unknown compression."""
+        if compression:
+            check_block(size)
+        self._unpacked_bytes += size if compression else len(data)  # before the work: damaged chunks cost as much
+        content = decompress(compression, data, size) if compression else data
+        if len(content) != size:
+            raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
+        return content
 
     @abstractmethod
     def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace | None]:
@@ -175,6 +187,11 @@ class ChunkedFile(MessageFile):
             if (found, found_time_ns) != (channel, time_ns):
                 raise ValueError(f"{topic}: the index points to another message")
         return data
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """Size of all chunks that were read so far, as they declare it; damaged ones count, too."""
+        return self._unpacked_bytes
 
     def offset(self, topic: str, index: int) -> int:
         """Position in the file of a message, or of its chunk."""
@@ -220,19 +237,17 @@ class ChunkedFile(MessageFile):
 
     def _index_chunks(self) -> None:
         """Index the chunks with an incomplete index, or with channels that are defined only inside."""
-        unpacked_bytes, limit = 0, max_unpacked_bytes(self._layout.size)
+        limit = max_unpacked_bytes(self._layout.size)
         self._records_left = max_records(self._layout.size)
         for chunk, place in enumerate(self._layout.chunks):
             if not place.index or not place.index_complete or place.index.keys() - self._layout.channels.keys():
                 place.index = {}
                 try:
                     with disk_errors(self.path):
-                        content = self._content(chunk)
-                        unpacked_bytes += len(content)
-                        self._index_chunk(place, content)
+                        self._index_chunk(place, self._content(chunk))
                 except DAMAGE:
                     self._layout.damaged.append(place.offset)
-                if unpacked_bytes > limit:
+                if self._unpacked_bytes > limit:
                     problem = f"has no index, and unpacks to more than {limit >> 20} MB; give a file with an index"
                     raise FormatError(self.path, problem)
 

@@ -12,7 +12,6 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Chunk
 
-from posepipe.io.decompression import decompress
 from posepipe.recording.containers.chunked_file import Channel, ChunkedFile, ChunkPlace, MessagePlace
 from posepipe.recording.containers.mcap_layout import MESSAGE_HEAD, RECORD_HEADER, McapLayout, read_layout
 from posepipe.recording.containers.message_file import check_time
@@ -48,10 +47,7 @@ class McapFile(ChunkedFile):
             chunk = Chunk.read(ReadDataStream(record))
         except McapError as error:
             raise ValueError(str(error) or type(error).__name__) from error
-        size = chunk.uncompressed_size
-        content = decompress(chunk.compression, chunk.data, size) if chunk.compression else chunk.data
-        if len(content) != size:
-            raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
+        content = self._decompressed(chunk.compression, chunk.data, chunk.uncompressed_size)
         if chunk.uncompressed_crc and zlib.crc32(content) != chunk.uncompressed_crc:  # 0 = not computed
             raise ValueError("a chunk with another checksum than it says")
         return content

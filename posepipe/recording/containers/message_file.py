@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
+from posepipe.io.limits import max_searched_bytes
 
 MAX_TIME_NS = (1 << 63) - 1
 """Maximum time of a message, nanoseconds, in an int64: the year 2262."""
@@ -59,6 +60,8 @@ class MessageFile(ABC):
     topics: dict[str, Topic]  #: by name
     start_time_ns: int | None = None  #: time of second 0; None = that of the first frame
     complete: bool = True  #: whether the recorder closed the file, and nothing in it is damaged
+    size_bytes: int = 0  #: of the file; 0 = it has no chunks
+    _searched_bytes: int = 0  #: unpacked so far by `first`
 
     @abstractmethod
     def times_ns(self, topic: str) -> np.ndarray:
@@ -72,14 +75,28 @@ class MessageFile(ABC):
     def close(self) -> None:
         """Close the file."""
 
+    @property
+    def unpacked_bytes(self) -> int:
+        """Size of all chunks that were read so far, as they declare it; again for those that were read again."""
+        return 0
+
     def first(self, topic: str) -> tuple[int, bytes]:
-        """Index and bytes of the first undamaged message. Raises FormatError where there is none."""
+        """Index and bytes of the first undamaged message.
+
+        Raises FormatError where there is none, or where the search unpacks more than the size of the file justifies.
+        """
         problem = FormatError(self.path, f"{topic}: no message in the recording")
         for index in range(len(self.times_ns(topic))):
+            if self._searched_bytes > max_searched_bytes(self.size_bytes):
+                searched = f"in the first {self._searched_bytes >> 20} MB that were unpacked"
+                raise FormatError(self.path, f"{topic}: no message {searched}; the recording is damaged")
+            before = self.unpacked_bytes
             try:
                 return index, self.message(topic, index)
             except DamagedMessageError as error:
                 problem = error if index == 0 else problem
+            finally:
+                self._searched_bytes += self.unpacked_bytes - before
         raise problem
 
     def offset(self, topic: str, index: int) -> int | None:
@@ -124,6 +141,7 @@ class JoinedFiles(MessageFile):
         self.path = path
         self._files = files
         self.complete = all(file.complete for file in files)
+        self.size_bytes = sum(file.size_bytes for file in files)
         self.topics = {}
         for topic in (topic for file in files for topic in file.topics.values()):
             known = self.topics.get(topic.name)
@@ -140,6 +158,11 @@ class JoinedFiles(MessageFile):
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         _, file, place = self._places_of(topic)[index]
         return self._files[file].message(topic, int(place))
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """Size of all chunks that were read so far."""
+        return sum(file.unpacked_bytes for file in self._files)
 
     def missing(self, frames: int) -> str:
         """Describe what cut or damaged files lack; "" for complete ones."""

@@ -17,7 +17,6 @@ from typing import IO
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.decompression import decompress
 from posepipe.recording.containers.chunked_file import (
     Channel,
     ChunkedFile,
@@ -59,10 +58,7 @@ class Ros1File(ChunkedFile):
     def _unpack(self, place: ChunkPlace) -> bytes:
         fields, data = _split(self._record(place.offset), 0)
         compression, (size,) = fields["compression"].decode(), _LENGTH.unpack(fields["size"])
-        content = data if compression == "none" else decompress(compression, data, size)
-        if len(content) != size:
-            raise ValueError(f"a chunk of {size} bytes unpacks to {len(content)}")
-        return content
+        return self._decompressed("" if compression == "none" else compression, data, size)
 
     def _walk(self, content: bytes) -> Iterator[tuple[int, Channel] | MessagePlace | None]:
         offset = 0

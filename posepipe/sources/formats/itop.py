@@ -13,7 +13,6 @@ order of the joints: code of the authors and of later work with published figure
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +26,8 @@ from posepipe.camera.camera_file import DEFAULT_FPS, CameraFile
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.io.limits import check_block
 from posepipe.sources.base.indexed_source import IndexedSource
+from posepipe.sources.formats.hdf5_rows import Hdf5Rows
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 SHAPE = (240, 320)
@@ -95,7 +94,7 @@ class ItopLabels:
     visible: np.ndarray  #: bool (N, 15), joints
     joints_m: np.ndarray  #: float32 (N, 15, 3), metres, camera axes: x right, y down, z forward
     ids: np.ndarray | None  #: as in `ItopDepthMap`
-    _segmentation: Any
+    _segmentation: Hdf5Rows
 
     def person(self, index: int) -> np.ndarray:
         """Mask of the person in a frame, by the segmentation: bool (H, W)."""
@@ -119,10 +118,10 @@ def read_itop_labels(depth_path: str | Path) -> ItopLabels:
         )
     file = _open_hdf5(path)
     with _hdf5_errors(path):
-        valid = _dataset(path, file, "is_valid", "biu", ())[...] != 0
+        valid = _dataset(path, file, "is_valid", "biu", ()).read() != 0
         rows = len(valid)
-        visible = _dataset(path, file, "visible_joints", "biu", (len(JOINTS),), rows)[...] != 0
-        upwards = _dataset(path, file, "real_world_coordinates", "f", (len(JOINTS), 3), rows)[...]
+        visible = _dataset(path, file, "visible_joints", "biu", (len(JOINTS),), rows).read() != 0
+        upwards = _dataset(path, file, "real_world_coordinates", "f", (len(JOINTS), 3), rows).read()
         segmentation = _dataset(path, file, "segmentation", "i", SHAPE, rows)
         ids = _ids(file, rows)
     joints_m = upwards.astype(np.float32) * np.array([1, -1, 1], np.float32)
@@ -164,13 +163,11 @@ def _hdf5_errors(path: Path) -> Iterator[None]:
         raise FormatError(path, f"not HDF5, or cut or damaged ({reason}); fetch it again") from error
 
 
-def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...], rows: int | None = None) -> Any:
+def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...], rows: int | None = None) -> Hdf5Rows:
     """Find one array of a file and check it, without reading it."""
-    import h5py
-
     wanted = f"{name}: wanted ({'N' if rows is None else rows}{''.join(f', {size}' for size in shape)})"
     array = file.get(name)
-    if not isinstance(array, h5py.Dataset) or array.file != file or array.is_virtual or array.external:
+    if not _is_stored(array, file):
         found = ", ".join(map(repr, list(file)[:10])) or "nothing"
         raise FormatError(
             path, f"{wanted}, the file holds {found}; wanted ITOP_..{_DEPTH_NAME}, {_LABELS_NAME} beside it"
@@ -179,11 +176,17 @@ def _dataset(path: Path, file: Any, name: str, kinds: str, shape: tuple[int, ...
     if not fits or not 0 < len(array) <= _MAX_FRAMES or len(array) != (rows or len(array)):
         raise FormatError(path, f"{wanted} of kind {kinds!r}, got {array.dtype} {array.shape}")
     with _hdf5_errors(path):
-        check_block(math.prod(array.chunks or ()) * array.dtype.itemsize)  # one frame unpacks a whole chunk
-    return array
+        return Hdf5Rows(array)
 
 
 def _ids(file: Any, rows: int) -> np.ndarray | None:
     array = file.get("id")
-    fits = getattr(array, "shape", None) == (rows,) and array.dtype.itemsize <= _MAX_ID_BYTES
-    return array[...] if fits else None
+    fits = _is_stored(array, file) and array.shape == (rows,) and array.dtype.itemsize <= _MAX_ID_BYTES
+    return Hdf5Rows(array).read() if fits else None
+
+
+def _is_stored(array: Any, file: Any) -> bool:
+    """Whether an object of a file is an array with its values in this file."""
+    import h5py
+
+    return isinstance(array, h5py.Dataset) and array.file == file and not array.is_virtual and not array.external

@@ -151,6 +151,37 @@ def hdf5_with_a_huge_chunk(path: Path) -> Path:
     return path
 
 
+def hdf5_that_unpacks_to_more_than_its_chunk(path: Path) -> Path:
+    """Depth in chunks of one frame, of which the first unpacks to 1 GB."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("data", (2, 240, 320), np.float16, chunks=(1, 240, 320), compression="gzip")
+        data.id.write_direct_chunk((0, 0, 0), deflated_zeros(GIGABYTE))
+    return path
+
+
+def mcap_of_many_damaged_chunks(path: Path, indexed: bool) -> Path:
+    """A file of 1,000 chunks of 200 MB with a wrong checksum; or with indexes that point at no message."""
+    megabytes = 200
+    packed = zstandard.compress(megabytes * _MEGABYTE)
+    checksum = 0 if indexed else 1
+    body = struct.pack("<QQQII", 0, 0, megabytes << 20, checksum, 4) + b"zstd" + struct.pack("<Q", len(packed)) + packed
+    index = struct.pack("<HIQQ", 1, 16, ros.START_NS, 0) if indexed else b""
+
+    def record(opcode: int, content: bytes) -> bytes:
+        return struct.pack("<BQ", opcode, len(content)) + content
+
+    def text(value: str) -> bytes:
+        return struct.pack("<I", len(value)) + value.encode()
+
+    schema = struct.pack("<H", 1) + text("sensor_msgs/msg/Image") + text("ros2msg") + text("")
+    channel = struct.pack("<HH", 1, 1) + text(ros.DEPTH) + text("cdr") + text("")
+    chunk = record(6, body) + (record(7, index) if indexed else b"")
+    path.write_bytes(b"\x89MCAP0\r\n" + record(3, schema) + record(4, channel) + 1000 * chunk)
+    return path
+
+
 def database_of_computed_messages(path: Path) -> Path:
     """A ROS 2 database whose messages are zeros that SQLite makes while it reads."""
     database = sqlite3.connect(path)
@@ -205,6 +236,15 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "png-claims": (huge_png, "30000x30000 pixels; readable are 1 to"),
     "png.mcap": (mcap_with_a_huge_png, "30000x30000 pixels; readable are 1 to"),
     "depth_map.h5": (hdf5_with_a_huge_chunk, "a chunk or message of 2150400000 bytes"),
+    "chunk.h5": (hdf5_that_unpacks_to_more_than_its_chunk, "a chunk of 153600 bytes unpacks to more"),
+    "damaged.mcap": (
+        lambda path: mcap_of_many_damaged_chunks(path, indexed=False),
+        r"no index, and unpacks to more than \d+ MB",
+    ),
+    "searched.mcap": (
+        lambda path: mcap_of_many_damaged_chunks(path, indexed=True),
+        r"no message in the first \d+ MB that were unpacked",
+    ),
     "zeros.db3": (database_of_computed_messages, "messages.data is computed"),
     "dump": (pgm_that_claims_gigabytes, "99999x99999 pixels; readable are 1 to"),
 }
