@@ -11,6 +11,7 @@ from posepipe.errors import FormatError
 from posepipe.io.files import read_json_object
 
 KEY = "T_world_camera"
+_MAX_VALUE = 1e9  # also excludes NaN and infinities
 ROTATION_TOLERANCE = 1e-3
 """Maximum deviation of the rows of a rotation from unit length and right angles: allows four written digits."""
 
@@ -30,7 +31,7 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
         matrix = np.array(value, float)
     except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
-    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+    if matrix.shape != (4, 4) or not (np.abs(matrix) < _MAX_VALUE).all():
         raise FormatError(path, f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
     rotation = matrix[:3, :3]
     if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:

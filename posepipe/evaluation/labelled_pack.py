@@ -159,7 +159,8 @@ class LabelledPack:
                 own = points_m[(frame.people[every] == person) & (points_m[..., 2] > 0)]
                 known = joints_m[np.isfinite(joints_m).all(axis=-1)]
                 if len(known):
-                    yield np.linalg.norm(own[:, None] - known, axis=-1).min(axis=1)
+                    with np.errstate(over="ignore"):  # joints beyond all measure are far
+                        yield np.linalg.norm(own[:, None] - known, axis=-1).min(axis=1)
 
 
 def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:
@@ -176,7 +177,9 @@ def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:
             f"joint_names: the body {body.name!r} has none of {', '.join(pack.joint_names)};"
             f" wanted some of {', '.join(body.joints)}",
         )
-    return _in_body_order(pack.joints_m.astype(np.float32), pack, body, missing=np.nan)
+    with np.errstate(over="ignore"):  # an infinite coordinate is unknown
+        joints_m = pack.joints_m.astype(np.float32)
+    return _in_body_order(joints_m, pack, body, missing=np.nan)
 
 
 def _in_body_order(values: np.ndarray, pack: NpzPack, body: BodyDefinition, missing: float) -> np.ndarray:

@@ -39,7 +39,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
 
     Returns
     -------
-    arrays by name
+    arrays by name, row-major: kernels are compiled for that layout only
 
     Raises
     ------
@@ -63,7 +63,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     strays = [key for key, value in arrays.items() if not isinstance(value, np.ndarray)]
     if strays:
         raise FormatError(path, f"not {what}: {strays[0]!r} is not a NumPy array")
-    return arrays
+    return {key: np.asarray(value, order="C") for key, value in arrays.items()}
 
 
 def _check_sizes(path: Path, stream: IO[bytes], keys: Collection[str] | None) -> None:

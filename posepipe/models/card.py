@@ -46,8 +46,13 @@ def write_card(model: str | Path, figures: Mapping[str, Mapping[str, Any]] | Non
     if figures is None:
         figures = stored.metadata.get("figures", {})
     text = _read(card) if card.is_file() else f"# {model.stem}\n\n{PURPOSE_PLACEHOLDER}\n"
-    text = _with_block(card, text, "made", describe_origin(stored, model.stat().st_size))
-    text = _with_block(card, text, "figures", figure_tables(figures))
+    try:
+        made = describe_origin(stored, model.stat().st_size)
+        tables = figure_tables(figures)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise FormatError(model, f"history or figures in its header are damaged ({error!r:.200})") from error
+    text = _with_block(card, text, "made", made)
+    text = _with_block(card, text, "figures", tables)
     replace_file(card, text.encode())
     return card
 

@@ -115,7 +115,7 @@ def read_model(path: str | Path) -> StoredModel:
         return StoredModel(forest, parameters, _read_votes(sections["votes"], forest), metadata, segmentation)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
-    except (ValueError, TypeError, IndexError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise FormatError(path, f"a damaged posepipe model: {error}") from None
 
 
@@ -128,6 +128,9 @@ def _check_header(path: Path, header: Any) -> None:
         raise FormatError(path, f"probe rules {header['probes']}, this posepipe knows {PROBE_RULES}")
     if not 1 <= header["trees"] <= 1000:
         raise FormatError(path, f"wanted 1 to 1000 trees, the header says {header['trees']}")
+    for title, own in header.get("figures", {}).items():
+        if not isinstance(own, dict) or "headline" not in own:
+            raise FormatError(path, f"figures of {title!r:.60}: wanted an object with a headline, got {own!r:.60}")
 
 
 def _check_sections(path: Path, header: Mapping[str, Any]) -> None:

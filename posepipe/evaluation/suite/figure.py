@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from posepipe.evaluation.suite.sets import SuiteFigures
+from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.evaluation.suite.tables import REAL_FRAMES
 
 _PAPER, _INK, _GRID = (255, 255, 255), (60, 60, 60), (225, 225, 225)
@@ -35,8 +35,14 @@ def draw_suite(figures: SuiteFigures, model: str) -> np.ndarray:
     Returns
     -------
     uint8 (H, W, 3), BGR
+
+    Raises
+    ------
+    FormatError
+        For damaged figures.
     """
-    bars = [(label, *bar) for name, label in _LABELS.items() if (bar := _bar(figures, name, model)) is not None]
+    with damaged_figures(f"suite figure of {model}"):
+        bars = [(label, *bar) for name, label in _LABELS.items() if (bar := _bar(figures, name, model)) is not None]
     image = np.full((_TOP + _ROW * len(bars) + 44, _LEFT + _PLOT_PX + _RIGHT, 3), _PAPER, np.uint8)
     _write(image, f"model {model}: visible joints within 10 cm of the truth", (20, 34), 0.62)
     bottom = _TOP + _ROW * len(bars)
@@ -60,10 +66,16 @@ def _bar(figures: SuiteFigures, name: str, model: str) -> tuple[float, tuple[int
         return None
     if name == REAL_FRAMES:
         shares = scores.get("offsets removed", scores["as found"])
-        return shares["within 10 cm"], _REAL
+        return _share(shares["within 10 cm"]), _REAL
     headline = scores["model"]["headline"]
     colour = _ROOM if headline.get("people missed") is not None else _CUT_OUT
-    return headline["visible joints within 10 cm"], colour
+    return _share(headline["visible joints within 10 cm"]), colour
+
+
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"wanted a share from 0 to 1, got {value!r:.40}")
+    return value
 
 
 def _write(image: np.ndarray, text: str, place: tuple[int, int], size: float) -> None:

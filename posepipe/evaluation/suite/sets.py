@@ -7,7 +7,8 @@ ready for JSON; `suite_tables` makes tables of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -128,6 +129,15 @@ def _tracking(
     return report.to_dict()["trackers"]
 
 
+@contextmanager
+def damaged_figures(what: str | Path) -> Iterator[None]:
+    """Convert the errors of figures that are missing, or of another type, to a FormatError that names ``what``."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise FormatError(what, f"figures are missing or damaged ({error!r:.200}); score the suite again") from error
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteFigures:
     """Figures of the suite: what was scored, and how each model did. Written as one JSON file."""
@@ -143,7 +153,13 @@ class SuiteFigures:
         data = read_json_object(path)
         if data.get("format") != FORMAT or data.get("version") != VERSION:
             raise FormatError(path, f"wanted figures of a suite, {FORMAT!r} version {VERSION}; give another folder")
-        return cls(data["sets"], data["models"])
+        with damaged_figures(path):
+            sets, identities = data["sets"], data["models"]
+            scores = [own["models"] for own in sets.values()]
+            objects = [sets, identities, *sets.values(), *scores, *(each for own in scores for each in own.values())]
+            if not all(isinstance(each, dict) for each in objects):
+                raise ValueError("sets, models and scores are objects")
+            return cls(sets, identities)
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""

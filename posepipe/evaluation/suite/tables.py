@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError
-from posepipe.evaluation.suite.sets import SuiteFigures
+from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.io.files import disk_errors, replace_file
 
 REAL_FRAMES = "real-frames"
@@ -55,7 +55,10 @@ _PLAYED_TITLES = {
 
 
 def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
-    """Make the tables of one model, by the name of their block; tables whose sets were not scored are absent."""
+    """Make the tables of one model, by the name of their block; tables whose sets were not scored are absent.
+
+    Raises FormatError for damaged figures.
+    """
     sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
         **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
@@ -88,7 +91,8 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), _readme),
     }
     own = {name: {**about, "scores": about["models"][model]} for name, about in sets.items()}
-    return {block: make(own) for block, (needed, make) in makers.items() if set(needed) <= set(own)}
+    with damaged_figures(f"suite tables of {model}"):
+        return {block: make(own) for block, (needed, make) in makers.items() if set(needed) <= set(own)}
 
 
 def fill_document(path: Path, tables: Mapping[str, str]) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class Checkpoints:
             return Growth(
                 data["order"], None, len(levels["feature"]), starts=data["starts"], ends=data["ends"], **levels
             )
-        except (FormatError, ValueError, KeyError):
+        except (FormatError, ValueError, KeyError, TypeError, IndexError):
             return None  # the tree is grown again from its root
 
     def _path(self, tree: int) -> Path:

@@ -17,6 +17,7 @@ from posepipe.learn.depth.depth_features import BACKGROUND_M
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.tree import LEAF, Tree
 
+_MAX_LENGTH_M = 1e6
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 
 
@@ -83,12 +84,19 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
     _check_dtype(f"offsets_{k}", arrays[f"offsets_{k}"], "f")
     feature = arrays[f"feature_{k}"].astype(np.int32)
     threshold = np.zeros(len(feature), np.float32)
-    threshold[feature != LEAF] = arrays[f"threshold_{k}"]
+    threshold[feature != LEAF] = _metres(f"threshold_{k}", arrays[f"threshold_{k}"])
     leaves = arrays[f"leaves_{k}"]
     if leaves.dtype != np.uint8 or leaves.ndim != 2 or not leaves.any(axis=1).all():
         raise ValueError(f"tree {k} needs uint8 (L, C) leaves, none all zero, got {leaves.dtype} {leaves.shape}")
     tree = Tree(feature, threshold, _level_order(feature), _leaf_probabilities(leaves))
-    return tree, arrays[f"offsets_{k}"].astype(np.float32)
+    return tree, _metres(f"offsets_{k}", arrays[f"offsets_{k}"])
+
+
+def _metres(name: str, array: np.ndarray) -> np.ndarray:
+    """Convert lengths to float32. Raises ValueError for one that no probe has: kernels compute with millimetres."""
+    if not (np.abs(array) < _MAX_LENGTH_M).all():
+        raise ValueError(f"{name} must be finite lengths below {_MAX_LENGTH_M:g} m")
+    return array.astype(np.float32)
 
 
 def _check_dtype(name: str, array: np.ndarray, kind: str) -> None:

@@ -25,7 +25,7 @@ from posepipe.sources.base.indexed_source import IndexedSource
 ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of a zip archive: one with files, or an empty one."""
 DEFAULT_FPS = 30.0
-
+_MAX_TIME_S = 9e9  # nanoseconds of later times exceed an int64; also excludes NaN
 _KEYS = (
     "depth_mm",
     "K",
@@ -159,8 +159,10 @@ def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.nd
             raise FormatError(path, f"fps: wanted one positive number, got {fps.dtype} {fps.shape}")
         return np.arange(frames) / float(fps)
     times = _need(path, arrays, "timestamp_s")
-    if times.shape != (frames,) or times.dtype.kind not in "fiu" or not np.isfinite(times).all():
+    if times.shape != (frames,) or times.dtype.kind not in "fiu":
         raise FormatError(path, f"timestamp_s: wanted {frames} finite seconds, got {times.dtype} {times.shape}")
+    if not ((times > -_MAX_TIME_S) & (times < _MAX_TIME_S)).all():
+        raise FormatError(path, f"timestamp_s: wanted {frames} finite seconds below {_MAX_TIME_S:g}, got others")
     return times.astype(np.float64) - float(times[0])
 
 
@@ -171,7 +173,10 @@ def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
     if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
         raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")
     first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # `timestamps_s` counts from the first frame
-    return int(start) + round(float(first) * 1e9)
+    time_ns = int(start) + round(float(first) * 1e9)
+    if not -(1 << 63) <= time_ns < 1 << 63:
+        raise FormatError(path, f"start_time_ns and timestamp_s: wanted a first frame before 2262, got {time_ns} ns")
+    return time_ns
 
 
 def _labels(path: Path, arrays: dict[str, np.ndarray], key: str, shape: tuple[int, ...]) -> np.ndarray | None:

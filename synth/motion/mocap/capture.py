@@ -16,6 +16,8 @@ from synth.geometry.quaternions import from_rotation_vector, multiply
 SAMPLED_FPS = 10  #: frames a second that are sampled for single poses; neighbours at higher rates are nearly equal
 MAX_ANGLE_RAD = 200 * np.pi
 """A hundred turns: trackers that count turns may reach a few; larger numbers are damaged."""
+MAX_NUMBER = 1e12
+"""Maximum of any number of a file, in any unit of length: squares and products stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def numbers(path: Path, line: int, words: Sequence[str], count: int, what: str) -> np.ndarray:
-    """Parse ``count`` finite numbers. Raises FormatError that names the line, counted from 1."""
+    """Parse ``count`` numbers up to MAX_NUMBER. Raises FormatError that names the line, counted from 1."""
     place = f"{path}, line {line}"
     if len(words) != count:
         raise FormatError(place, f"wanted {count} numbers of {what}, got {len(words)}; is the file cut?")
@@ -80,6 +82,8 @@ def numbers(path: Path, line: int, words: Sequence[str], count: int, what: str) 
         values = np.array(words, np.float64)
     except ValueError:
         raise FormatError(place, f"wanted numbers of {what}, got {' '.join(words)[:60]!r}") from None
-    if not np.isfinite(values).all():
-        raise FormatError(place, f"wanted finite numbers of {what}, got {words[int(np.isfinite(values).argmin())]}")
+    plausible = np.abs(values) <= MAX_NUMBER
+    if not plausible.all():
+        found = words[int(plausible.argmin())]
+        raise FormatError(place, f"wanted finite numbers of {what}, at most {MAX_NUMBER:g}, got {found:.40}")
     return values

@@ -169,10 +169,12 @@ def read_motions(path: str | Path) -> dict[str, Motion]:
     """
     arrays = _read_arrays(path, ("names", "bones"))
     if _names(arrays["bones"]) != POSED_BONES:
-        raise FormatError(path, f"wanted the bones {', '.join(POSED_BONES)}, got {arrays['bones']}")
+        raise FormatError(
+            path, f"wanted the bones {', '.join(POSED_BONES)}, got {', '.join(_names(arrays['bones']))!r:.200}"
+        )
     fps = arrays.get("fps", np.float32(30))
     if fps.shape != () or fps.dtype.kind not in "fiu" or not (np.isfinite(fps) and fps > 0):
-        raise FormatError(path, f"fps: wanted one number above 0, got {fps}")
+        raise FormatError(path, f"fps: wanted one number above 0, got {fps.dtype} {fps.tolist()!r:.60}")
     names = _names(arrays["names"])
     if not names:
         raise FormatError(path, "names: wanted at least one motion, got none")
@@ -220,7 +222,8 @@ def _unit_rotations(path: str | Path, name: str, stored: np.ndarray) -> np.ndarr
     if stored.dtype.kind != "f" or stored.ndim != 3 or stored.shape[1:] != (len(POSED_BONES), 4):
         raise FormatError(path, f"{name}: wanted floats (N, {len(POSED_BONES)}, 4), got {stored.dtype} {stored.shape}")
     rotations = stored.astype(np.float64)
-    lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
     wrong = ~(np.abs(lengths[..., 0] - 1) < UNIT_TOLERANCE)  # NaN is wrong as well
     if wrong.any():
         pose, bone = np.argwhere(wrong)[0]
