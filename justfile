@@ -23,6 +23,10 @@ test-slow:
     pytest -m slow
     HYPOTHESIS_PROFILE=thorough pytest
 
+# mutated files of every kind that posepipe reads, for some minutes; failures are saved in .fuzz
+fuzz minutes="5" *arguments:
+    python -m tests.robustness.fuzz --minutes {{minutes}} {{arguments}}
+
 # share of the statements in kernels that tests reach; the kernels are interpreted, which takes minutes
 coverage:
     python -m tests.kernels.interpreted

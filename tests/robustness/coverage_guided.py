@@ -1,0 +1,140 @@
+"""Mutations guided by coverage, by `atheris` (libFuzzer), which is no dependency: ``pip install atheris``.
+
+Every target runs in a process of its own, that imports posepipe with counters in its branches. Functions that Numba
+compiles bear no counters. New inputs mix libFuzzer's mutations with those of `structured`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from tests.robustness.watchdog import SAVED, place_of
+from tests.robustness.worker import ACCEPTED, MAX_SECONDS
+from tests.support.paths import ROOT
+
+if TYPE_CHECKING:
+    from tests.robustness.targets.target import Target
+
+PACKAGES = ("posepipe", "synth", "apps")
+_MAX_MEMORY_MB = 3000  # of the whole process, with the counters and the corpus
+
+
+def fuzz_by_coverage(names: Sequence[str], minutes: float, seed: int) -> int:
+    """Try each target for an equal share of the time; return 1 if there were failures."""
+    failed = 0
+    for name in names:
+        seconds = max(5, round(60 * minutes / len(names)))
+        command = [sys.executable, "-m", __name__, name, str(seconds), str(seed % (1 << 31))]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        failures = re.findall("^FAILED.*", ran.stdout, re.MULTILINE)
+        runs = re.findall(r"stat::number_of_executed_units:\s*(\d+)|Done (\d+) runs", ran.stderr)
+        print(f"{name}: {''.join(runs[-1]) if runs else '?'} cases, {len(failures)} failures", flush=True)
+        if ran.returncode:  # libFuzzer ends at a hang, at too much memory and at a crash
+            print(ran.stderr[-3000:], flush=True)
+        print("\n".join(failures), flush=True)
+        failed |= bool(failures or ran.returncode)
+    return int(failed)
+
+
+def _kernel_modules() -> list[str]:
+    """Modules with functions that Numba compiles from their bytecode."""
+    found = []
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            if "@njit" in path.read_text(encoding="utf-8"):
+                found.append(path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."))
+    return found
+
+
+class _Input:
+    """Inputs of one target: the number of a file of its, and the content of that file."""
+
+    def __init__(self, target: Target, folder: Path) -> None:
+        self.target, self.folder = target, folder
+        (folder / "whole").mkdir(parents=True)
+        self.good = target.good_files(folder / "whole")
+        self.names = list(self.good)
+        self.places: set[str] = set()
+        target.read(folder / "whole")
+
+    def write_corpus(self, folder: Path) -> None:
+        """Write the good files as first inputs."""
+        folder.mkdir()
+        for number, name in enumerate(self.names):
+            (folder / str(number)).write_bytes(bytes([number]) + self.good[name])
+
+    def mutated(self, data: bytes, max_size: int, seed: int) -> bytes:
+        """Return another input: by libFuzzer, or inside the container of the file."""
+        import atheris
+
+        from tests.robustness.structured import mutate_file
+
+        rng = Random(seed)
+        if rng.random() < 0.5:
+            return atheris.Mutate(data, max_size)
+        try:
+            return (data[:1] + mutate_file(rng, data[1:]))[:max_size]
+        except Exception:  # an earlier mutation broke the container
+            return atheris.Mutate(data, max_size)
+
+    def try_one(self, data: bytes) -> None:
+        """Read the files with one of them replaced, and save what ends in another error than it may."""
+        from tests.robustness.targets.target import write_files
+
+        name = self.names[data[0] % len(self.names)] if data else self.names[0]
+        write_files(self.folder / "whole", {**self.good, name: data[1:]})
+        try:
+            self.target.read(self.folder / "whole")
+        except ACCEPTED:
+            return
+        except Exception as error:
+            place = place_of(traceback.format_exc())
+            if place not in self.places:
+                self.places.add(place)
+                saved = SAVED / self.target.name / hashlib.sha256(data).hexdigest()[:8]
+                write_files(saved, {name: data[1:]})
+                print(
+                    f"FAILED {self.target.name}: {type(error).__name__}: {error!s:.200} (at {place}; {saved})",
+                    flush=True,
+                )
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Try one target: its name, seconds, and a seed."""
+    import atheris
+
+    name, seconds, seed = arguments
+    with atheris.instrument_imports(include=list(PACKAGES), exclude=_kernel_modules()):
+        from tests.robustness.targets.registry import TARGETS
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("error", RuntimeWarning)
+    with tempfile.TemporaryDirectory() as folder:
+        tried = _Input(TARGETS[name], Path(folder) / "files")
+        corpus = Path(folder) / "corpus"
+        tried.write_corpus(corpus)
+        SAVED.mkdir(exist_ok=True)
+        options = [
+            f"-max_total_time={seconds}",
+            f"-seed={seed}",
+            f"-timeout={MAX_SECONDS:.0f}",
+            f"-rss_limit_mb={_MAX_MEMORY_MB}",
+            f"-artifact_prefix={SAVED}/{name}-",
+            "-max_len=200000",
+            str(corpus),
+        ]
+        atheris.Setup([sys.argv[0], *options], tried.try_one, custom_mutator=tried.mutated)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,182 @@
+"""Targets of the library that hold no depth: models, datasets, results, calibration, checkpoints, figures."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.camera.camera_file import CameraFile, find_camera, write_camera_file
+from posepipe.camera.extrinsics_file import read_extrinsics
+from posepipe.datasets.dataset import Dataset, RecordingEntry, write_manifest
+from posepipe.evaluation.suite.figure import draw_suite
+from posepipe.evaluation.suite.sets import SETS, SuiteFigures
+from posepipe.evaluation.suite.tables import REAL_FRAMES, suite_tables
+from posepipe.io.npz import write_npz
+from posepipe.learn.depth.checkpoints import Checkpoints
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.votes.leaf_votes import LeafVotes
+from posepipe.models.card import write_card
+from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import Pipeline
+from posepipe.recording import RecordingWriter
+from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
+from tests.robustness.targets.described import describe
+from tests.robustness.targets.target import Target
+from tests.support import random_inputs
+from tests.support.toy_person import INTRINSICS, SHAPE, TOY, toy_frame, toy_frames
+
+
+@cache
+def _small_model() -> PoseModel:
+    rng = np.random.default_rng(1)
+    trees = [random_inputs.tree(rng, 4, 6, TOY.n_classes) for _ in range(2)]
+    forest = DepthForest(trees, [random_inputs.offset_pairs(rng, 6) for _ in trees], TOY)
+    votes = [
+        LeafVotes(
+            np.arange(tree.n_leaves, dtype=np.int32),
+            rng.integers(-100, 100, (tree.n_leaves, len(TOY.joints), 2, 3)).astype(np.int8),
+            rng.integers(0, 255, (tree.n_leaves, len(TOY.joints), 2)).astype(np.uint8),
+        )
+        for tree in trees
+    ]
+    plain = PoseModel.of(forest)
+    joints = {name: {"ap": 0.5, "within_10cm": 0.9, "hidden_within_15cm": None} for name in TOY.joints}
+    figures = {"toy": {"headline": {"visible joints within 10 cm": 0.9}, "joints": joints}}
+    return PoseModel(forest, plain.joint_parameters, tuple(votes)).with_metadata(name="small", figures=figures)
+
+
+def _model(folder: Path) -> None:
+    _find_people(_small_model())  # compiles the kernels for leaves that bytes do not hold exactly
+    _small_model().save(folder / "small.npz")
+
+
+def _use_model(folder: Path) -> None:
+    """Find people by a model: what its loader accepts reaches the kernels."""
+    _find_people(PoseModel.load(folder / "small.npz"))
+    describe(folder / "small.npz")
+
+
+def _find_people(model: PoseModel) -> None:
+    pipeline = Pipeline.from_model(model, foreground="none")
+    pipeline.rotated_views = None
+    pipeline.step(toy_frame(1).depth)
+
+
+def _card(folder: Path) -> None:
+    _small_model().save(folder / "small.npz")
+    write_card(folder / "small.npz")
+
+
+def _dataset(folder: Path) -> None:
+    path = folder / "frames-00000.mcap"
+    with RecordingWriter(path, INTRINSICS, *SHAPE, body=TOY, metadata={"seed": "1"}) as writer:
+        for frame in toy_frames(2):
+            writer.write(frame)
+    write_manifest(folder, TOY, {"frames": 2, "seed": 1}, [RecordingEntry.describe(path, "walking")])
+
+
+def _read_dataset(folder: Path) -> None:
+    with Dataset.open(folder) as dataset:
+        for _ in dataset:
+            pass
+        str((dataset.content, dataset.sequences, dataset.timestamps_s))
+    describe(folder)
+
+
+def _results(folder: Path) -> None:
+    with JsonLinesSink(folder / "r.jsonl", TOY.joints, "walk.mcap", "person") as sink:
+        for frame in toy_frames(3):
+            joints = {name: Joint(name, (0.1, -0.2, 2.0), 0.9) for name in TOY.joints}
+            empty = np.zeros(SHAPE, np.uint8)
+            sink.write(FrameResult(frame.depth, empty > 0, empty, (), (Track(1, Pose.of(joints)),)))
+
+
+def _read_results(folder: Path) -> None:
+    path = folder / "r.jsonl"
+    results = read_results(path)
+    body_with_joints(results.joints)
+    for row in results.frames:
+        result_from_row(row)
+        extrinsics_from_row(row)
+    describe(path)
+
+
+def _camera(folder: Path) -> None:
+    write_camera_file(folder / "camera.json", CameraFile(SHAPE[1], SHAPE[0], INTRINSICS, 0.001, 30.0))
+
+
+def _extrinsics(folder: Path) -> None:
+    matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 1.5], [0.0, 0.0, 0.0, 1.0]]
+    (folder / "extrinsics.json").write_text(json.dumps({"T_world_camera": matrix}))
+
+
+def _checkpoint(folder: Path) -> None:
+    Checkpoints(folder, {"levels": 3}, "data", resume=False)
+    levels = {name: np.arange(3, dtype=np.float32) for name in ("threshold", "leaf_statistics")}
+    levels |= {name: np.arange(3, dtype=np.int32) for name in ("feature", "first_child", "n_children", "features")}
+    levels |= {f"{name}_sizes": np.array([1, 2]) for name in list(levels)}
+    order = np.arange(5)
+    write_npz(folder / "tree-0.npz", {"order": order, "starts": order[:2], "ends": order[:2], **levels})
+
+
+class _Drawn(dict):
+    """Figures that are made up when they are first asked for."""
+
+    def __missing__(self, name: str) -> float:
+        self[name] = 0.5
+        return self[name]
+
+
+def _figures(folder: Path) -> None:
+    by = {"0-30 deg": 0.5, "30-60 deg": None}
+    scores = {"headline": _Drawn(), "within_10cm_by_yaw": by, "within_10cm_by_distance": {"1-2 m": 0.5}}
+    frames = dict.fromkeys(("model", "oracle labels", "shuffled labels"), scores)
+    trackers = {name: {"all": _Drawn()} for name in ("tracker", "tracker, smoothed", "nearest pose")}
+    tracks = dict.fromkeys(("all", "frame step 3", "gap 0.5 s", "gap 0.9 s"), trackers)
+    sets = {
+        each.name: {"frames": 9, "content": "c", "models": {"m": tracks if each.tracks else frames}} for each in SETS
+    }
+    real = dict.fromkeys(("as found", "offsets removed", "offsets removed, all joints"), _Drawn())
+    sets[REAL_FRAMES] = {"frames": 9, "content": "c", "subjects": 2, "models": {"m": real}}
+    figures = SuiteFigures(sets, {"m": "sha"})
+    str((suite_tables(figures, "m"), draw_suite(figures, "m")))
+    figures.write(folder / "figures.json")
+
+
+def _read_figures(folder: Path) -> None:
+    figures = SuiteFigures.read(folder / "figures.json")
+    figures.has("rooms", "c", "m", "sha")
+    figures.with_scores("rooms", {"content": "c"}, "m", "other", {})
+    str((suite_tables(figures, "m"), draw_suite(figures, "m")))
+
+
+FILE_TARGETS = (
+    Target("model", _model, _use_model, ("posepipe.models.model_file", "posepipe.models.header")),
+    Target("model-card", _card, lambda f: write_card(f / "small.npz"), ("posepipe.models.card",)),
+    Target(
+        "dataset",
+        _dataset,
+        _read_dataset,
+        ("posepipe.datasets.dataset", "posepipe.sources.formats.dataset_folder", "posepipe.recording.reader"),
+    ),
+    Target("results", _results, _read_results, ("posepipe.sinks.files.json_lines", "apps.view")),
+    Target("camera-file", _camera, lambda f: find_camera(f / "camera.json"), ("posepipe.camera.camera_file",)),
+    Target(
+        "extrinsics",
+        _extrinsics,
+        lambda f: read_extrinsics(f / "extrinsics.json"),
+        ("posepipe.camera.extrinsics_file",),
+    ),
+    Target(
+        "checkpoint",
+        _checkpoint,
+        lambda f: Checkpoints(f, {"levels": 3}, "data", resume=True).load(0),
+        ("posepipe.learn.depth.checkpoints",),
+    ),
+    Target("suite-figures", _figures, _read_figures, ("posepipe.evaluation.suite.sets",)),
+)

@@ -1,0 +1,105 @@
+"""Targets of the renderer: recipes, creatures, sensors, bone maps and motion capture."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from synth.body.creatures import read_creature
+from synth.dataset_writer import _recorded_recipe
+from synth.motion.mocap import read_mocap
+from synth.motion.mocap.bone_maps import read_bone_map
+from synth.motion.motions import Motion
+from synth.motion.poses.clips import PoseBank, embedded_pose_bank, read_motions, write_motions, write_pose_bank
+from synth.recipe import RECIPES_DIR, Recipe, read_recipe
+from synth.sensors.sensor_file import read_sensor
+from synth.sensors.sensor_presets import PRESETS
+from tests.robustness.targets.described import describe
+from tests.robustness.targets.target import Target
+from tests.support.paths import EXAMPLES, ROOT
+from tests.support.recordings.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
+
+
+@cache
+def _poses() -> np.ndarray:
+    """A standing pose and two others, float32 (3, 20, 4)."""
+    standing = np.tile(np.array([0, 0, 0, 1], np.float32), (1, 20, 1))
+    return np.concatenate([standing, embedded_pose_bank().rotations[:2]])
+
+
+def _recipe(folder: Path) -> None:
+    shutil.copy(RECIPES_DIR / "train.toml", folder / "recipe.toml")
+    text = (folder / "recipe.toml").read_text(encoding="utf-8")
+    (folder / "recipe.toml").write_text(text + "\n# a sensor of one's own lies beside a recipe\n", encoding="utf-8")
+
+
+def _creature(folder: Path) -> None:
+    shutil.copy(EXAMPLES / "quadruped.toml", folder / "creature.toml")
+
+
+def _use_creature(folder: Path) -> None:
+    creature = read_creature(folder / "creature.toml")
+    creature.draw(np.random.default_rng(0))
+    str((creature.body, creature.mesh()))
+
+
+def _sensor(folder: Path) -> None:
+    fields = PRESETS["kinect-v1-320"].to_dict()
+    lines = [f"{name} = {json.dumps(value)}\n" for name, value in fields.items() if value is not None]
+    (folder / "sensor.toml").write_text("".join(lines))
+
+
+def _bone_map(folder: Path) -> None:
+    shutil.copy(ROOT / "synth" / "data" / "bone_maps" / "cmu_asf.toml", folder / "map.toml")
+
+
+def _bvh(folder: Path) -> None:
+    (folder / "walk.bvh").write_text(bvh_text(SourceSkeleton(MIXAMO), _poses()))
+
+
+def _asf_amc(folder: Path) -> None:
+    asf, amc = asf_amc_text(SourceSkeleton(CMU), _poses())
+    (folder / "07.asf").write_text(asf)
+    (folder / "07_01.amc").write_text(amc)
+
+
+def _pose_bank(folder: Path) -> None:
+    bank = embedded_pose_bank()
+    write_pose_bank(PoseBank(bank.rotations[:4], bank.bones, bank.clips[:4]), folder / "bank.npz")
+
+
+def _read_pose_bank(folder: Path) -> None:
+    read_mocap(folder / "bank.npz")
+    describe(folder / "bank.npz")
+
+
+def _motions(folder: Path) -> None:
+    still = np.zeros((3, 3), np.float32)
+    write_motions({"walk": Motion(_poses(), still, 30.0)}, folder / "motions.npz")
+
+
+def _begun_dataset(folder: Path) -> None:
+    manifest = {"recipe": {**Recipe().to_dict(), "frames": 3}}
+    (folder / "dataset.json").write_text(json.dumps(manifest, default=str))
+
+
+SYNTH_TARGETS = (
+    Target("recipe", _recipe, lambda f: read_recipe(f / "recipe.toml"), ("synth.recipe",)),
+    Target("creature", _creature, _use_creature, ("synth.body.creatures",)),
+    Target("sensor", _sensor, lambda f: read_sensor(f / "sensor.toml"), ("synth.sensors.sensor_file",)),
+    Target("bone-map", _bone_map, lambda f: read_bone_map(f / "map.toml"), ("synth.motion.mocap.bone_maps",)),
+    Target(
+        "bvh",
+        _bvh,
+        lambda f: read_mocap(f / "walk.bvh"),
+        ("synth.motion.mocap.bvh", "synth.motion.mocap.capture"),
+    ),
+    Target("asf-amc", _asf_amc, lambda f: read_mocap(f / "07_01.amc"), ("synth.motion.mocap.asf_amc",)),
+    Target("pose-bank", _pose_bank, _read_pose_bank, ("synth.motion.poses.clips",)),
+    Target("motions", _motions, lambda f: read_motions(f / "motions.npz"), ()),
+    Target("begun-dataset", _begun_dataset, lambda f: _recorded_recipe(f / "dataset.json"), ("synth.dataset_writer",)),
+)
