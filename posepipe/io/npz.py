@@ -7,6 +7,7 @@ import lzma
 import math
 import os
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -63,7 +64,18 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     strays = [key for key, value in arrays.items() if not isinstance(value, np.ndarray)]
     if strays:
         raise FormatError(path, f"not {what}: {strays[0]!r} is not a NumPy array")
-    return {key: np.asarray(value, order="C") for key, value in arrays.items()}
+    arrays = {key: np.asarray(value, order="C") for key, value in arrays.items()}
+    if garbled := [key for key, value in arrays.items() if not _is_unicode(value)]:
+        raise FormatError(path, f"not {what}, or a damaged one: {garbled[0]!r} holds characters beyond Unicode")
+    return arrays
+
+
+def _is_unicode(array: np.ndarray) -> bool:
+    """Whether all characters of an array exist; NumPy stores any number of 32 bits, and Python makes no text of it."""
+    if array.dtype.kind != "U" or not array.nbytes:
+        return True
+    codes = np.atleast_1d(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return bool(codes.max() <= sys.maxunicode)
 
 
 def _check_sizes(path: Path, stream: IO[bytes], keys: Collection[str] | None) -> None:
