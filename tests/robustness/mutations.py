@@ -8,8 +8,8 @@ from collections.abc import Callable
 from random import Random
 
 MAX_OPERATIONS = 4
-MAX_BYTES = 4 << 20
-"""Mutated content is cut to this size: duplication must not grow it without end."""
+MAX_BYTES = 1 << 20
+"""Mutated content is cut to this size: a file of a thousand copies of a frame takes long, rightly."""
 
 BYTES = (0x00, 0x01, 0x7F, 0x80, 0xFF, 0x0A, 0x20, 0x22, 0x2F, 0x1B)
 WHOLE = (0, 1, 2, 255, 256, 1000, (1 << 15) - 1, 1 << 16, (1 << 24) + 1, (1 << 31) - 1, 1 << 31, (1 << 32) - 1,
