@@ -96,6 +96,8 @@ class Catalogue:
         if not min(size_m) > 0 or not np.isfinite(size_m).all():
             raise ValueError(f"size {size_m}")
         rotation = np.array(row.get("modelRotation", "1 0 0 0 1 0 0 0 1").split(), float).reshape(3, 3)
+        if not (np.abs(rotation) <= 1 + 1e-3).all():
+            raise ValueError("modelRotation, 9 numbers of -1 to 1")
         top_m = float(row.get("dropOnTopElevation", -1)) * _CM
         return CatalogueEntry(
             row["name"],
@@ -146,7 +148,7 @@ def open_catalogue(path: str | Path) -> Iterator[Catalogue]:
         limit = max_unpacked_bytes(path.stat().st_size)
         try:
             archive = zipfile.ZipFile(stream)
-        except zipfile.BadZipFile:
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError):
             raise FormatError(path, "wanted a catalogue of Sweet Home 3D (.sh3f), which is a zip archive") from None
         with archive:
             if (unpacked := sum(each.file_size for each in archive.infolist())) > limit:

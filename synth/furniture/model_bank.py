@@ -174,9 +174,9 @@ def _problem(arrays: dict[str, np.ndarray]) -> str | None:
         return f"array {wrong[0]} has type {arrays[wrong[0]].dtype}"
     if arrays["version"].shape != () or arrays["version"] != VERSION:
         return f"has version {arrays['version']}, readable is {VERSION}"
-    if tuple(map(str, arrays["material_names"])) != MATERIALS:
+    if tuple(map(str, arrays["material_names"].ravel())) != MATERIALS:
         return "names other materials"
-    count, total = len(arrays["names"]), (int(arrays["n_vertices"].sum()), int(arrays["n_triangles"].sum()))
+    count, total = arrays["names"].size, (int(arrays["n_vertices"].sum()), int(arrays["n_triangles"].sum()))
     per_model = ("names", "kinds", "creators", "licences", "elevation_m", "top_m", "n_vertices", "n_triangles")
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(per_model, (count,))
     shapes |= {"size_m": (count, 3), "vertices": (total[0], 3), "triangles": (total[1], 3), "materials": (total[1],)}

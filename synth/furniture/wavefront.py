@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 
+MAX_COORDINATE = 1e6
+"""Maximum coordinate of a vertex, in the unit of the file: a kilometre in millimetres."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WavefrontMesh:
     """Triangles of an OBJ file, in the file's own axes and units."""
@@ -49,8 +53,10 @@ def parse_obj(text: str) -> WavefrontMesh:
     faces = np.array(triangles, np.int64)
     if faces.min() < 0 or faces.max() >= len(vertices):
         raise ValueError(f"a face names a vertex outside 1..{len(vertices)}")
-    if any(len(vertex) != 3 for vertex in vertices) or not np.isfinite(points := np.array(vertices)).all():
-        raise ValueError("wanted vertices of 3 finite coordinates")
+    if any(len(vertex) != 3 for vertex in vertices):
+        raise ValueError("wanted vertices of 3 coordinates")
+    if not (np.abs(points := np.array(vertices)) <= MAX_COORDINATE).all():
+        raise ValueError(f"wanted finite coordinates of at most {MAX_COORDINATE:g}")
     used, rows_used = np.unique(faces, return_inverse=True)
     triangles_used = rows_used.reshape(-1, 3).astype(np.int32)
     return WavefrontMesh(points[used], triangles_used, tuple(rows), np.array(owners, np.int32))
@@ -59,6 +65,8 @@ def parse_obj(text: str) -> WavefrontMesh:
 def _row(corner: str, n_vertices: int) -> int:
     """Row of a face's corner such as 3, 3/1/2 or -1, which counts back from the last vertex."""
     number = int(corner.split("/", 1)[0])
+    if abs(number) > n_vertices:
+        raise ValueError(f"a face names a vertex outside 1..{n_vertices}")
     return number - 1 if number > 0 else n_vertices + number
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from synth.body.creatures import read_creature
 from synth.dataset_writer import _recorded_recipe
+from synth.furniture.build_bank import build_bank
+from synth.furniture.model_bank import read_bank, write_bank
 from synth.motion.mocap import read_mocap
 from synth.motion.mocap.bone_maps import read_bone_map
 from synth.motion.motions import Motion
@@ -20,6 +22,7 @@ from synth.sensors.sensor_file import read_sensor
 from synth.sensors.sensor_presets import PRESETS
 from tests.robustness.targets.described import describe
 from tests.robustness.targets.target import Target
+from tests.support.furniture_catalogue import write_catalogue
 from tests.support.paths import EXAMPLES, ROOT
 from tests.support.recordings.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
 
@@ -87,6 +90,17 @@ def _begun_dataset(folder: Path) -> None:
     (folder / "dataset.json").write_text(json.dumps(manifest, default=str))
 
 
+def _furniture_bank(folder: Path) -> None:
+    write_catalogue(folder / "one.sh3f")
+    write_bank(build_bank([folder / "one.sh3f"]), folder / "bank.npz")
+    (folder / "one.sh3f").unlink()
+
+
+def _use_furniture_bank(folder: Path) -> None:
+    for model in read_bank(folder / "bank.npz").models:
+        model.mesh()
+
+
 SYNTH_TARGETS = (
     Target("recipe", _recipe, lambda f: read_recipe(f / "recipe.toml"), ("synth.recipe",)),
     Target("creature", _creature, _use_creature, ("synth.body.creatures",)),
@@ -101,5 +115,12 @@ SYNTH_TARGETS = (
     Target("asf-amc", _asf_amc, lambda f: read_mocap(f / "07_01.amc"), ("synth.motion.mocap.asf_amc",)),
     Target("pose-bank", _pose_bank, _read_pose_bank, ("synth.motion.poses.clips",)),
     Target("motions", _motions, lambda f: read_motions(f / "motions.npz"), ()),
+    Target("furniture-bank", _furniture_bank, _use_furniture_bank, ("synth.furniture.model_bank",)),
+    Target(
+        "furniture-catalogue",
+        lambda f: write_catalogue(f / "one.sh3f"),
+        lambda f: build_bank([f / "one.sh3f"]),
+        ("synth.furniture.catalogue",),
+    ),
     Target("begun-dataset", _begun_dataset, lambda f: _recorded_recipe(f / "dataset.json"), ("synth.dataset_writer",)),
 )
