@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
 MAX_COORDINATE = 1e6
 """Maximum coordinate of a vertex, in the unit of the file: a kilometre in millimetres."""
 
