@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from itertools import pairwise
 from pathlib import Path
 
@@ -96,10 +97,10 @@ class LabelledPack:
     @property
     def content(self) -> str:
         """Identifies the frames: a hash of depth, camera, labels and joints."""
-        own = self._pack.intrinsics
+        cameras = np.array([astuple(camera) for camera in self._pack.cameras])
         arrays = {
             "depth_mm": self._pack.depth_mm,
-            "K": np.array([own.fx, own.fy, own.cx, own.cy]),
+            "K": cameras[0] if len(cameras) == 1 else cameras,
             "joints_m": self._joints_m,
             "parts": self._pack.parts,
             "people": self._pack.people,

@@ -45,10 +45,14 @@ class IndexedSource(ABC):
     def __getitem__(self, index: int) -> DepthFrame:
         """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
 
-    def frame(self, index: int, depth: np.ndarray) -> DepthFrame:
-        """Build frame ``index`` of depth (H, W), metres or uint16 millimetres; warn once where it is implausible."""
-        frame = DepthFrame(depth, self.intrinsics, float(self.timestamps_s[index]), index)
-        self.plausibility.inspect(depth, self.intrinsics)
+    def frame(self, index: int, depth: np.ndarray, intrinsics: Intrinsics | None = None) -> DepthFrame:
+        """Build frame ``index`` of depth (H, W), metres or uint16 millimetres; warn once where it is implausible.
+
+        ``intrinsics`` are those of the frame, for sources of several cameras; None = those of the first frame.
+        """
+        own = self.intrinsics if intrinsics is None else intrinsics
+        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index)
+        self.plausibility.inspect(depth, own)
         return frame
 
     @cached_property

@@ -1,13 +1,14 @@
-"""NPZ packs: depth of one camera in one compressed NumPy file, with optional ground truth.
+"""NPZ packs: depth in one compressed NumPy file, with optional ground truth.
 
-``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
-``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
-``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
+``depth_mm`` uint16 (N, H, W), and ``K``, for all frames or each: fx, fy, cx, cy or a 3x3 matrix; optional
+``timestamp_s`` (N,), ``start_time_ns``, ``fps``, ``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float
+(N, ..., J, 3), ``joint_names`` (J,), and ``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ _KEYS = (
     "ok",
     "visible",
 )
+_MATRIX_TOLERANCE = 1e-3  # of the numbers in K that are 0 or 1, for matrices that were computed
 
 
 class NpzPack(IndexedSource):
@@ -63,10 +65,13 @@ class NpzPack(IndexedSource):
         self.shape = self.depth_mm.shape[1:]
         self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         self.start_time_ns = _start_time_ns(self.path, arrays)
-        own = _intrinsics(self.path, arrays)
+        own = _cameras(self.path, arrays, len(self.depth_mm))
         if camera is None:
-            _check_lens(self.path, own, self.depth_mm.shape[2])
-        self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
+            for each in own:
+                _check_lens(self.path, each, self.depth_mm.shape[2])
+        #: intrinsics of each frame; a single one where they are all the same
+        self.cameras = own if camera is None else (camera.intrinsics_for(*self.depth_mm.shape[1:]),)
+        self.intrinsics = self.cameras[0]
         self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -75,11 +80,13 @@ class NpzPack(IndexedSource):
         self.trusted = _trusted(self.path, arrays, self.joints_m)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self.frame(index, self.depth_mm[index])
+        return self.frame(index, self.depth_mm[index], self.cameras[index if len(self.cameras) > 1 else 0])
 
 
 def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns: int = 0) -> int:
-    """Write frames of one camera as an NPZ pack; depth is rounded to millimetres.
+    """Write frames of one size as an NPZ pack; depth is rounded to millimetres.
+
+    ``K`` is (4,), or (N, 4) where the intrinsics change.
 
     Parameters
     ----------
@@ -94,19 +101,19 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns
     Raises
     ------
     ValueError
-        When there are no frames, or several cameras or sizes.
+        When there are no frames, or several sizes.
     """
-    depth_mm, times, cameras = [], [], set()
+    depth_mm, times, cameras = [], [], []
     for frame in frames:
         depth_mm.append(depth_to_levels(frame, 0.001))
         times.append(frame.timestamp_s)
-        cameras.add((frame.intrinsics, frame.depth_m.shape))
-    if len(cameras) != 1:
-        raise ValueError(f"{path}: an NPZ pack holds frames of one camera and one size, at least one")
-    own, _ = cameras.pop()
+        cameras.append(frame.intrinsics)
+    if len({depth.shape for depth in depth_mm}) != 1:
+        raise ValueError(f"{path}: an NPZ pack holds frames of one size, at least one")
+    own = np.array([astuple(camera) for camera in cameras])
     arrays = {
         "depth_mm": np.stack(depth_mm),
-        "K": np.array([own.fx, own.fy, own.cx, own.cy]),
+        "K": own[0] if len(set(cameras)) == 1 else own,
         "timestamp_s": np.array(times),
         "start_time_ns": np.array(start_time_ns),
     }
@@ -135,14 +142,31 @@ def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
     return depth_mm.astype(np.uint16, copy=False)
 
 
-def _intrinsics(path: Path, arrays: dict[str, np.ndarray]) -> Intrinsics:
+def _cameras(path: Path, arrays: dict[str, np.ndarray], frames: int) -> tuple[Intrinsics, ...]:
+    """Intrinsics of each frame; a single one where they are all the same."""
     values = _need(path, arrays, "K")
-    if values.shape != (4,) or values.dtype.kind not in "fiu":
-        raise FormatError(path, f"K: wanted four numbers fx, fy, cx, cy, got {values.dtype} {values.shape}")
+    shapes = ((4,), (3, 3), (frames, 4), (frames, 3, 3))
+    if values.dtype.kind not in "fiu" or values.shape not in shapes:
+        raise FormatError(
+            path,
+            "K: wanted four numbers fx, fy, cx, cy or a 3x3 matrix, for all frames or each of the"
+            f" {frames}, got {values.dtype} {values.shape}",
+        )
+    rows = values.reshape(-1, 4) if values.shape[-1] == 4 else _of_matrices(path, values.reshape(-1, 3, 3))
     try:
-        return Intrinsics(*map(float, values))
+        cameras = tuple(Intrinsics(*map(float, row)) for row in rows)
     except ValueError as error:
         raise FormatError(path, f"K: {error}") from error
+    return cameras[:1] if len(set(cameras)) == 1 else cameras
+
+
+def _of_matrices(path: Path, matrices: np.ndarray) -> np.ndarray:
+    """Numbers fx, fy, cx, cy, (N, 4), of matrices (N, 3, 3). Raises FormatError for skew, or another last row."""
+    fixed = matrices[:, [0, 1, 2, 2, 2], [1, 0, 0, 1, 2]]
+    odd = np.flatnonzero(~np.isclose(fixed, (0, 0, 0, 0, 1), rtol=0, atol=_MATRIX_TOLERANCE).all(axis=1))
+    if len(odd):
+        raise FormatError(path, f"K: wanted [[fx, 0, cx], [0, fy, cy], [0, 0, 1]], got {matrices[odd[0]].tolist()}")
+    return matrices[:, [0, 1, 0, 1], [0, 1, 2, 2]]
 
 
 def _check_lens(path: Path, intrinsics: Intrinsics, width: int) -> None:

@@ -94,7 +94,10 @@ def test_written_packs_are_read_back(tmp_path_factory, depth_mm):
         ({"depth_mm": np.ones((4, 5), np.uint16)}, r"\(N, H, W\)"),
         ({"depth_mm": np.ones((0, 4, 5), np.uint16)}, "at least one frame"),
         ({"depth_mm": np.array([1, "x"], object)}, "Python objects"),
-        ({"K": np.eye(3)}, "wanted four numbers"),
+        ({"K": np.eye(2)}, "wanted four numbers"),
+        ({"K": np.ones((2, 4))}, "for all frames or each of the 3, got float64"),
+        ({"K": np.ones((3, 3))}, r"K: wanted \[\[fx, 0, cx\], \[0, fy, cy\], \[0, 0, 1\]\], got \[\[1.0, 1.0"),
+        ({"K": np.array([[9.0, 9, 2, 2], [9, 9, 2, 2], [0.4, 9, 2, 2]])}, "K: wanted focal lengths"),
         ({"K": np.array(["1", "2", "3", "4"])}, "wanted four numbers"),
         ({"K": np.array([np.nan, 1, 1, 1])}, "finite"),
         ({"K": np.array([-1.0, 1, 1, 1])}, "positive"),
@@ -116,6 +119,30 @@ def test_a_wrong_array_is_named(tmp_path, change, message):
     arrays = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
     with pytest.raises(FormatError, match=message):
         NpzPack(save(tmp_path / "a.npz", **arrays))
+
+
+MATRIX = np.array([[10.0, 0, 2], [0, 11, 1.5], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    "k", [MATRIX, np.stack([GOOD["K"]] * 3), np.stack([MATRIX] * 3)], ids=["matrix", "rows", "each"]
+)
+def test_one_camera_may_be_written_in_four_ways(tmp_path, k):
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"K": k}))
+    assert pack.cameras == (Intrinsics(10.0, 11.0, 2.0, 1.5),)
+    assert {frame.intrinsics for frame in pack} == set(pack.cameras)
+
+
+@pytest.mark.parametrize("as_matrices", [False, True])
+def test_each_frame_may_have_its_own_camera(tmp_path, as_matrices):
+    cameras = [Intrinsics(10.0 + i, 11.0, 2.0, 1.5) for i in range(3)]
+    k = np.array([[c.fx, c.fy, c.cx, c.cy] for c in cameras])
+    if as_matrices:
+        k = np.stack([np.array([[c.fx, 0, c.cx], [0, c.fy, c.cy], [0, 0, 1]]) for c in cameras])
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"K": k}))
+    assert [frame.intrinsics for frame in pack] == cameras
+    assert write_npz_pack(tmp_path / "b.npz", pack) == 3
+    assert [frame.intrinsics for frame in NpzPack(tmp_path / "b.npz")] == cameras
 
 
 def test_a_given_calibration_replaces_an_implausible_one(tmp_path):
@@ -151,7 +178,7 @@ def test_a_cut_or_damaged_pack_is_a_format_error_or_harmless(tmp_path):
             assert len(list(NpzPack(path))) >= 1
 
 
-def test_frames_of_two_cameras_do_not_go_into_one_pack(tmp_path):
-    frames = [DepthFrame(np.ones((4, 5), np.float32), Intrinsics(f, f, 2.0, 2.0)) for f in (9.0, 10.0)]
-    with pytest.raises(ValueError, match="one camera"):
+def test_frames_of_two_sizes_do_not_go_into_one_pack(tmp_path):
+    frames = [DepthFrame(np.ones((4, 5 + i), np.float32), Intrinsics(9.0, 9.0, 2.0, 2.0)) for i in range(2)]
+    with pytest.raises(ValueError, match="one size"):
         write_npz_pack(tmp_path / "a.npz", frames)
