@@ -28,6 +28,7 @@ EXAMPLES = (
     "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
     "posepipe run pack.npz --out results.jsonl --video results.mp4",
     "posepipe run pack.npz --max-people 1 --no-tracking # one person a frame, every frame alone",
+    "posepipe run walk.mcap --min-confidence 0.4        # only people whose joints have this mean confidence",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
     "posepipe run walk.mcap --out walk.csv --bvh walk.bvh --record found.mcap",
     "posepipe run camera:realsense --view               # also shown in the browser",
@@ -57,8 +58,9 @@ def run(args: argparse.Namespace) -> None:
     check_outputs(Path(args.source), args)
     path = model_path(args.model)
     model = PoseModel.load(path)
-    pipeline = pipeline_maker(args, model)()
-    pipeline.smoother = pipeline.smoother if args.smooth else None
+    make, smooth = pipeline_maker(args, model)
+    pipeline = make()
+    pipeline.smoother = pipeline.smoother if smooth else None
     with watched(args, model.body) as watchers:
         _find_people(args, pipeline, model_identity(path), watchers)
 

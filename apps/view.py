@@ -73,7 +73,7 @@ def _play_source(args: argparse.Namespace) -> None:
     title = args.source if live else Path(args.source).resolve().name
     with play_as_asked(opened, args) as source:
         model = PoseModel.load(args.model)
-        analysis = Analysis(pipeline_maker(args, model), args.smooth)
+        analysis = Analysis(*pipeline_maker(args, model))
         with page_server(args) as server:
             play_source(
                 server,

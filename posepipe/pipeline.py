@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -128,6 +129,7 @@ class Pipeline:
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
+    min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
     extrinsics: Extrinsics | None = None  #: pose of the camera; None = derived from the floor, where it is in view
 
     @classmethod
@@ -173,14 +175,15 @@ class Pipeline:
         candidates = self.foreground.update(frame)
         people = [person for mask in candidates.masks() for person in self._people_in(frame, mask, candidates.floor)]
         people = sorted(people, key=lambda person: -person.pose.confidence)[: self.max_people]
-        mask, labels = np.zeros(candidates.labels.shape, bool), np.zeros(candidates.labels.shape, np.uint8)
-        for person in people:
-            mask |= person.mask
-            labels += person.labels
+        mask, labels = _drawn(people, candidates.labels.shape)
         self.foreground.learn(frame, candidates, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
+        kept = [row for row, track in enumerate(tracks) if track.pose.confidence >= self.min_confidence]
+        if len(kept) < len(people):
+            people, tracks = [people[row] for row in kept], tuple(tracks[row] for row in kept)
+            mask, labels = _drawn(people, mask.shape)
         proposals = tuple(person.proposals for person in people)
         return FrameResult(frame, mask, labels, proposals, tracks, candidates.floor, self.extrinsics)
 
@@ -256,6 +259,15 @@ class Pipeline:
         with source, sink:
             for frame in source:
                 sink.write(self.step(frame))
+
+
+def _drawn(people: Iterable[PersonEstimate], shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Draw people into one image: mask, bool, and labels, uint8, both (H, W)."""
+    mask, labels = np.zeros(shape, bool), np.zeros(shape, np.uint8)
+    for person in people:
+        mask |= person.mask
+        labels += person.labels
+    return mask, labels
 
 
 def _was_reduced(person: np.ndarray, mask: np.ndarray) -> bool:

@@ -68,14 +68,15 @@ MAY_IMPORT = {
     "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation",
     "pipeline": f"{NOUNS} camera joints models segmentation sinks sources tracking",
     "profiling": "frames pipeline",
+    "thresholds": "errors io pipeline",
     # what stands around the flow
     "training": f"{NOUNS} datasets joints learn learn.depth models pipeline segmentation",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.suite": "datasets errors evaluation io models tracking",
     "viewer.scene": "body camera results sinks.images",
-    "viewer.playback": "body camera frames pipeline profiling recording results sinks.files",
-    "viewer.ui": "body errors results viewer.playback viewer.scene",
+    "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
+    "viewer.ui": "body errors results thresholds viewer.playback viewer.scene",
     "viewer": "body errors frames results sinks.files sources viewer.playback viewer.ui",
     # synthetic people: of the library, nouns, files, recordings and datasets
     "synth.geometry": "",

@@ -70,10 +70,25 @@ def test_every_stage_answers_its_call_and_a_reset(model, tracking, foreground):
         own.reset()
 
 
+@pytest.mark.parametrize("tracking", [True, False])
+def test_people_of_low_confidence_are_left_out_of_the_result(model, tracking):
+    frame = toy_frame(30).depth
+    whole = Pipeline.from_model(model, tracking, "none").step(frame)
+    (person,) = whole.people
+    pipeline = Pipeline.from_model(model, tracking, "none")
+    pipeline.min_confidence = person.pose.confidence
+    assert found([pipeline.step(frame)]) == found([whole])
+    pipeline.min_confidence = np.nextafter(person.pose.confidence, 2)
+    without = pipeline.step(frame)
+    assert (without.people, without.proposals, without.mask.any(), without.parts.any()) == ((), (), False, False)
+    pipeline.min_confidence = 0.0
+    assert pipeline.step(frame).people[0].id == person.id  # tracked all the time
+
+
 def test_stages_are_fields_of_the_pipeline_each_named_once():
     names = [stage.field for stage in STAGES]
     assert len(set(names)) == len({stage.title for stage in STAGES}) == len(STAGES)
-    assert set(names) == {field.name for field in fields(Pipeline)} - {"max_people", "extrinsics"}
+    assert set(names) == {field.name for field in fields(Pipeline)} - {"max_people", "min_confidence", "extrinsics"}
 
 
 def test_stages_that_are_none_are_left_out(model):

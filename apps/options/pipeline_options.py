@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.value_types import positive
+from apps.options.value_types import positive, share
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel
@@ -37,32 +37,52 @@ def add_pipeline_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="keep the N highest-confidence people of a frame (default: all)",
     )
+    group.add_argument(
+        "--min-confidence",
+        type=share,
+        default=0.0,
+        metavar="C",
+        help="leave people out of the results whose joints have a mean confidence below C, 0 to 1 (default: 0)",
+    )
+    group.add_argument(
+        "--thresholds",
+        type=Path,
+        metavar="FILE",
+        help="thresholds of the stages, a TOML file as the live view saves it (docs/guides/live-view.md)",
+    )
     group.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1 in each")
     group.add_argument("--smooth", action="store_true", help="smooth the joints of each track")
 
 
-def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> Callable[[], Pipeline]:
-    """Return a function that makes the pipeline of the arguments; with tracking it has a smoother to switch on.
+def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable[[], Pipeline], bool]:
+    """Return a function that makes the pipeline of the arguments, and whether tracks are smoothed.
+
+    With tracking the pipeline has a smoother, to switch off where tracks are not smoothed. Options win over the file
+    of thresholds.
 
     Raises
     ------
     PosepipeError
-        If options contradict each other, or the extrinsics cannot be read.
+        If options contradict each other, or the extrinsics or the thresholds cannot be read.
     """
     from posepipe.camera.extrinsics_file import read_extrinsics
     from posepipe.errors import PosepipeError
     from posepipe.pipeline import Pipeline
+    from posepipe.thresholds import ThresholdSettings, read_thresholds
     from posepipe.tracking.one_euro import OneEuroSmoother
 
     if args.smooth and args.no_tracking:
         raise PosepipeError("--smooth follows each person over time and needs tracking; leave out --no-tracking")
 
+    thresholds = ThresholdSettings() if args.thresholds is None else read_thresholds(args.thresholds)
     extrinsics = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
 
     def make() -> Pipeline:
         pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground)
-        pipeline.max_people, pipeline.extrinsics = args.max_people, extrinsics
         pipeline.smoother = None if args.no_tracking else OneEuroSmoother()
+        thresholds.apply(pipeline)
+        pipeline.max_people = args.max_people or thresholds.max_people
+        pipeline.min_confidence, pipeline.extrinsics = args.min_confidence, extrinsics
         return pipeline
 
-    return make
+    return make, args.smooth or (thresholds.smooth and not args.no_tracking)

@@ -30,6 +30,17 @@ def seconds(text: str) -> float:
     return number
 
 
+def share(text: str) -> float:
+    """Return a number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"wanted a number from 0 to 1, got {text!r}")
+    return number
+
+
 def port(text: str) -> int:
     """Return the number of a network port."""
     try:

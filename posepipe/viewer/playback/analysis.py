@@ -11,7 +11,7 @@ from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
 from posepipe.profiling import WHOLE, with_stopwatches
 from posepipe.results import FrameResult
-from posepipe.viewer.playback.thresholds import Tuning
+from posepipe.viewer.playback.tuning import Tuning
 
 REMEMBERING = ("foreground", "tracker", "smoother")
 """Fields of the pipeline that hold state of earlier frames."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from posepipe.thresholds import Threshold
 from posepipe.viewer.playback.feeds import StreamFeed
 from posepipe.viewer.playback.player import SPEEDS, Player
-from posepipe.viewer.playback.thresholds import Threshold, Tuning
+from posepipe.viewer.playback.tuning import Tuning
 
 STEPS = {"start": None, "-1": -1, "+1": 1, "end": None}
 MAX_PEOPLE = 8
 """Maximum of the slider; 0 = all."""
+THRESHOLDS_FILE = "thresholds.toml"
+"""Name of the file that the browser saves."""
 
 
 class PlayerControls:
@@ -106,7 +109,7 @@ class _PauseButton:
 
 
 class TuningControls:
-    """Controls of thresholds: a slider each, smoothing, the number of people, and reset.
+    """Controls of thresholds: a slider each, smoothing, the number of people, reset, and a file to save.
 
     Parameters
     ----------
@@ -128,8 +131,10 @@ class TuningControls:
                 smooth.on_update(lambda event: tuning.set_smooth(event.target.value))
                 self._sliders |= {each: self._slider(gui, each) for each in self._initial if each.stage == "smoother"}
             reset = gui.add_button("Reset", color="gray")
+            save = gui.add_button("Save", color="gray", hint="download a file for posepipe run --thresholds")
         people.on_update(lambda event: tuning.set_max_people(event.target.value or None))
         reset.on_click(lambda _: self._reset())
+        save.on_click(lambda event: self._save(event.client))
 
     def _slider(self, gui: Any, threshold: Threshold) -> Any:
         value = min(max(self._initial[threshold], threshold.min), threshold.max)
@@ -138,6 +143,10 @@ class TuningControls:
         )
         slider.on_update(lambda event: self._tuning.set(threshold, event.target.value))
         return slider
+
+    def _save(self, client: Any) -> None:
+        """Send the file to the browser that asked for it: nothing is written where the page is served."""
+        client.send_file_download(THRESHOLDS_FILE, self._tuning.settings.to_toml().encode())
 
     def _reset(self) -> None:
         for threshold, slider in self._sliders.items():

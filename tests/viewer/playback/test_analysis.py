@@ -9,9 +9,10 @@ from apps.demo import RECORDING
 from posepipe.pipeline import Pipeline
 from posepipe.profiling import WHOLE
 from posepipe.sources import open_source
+from posepipe.thresholds import THRESHOLDS, Threshold
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.viewer.playback.analysis import Analysis
-from posepipe.viewer.playback.thresholds import THRESHOLDS, Threshold, Tuning
+from posepipe.viewer.playback.tuning import Tuning
 from tests.support.shipped_model import shipped_model
 
 

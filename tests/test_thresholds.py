@@ -1,0 +1,75 @@
+"""Thresholds come back from their file, reach the stages of a pipeline, and are refused by name where wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posepipe.errors import FormatError
+from posepipe.pipeline import Pipeline
+from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
+from posepipe.tracking.one_euro import OneEuroSmoother
+from tests.support.shipped_model import shipped_model
+
+
+def written(tmp_path, text: str):
+    path = tmp_path / "thresholds.toml"
+    path.write_text(text)
+    return path
+
+
+any_settings = st.builds(
+    ThresholdSettings,
+    st.fixed_dictionaries(
+        {},
+        optional={each: st.floats(each.min, each.max).map(lambda value: round(value, 6)) for each in THRESHOLDS},
+    ),
+    st.none() | st.integers(1, 8),
+    st.booleans(),
+)
+
+
+@given(settings=any_settings)
+def test_settings_come_back_from_their_file(tmp_path_factory, settings):
+    path = written(tmp_path_factory.mktemp("thresholds"), settings.to_toml())
+    assert read_thresholds(path) == settings
+
+
+def test_a_pipeline_takes_on_the_settings_of_another():
+    first, second = Pipeline.from_model(shipped_model()), Pipeline.from_model(shipped_model())
+    first.smoother, second.smoother = OneEuroSmoother(), OneEuroSmoother()
+    changed = {each: each.max for each in THRESHOLDS}
+    ThresholdSettings(changed, 3).apply(first)
+    assert ThresholdSettings.of(first).values == changed
+    ThresholdSettings.of(first).apply(second)
+    assert ThresholdSettings.of(second) == ThresholdSettings(changed, 3)
+
+
+def test_thresholds_of_stages_that_are_off_have_no_effect():
+    cut_out = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
+    ThresholdSettings({each: each.max for each in THRESHOLDS}).apply(cut_out)
+    assert not {"person_filter.max_background", "smoother.beta"} & {
+        each.name for each in ThresholdSettings.of(cut_out).values
+    }
+    assert cut_out.smoother is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[person_filter]\nmin_confidence = 2", "person_filter.min_confidence: wanted a number from 0 to 1, got 2"),
+        ("[person_filter]\nmin_share = true", "person_filter.min_share: wanted a number from 0 to 1, got True"),
+        ("[person_filter]\nmin_share = nan", "person_filter.min_share: wanted a number"),
+        ("[person_filter]\nmin = 0.5", "person_filter.min: no such threshold; .* has min_confidence, max_background"),
+        ("[tracker]\nmax_step_m = 1", "tracker: wanted max_people, smooth, or a table of .*person_filter"),
+        ("smoother = 1", "smoother: wanted max_people, smooth, or a table"),
+        ("max_people = 0", "max_people: wanted a whole number from 1 up, got 0; leave it out"),
+        ("max_people = true", "max_people: wanted a whole number"),
+        ('smooth = "yes"', "smooth: wanted true or false, got 'yes'"),
+        ("{}", "wanted TOML"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_named(tmp_path, text, message):
+    with pytest.raises(FormatError, match=message):
+        read_thresholds(written(tmp_path, text))
