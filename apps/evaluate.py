@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.evaluation.run_suite import add_suite_options, run_suite
+from apps.evaluation.run_suite import add_suite_options, run_suite, suite_options
+from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
 from apps.options.value_types import positive, seconds
 from apps.terminal.plain_text import show
 
@@ -27,6 +28,8 @@ EXAMPLES = (
     "posepipe evaluate data/rooms --whole-frames                      # who is found in rooms, and what is no person",
     "posepipe evaluate recording.npz                                  # an NPZ pack with joints_m",
     "posepipe evaluate ITOP_side_test_depth_map.h5                    # ITOP's measure, in whole frames",
+    "posepipe evaluate office.npz --labels people.jsonl --report report  # people found, missed and false, by boxes",
+    "posepipe evaluate office.npz --empty                             # nobody is there: who is found all the same?",
     "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter",
     "posepipe evaluate --suite data/suite --mocap cmu_poses.npz --motions cmu_clips.npz --fill README.md",
     "posepipe evaluate walk.mcap --tracks --whole-frames --frame-step 3  # a labelled recording, every third frame",
@@ -63,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " by the true labels (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="use only the first N frames")
+    add_people_options(parser)
     add_suite_options(parser)
     tracking = parser.add_argument_group("tracking")
     tracking.add_argument(
@@ -82,6 +86,8 @@ def run(args: argparse.Namespace) -> None:
     """Score every model, and print, write or file the figures."""
     if args.suite is not None:
         run_suite(args)
+    elif asks_for_people(args):
+        score_people(args)
     else:
         _score_datasets(args)
 
@@ -114,10 +120,16 @@ def _check_options(args: argparse.Namespace) -> None:
 
     of_joints = {"--report": args.report, "--card": args.card, "--oracle": args.oracle}
     of_tracks = {"--smooth": args.smooth, "--frame-step": args.frame_step, "--gap": args.gap}
-    of_suite = {"--set": args.sets, "--mocap": args.mocap, "--motions": args.motions, "--pack": args.pack}
-    if given := [
-        option for option, value in (of_suite | {"--fill": args.fill, "--figure": args.figure}).items() if value
-    ]:
+    of_people = {
+        "--repeat": args.repeat is not None,
+        "--min-confidence": args.min_confidence is not None,
+        "--thresholds": args.thresholds,
+    }
+    if given := [option for option, value in of_people.items() if value]:
+        raise PosepipeError(
+            f"{given[0]} applies to people by boxes; add --labels FILE.jsonl or --empty, or leave it out"
+        )
+    if given := suite_options(args):
         raise PosepipeError(f"{given[0]} applies to the suite; add --suite DIR, or leave it out")
     if not args.datasets:
         raise PosepipeError("wanted DATASETs to score, or --suite DIR, got neither")

@@ -73,6 +73,7 @@ MAY_IMPORT = {
     "training": f"{NOUNS} datasets joints learn learn.depth models pipeline segmentation",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
+    "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",
     "evaluation.suite": "datasets errors evaluation io models tracking",
     "viewer.scene": "body camera results sinks.images",
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from apps.evaluation.people_sets import PeopleSet, people_sets
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ def add_suite_options(parser: argparse.ArgumentParser) -> None:
         " cross-validated over subjects",
     )
     suite.add_argument(
+        "--people",
+        nargs="+",
+        type=Path,
+        metavar="SOURCE",
+        help="real frames of rooms, scored by the boxes of --labels; with --empty SOURCE also those without people",
+    )
+    suite.add_argument(
         "--fill",
         nargs="+",
         type=Path,
@@ -56,14 +64,29 @@ def add_suite_options(parser: argparse.ArgumentParser) -> None:
     suite.add_argument("--figure", type=Path, metavar="FILE.png", help="draw the sets of single frames as bars")
 
 
+def suite_options(args: argparse.Namespace) -> list[str]:
+    """Return the options given that apply to the suite alone."""
+    given = {
+        "--set": args.sets,
+        "--mocap": args.mocap,
+        "--motions": args.motions,
+        "--pack": args.pack,
+        "--people": args.people,
+        "--fill": args.fill,
+        "--figure": args.figure,
+    }
+    return [option for option, value in given.items() if value]
+
+
 def run_suite(args: argparse.Namespace) -> None:
     """Render, score and fill, as far as poses and packs for it are given."""
     from posepipe.evaluation.suite.sets import SETS, SuiteFigures
+    from posepipe.evaluation.suite.tables import OF_PACKS
     from posepipe.models.header import answer_hash
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_path
 
-    _check_options(args, [each.name for each in SETS])
+    _check_options(args, [*(each.name for each in SETS), *OF_PACKS])
     names = args.model or ["person"]
     models = {name: PoseModel.load(name) for name in names}
     identities = {name: answer_hash(model_path(name)) for name in names}
@@ -79,6 +102,8 @@ def run_suite(args: argparse.Namespace) -> None:
         figures = _score_set(args, suite_set, mocap, models, identities, figures)
     if args.pack is not None:
         figures = _score_pack(args, models, identities, figures)
+    for set_name, people in people_sets(args).items():
+        figures = _score_people(args, set_name, people, models, identities, figures)
     show(f"figures -> {args.suite / FIGURES}")
     if args.card:
         _fill_cards(names, figures)
@@ -97,9 +122,16 @@ def _check_options(args: argparse.Namespace, known: list[str]) -> None:
         "--oracle": args.oracle,
         "--tracks": args.tracks,
         "--whole-frames": args.whole_frames is not None,
+        "--repeat": args.repeat is not None,
+        "--min-confidence": args.min_confidence is not None,
+        "--thresholds": args.thresholds,
     }
     if idle := [option for option, value in unwanted.items() if value]:
         raise PosepipeError(f"{idle[0]} does not go with --suite, which scores its own sets; leave out one of the two")
+    if (args.people is None) != (args.labels is None):
+        raise PosepipeError("--people SOURCE and --labels FILE.jsonl go together in the suite; give both or neither")
+    if args.empty == []:
+        raise PosepipeError("--empty: the suite wants the sources in which nobody is, got none")
     if unknown := sorted(set(args.sets or ()) - set(known)):
         raise PosepipeError(f"--set: the suite has no set {unknown[0]!r}; it has {', '.join(known)}")
     if args.frames and (args.fill or args.card or args.figure):
@@ -172,6 +204,31 @@ def _score_pack(
         }
         figures = figures.with_scores(REAL_FRAMES, about, name, identities[name], compared.figures())
         figures.write(args.suite / FIGURES)
+    return figures
+
+
+def _score_people(
+    args: argparse.Namespace,
+    set_name: str,
+    people: PeopleSet,
+    models: Mapping[str, PoseModel],
+    identities: Mapping[str, str],
+    figures: SuiteFigures,
+) -> SuiteFigures:
+    from apps.terminal.progress import ProgressBar
+    from posepipe.evaluation.people.evaluate_people import evaluate_people
+    from posepipe.pipeline import Pipeline
+
+    content = people.frames.identity
+    about = {"command": people.command, "frames": len(people.frames), "content": content}
+    for name, model in models.items():
+        if figures.has(set_name, content, name, identities[name]):
+            continue
+        with ProgressBar(len(people.frames), f"{set_name}, {name}", "frames") as bar:
+            report = evaluate_people(Pipeline.from_model(model, tracking=False), people.frames, on_frame=bar.update)
+        figures = figures.with_scores(set_name, about, name, identities[name], {"people": report.to_dict()})
+        figures.write(args.suite / FIGURES)
+    show(f"{set_name}: {len(people.frames)} frames, content {content}")
     return figures
 
 

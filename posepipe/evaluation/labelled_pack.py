@@ -110,19 +110,7 @@ class LabelledPack:
     @property
     def sequences(self) -> tuple[SequenceRows, ...]:
         """Rows of each sequence, by `name` ("sequence:frame"); without names, all rows if times are given."""
-        arrays = read_npz(self._pack.path, "an NPZ pack", ("name", "timestamp_s"))
-        if "name" not in arrays:
-            whole = SequenceRows(self._pack.path.stem, range(len(self)), exact_joints=False)
-            return (whole,) if "timestamp_s" in arrays else ()
-        names = arrays["name"]
-        if names.dtype.kind != "U" or names.shape != (len(self),):
-            raise FormatError(self._pack.path, f"name: wanted {len(self)} names, got {names.dtype} {names.shape}")
-        sequences = [name.rpartition(":")[0] or name for name in names.tolist()]
-        starts = [row for row, name in enumerate(sequences) if row == 0 or name != sequences[row - 1]]
-        return tuple(
-            SequenceRows(sequences[first], range(first, stop), exact_joints=False)
-            for first, stop in pairwise([*starts, len(self)])
-        )
+        return pack_sequences(self._pack.path, len(self))
 
     def __len__(self) -> int:
         return len(self._pack)
@@ -162,6 +150,26 @@ class LabelledPack:
                 if len(known):
                     with np.errstate(over="ignore"):  # joints beyond all measure are far
                         yield np.linalg.norm(own[:, None] - known, axis=-1).min(axis=1)
+
+
+def pack_sequences(path: str | Path, frames: int) -> tuple[SequenceRows, ...]:
+    """Read which of the frames of an NPZ pack follow one another; see `LabelledPack.sequences`.
+
+    Raises FormatError for names that are not one for each frame.
+    """
+    arrays = read_npz(path, "an NPZ pack", ("name", "timestamp_s"))
+    if "name" not in arrays:
+        whole = SequenceRows(Path(path).stem, range(frames), exact_joints=False)
+        return (whole,) if "timestamp_s" in arrays else ()
+    names = arrays["name"]
+    if names.dtype.kind != "U" or names.shape != (frames,):
+        raise FormatError(path, f"name: wanted {frames} names, got {names.dtype} {names.shape}")
+    sequences = [name.rpartition(":")[0] or name for name in names.tolist()]
+    starts = [row for row, name in enumerate(sequences) if row == 0 or name != sequences[row - 1]]
+    return tuple(
+        SequenceRows(sequences[first], range(first, stop), exact_joints=False)
+        for first, stop in pairwise([*starts, frames])
+    )
 
 
 def _true_joints(pack: NpzPack, body: BodyDefinition) -> np.ndarray:

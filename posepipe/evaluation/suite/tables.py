@@ -17,6 +17,9 @@ from posepipe.io.files import disk_errors, replace_file
 
 REAL_FRAMES = "real-frames"
 """Name of the figures of labelled packs, which the suite is given and does not render."""
+REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
+"""Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
+OF_PACKS = (REAL_FRAMES, REAL_ROOMS, EMPTY_ROOMS)
 _BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
 
 #: column of a table of one set -> where it stands among the figures
@@ -88,6 +91,9 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "sequences-gaps": (("sequences",), _gaps),
         "sequences-jitter": (("sequences",), _jitter),
         "real-frames": ((REAL_FRAMES,), _real_frames),
+        "real-rooms": ((REAL_ROOMS,), _real_rooms),
+        "real-rooms-by-state": ((REAL_ROOMS,), _real_rooms_by_state),
+        "empty-rooms": ((EMPTY_ROOMS,), _empty_rooms),
         "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), _readme),
     }
     own = {name: {**about, "scores": about["models"][model]} for name, about in sets.items()}
@@ -228,6 +234,32 @@ def _real_frames(own: Mapping[str, Any]) -> str:
         if title in scores
     ]
     return markdown_table(["", "within 10 cm", "within 15 cm"], rows)
+
+
+def _real_rooms(own: Mapping[str, Any]) -> str:
+    figures, content = own[REAL_ROOMS]["scores"]["people"], own[REAL_ROOMS]["content"]
+    shares = {
+        "found": figures["recall"],
+        "of those in full view": figures["by visible"].get("full", {}).get("recall"),
+        "of upper bodies": figures["by visible"].get("upper", {}).get("recall"),
+        "precision": figures["precision"],
+        "false people per frame": figures["false people a frame"],
+    }
+    row = [str(figures["frames"]), str(figures["people"]), *map(_number, shares.values()), content]
+    return markdown_table(["frames", "people", *shares, "content"], [row])
+
+
+def _real_rooms_by_state(own: Mapping[str, Any]) -> str:
+    states = own[REAL_ROOMS]["scores"]["people"]["by state"]
+    rows = [[state, str(each["people"]), _number(each["recall"])] for state, each in states.items()]
+    return markdown_table(["state", "people", "found"], rows)
+
+
+def _empty_rooms(own: Mapping[str, Any]) -> str:
+    figures, content = own[EMPTY_ROOMS]["scores"]["people"], own[EMPTY_ROOMS]["content"]
+    shares = [figures["share of frames with a false person"], figures["false people a frame"]]
+    row = [str(figures["frames"]), *map(_number, shares), content]
+    return markdown_table(["frames", "frames with a false person", "false people per frame", "content"], [row])
 
 
 def _readme(own: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ def draw_result(result: FrameResult, body: BodyDefinition) -> np.ndarray:
     """Draw one frame: depth | parts | front | side | top. uint8 (320, 1600, 3), BGR."""
     depth = draw_depth(result.frame.depth_m)
     for track in result.people:
-        draw_skeleton(depth, track.pose, body, _image_pixels(track.pose, result.frame.intrinsics))
+        draw_skeleton(depth, track.pose, body, joint_pixels(track.pose, result.frame.intrinsics))
     panels = [
         _titled(_fit(depth), "depth"),
         _titled(_fit(draw_parts(result.parts, body)), "parts"),
@@ -83,7 +83,8 @@ def draw_result(result: FrameResult, body: BodyDefinition) -> np.ndarray:
     return np.hstack(panels)
 
 
-def _image_pixels(pose: Pose, intrinsics: Intrinsics) -> dict[str, tuple[int, int]]:
+def joint_pixels(pose: Pose, intrinsics: Intrinsics) -> dict[str, tuple[int, int]]:
+    """Pixel (column, row) of every joint before the camera, for `draw_skeleton`."""
     pixels = {}
     for name, joint in pose.joints.items():
         if joint.xyz_m[2] > 0.1:

@@ -11,7 +11,14 @@ from apps.cli import main
 from posepipe.errors import FormatError
 from posepipe.evaluation.suite.figure import draw_suite
 from posepipe.evaluation.suite.sets import SETS, SuiteFigures
-from posepipe.evaluation.suite.tables import REAL_FRAMES, fill_document, markdown_table, suite_tables
+from posepipe.evaluation.suite.tables import (
+    EMPTY_ROOMS,
+    REAL_FRAMES,
+    REAL_ROOMS,
+    fill_document,
+    markdown_table,
+    suite_tables,
+)
 from synth.recipe import read_recipe
 from tests.support.paths import ROOT
 
@@ -165,6 +172,11 @@ def everything_scored() -> SuiteFigures:
         each.name: {"frames": 9, "content": "c", "models": {"m": tracks if each.tracks else frames}} for each in SETS
     }
     sets[REAL_FRAMES] = {"frames": 9, "content": "c", "subjects": 2, "models": {"m": real}}
+    shares = {"recall": 0.5, "precision": 0.5, "false people a frame": 1.5, "share of frames with a false person": 0.5}
+    by = {word: {"people": 4, "found": 2, "recall": 0.5} for word in ("full", "upper")}
+    people = {"people": shares | {"frames": 9, "people": 8, "by visible": by, "by state": by}}
+    for name in (REAL_ROOMS, EMPTY_ROOMS):
+        sets[name] = {"frames": 9, "content": "c", "models": {"m": people}}
     return SuiteFigures(sets, {"m": "x"})
 
 

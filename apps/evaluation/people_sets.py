@@ -1,0 +1,37 @@
+"""Sets of the suite that are given, not rendered: real frames of rooms, with people and without."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from posepipe.evaluation.people.people_frames import PeopleFrames
+
+
+class PeopleSet(NamedTuple):
+    """Frames of the suite whose people are labelled, or that have none."""
+
+    frames: PeopleFrames
+    command: str  #: that scores them
+
+
+def people_sets(args: argparse.Namespace) -> dict[str, PeopleSet]:
+    """Open the frames that the suite is given, by the name of their set; they are judged one by one."""
+    from posepipe.evaluation.people.people_frames import PeopleFrames
+    from posepipe.evaluation.suite.tables import EMPTY_ROOMS, REAL_ROOMS
+
+    sets = {}
+    if args.people is not None:
+        command = f"posepipe evaluate {_listed(args.people)} --labels {args.labels.name}"
+        sets[REAL_ROOMS] = PeopleSet(PeopleFrames.labelled(args.people, args.labels), command)
+    if args.empty:
+        command = f"posepipe evaluate {_listed(args.empty)} --empty"
+        sets[EMPTY_ROOMS] = PeopleSet(PeopleFrames.without_people(args.empty), command)
+    return sets
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return " ".join(path.absolute().name for path in paths)
