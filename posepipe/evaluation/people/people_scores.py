@@ -126,7 +126,7 @@ def _recall_figures(tally: PeopleTally) -> dict[str, float | None]:
 
 def _tally_row(title: str, tally: PeopleTally) -> str:
     counts = map(str, (tally.frames, tally.labelled, tally.found, tally.missed, tally.false))
-    shares = (tally.false_per_frame, tally.recall, tally.precision)
+    shares = (tally.false_per_frame, tally.recall, tally.precision if tally.labelled else None)
     return _row(title, (*counts, *("-" if share is None else f"{share:.3f}" for share in shares)))
 
 
