@@ -24,9 +24,9 @@ def people_sets(args: argparse.Namespace) -> dict[str, PeopleSet]:
     from posepipe.evaluation.suite.tables import EMPTY_ROOMS, REAL_ROOMS
 
     sets = {}
-    if args.people is not None:
-        command = f"posepipe evaluate {_listed(args.people)} --labels {args.labels.name}"
-        sets[REAL_ROOMS] = PeopleSet(PeopleFrames.labelled(args.people, args.labels), command)
+    if args.rooms is not None:
+        command = f"posepipe evaluate {_listed(args.rooms)} --labels {args.labels.name}"
+        sets[REAL_ROOMS] = PeopleSet(PeopleFrames.labelled(args.rooms, args.labels), command)
     if args.empty:
         command = f"posepipe evaluate {_listed(args.empty)} --empty"
         sets[EMPTY_ROOMS] = PeopleSet(PeopleFrames.without_people(args.empty), command)

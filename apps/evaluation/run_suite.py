@@ -47,7 +47,7 @@ def add_suite_options(parser: argparse.ArgumentParser) -> None:
         " cross-validated over subjects",
     )
     suite.add_argument(
-        "--people",
+        "--rooms",
         nargs="+",
         type=Path,
         metavar="SOURCE",
@@ -71,7 +71,7 @@ def suite_options(args: argparse.Namespace) -> list[str]:
         "--mocap": args.mocap,
         "--motions": args.motions,
         "--pack": args.pack,
-        "--people": args.people,
+        "--rooms": args.rooms,
         "--fill": args.fill,
         "--figure": args.figure,
     }
@@ -128,8 +128,8 @@ def _check_options(args: argparse.Namespace, known: list[str]) -> None:
     }
     if idle := [option for option, value in unwanted.items() if value]:
         raise PosepipeError(f"{idle[0]} does not go with --suite, which scores its own sets; leave out one of the two")
-    if (args.people is None) != (args.labels is None):
-        raise PosepipeError("--people SOURCE and --labels FILE.jsonl go together in the suite; give both or neither")
+    if (args.rooms is None) != (args.labels is None):
+        raise PosepipeError("--rooms SOURCE and --labels FILE.jsonl go together in the suite; give both or neither")
     if args.empty == []:
         raise PosepipeError("--empty: the suite wants the sources in which nobody is, got none")
     if unknown := sorted(set(args.sets or ()) - set(known)):

@@ -160,7 +160,7 @@ def test_frames_and_labels_decide_the_identity(folder):
         (("--empty", "--fill", "README.md"), "--fill applies to the suite"),
         (("--empty", "--tracks", "--repeat", "1"), "leave out one of the two"),
         (("--repeat", "1"), "--repeat applies to people by boxes"),
-        (("--people", "room.npz"), "--people applies to the suite"),
+        (("--rooms", "room.npz"), "--rooms applies to the suite"),
     ],
 )
 def test_options_that_do_not_mix_are_refused(typed, message, capsys):
@@ -173,7 +173,7 @@ def test_the_suite_has_sets_of_real_rooms(folder, tmp_path, capsys):
     names = ("real-rooms", "real-rooms-by-state", "empty-rooms")
     page.write_text("".join(f"<!-- suite: {name} -->\n<!-- end of suite: {name} -->\n" for name in names))
     suite = ["evaluate", "--suite", str(tmp_path / "suite"), "--set", "real-rooms", "--fill", str(page)]
-    people = ["--people", str(folder / "walk.npz"), "--labels", str(folder / "people.jsonl")]
+    people = ["--rooms", str(folder / "walk.npz"), "--labels", str(folder / "people.jsonl")]
     assert main([*suite, *people, "--empty", str(folder / "room.npz")]) == 0
     text = page.read_text()
     assert "| 2 | 2 | 0.500 | 1.000 | 0.000 | 0.500 | 0.500 |" in text
@@ -181,8 +181,8 @@ def test_the_suite_has_sets_of_real_rooms(folder, tmp_path, capsys):
     assert "| 2 | 0.000 | 0.000 |" in text
     sets = json.loads((tmp_path / "suite" / "figures.json").read_text())["sets"]
     assert sets["empty-rooms"]["command"] == "posepipe evaluate room.npz --empty"
-    assert main([*suite, "--people", str(folder / "walk.npz")]) == 1
-    assert "--people SOURCE and --labels FILE.jsonl go together" in capsys.readouterr().err
+    assert main([*suite, "--rooms", str(folder / "walk.npz")]) == 1
+    assert "--rooms SOURCE and --labels FILE.jsonl go together" in capsys.readouterr().err
 
 
 def test_counts_add_up_over_frames_and_places():
