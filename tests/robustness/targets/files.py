@@ -11,6 +11,7 @@ import numpy as np
 from posepipe.camera.camera_file import CameraFile, find_camera, write_camera_file
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset, RecordingEntry, write_manifest
+from posepipe.evaluation.people.people_frames import PeopleFrames
 from posepipe.evaluation.suite.figure import draw_suite
 from posepipe.evaluation.suite.sets import SETS, SuiteFigures
 from posepipe.evaluation.suite.tables import REAL_FRAMES, suite_tables
@@ -24,6 +25,7 @@ from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
 from tests.robustness.targets.described import describe
 from tests.robustness.targets.target import Target
@@ -155,6 +157,23 @@ def _read_figures(folder: Path) -> None:
     str((suite_tables(figures, "m"), draw_suite(figures, "m")))
 
 
+def _thresholds(folder: Path) -> None:
+    settings = ThresholdSettings({each: each.min for each in THRESHOLDS}, max_people=2, smooth=True)
+    (folder / "thresholds.toml").write_text(settings.to_toml(), encoding="utf-8")
+
+
+def _person_labels(folder: Path) -> None:
+    person = {"box": [4, 5, 20, 60], "torso": [12, 30], "state": "sit", "visible": "upper", "ignore": False}
+    rows = [{"pack": "office", "index": k, "people": [person] * k, "place": "hall"} for k in range(3)]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    depth_mm = np.full((3, 64, 48), 2000, np.uint16)
+    np.savez(folder / "office.npz", depth_mm=depth_mm, K=np.array([60.0, 60.0, 23.5, 31.5]), index=np.arange(3))
+
+
+def _read_labelled_people(folder: Path) -> None:
+    list(PeopleFrames.labelled([folder / "office.npz"], folder / "labels.jsonl").single_frames())
+
+
 FILE_TARGETS = (
     Target("model", _model, _use_model, ("posepipe.models.model_file", "posepipe.models.header")),
     Target("model-card", _card, lambda f: write_card(f / "small.npz"), ("posepipe.models.card",)),
@@ -177,6 +196,13 @@ FILE_TARGETS = (
         _checkpoint,
         lambda f: Checkpoints(f, {"levels": 3}, "data", resume=True).load(0),
         ("posepipe.learn.depth.checkpoints",),
+    ),
+    Target("thresholds", _thresholds, lambda f: read_thresholds(f / "thresholds.toml"), ("posepipe.thresholds",)),
+    Target(
+        "person-labels",
+        _person_labels,
+        _read_labelled_people,
+        ("posepipe.evaluation.people.person_labels", "posepipe.evaluation.people.people_frames"),
     ),
     Target("suite-figures", _figures, _read_figures, ("posepipe.evaluation.suite.sets",)),
 )

@@ -76,7 +76,7 @@ def test_what_is_no_catalogue_is_refused(tmp_path):
 
 @pytest.mark.parametrize("text", ["v 0 0 0\n", "v 0 0 0\nf 1 2 3\n", "v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n"])
 def test_text_that_is_no_mesh_is_refused(text):
-    with pytest.raises(ValueError, match="face|vert|coordinate"):
+    with pytest.raises(ValueError, match=r"face|vert|coordinate"):
         parse_obj(text)
 
 
