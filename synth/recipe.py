@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
 A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
-its own section: poses, camera, scene or clothing.
+its own section: poses, camera, scene, clothing or backgrounds.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.toml_file import read_toml
+from synth.background_recipe import BackgroundRecipe
 from synth.recipe_values import (
     MAX_FRAMES,
     RANGES,
-    SPREADS,
     as_count_range,
     as_range,
     check_flag,
-    check_number,
+    check_section,
     check_sequences,
     check_whole,
     shown,
@@ -72,7 +72,7 @@ class PoseRecipe:
             if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
                 raise ValueError(f"recipe: {name} must be a list of clip names, got {shown(clips)}")
             object.__setattr__(self, name, tuple(clips))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class CameraRecipe:
     facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
 
     def __post_init__(self) -> None:
-        for name in RANGES:
+        for name in [each.name for each in fields(self) if each.name in RANGES]:
             if (value := getattr(self, name)) is not None or name != "pitch_deg":
                 object.__setattr__(self, name, as_range(name, value))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class SceneRecipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class ClothingRecipe:
         check_flag("clothes", self.clothes)
         if self.wardrobe not in ("plain", "full"):
             raise ValueError(f"recipe: wardrobe must be plain or full, got {shown(self.wardrobe)}")
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,7 @@ class Recipe:
     camera: CameraRecipe = field(default_factory=CameraRecipe)
     scene: SceneRecipe = field(default_factory=SceneRecipe)
     clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
+    background: BackgroundRecipe = field(default_factory=BackgroundRecipe)
 
     def __post_init__(self) -> None:
         check_whole("frames", self.frames, 1, MAX_FRAMES)
@@ -201,7 +202,13 @@ class Recipe:
         return cls(**tables[None], **{name: section(**tables[name]) for name, section in SECTIONS.items()})
 
 
-SECTIONS = {"pose": PoseRecipe, "camera": CameraRecipe, "scene": SceneRecipe, "clothing": ClothingRecipe}
+SECTIONS = {
+    "pose": PoseRecipe,
+    "camera": CameraRecipe,
+    "scene": SceneRecipe,
+    "clothing": ClothingRecipe,
+    "background": BackgroundRecipe,
+}
 
 
 @cache
@@ -238,15 +245,6 @@ def _table(section: str, value: object) -> Mapping[str, Any]:
     if wrong := [name for name in value if OLD_NAMES.get(name, name) not in own]:
         raise ValueError(f"recipe: section {section} has no field {', '.join(wrong)}; it has {', '.join(own)}")
     return value
-
-
-def _check_numbers(section: PoseRecipe | CameraRecipe | SceneRecipe | ClothingRecipe) -> None:
-    for each in fields(section):
-        value = getattr(section, each.name)
-        if each.name.endswith("_share"):
-            check_number(each.name, value, 0, 1)
-        elif each.name in SPREADS:
-            check_number(each.name, value, 0, SPREADS[each.name])
 
 
 def _as_sensor(sensor: object) -> SensorPreset:

@@ -13,6 +13,9 @@ import numpy as np
 
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
+from synth.background_recipe import BackgroundRecipe
+from synth.background_renderer import BackgroundRenderer
+from synth.backgrounds.background_bank import BackgroundBank
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.motions import Motions
 from synth.recipe import Recipe
@@ -93,8 +96,10 @@ class FrameRenderer:
         )
 
 
-def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = None) -> Renderer:
-    """Return the renderer of a recipe: of independent frames, or of sequences.
+def make_renderer(
+    recipe: Recipe, subjects: Subjects, motions: Motions | None = None, backgrounds: BackgroundBank | None = None
+) -> Renderer:
+    """Return the renderer of a recipe: of independent frames, of composites, or of sequences.
 
     Parameters
     ----------
@@ -103,12 +108,21 @@ def make_renderer(recipe: Recipe, subjects: Subjects, motions: Motions | None = 
         Draws who is in the frames.
     motions : Motions, optional
         Of sequences; None = those that come with the project.
+    backgrounds : BackgroundBank, optional
+        Real empty rooms, in place of rendered ones.
 
     Raises
     ------
     ValueError
-        For sequences of creatures, which have no motions.
+        For sequences of creatures, which have no motions, sequences with backgrounds, or a recipe for backgrounds
+        without any.
     """
+    if backgrounds is None and recipe.background != BackgroundRecipe():
+        raise ValueError("the recipe composites people into real empty rooms (section background), and got none")
+    if backgrounds is not None:
+        if recipe.sequence_frames:
+            raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
+        return BackgroundRenderer(recipe, subjects, backgrounds)
     if not recipe.sequence_frames:
         return FrameRenderer(recipe, subjects)
     if not isinstance(subjects, People):

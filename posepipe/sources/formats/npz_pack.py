@@ -1,6 +1,6 @@
 """NPZ packs: depth of one camera in one compressed NumPy file, with optional ground truth.
 
-``depth_mm`` uint16 (N, H, W) and ``K`` (fx, fy, cx, cy); optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
+``depth_mm`` uint16 (N, H, W) and ``K``, (4,) as fx, fy, cx, cy or (3, 3), or one of these a frame; optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
 ``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
 ``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
 """
@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,10 +64,14 @@ class NpzPack(IndexedSource):
         self.shape = self.depth_mm.shape[1:]
         self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         self.start_time_ns = _start_time_ns(self.path, arrays)
-        own = _intrinsics(self.path, arrays)
+        each = _intrinsics(self.path, arrays, len(self.depth_mm))
         if camera is None:
-            _check_lens(self.path, own, self.depth_mm.shape[2])
-        self.intrinsics = own if camera is None else camera.intrinsics_for(*self.depth_mm.shape[1:])
+            for own in set(each):
+                _check_lens(self.path, own, self.depth_mm.shape[2])
+        else:
+            each = [camera.intrinsics_for(*self.depth_mm.shape[1:])]
+        self.intrinsics = each[0]
+        self._each = each if len(set(each)) > 1 else []  # intrinsics of every frame, where they differ
         self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -75,7 +80,8 @@ class NpzPack(IndexedSource):
         self.trusted = _trusted(self.path, arrays, self.joints_m)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self.frame(index, self.depth_mm[index])
+        frame = self.frame(index, self.depth_mm[index])
+        return replace(frame, intrinsics=self._each[index]) if self._each else frame
 
 
 def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns: int = 0) -> int:
@@ -135,12 +141,19 @@ def _depth_mm(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
     return depth_mm.astype(np.uint16, copy=False)
 
 
-def _intrinsics(path: Path, arrays: dict[str, np.ndarray]) -> Intrinsics:
+def _intrinsics(path: Path, arrays: dict[str, np.ndarray], frames: int) -> list[Intrinsics]:
+    """Intrinsics of all frames: one item, or one a frame."""
     values = _need(path, arrays, "K")
-    if values.shape != (4,) or values.dtype.kind not in "fiu":
-        raise FormatError(path, f"K: wanted four numbers fx, fy, cx, cy, got {values.dtype} {values.shape}")
+    if values.dtype.kind not in "fiu" or values.shape not in ((4,), (3, 3), (frames, 4), (frames, 3, 3)):
+        raise FormatError(
+            path,
+            "K: wanted four numbers fx, fy, cx, cy, or a 3x3 matrix, for all frames or for each, "
+            f"got {values.dtype} {values.shape}",
+        )
+    if values.shape[-2:] == (3, 3):
+        values = values[..., (0, 1, 0, 1), (0, 1, 2, 2)]
     try:
-        return Intrinsics(*map(float, values))
+        return [Intrinsics(*map(float, row)) for row in values.reshape(-1, 4)]
     except ValueError as error:
         raise FormatError(path, f"K: {error}") from error
 
