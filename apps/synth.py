@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH",
         help="recordings, folders or packs of empty rooms, into which people are composited; any source that posepipe "
-        "reads (posepipe run --help). At most 500 frames are used, evenly spaced",
+        "reads (posepipe run --help). Sources are drawn evenly; at most 500 frames are used, evenly spaced",
     )
     parser.add_argument(
         "--body", type=Path, metavar="FILE.toml", help="a creature instead of people (docs/guides/creatures.md)"

@@ -61,8 +61,7 @@ class BackgroundRenderer:
         rng = np.random.default_rng([recipe.seed, index])
         is_empty = rng.random() < recipe.background.empty_share
         for _ in range(MAX_BACKGROUND_TRIES):
-            background = self._backgrounds.frames[rng.integers(len(self._backgrounds.frames))]
-            view = draw_view(background, recipe.background, sensor, rng)
+            view = draw_view(self._backgrounds.draw(rng), recipe.background, sensor, rng)
             if is_empty:
                 return self._empty(view, body, index)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)

@@ -31,7 +31,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundBank:
-    """Depth frames of empty rooms.
+    """Depth frames of empty rooms, by their source.
 
     Raises
     ------
@@ -39,19 +39,25 @@ class BackgroundBank:
         Without any frame.
     """
 
-    frames: tuple[Background, ...]
+    sources: tuple[tuple[Background, ...], ...]  #: at least one, none of them empty
 
     def __post_init__(self) -> None:
-        if not self.frames:
-            raise ValueError("a bank of backgrounds needs at least one frame, got none")
+        if not self.sources or not all(self.sources):
+            raise ValueError("a bank of backgrounds needs sources with at least one frame each")
+
+    def draw(self, rng: np.random.Generator) -> Background:
+        """Draw a frame: its source first, so that a long recording outweighs no other."""
+        frames = self.sources[rng.integers(len(self.sources))]
+        return frames[rng.integers(len(frames))]
 
     def digest(self) -> str:
         """Return a hash of all frames and cameras."""
         arrays = {}
-        for number, frame in enumerate(self.frames):
-            own = frame.intrinsics
-            arrays[f"depth_{number}"] = frame.depth_mm
-            arrays[f"camera_{number}"] = np.array([own.fx, own.fy, own.cx, own.cy])
+        for number, frames in enumerate(self.sources):
+            for row, frame in enumerate(frames):
+                own = frame.intrinsics
+                arrays[f"depth_{number}_{row}"] = frame.depth_mm
+                arrays[f"camera_{number}_{row}"] = np.array([own.fx, own.fy, own.cx, own.cy])
         return array_hash(arrays)
 
 
@@ -67,26 +73,26 @@ def read_backgrounds(paths: Sequence[str | Path]) -> BackgroundBank:
     Raises
     ------
     PosepipeError
-        When a source is unknown or malformed, or no frame has enough readings.
+        When a source is unknown or malformed, or no frame of it has enough readings.
     """
     each = max(MAX_BACKGROUNDS // max(len(paths), 1), 1)
-    frames = [background for path in paths for background in _read(path, each)]
-    if not frames:
-        raise PosepipeError(
-            f"backgrounds: wanted depth frames with readings in at least {MIN_READINGS_SHARE:.0%} of their pixels, "
-            f"got none from {', '.join(map(str, paths))}; give another recording"
-        )
-    return BackgroundBank(tuple(frames))
+    return BackgroundBank(tuple(_read(path, each) for path in paths))
 
 
-def _read(path: str | Path, max_frames: int) -> list[Background]:
+def _read(path: str | Path, max_frames: int) -> tuple[Background, ...]:
     with open_source(path) as source:
         if not isinstance(source, IndexedSource):
             raise PosepipeError(f"backgrounds: wanted a file or folder of depth frames, got {path}; record it first")
         count = len(source)
-        rows = np.unique(np.linspace(0, count - 1, min(count, max_frames)).round().astype(int)) if count else []
+        rows = np.unique(np.linspace(0, count - 1, min(count, max_frames)).round().astype(int))
         frames = [source[int(row)] for row in rows]
-    return [_background(frame) for frame in frames if np.mean(frame.depth_m > 0) >= MIN_READINGS_SHARE]
+    shown = tuple(_background(frame) for frame in frames if np.mean(frame.depth_m > 0) >= MIN_READINGS_SHARE)
+    if not shown:
+        raise PosepipeError(
+            f"backgrounds: wanted depth frames with readings in at least {MIN_READINGS_SHARE:.0%} of their pixels, "
+            f"got none in {path}; leave it out"
+        )
+    return shown
 
 
 def _background(frame: DepthFrame) -> Background:

@@ -12,11 +12,11 @@ from posepipe.frames import MAX_DEPTH_M
 from synth.backgrounds.background_view import BackgroundView
 from synth.scene.placement import Placement, View
 
-STEP_PX = 2
+STEP_PX = 3
 """Every STEP_PX-th pixel along rows and columns becomes a point."""
 FLOOR_NOISE_M, FLOOR_NOISE_PER_M = 0.05, 0.0035
 """Points lower than this above the floor belong to it; the noise grows with the squared depth."""
-NEARBY_M, MIN_NEARBY = 0.25, 6
+NEARBY_M, MIN_NEARBY = 0.25, 4
 """Radius around a place, and number of points within it that decide about its height."""
 MAX_UNEVEN_M = 0.1
 """Maximum distance of the floor from its plane at any place."""
@@ -27,10 +27,10 @@ class RoomSpace:
     """Surfaces of a real frame."""
 
     filled_m: np.ndarray  #: float32 (H, W), metres, without holes; 0 where the real camera did not look
-    points_m: np.ndarray  #: float32 (N, 3), camera axes
-    heights_m: np.ndarray  #: float32 (N,), above the floor
-    places_m: np.ndarray  #: float32 (N, 2), along the floor, axes of `Placement.floor_place_m`
-    areas_m2: np.ndarray  #: float32 (N,), which each point stands for, at least
+    heights_m: np.ndarray  #: float32 (N,), of its points above the floor
+    places_m: np.ndarray  #: float32 (N, 2), of its points along the floor, axes of `Placement.floor_place_m`
+    solid_m: np.ndarray  #: float32 (S, 3), its points above the floor, camera axes
+    areas_m2: np.ndarray  #: float32 (S,), which each of these stands for, at least
 
     @classmethod
     def of(cls, view: BackgroundView, intrinsics: Intrinsics, camera: Placement) -> RoomSpace:
@@ -38,9 +38,11 @@ class RoomSpace:
         points_m = intrinsics.deproject(view.depth_m)[::STEP_PX, ::STEP_PX].reshape(-1, 3)
         points_m = points_m[points_m[:, 2] > 0]
         world_m = _own_axes(points_m, camera.world_view())
-        areas_m2 = (STEP_PX * points_m[:, 2]) ** 2 / np.float32(intrinsics.fx * intrinsics.fy)
+        heights_m = world_m[:, 1]
+        solid_m = points_m[heights_m > FLOOR_NOISE_M + FLOOR_NOISE_PER_M * points_m[:, 2] ** 2]
+        areas_m2 = (STEP_PX * solid_m[:, 2]) ** 2 / np.float32(intrinsics.fx * intrinsics.fy)
         filled_m = np.where(view.covered, fill_holes(view.depth_m), np.float32(0))
-        return cls(filled_m, points_m, world_m[:, 1], world_m[:, [0, 2]], areas_m2)
+        return cls(filled_m, heights_m, world_m[:, [0, 2]], solid_m, areas_m2)
 
     def floor_lift_m(self, place_m: np.ndarray) -> float:
         """Return the height of the floor at a place (2,), above its plane: 0 where the frame does not show it."""
@@ -56,8 +58,8 @@ class RoomSpace:
             return None
         return float(np.median(self.heights_m[level]))
 
-    def inside_m2(self, view: View, lows_m: np.ndarray, highs_m: np.ndarray, above_m: float) -> float:
-        """Return the area of the surfaces within an upright box.
+    def inside_m2(self, view: View, lows_m: np.ndarray, highs_m: np.ndarray) -> float:
+        """Return the area of the surfaces, without the floor, within an upright box.
 
         Parameters
         ----------
@@ -65,32 +67,35 @@ class RoomSpace:
             From the box's axes to the camera's.
         lows_m, highs_m : float (3,), metres
             Corners of the box.
-        above_m : float, metres
-            Surfaces lower above the floor than this do not count, nor does the floor.
         """
-        points_m, rows = self._above(view, above_m)
+        points_m = _own_axes(self.solid_m, view)
         within = ((points_m > lows_m) & (points_m < highs_m)).all(axis=1)
-        return float(self.areas_m2[rows][within].sum())
+        return float(self.areas_m2[within].sum())
 
-    def crossed_m2(self, view: View, bones_m: np.ndarray, radii_m: Sequence[float], above_m: float) -> float:
-        """Return the area of the surfaces within capsules around bones, float (B, 2, 3); others as in `inside_m2`."""
-        points_m, rows = self._above(view, above_m)
-        widest = max(radii_m)
-        ends = bones_m.reshape(-1, 3)
-        close = ((points_m > ends.min(axis=0) - widest) & (points_m < ends.max(axis=0) + widest)).all(axis=1)
-        points_m, areas_m2 = points_m[close], self.areas_m2[rows][close]
+    def crossed_m2(self, bones_m: np.ndarray, radii_m: Sequence[float]) -> float:
+        """Return the area of the surfaces, without the floor, within capsules around bones.
+
+        Parameters
+        ----------
+        bones_m : float (B, 2, 3), metres
+            Both ends of each, camera axes.
+        radii_m : sequence of float, metres
+            Of each bone.
+        """
+        ends_m, widest_m = bones_m.reshape(-1, 3), max(radii_m)
+        low_m, high_m = ends_m.min(axis=0) - widest_m, ends_m.max(axis=0) + widest_m
+        z = self.solid_m[:, 2]
+        rows = np.flatnonzero((z > low_m[2]) & (z < high_m[2]))
+        points_m = self.solid_m[rows]
+        rows = rows[((points_m > low_m) & (points_m < high_m)).all(axis=1)]
+        points_m = self.solid_m[rows]
         crossed = np.zeros(len(points_m), bool)
         for (start, end), radius in zip(bones_m, radii_m, strict=True):
             axis = end - start
             along = np.clip((points_m - start) @ axis / max(float(axis @ axis), 1e-9), 0, 1)
-            crossed |= np.linalg.norm(points_m - start - along[:, None] * axis, axis=1) < radius
-        return float(areas_m2[crossed].sum())
-
-    def _above(self, view: View, above_m: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points higher than the floor and ``above_m``, in a body's axes, and which these are."""
-        floor_m = FLOOR_NOISE_M + FLOOR_NOISE_PER_M * self.points_m[:, 2] ** 2
-        rows = np.flatnonzero(self.heights_m > np.maximum(floor_m, above_m))
-        return _own_axes(self.points_m[rows], view), rows
+            apart = points_m - start - along[:, None] * axis
+            crossed |= np.einsum("ij,ij->i", apart, apart) < radius * radius
+        return float(self.areas_m2[rows][crossed].sum())
 
 
 def fill_holes(depth_m: np.ndarray) -> np.ndarray:

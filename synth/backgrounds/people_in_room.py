@@ -87,7 +87,9 @@ def _place(
             person = _on_surface(subject, room, resting, recipe, rng)
         else:
             person = _on_floor(subject, furniture, room, recipe, rng)
-        if person is not None and _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
+        if person is None or _joints_share(person, room) < MIN_JOINTS_SHARE:
+            continue
+        if _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
             return person
     return None
 
@@ -178,12 +180,12 @@ def _is_free(
     bones_m, radii_m = _bones(person.subject, body)
     if on_surface:
         radii_m = [RESTING_RADIUS_SHARE * radius for radius in radii_m]
-    if room.space.crossed_m2(person.view, bones_m, radii_m, 0.0) > MAX_CROSSED_M2:
+    if room.space.crossed_m2(person.view.camera_points(bones_m), radii_m) > MAX_CROSSED_M2:
         return False
     if person.furniture is None:
         return True
     corners_m = person.furniture.vertices_m
-    return room.space.inside_m2(person.view, corners_m.min(axis=0), corners_m.max(axis=0), 0.0) <= MAX_CROSSED_M2
+    return room.space.inside_m2(person.view, corners_m.min(axis=0), corners_m.max(axis=0)) <= MAX_CROSSED_M2
 
 
 def _bones(subject: Subject, body: BodyDefinition) -> tuple[np.ndarray, list[float]]:
@@ -200,8 +202,6 @@ def _bones(subject: Subject, body: BodyDefinition) -> tuple[np.ndarray, list[flo
 
 def _is_seen(person: PlacedSubject, room: Room) -> bool:
     """Whether enough of a person shows, and not the feet where no floor is seen."""
-    if _joints_share(person, room) < MIN_JOINTS_SHARE:
-        return False
     alone = render_frame(Scene((person,)), room.sensor)
     alone = hide_behind(alone, np.where(room.space.filled_m > 0, np.float32(np.inf), np.float32(0)))
     seen = hide_behind(alone, room.space.filled_m)
