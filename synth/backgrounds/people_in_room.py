@@ -191,7 +191,9 @@ def _is_free(
 def _bones(subject: Subject, body: BodyDefinition) -> tuple[np.ndarray, list[float]]:
     """Bones of a subject, float (B, 2, 3), its own axes, and their radii; a person's trunk is one more."""
     rows = [
-        (body.joint_index(joint), body.joint_index(parent)) for joint, parent in body.parents.items() if parent is not None
+        (body.joint_index(joint), body.joint_index(parent))
+        for joint, parent in body.parents.items()
+        if parent is not None
     ]
     radii_m = [BONE_RADIUS_M] * len(rows)
     if body == HUMAN:

@@ -1,8 +1,8 @@
 """NPZ packs: depth of one camera in one compressed NumPy file, with optional ground truth.
 
-``depth_mm`` uint16 (N, H, W) and ``K``, (4,) as fx, fy, cx, cy or (3, 3), or one of these a frame; optional ``timestamp_s`` (N,), ``start_time_ns``, ``fps``,
-``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float (N, ..., J, 3), ``joint_names`` (J,), and
-``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
+``depth_mm`` uint16 (N, H, W) and ``K``, (4,) as fx, fy, cx, cy or (3, 3), or one of these a frame; optional
+``timestamp_s`` (N,), ``start_time_ns``, ``fps``, ``parts`` and ``people`` uint8 (N, H, W), ``joints_m`` float
+(N, ..., J, 3), ``joint_names`` (J,), and ``ok`` or ``visible`` bool (N, ..., J), which true joints to trust.
 """
 
 from __future__ import annotations
