@@ -22,6 +22,7 @@ from synth.backgrounds.free_space import RoomSpace
 from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_people, render_people
 from synth.recipe import FPS, Recipe
 from synth.render.label_frame import label_frame
+from synth.render.materials import add_materials
 from synth.scene.subjects import Subjects
 from synth.sensors.quantise_depth import quantise_depth
 
@@ -71,6 +72,7 @@ class BackgroundRenderer:
                 continue
             people = render_people(placed, room)
             rendered, readings_m = composite(people, view, room.space.filled_m, sensor, recipe.noise, rng)
+            readings_m = add_materials(people, readings_m, body, sensor, recipe.material, rng)
             frame = label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
             if np.count_nonzero(frame.parts) >= MIN_PIXELS:
                 return frame

@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
 A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
-its own section: poses, camera, scene, clothing or backgrounds.
+its own section: poses, camera, scene, clothing, backgrounds or materials.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.toml_file import read_toml
 from synth.background_recipe import BackgroundRecipe
+from synth.material_recipe import MaterialRecipe
 from synth.recipe_values import (
     MAX_FRAMES,
     RANGES,
@@ -165,6 +166,7 @@ class Recipe:
     scene: SceneRecipe = field(default_factory=SceneRecipe)
     clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
     background: BackgroundRecipe = field(default_factory=BackgroundRecipe)
+    material: MaterialRecipe = field(default_factory=MaterialRecipe)
 
     def __post_init__(self) -> None:
         check_whole("frames", self.frames, 1, MAX_FRAMES)
@@ -174,6 +176,8 @@ class Recipe:
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(single_only) > 0:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
+        if self.sequence_frames and self.material != MaterialRecipe():
+            raise ValueError("recipe: dark_share and false_near_share need single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,6 +212,7 @@ SECTIONS = {
     "scene": SceneRecipe,
     "clothing": ClothingRecipe,
     "background": BackgroundRecipe,
+    "material": MaterialRecipe,
 }
 
 

@@ -87,7 +87,7 @@ class FrameRenderer:
             first = place_subject(subject, placement, furniture)
             placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng)
             scene = draw_scene(placed, recipe.scene, rng)
-            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng)
+            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
