@@ -29,6 +29,7 @@ EXAMPLES = (
     "posepipe synth data/top --recipe top --sensor kinect-v2 # a camera at the ceiling",
     "posepipe synth data/mine --sensor my_camera.toml        # a camera of your own (docs/reference/formats.md)",
     "posepipe synth data/rooms --recipe furnished-rooms --furniture my_furniture.npz",
+    "posepipe synth data/my-room --backgrounds empty.mcap    # people composited into your own empty room",
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
     "posepipe synth data/sequences --recipe sequences         # moving people, for posepipe evaluate --tracks",
 )
@@ -39,7 +40,11 @@ SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d4
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("out", type=Path, metavar="OUT", help="folder of the dataset; an interrupted run is resumed")
-    parser.add_argument("--recipe", default="train", metavar="R", help="recipe: a name or a TOML file (default: train)")
+    parser.add_argument(
+        "--recipe",
+        metavar="R",
+        help="recipe: a name or a TOML file (default: train, or backgrounds with --backgrounds)",
+    )
     parser.add_argument("--frames", type=positive, metavar="N", help="number of frames (default: the recipe's)")
     parser.add_argument(
         "--seed", type=not_negative, metavar="S", help="seed of the random numbers (default: the recipe's)"
@@ -67,6 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="names of the joints in --mocap, if no map of posepipe fits (docs/reference/formats.md)",
     )
     parser.add_argument(
+        "--backgrounds",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="recordings, folders or packs of empty rooms, into which people are composited; any source that posepipe "
+        "reads (posepipe run --help). Sources are drawn evenly; at most 500 frames are used, evenly spaced",
+    )
+    parser.add_argument(
         "--body", type=Path, metavar="FILE.toml", help="a creature instead of people (docs/guides/creatures.md)"
     )
     parser.add_argument(
@@ -84,6 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Render the dataset."""
     from apps.terminal.progress import ProgressBar
+    from synth.background_recipe import BackgroundRecipe
+    from synth.backgrounds.background_bank import read_backgrounds
     from synth.body.creatures import read_creature
     from synth.dataset_writer import write_dataset
     from synth.motion.poses.clips import embedded_pose_bank
@@ -95,7 +111,11 @@ def run(args: argparse.Namespace) -> None:
     changes = {name: value for name in ("frames", "seed") if (value := getattr(args, name)) is not None}
     if args.sensor is not None:
         changes["sensor"] = find_sensor(args.sensor)
-    recipe = replace(read_recipe(args.recipe), **changes)
+    named = args.recipe or ("backgrounds" if args.backgrounds else "train")
+    recipe = replace(read_recipe(named), **changes)
+    backgrounds = read_backgrounds(args.backgrounds) if args.backgrounds else None
+    if backgrounds is None and recipe.background != BackgroundRecipe():
+        raise ValueError(f"recipe {named} composites people into real empty rooms; give --backgrounds PATH")
     subjects: Subjects
     motions: Motions | None = None
     if args.body is not None:
@@ -107,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
         subjects = People(PoseRecipe(poses="all"), recipe.clothing, embedded_pose_bank())  # motions hold the poses
     else:
         subjects = People(recipe.pose, recipe.clothing, _poses(args))
-    renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe))
+    renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe), backgrounds)
     with ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update)
     show(f"{recipe.frames} labelled frames -> {args.out}")

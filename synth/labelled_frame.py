@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
+from synth.material_recipe import MaterialRecipe
 from synth.render.label_frame import label_frame
+from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame
 from synth.scene.scene import Scene
 from synth.sensors.quantise_depth import quantise_depth
 from synth.sensors.sensor_noise import add_sensor_noise
 from synth.sensors.sensor_presets import SensorPreset
 
+PLAIN = MaterialRecipe()
+
 
 def render_labelled_frame(
-    scene: Scene, body: BodyDefinition, sensor: SensorPreset, noise: bool, index: int, rng: np.random.Generator
+    scene: Scene,
+    body: BodyDefinition,
+    sensor: SensorPreset,
+    noise: bool,
+    index: int,
+    rng: np.random.Generator,
+    material: MaterialRecipe = PLAIN,
 ) -> LabelledFrame:
     """Render what a sensor reads of a scene, with the truth about it.
 
@@ -33,7 +45,12 @@ def render_labelled_frame(
         Of the frame.
     rng : numpy.random.Generator
         Draws the noise.
+    material : MaterialRecipe
+        Of people; by default nothing is dark.
     """
     rendered = render_frame(scene, sensor)
     readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if noise else rendered.depth_m
+    if scene.room is None:  # beside people who are cut out there are no holes
+        material = replace(material, false_near_share=0.0)
+    readings_m = add_materials(rendered, readings_m, body, sensor, material, rng)
     return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)

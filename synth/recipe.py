@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
 A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
-its own section: poses, camera, scene or clothing.
+its own section: poses, camera, scene, clothing, backgrounds or materials.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.toml_file import read_toml
+from synth.background_recipe import BackgroundRecipe
+from synth.material_recipe import MaterialRecipe
 from synth.recipe_values import (
     MAX_FRAMES,
     RANGES,
-    SPREADS,
     as_count_range,
     as_range,
     check_flag,
-    check_number,
+    check_section,
     check_sequences,
     check_whole,
     shown,
@@ -72,7 +73,7 @@ class PoseRecipe:
             if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
                 raise ValueError(f"recipe: {name} must be a list of clip names, got {shown(clips)}")
             object.__setattr__(self, name, tuple(clips))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,10 @@ class CameraRecipe:
     facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
 
     def __post_init__(self) -> None:
-        for name in RANGES.keys() & {each.name for each in fields(self)}:
+        for name in [each.name for each in fields(self) if each.name in RANGES]:
             if (value := getattr(self, name)) is not None or name != "pitch_deg":
                 object.__setattr__(self, name, as_range(name, value))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class SceneRecipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))
         object.__setattr__(self, "density", as_range("density", self.density))
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class ClothingRecipe:
         check_flag("clothes", self.clothes)
         if self.wardrobe not in ("plain", "full"):
             raise ValueError(f"recipe: wardrobe must be plain or full, got {shown(self.wardrobe)}")
-        _check_numbers(self)
+        check_section(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,8 @@ class Recipe:
     camera: CameraRecipe = field(default_factory=CameraRecipe)
     scene: SceneRecipe = field(default_factory=SceneRecipe)
     clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
+    background: BackgroundRecipe = field(default_factory=BackgroundRecipe)
+    material: MaterialRecipe = field(default_factory=MaterialRecipe)
 
     def __post_init__(self) -> None:
         check_whole("frames", self.frames, 1, MAX_FRAMES)
@@ -184,6 +187,8 @@ class Recipe:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:
             raise ValueError("recipe: model_seat_share and walking_aid_share need single frames, got sequences")
+        if self.sequence_frames and self.material != MaterialRecipe():
+            raise ValueError("recipe: dark_share and false_near_share need single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,7 +217,14 @@ class Recipe:
         return cls(**tables[None], **{name: section(**tables[name]) for name, section in SECTIONS.items()})
 
 
-SECTIONS = {"pose": PoseRecipe, "camera": CameraRecipe, "scene": SceneRecipe, "clothing": ClothingRecipe}
+SECTIONS = {
+    "pose": PoseRecipe,
+    "camera": CameraRecipe,
+    "scene": SceneRecipe,
+    "clothing": ClothingRecipe,
+    "background": BackgroundRecipe,
+    "material": MaterialRecipe,
+}
 
 
 @cache
@@ -249,15 +261,6 @@ def _table(section: str, value: object) -> Mapping[str, Any]:
     if wrong := [name for name in value if OLD_NAMES.get(name, name) not in own]:
         raise ValueError(f"recipe: section {section} has no field {', '.join(wrong)}; it has {', '.join(own)}")
     return value
-
-
-def _check_numbers(section: PoseRecipe | CameraRecipe | SceneRecipe | ClothingRecipe) -> None:
-    for each in fields(section):
-        value = getattr(section, each.name)
-        if each.name.endswith("_share"):
-            check_number(each.name, value, 0, 1)
-        elif each.name in SPREADS:
-            check_number(each.name, value, 0, SPREADS[each.name])
 
 
 def _as_sensor(sensor: object) -> SensorPreset:

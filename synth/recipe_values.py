@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from numbers import Integral, Real
+from typing import Any
 
 MAX_PEOPLE = 8
 MAX_FRAMES = 100_000_000
@@ -18,9 +20,10 @@ RANGES = {
     "pitch_deg": (-90.0, 90.0),
     "lateral_offset": (-10.0, 10.0),
     "density": (0.0, 1.0),
+    "room_scale": (0.5, 2.0),
 }
 """Field that is a range -> bounds of its min and max."""
-SPREADS = {"jitter_deg": 180.0, "facing_spread_deg": 360.0}
+SPREADS = {"jitter_deg": 180.0, "facing_spread_deg": 360.0, "room_turn_deg": 45.0}
 """Field that is a standard deviation -> its maximum."""
 _PITCHES = ("aim_limits_deg", "pitch_deg")
 
@@ -48,6 +51,16 @@ def check_number(name: str, value: object, low: float, high: float) -> None:
     """Raise ValueError unless a value is a number between ``low`` and ``high``."""
     if not _is_number(value) or not low <= value <= high:  # type: ignore[operator]
         raise ValueError(f"recipe: {name} must lie between {low:g} and {high:g}, got {shown(value)}")
+
+
+def check_section(section: Any) -> None:
+    """Raise ValueError unless the shares and standard deviations of a section, a dataclass, are within their bounds."""
+    for each in fields(section):
+        value = getattr(section, each.name)
+        if each.name.endswith("_share"):
+            check_number(each.name, value, 0, 1)
+        elif each.name in SPREADS:
+            check_number(each.name, value, 0, SPREADS[each.name])
 
 
 def check_sequences(sequence_frames: object, frames: int) -> None:

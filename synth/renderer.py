@@ -13,6 +13,9 @@ import numpy as np
 
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
+from synth.background_recipe import BackgroundRecipe
+from synth.background_renderer import BackgroundRenderer
+from synth.backgrounds.background_bank import BackgroundBank
 from synth.furniture.model_bank import FurnitureBank
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.motions import Motions
@@ -87,7 +90,7 @@ class FrameRenderer:
             first = place_subject(subject, placement, furniture)
             placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng, self._furnishings)
             scene = draw_scene(placed, recipe.scene, rng, self._furnishings)
-            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng)
+            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
@@ -97,9 +100,13 @@ class FrameRenderer:
 
 
 def make_renderer(
-    recipe: Recipe, subjects: Subjects, motions: Motions | None = None, bank: FurnitureBank | None = None
+    recipe: Recipe,
+    subjects: Subjects,
+    motions: Motions | None = None,
+    bank: FurnitureBank | None = None,
+    backgrounds: BackgroundBank | None = None,
 ) -> Renderer:
-    """Return the renderer of a recipe: of independent frames, or of sequences.
+    """Return the renderer of a recipe: of independent frames, of composites, or of sequences.
 
     Parameters
     ----------
@@ -110,12 +117,21 @@ def make_renderer(
         Of sequences; None = those that come with the project.
     bank : FurnitureBank, optional
         Of rooms with real furniture; None = the models that come with the project.
+    backgrounds : BackgroundBank, optional
+        Real empty rooms, in place of rendered ones.
 
     Raises
     ------
     ValueError
-        For sequences of creatures, which have no motions.
+        For sequences of creatures, which have no motions, sequences with backgrounds, or a recipe for backgrounds
+        without any.
     """
+    if backgrounds is None and recipe.background != BackgroundRecipe():
+        raise ValueError("the recipe composites people into real empty rooms (section background), and got none")
+    if backgrounds is not None:
+        if recipe.sequence_frames:
+            raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
+        return BackgroundRenderer(recipe, subjects, backgrounds)
     if not recipe.sequence_frames:
         return FrameRenderer(recipe, subjects, bank)
     if not isinstance(subjects, People):

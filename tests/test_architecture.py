@@ -85,19 +85,26 @@ MAY_IMPORT = {
     "synth.clothing": "body synth.body synth.geometry",
     "synth.sensors": "camera errors frames io",
     "synth.recipe_values": "",
-    "synth.recipe": "errors io synth.recipe_values synth.sensors",
+    "synth.background_recipe": "synth.recipe_values",
+    "synth.material_recipe": "synth.recipe_values",
+    "synth.recipe": "errors io synth.background_recipe synth.material_recipe synth.recipe_values synth.sensors",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
     "synth.furniture": "errors io synth.geometry",
     "synth.scene": "body camera errors synth.body synth.clothing synth.furniture synth.geometry synth.motion"
     " synth.motion.poses synth.recipe",
-    "synth.render": "body camera frames synth.geometry synth.recipe synth.scene synth.sensors",
-    "synth.labelled_frame": "body frames synth.render synth.scene synth.sensors",
+    "synth.render": "body camera frames synth.geometry synth.material_recipe synth.recipe synth.scene synth.sensors",
+    "synth.labelled_frame": "body frames synth.material_recipe synth.render synth.scene synth.sensors",
+    # real rooms: read as any source of frames; their floor is found as the pipeline finds it
+    "synth.backgrounds": "body camera errors frames io segmentation sources sources.base synth.background_recipe"
+    " synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
+    "synth.background_renderer": "body errors frames synth.backgrounds synth.recipe synth.render synth.scene"
+    " synth.sensors",
     "synth.sequences": "frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene",
-    "synth.renderer": "errors frames synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
-    " synth.sequences",
+    "synth.renderer": "errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
+    " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body errors frames recording synth.body synth.furniture synth.labelled_frame synth.motion.mocap"

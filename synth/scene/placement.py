@@ -128,7 +128,7 @@ def draw_placement(
     max_aim_height_m : float, metres
         The camera aims no higher than this.
     """
-    yaw = _draw_yaw(camera, rng)
+    yaw = draw_yaw(camera, rng)
     distance_m = rng.uniform(*camera.distance_m)
     camera_height_m = rng.uniform(*camera.camera_height_m)
     if camera.pitch_deg is None:
@@ -171,14 +171,15 @@ def draw_companion(
     for _ in range(MAX_TRIES):
         distance_m = rng.uniform(*camera.distance_m)
         lateral_m = rng.uniform(*camera.lateral_offset) * width / intrinsics.fx * distance_m
-        place = replace(others[0], yaw_rad=_draw_yaw(camera, rng), distance_m=distance_m, lateral_offset_m=lateral_m)
+        place = replace(others[0], yaw_rad=draw_yaw(camera, rng), distance_m=distance_m, lateral_offset_m=lateral_m)
         gaps_m = [np.linalg.norm(place.floor_place_m - other.floor_place_m) for other in others]
         if min(gaps_m) >= min_separation_m:
             return place
     return None
 
 
-def _draw_yaw(camera: CameraRecipe, rng: np.random.Generator) -> float:
+def draw_yaw(camera: CameraRecipe, rng: np.random.Generator) -> float:
+    """Draw the yaw of one subject, radians; 0 faces the camera."""
     if rng.random() < camera.facing_share:
         return rng.normal(0, np.radians(camera.facing_spread_deg))
     return rng.uniform(-np.pi, np.pi)

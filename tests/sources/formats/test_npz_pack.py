@@ -33,6 +33,19 @@ def test_a_pack_of_depth_alone_plays_at_30_fps(tmp_path):
     np.testing.assert_allclose(frames[0].depth_m, 1.2)
 
 
+@pytest.mark.parametrize("as_matrix", [False, True])
+@pytest.mark.parametrize("each", [False, True])
+def test_a_camera_is_four_numbers_or_a_matrix_for_all_frames_or_each(tmp_path, as_matrix, each):
+    numbers = np.array([[10.0, 11.0, 2.0, 1.5], [12.0, 13.0, 2.5, 1.0], [14.0, 15.0, 2.0, 2.0]])
+    matrices = np.zeros((3, 3, 3))
+    matrices[:, (0, 1, 0, 1, 2), (0, 1, 2, 2, 2)] = np.column_stack([numbers, np.ones(3)])
+    cameras = matrices if as_matrix else numbers
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD | {"K": cameras if each else cameras[0]}))
+    wanted = numbers if each else numbers[[0, 0, 0]]
+    assert [frame.intrinsics for frame in pack] == [Intrinsics(*row) for row in wanted]
+    assert pack.intrinsics == Intrinsics(*numbers[0])
+
+
 def test_times_count_from_the_first_frame(tmp_path):
     path = save(tmp_path / "a.npz", **GOOD, timestamp_s=np.array([100.0, 100.5, 102.0]))
     assert [frame.timestamp_s for frame in NpzPack(path)] == [0, 0.5, 2.0]

@@ -1,0 +1,89 @@
+"""The flow of a composite on one page: background -> floor and free space -> people -> composite -> labelled frame.
+
+A frame depends on (recipe, index) and the bank of backgrounds alone. All frames have the lens of the recipe's sensor,
+whatever camera read their background: a recording has one camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import PosepipeError
+from posepipe.frames import DepthFrame, LabelledFrame
+from synth.backgrounds.background_bank import BackgroundBank
+from synth.backgrounds.background_view import BackgroundView, draw_view
+from synth.backgrounds.composite import composite
+from synth.backgrounds.floor import find_floor
+from synth.backgrounds.free_space import RoomSpace
+from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_people, render_people
+from synth.recipe import FPS, Recipe
+from synth.render.label_frame import label_frame
+from synth.render.materials import add_materials
+from synth.scene.subjects import Subjects
+from synth.sensors.quantise_depth import quantise_depth
+
+MAX_BACKGROUND_TRIES = 40
+"""Backgrounds tried for one frame with people."""
+
+
+class BackgroundRenderer:
+    """Renders people into real empty rooms, any frame at any time."""
+
+    def __init__(self, recipe: Recipe, subjects: Subjects, backgrounds: BackgroundBank) -> None:
+        self.recipe = recipe
+        self.subjects = subjects
+        self._backgrounds = backgrounds
+        self._digest = backgrounds.digest()
+
+    def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
+        """Render ``count`` frames from ``first`` on."""
+        return map(self.render, range(first, first + count))
+
+    def scenario(self, number: int) -> None:
+        """Return None: frames are independent."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the subjects are made from, and the digest of the backgrounds."""
+        return {**self.subjects.describe(), "backgrounds": self._digest}
+
+    def render(self, index: int) -> LabelledFrame:
+        """Render frame ``index``, labelled.
+
+        Raises
+        ------
+        PosepipeError
+            When no background has space for a person.
+        """
+        recipe, sensor, body = self.recipe, self.recipe.sensor, self.subjects.body
+        rng = np.random.default_rng([recipe.seed, index])
+        is_empty = rng.random() < recipe.background.empty_share
+        for _ in range(MAX_BACKGROUND_TRIES):
+            view = draw_view(self._backgrounds.draw(rng), recipe.background, sensor, rng)
+            if is_empty:
+                return self._empty(view, body, index)
+            floor = find_floor(view.depth_m, sensor.intrinsics, rng)
+            room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
+            placed = draw_people(room, self.subjects, recipe, rng)
+            if not placed:
+                continue
+            people = render_people(placed, room)
+            rendered, readings_m = composite(people, view, room.space.filled_m, sensor, recipe.noise, rng)
+            readings_m = add_materials(people, readings_m, body, sensor, recipe.material, rng)
+            frame = label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
+            if np.count_nonzero(frame.parts) >= MIN_PIXELS:
+                return frame
+        raise PosepipeError(
+            f"backgrounds: in {MAX_BACKGROUND_TRIES} tries no frame had space for a person in view; give frames of"
+            " rooms with free floor, or a recipe with other distance_m or lateral_offset"
+        )
+
+    def _empty(self, view: BackgroundView, body: BodyDefinition, index: int) -> LabelledFrame:
+        """Label a frame without people."""
+        depth = DepthFrame(quantise_depth(view.depth_m), self.recipe.sensor.intrinsics, index / FPS, index)
+        nobody = np.zeros(view.depth_m.shape, np.uint8)
+        joints = len(body.joints)
+        return LabelledFrame(depth, nobody, nobody, np.zeros((0, joints, 3), np.float32), np.zeros((0, joints), bool))

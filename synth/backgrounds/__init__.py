@@ -1,0 +1,1 @@
+"""Real empty rooms, and people composited into them."""

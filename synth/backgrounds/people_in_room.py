@@ -1,0 +1,231 @@
+"""Place people in a real room: on its floor or its seats, where nothing is in their way and the camera sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posepipe.body import HUMAN, BodyDefinition
+from synth.backgrounds.composite import hide_behind
+from synth.backgrounds.floor import Floor
+from synth.backgrounds.free_space import RoomSpace
+from synth.geometry.mesh import Mesh
+from synth.motion.poses.pose_kinds import KINDS
+from synth.recipe import Recipe
+from synth.render.render_frame import RenderedFrame, render_frame
+from synth.scene.draw_scene import draw_furniture
+from synth.scene.furniture import SEAT_RADIUS_M
+from synth.scene.placement import Placement, draw_yaw
+from synth.scene.scene import PlacedSubject, Scene, floor_y_m
+from synth.scene.subjects import Subject, Subjects
+from synth.sensors.sensor_presets import SensorPreset
+
+SUBJECT_TRIES, PLACE_TRIES = 4, 25
+"""People tried for each person of a frame, and places tried for each of them."""
+MIN_PIXELS, MIN_SHOWN_SHARE = 200, 0.3
+"""Of a person, before noise: what the camera sees, and its share of what it would see in an empty space."""
+MIN_JOINTS_SHARE = 0.3
+"""Of a person's joints, those in view and not behind the room; a lone hand at the border teaches nothing."""
+MAX_CROSSED_M2 = 0.004
+"""Maximum area of the room's surfaces inside of a person."""
+BONE_RADIUS_M, TRUNK_RADIUS_M = 0.07, 0.12
+"""Radii of the capsules that stand for limbs and trunk."""
+RESTING_RADIUS_SHARE = 0.6
+"""Of these radii, for people who rest on a surface: flesh gives way."""
+MIN_GAP_M = 0.3
+"""Minimum distance between joints of two people, along the floor."""
+FEET_M = 0.3
+"""Where no floor is seen, nothing of a person below this height may show."""
+SEAT_TOLERANCE_M = 0.06
+"""Maximum difference of a seat's height from that of a seated pose."""
+BED_HEIGHT_M, BED_TOLERANCE_M = (0.2, 0.8), 0.08
+MIN_BEDDED_SHARE = 0.7
+"""Of a lying person's joints, those above the surface that they lie on."""
+NO_ROOM = Mesh(np.zeros((1, 3), np.float32), np.zeros((0, 3), np.int32), np.zeros(0, np.uint8))
+"""Lets furniture be rendered without a room around it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """A real room before a sensor."""
+
+    space: RoomSpace
+    floor: Floor
+    sensor: SensorPreset
+
+
+def draw_people(room: Room, subjects: Subjects, recipe: Recipe, rng: np.random.Generator) -> list[PlacedSubject]:
+    """Draw the people of one frame at free places of a room; fewer than the recipe says where space is short."""
+    low, high = recipe.scene.people
+    placed: list[PlacedSubject] = []
+    for _ in range(int(rng.integers(low, high + 1))):
+        for _ in range(SUBJECT_TRIES):
+            subject = subjects.draw(rng)
+            person = _place(subject, room, subjects.body, recipe, placed, rng)
+            if person is not None:
+                placed.append(person)
+                break
+    return placed
+
+
+def _place(
+    subject: Subject,
+    room: Room,
+    body: BodyDefinition,
+    recipe: Recipe,
+    others: Sequence[PlacedSubject],
+    rng: np.random.Generator,
+) -> PlacedSubject | None:
+    """Draw a free place for a subject, None after PLACE_TRIES without one."""
+    resting = _resting_kind(subject, body)
+    on_surface = resting is not None and rng.random() < recipe.background.surface_share
+    furniture = None if on_surface else draw_furniture(subject, body, recipe.scene, rng)
+    for _ in range(PLACE_TRIES):
+        if on_surface:
+            person = _on_surface(subject, room, resting, recipe, rng)
+        else:
+            person = _on_floor(subject, furniture, room, recipe, rng)
+        if person is None or _joints_share(person, room) < MIN_JOINTS_SHARE:
+            continue
+        if _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
+            return person
+    return None
+
+
+def _resting_kind(subject: Subject, body: BodyDefinition) -> str | None:
+    """Whether a person sits or lies."""
+    if body != HUMAN:
+        return None
+    return next((kind for kind in ("seated", "lying") if KINDS[kind](subject.joints_m[None])[0]), None)
+
+
+def _on_floor(
+    subject: Subject, furniture: Mesh | None, room: Room, recipe: Recipe, rng: np.random.Generator
+) -> PlacedSubject:
+    """Draw a place within the recipe's ranges; the lowest point stands on the floor there."""
+    camera, lens = room.floor.camera, room.sensor.intrinsics
+    floor_m = floor_y_m(subject, furniture)
+    distance_m = rng.uniform(*recipe.camera.distance_m)
+    drop_m = camera.camera_height_m - (float(subject.root_m[1]) - floor_m)
+    depth_m = distance_m * np.cos(camera.pitch_rad) + drop_m * np.sin(camera.pitch_rad)
+    lateral_m = rng.uniform(*recipe.camera.lateral_offset) * room.sensor.width / lens.fx * max(depth_m, 0.0)
+    placement = _placement(camera, np.array([lateral_m, -distance_m]), draw_yaw(recipe.camera, rng))
+    lift_m = room.space.floor_lift_m(placement.floor_place_m) if room.floor.seen else 0.0
+    return PlacedSubject(subject, placement, placement.view(subject.root_m, floor_m - lift_m), furniture)
+
+
+def _on_surface(
+    subject: Subject, room: Room, kind: str | None, recipe: Recipe, rng: np.random.Generator
+) -> PlacedSubject | None:
+    """Draw a place on a seat or bed of the room, None where the drawn one is none."""
+    if not room.floor.seen:
+        return None
+    space, lowest_m = room.space, floor_y_m(subject)
+    if kind == "seated":
+        height_m, tolerance_m = _seat_m(subject) - lowest_m, SEAT_TOLERANCE_M
+    else:
+        height_m, tolerance_m = rng.uniform(*BED_HEIGHT_M), BED_TOLERANCE_M
+    rows = np.flatnonzero(np.abs(space.heights_m - height_m) < tolerance_m)
+    if len(rows) == 0:
+        return None
+    place_m = space.places_m[rng.choice(rows)]
+    surface_m = space.surface_m(place_m, height_m, tolerance_m)
+    if surface_m is None:
+        return None
+    placement = _placement(room.floor.camera, place_m, draw_yaw(recipe.camera, rng))
+    rest_m = _seat_m(subject) if kind == "seated" else lowest_m
+    person = PlacedSubject(subject, placement, placement.view(subject.root_m, rest_m - surface_m))
+    return person if kind == "seated" or _bedded_share(person, space, surface_m) >= MIN_BEDDED_SHARE else None
+
+
+def _placement(camera: Placement, place_m: np.ndarray, yaw_rad: float) -> Placement:
+    x, z = map(float, place_m)
+    return replace(camera, yaw_rad=yaw_rad, lateral_offset_m=x, distance_m=-z)
+
+
+def _seat_m(subject: Subject) -> float:
+    """Height at which a seated person rests on a seat, in the person's axes."""
+    beside_m = np.hypot(*(subject.skin_m - subject.root_m)[:, [0, 2]].T)
+    return float(subject.skin_m[beside_m < SEAT_RADIUS_M, 1].min())
+
+
+def _bedded_share(person: PlacedSubject, space: RoomSpace, surface_m: float) -> float:
+    """Share of a person's joints that have the surface below them."""
+    places_m = _floor_places(person)
+    return float(np.mean([space.surface_m(place, surface_m, BED_TOLERANCE_M) is not None for place in places_m]))
+
+
+def _floor_places(person: PlacedSubject) -> np.ndarray:
+    """Places of all joints along the floor, float (J, 2), world axes."""
+    return _world_points(person, person.view.camera_points(person.subject.joints_m))[:, [0, 2]]
+
+
+def _world_points(person: PlacedSubject, points_m: np.ndarray) -> np.ndarray:
+    """Camera points (N, 3) in world axes."""
+    world = person.placement.world_view()
+    return (points_m - world.translation_m) @ world.rotation
+
+
+def _is_free(
+    person: PlacedSubject, room: Room, body: BodyDefinition, others: Sequence[PlacedSubject], on_surface: bool
+) -> bool:
+    """Whether a person passes through nothing of the room and keeps clear of the others."""
+    places_m = _floor_places(person)
+    for other in others:
+        gaps_m = np.linalg.norm(places_m[:, None] - _floor_places(other)[None], axis=2)
+        if gaps_m.min() < MIN_GAP_M:
+            return False
+    bones_m, radii_m = _bones(person.subject, body)
+    if on_surface:
+        radii_m = [RESTING_RADIUS_SHARE * radius for radius in radii_m]
+    if room.space.crossed_m2(person.view.camera_points(bones_m), radii_m) > MAX_CROSSED_M2:
+        return False
+    if person.furniture is None:
+        return True
+    corners_m = person.furniture.vertices_m
+    return room.space.inside_m2(person.view, corners_m.min(axis=0), corners_m.max(axis=0)) <= MAX_CROSSED_M2
+
+
+def _bones(subject: Subject, body: BodyDefinition) -> tuple[np.ndarray, list[float]]:
+    """Bones of a subject, float (B, 2, 3), its own axes, and their radii; a person's trunk is one more."""
+    rows = [
+        (body.joint_index(joint), body.joint_index(parent))
+        for joint, parent in body.parents.items()
+        if parent is not None
+    ]
+    radii_m = [BONE_RADIUS_M] * len(rows)
+    if body == HUMAN:
+        rows.append((body.joint_index("neck"), body.joint_index("pelvis")))
+        radii_m.append(TRUNK_RADIUS_M)
+    return subject.joints_m[np.array(rows)], radii_m
+
+
+def _is_seen(person: PlacedSubject, room: Room) -> bool:
+    """Whether enough of a person shows, and not the feet where no floor is seen."""
+    alone = render_frame(Scene((person,)), room.sensor)
+    alone = hide_behind(alone, np.where(room.space.filled_m > 0, np.float32(np.inf), np.float32(0)))
+    seen = hide_behind(alone, room.space.filled_m)
+    pixels, possible = (np.count_nonzero(each.depth_m) for each in (seen, alone))
+    if pixels < max(MIN_PIXELS, MIN_SHOWN_SHARE * possible):
+        return False
+    if room.floor.seen:
+        return True
+    points_m = room.sensor.intrinsics.deproject(seen.depth_m)[seen.depth_m > 0]
+    return float(_world_points(person, points_m)[:, 1].min()) > FEET_M
+
+
+def _joints_share(person: PlacedSubject, room: Room) -> float:
+    """Share of a person's joints that project into the image, before the room."""
+    points_m = person.view.camera_points(person.subject.joints_m)
+    ahead = points_m[points_m[:, 2] > 0]
+    rows, cols = np.rint(room.sensor.intrinsics.project(ahead)).T
+    inside = (rows >= 0) & (rows < room.sensor.height) & (cols >= 0) & (cols < room.sensor.width)
+    room_m = room.space.filled_m[rows[inside].astype(int), cols[inside].astype(int)]
+    return np.count_nonzero(ahead[inside, 2] < room_m) / len(points_m)
+
+
+def render_people(placed: Sequence[PlacedSubject], room: Room) -> RenderedFrame:
+    """Render people and their furniture, without what the room hides of them."""
+    return hide_behind(render_frame(Scene(tuple(placed), NO_ROOM), room.sensor), room.space.filled_m)

@@ -1,0 +1,85 @@
+"""Materials of people in infrared light: which hair and clothes are dark, drawn for each person."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posepipe.body import HUMAN, BodyDefinition
+from synth.material_recipe import MaterialRecipe
+from synth.render.label_spread import NOTHING
+from synth.render.render_frame import RenderedFrame
+from synth.sensors.dark_surfaces import OBJECT_SPREAD, TOLERATED, dark_holes
+from synth.sensors.false_near import blend_with_holes
+from synth.sensors.sensor_presets import SensorPreset
+
+OBJECT_PARTS = {
+    "hair": ("upper_head",),
+    "top": ("torso", "shoulder", "upper_arm", "elbow", "lower_arm"),
+    "trousers": ("upper_leg", "knee", "lower_leg"),
+    "shoes": ("ankle", "foot"),
+}
+"""Object -> what the names of the body parts that it covers contain."""
+
+
+def add_materials(
+    rendered: RenderedFrame,
+    readings_m: np.ndarray,
+    body: BodyDefinition,
+    sensor: SensorPreset,
+    recipe: MaterialRecipe,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return readings with holes in dark materials, and false near readings beside holes.
+
+    Nothing is drawn unless the recipe asks for it.
+
+    Parameters
+    ----------
+    rendered : RenderedFrame
+        Without noise.
+    readings_m : float32 (H, W), metres
+    body : BodyDefinition
+        Of the subjects; only people have materials.
+    sensor : SensorPreset
+    recipe : MaterialRecipe
+    rng : numpy.random.Generator
+    """
+    if recipe.dark_share and body == HUMAN:
+        tolerated = draw_tolerated(len(rendered.joints_m), recipe.dark_share, rng)
+        image = _paint_tolerated(rendered, tolerated)
+        holes = dark_holes(rendered.depth_m, image, sensor, rng)
+        readings_m = np.where(holes, np.float32(0), readings_m)
+    if recipe.false_near_share and rng.random() < recipe.false_near_share:
+        readings_m = blend_with_holes(readings_m)
+    return readings_m
+
+
+def draw_tolerated(people: int, dark_share: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw the loss of light that each person's parts tolerate.
+
+    Returns
+    -------
+    float32 (people + 1, 256)
+        By the person's id and the part's code; infinite for what is not dark.
+    """
+    table = np.full((people + 1, 256), np.inf, np.float32)
+    for person in range(1, people + 1):
+        for kind, names in OBJECT_PARTS.items():
+            is_dark, spread = rng.random() < dark_share, rng.normal(0, OBJECT_SPREAD)
+            if is_dark:
+                table[person, _codes(names)] = TOLERATED[kind] + spread
+    return table
+
+
+def _codes(names: tuple[str, ...]) -> list[int]:
+    """Codes of the body parts whose names contain one of these."""
+    return [code for code, part in enumerate(HUMAN.parts, start=1) if any(name in part for name in names)]
+
+
+def _paint_tolerated(rendered: RenderedFrame, table: np.ndarray) -> np.ndarray:
+    """Tolerated loss at each pixel: float32 (H, W)."""
+    shown = rendered.triangle_ids != NOTHING
+    ids = rendered.triangle_ids[shown]
+    image = np.full(shown.shape, np.inf, np.float32)
+    image[shown] = table[rendered.people[ids], rendered.parts[ids]]
+    return image

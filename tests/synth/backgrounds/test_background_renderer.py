@@ -1,0 +1,129 @@
+"""Composites: people stand on the floor, hide what is behind them alone, and cast the shadow of the sensor."""
+
+import numpy as np
+import pytest
+
+from apps.cli import main
+from posepipe.body import HUMAN
+from posepipe.datasets.dataset import Dataset
+from posepipe.errors import PosepipeError
+from synth import dataset_writer
+from synth.background_renderer import BackgroundRenderer
+from synth.backgrounds.background_bank import read_backgrounds
+from synth.backgrounds.free_space import fill_holes
+from synth.renderer import make_renderer
+from tests.support.empty_rooms import BED_M, CAMERA, room_depth, save_room
+from tests.support.rendered_people import people_of, recipe_of
+
+RECIPE = recipe_of(seed=5, frames=8, distance_m=(1.5, 3.5), people=(1, 2), empty_share=0.25)
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    return read_backgrounds([save_room(tmp_path_factory.mktemp("rooms") / "room.npz")])
+
+
+def renderer_in(bank, **fields):
+    recipe = recipe_of(**{"seed": 5, "distance_m": (1.5, 3.5), **fields})
+    return BackgroundRenderer(recipe, people_of(recipe), bank)
+
+
+def heights_m(points_m):
+    world = CAMERA.world_view()
+    return ((points_m - world.translation_m) @ world.rotation)[..., 1]
+
+
+def test_people_stand_on_the_floor(bank):
+    renderer = renderer_in(bank, noise=False, relax_share=1.0)
+    ankles = [HUMAN.joint_index(f"{side}_ankle") for side in ("left", "right")]
+    lowest_m = [heights_m(renderer.render(index).joints_m[0, ankles]).min() for index in range(12)]
+    assert 0.03 < np.median(lowest_m) < 0.12  # an ankle lies 7 cm above the sole
+    assert min(lowest_m) > 0
+
+
+def test_a_person_is_nearer_than_the_room_at_every_pixel(bank):
+    renderer, room_m = renderer_in(bank, noise=False, people=(3, 3)), np.rint(room_depth() * 1000) / 1000
+    for index in range(8):
+        frame = renderer.render(index)
+        own = frame.people > 0
+        assert (frame.depth.depth_m[own] < fill_holes(room_m)[own]).all()
+        np.testing.assert_allclose(frame.depth.depth_m[~own], room_m[~own], atol=1e-5)
+
+
+def test_noise_changes_people_and_their_shadow_alone(bank):
+    renderer, room_m = renderer_in(bank), np.rint(room_depth() * 1000) / 1000
+    holes = []
+    for index in range(6):
+        frame = renderer.render(index)
+        depth_m = frame.depth.depth_m
+        rest = (frame.people == 0) & (depth_m > 0)
+        np.testing.assert_allclose(depth_m[rest], room_m[rest], atol=1e-5)
+        rows, cols = np.nonzero((depth_m == 0) & (room_m > 0))
+        people_cols = np.nonzero(frame.people.any(axis=0))[0]
+        assert cols.max() <= people_cols.max() + 6
+        holes.append(len(rows))
+    assert np.median(holes) > 200
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_empty_share_decides_how_many_frames_show_nobody(bank, share):
+    for index in range(4):
+        frame = renderer_in(bank, empty_share=share).render(index)
+        assert (len(frame.joints_m) == 0) == (not frame.people.any()) == bool(share)
+
+
+def test_a_frame_depends_on_its_index_and_the_backgrounds_alone(bank, tmp_path):
+    one, again = renderer_in(bank), renderer_in(bank)
+    again.render(2)
+    np.testing.assert_array_equal(one.render(7).depth.depth_m, again.render(7).depth.depth_m)
+    other = renderer_in(read_backgrounds([save_room(tmp_path / "other.npz", wall_m=4.0)]))
+    assert not np.array_equal(one.render(7).depth.depth_m, other.render(7).depth.depth_m)
+
+
+def test_people_lie_on_the_bed(bank):
+    renderer = renderer_in(bank, noise=False, lying_share=1.0, surface_share=1.0)
+    pelvis = HUMAN.joint_index("pelvis")
+    frames = [renderer.render(index) for index in range(6)]
+    lying_m = [heights_m(frame.joints_m[0]) for frame in frames if np.ptp(heights_m(frame.joints_m[0])) < 0.6]
+    assert len(lying_m) >= 3
+    for joints_m in lying_m:
+        assert BED_M < joints_m[pelvis] < BED_M + 0.4
+
+
+def test_a_dataset_is_resumed_with_its_own_backgrounds_only(bank, tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset_writer, "RECORDING_FRAMES", 4)
+    for name, workers in (("one", 1), ("two", 2)):
+        dataset_writer.write_dataset(tmp_path / name, make_renderer(RECIPE, people_of(RECIPE), backgrounds=bank), workers)
+    one, two = (sorted((tmp_path / name).glob("*.mcap")) for name in ("one", "two"))
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    one[1].unlink()
+    dataset_writer.write_dataset(tmp_path / "one", make_renderer(RECIPE, people_of(RECIPE), backgrounds=bank), 1)
+    assert one[1].read_bytes() == two[1].read_bytes()
+    with Dataset.open(tmp_path / "one") as dataset:
+        assert len(dataset) == 8
+        assert any(len(dataset[row].joints_m) == 0 for row in range(8))
+    other = read_backgrounds([save_room(tmp_path / "other.npz", wall_m=4.0)])
+    with pytest.raises(PosepipeError, match="differs in backgrounds"):
+        dataset_writer.write_dataset(tmp_path / "one", make_renderer(RECIPE, people_of(RECIPE), backgrounds=other), 1)
+
+
+def test_rooms_without_space_are_refused(bank):
+    with pytest.raises(PosepipeError, match="no frame had space for a person"):
+        renderer_in(bank, distance_m=(8.0, 9.0)).render(0)
+
+
+def test_a_recipe_for_backgrounds_needs_some(bank, tmp_path, capsys):
+    with pytest.raises(ValueError, match="section background"):
+        make_renderer(RECIPE, people_of(RECIPE))
+    sequences = recipe_of(frames=4, sequence_frames=2)
+    with pytest.raises(ValueError, match="single frames"):
+        make_renderer(sequences, people_of(sequences), backgrounds=bank)
+    assert main(["synth", str(tmp_path / "data"), "--recipe", "backgrounds", "--frames", "1"]) == 1
+    assert "give --backgrounds PATH" in capsys.readouterr().err
+
+
+def test_backgrounds_are_given_on_the_command_line(tmp_path):
+    room = save_room(tmp_path / "room.npz")
+    assert main(["synth", str(tmp_path / "data"), "--backgrounds", str(room), "--frames", "2", "--workers", "1"]) == 0
+    with Dataset.open(tmp_path / "data") as dataset:
+        assert dataset.recipe["background"]["empty_share"] == 0.2
