@@ -47,9 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=["joints", "segmentation"],
-        help="train this stage of the model in --forest alone, and keep the others: joints (default), or segmentation,"
-        " which finds people in whole frames and wants frames with rooms",
+        choices=["joints", "segmentation", "filter"],
+        help="train this stage of the model in --forest alone, and keep the others: joints (default); segmentation,"
+        " which finds people in whole frames; or filter, which judges what was found. The latter two want frames with"
+        " rooms",
     )
     parser.add_argument(
         "--joint-frames", type=positive, default=20000, metavar="N", help="use at most N of these (default: 20000)"
@@ -112,8 +113,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.learn.depth.checkpoints import remove_checkpoints
     from posepipe.models.card import write_card
 
-    stage = _stage_to_train(args)
-    model = {"all": _train_all, "joints": _refit_joints, "segmentation": _train_segmentation}[stage](args)
+    model = TRAININGS[_stage_to_train(args)](args)
     model.with_metadata(name=args.out.stem).save(args.out)
     write_card(args.out)
     remove_checkpoints(_checkpoints(args))
@@ -216,6 +216,18 @@ def _train_segmentation(args: argparse.Namespace) -> PoseModel:
         return refit_segmentation(model, frames, args.typed, LevelReport(bar.write), bar.update)
 
 
+def _train_filter(args: argparse.Namespace) -> PoseModel:
+    """Train the person filter of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_person_filter import refit_person_filter
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(len(frames), "candidates", "frames") as bar:
+        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update)
+
+
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:
     """Frames for the votes: those of --votes, or those of the trees; None = the model's votes stay."""
     from posepipe.datasets.dataset import open_datasets
@@ -258,6 +270,15 @@ class _JointBars:
         """Print what the grid search gained."""
         for before, after in self._gains:
             show(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
+
+
+TRAININGS = {
+    "all": _train_all,
+    "joints": _refit_joints,
+    "segmentation": _train_segmentation,
+    "filter": _train_filter,
+}
+"""What `run` can train; all but the first are choices of --only."""
 
 
 class LevelReport:

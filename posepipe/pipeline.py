@@ -161,7 +161,7 @@ class Pipeline:
         return cls(
             foreground=CutOutForeground() if cut_out else RoomForeground(background, model.person_segmentation()),
             classifier=model.classifier(),
-            person_filter=AcceptAll() if cut_out else PersonFilter(),
+            person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
             weighting=PointWeighting(landmark_classes(model.body)),
             proposer=ModeProposer(model.body, model.joint_parameters),
             pose_estimator=PoseEstimator(model.body, model.joint_parameters),
@@ -209,7 +209,7 @@ class Pipeline:
             return None
         view, parts = found
         first = self._estimate_in(view, parts)
-        if first is None or not self.person_filter.is_person(parts, first.pose):
+        if first is None or not self.person_filter.is_person(view, parts, first.pose):
             return None
         if views is None or not views.wanted(view, first.pose):
             return first

@@ -70,7 +70,7 @@ MAY_IMPORT = {
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow
-    "training": f"{NOUNS} datasets joints learn learn.depth models pipeline segmentation",
+    "training": f"{NOUNS} datasets joints learn learn.depth learn.tables.estimators models pipeline segmentation",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",

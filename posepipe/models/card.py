@@ -89,11 +89,14 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" {file_bytes / 1e6:.1f} MB."
     )
     paragraphs = [size, _joints_from(model.joint_parameters), _origins(header)]
-    of_segmentation = header.get("segmentation", {})
-    paragraphs.append(_segmentation(model, of_segmentation))
-    commands = dict.fromkeys(
-        line for line in (header.get("command"), header.get("joint_command"), of_segmentation.get("command")) if line
+    of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
+    paragraphs += [_segmentation(model, of_segmentation), _person_filter(model, of_filter)]
+    typed = (
+        header.get("command"),
+        header.get("joint_command"),
+        *(own.get("command") for own in (of_segmentation, of_filter)),
     )
+    commands = dict.fromkeys(line for line in typed if line)
     if commands:
         paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
     if "training" in header:
@@ -103,7 +106,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         recipes = {"trees and the joint parameters": of_trees}
     else:
         recipes = {"trees": of_trees, "joint parameters": of_joints}
-    recipes["segmentation"] = of_segmentation.get("recipes", [])
+    recipes |= {"segmentation": of_segmentation.get("recipes", []), "person filter": of_filter.get("recipes", [])}
     for what, datasets in recipes.items():
         for recipe in datasets:
             fields = dict(recipe)  # without the bank, as `posepipe synth --recipe` accepts it
@@ -125,12 +128,23 @@ def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:
     if model.segmentation is None:
         return ""
     nodes = sum(tree.n_nodes for tree in model.segmentation.trees)
-    text = f"People in whole frames are found by a segmentation forest of {nodes:,} nodes"
+    return f"People in whole frames are found by a segmentation forest of {nodes:,} nodes{_trained_on(about)}."
+
+
+def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
+    if model.person_classifier is None:
+        return ""
+    trees = len(model.person_classifier.roots)
+    of = f" ({about['people']:,} people among {about['candidates']:,} candidates)" if "people" in about else ""
+    return f"Candidates are judged by a person filter of {trees} trees{_trained_on(about)}{of}."
+
+
+def _trained_on(about: Mapping[str, Any]) -> str:
     if "frames" not in about:
-        return f"{text}."
+        return ""
     return (
-        f"{text}, trained on {_count(about['frames'])} frames (content {about['identity']}) in"
-        f" {_duration(about['seconds'])} by posepipe {about['source_revision']}."
+        f", trained on {_count(about['frames'])} frames (content {about['identity']}) in"
+        f" {_duration(about['seconds'])} by posepipe {about['source_revision']}"
     )
 
 

@@ -30,12 +30,14 @@ from posepipe.models.joint_sections import (
     refinement_from_arrays,
     refinement_to_arrays,
 )
+from posepipe.models.person_filter_section import classifier_from_arrays, classifier_to_arrays
+from posepipe.segmentation.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS
 
 FORMAT = "posepipe-forest"
 VERSION = 5
 """Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
-SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1, "segmentation": 1}
+SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1, "segmentation": 1, "person_filter": 1}
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
 _VOTE_ARRAYS = tuple(LeafVotes.__dataclass_fields__)
@@ -51,6 +53,7 @@ class StoredModel(NamedTuple):
     votes: tuple[LeafVotes, ...]  #: one a tree, or none
     metadata: dict[str, Any]  #: history and figures: the header without the fields that describe the file
     segmentation: DepthForest | None = None  #: finds people in whole frames
+    person_classifier: PersonClassifier | None = None  #: of the person filter
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
@@ -61,6 +64,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "votes": {f"{name}_{k}": getattr(own, name) for k, own in enumerate(model.votes) for name in _VOTE_ARRAYS},
         "joints": joints_to_arrays(parameters),
         "refinement": refinement_to_arrays(parameters.refinement),
+        "person_filter": classifier_to_arrays(model.person_classifier),
         "segmentation": {} if model.segmentation is None else forest_to_arrays(model.segmentation),
     }
     header = {
@@ -112,7 +116,9 @@ def read_model(path: str | Path) -> StoredModel:
         parameters = joints_from_arrays(sections["joints"], method, refinement, body)
         metadata = {name: value for name, value in header.items() if name not in _STRUCTURE}
         segmentation = _read_segmentation(sections["segmentation"])
-        return StoredModel(forest, parameters, _read_votes(sections["votes"], forest), metadata, segmentation)
+        classifier = classifier_from_arrays(sections["person_filter"], body)
+        votes = _read_votes(sections["votes"], forest)
+        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:

@@ -16,6 +16,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.model_file import StoredModel, read_model, write_model
 from posepipe.models.registry import model_path
+from posepipe.segmentation.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
 
 
@@ -41,6 +42,7 @@ class PoseModel:
     votes: tuple[LeafVotes, ...] = ()  #: one a tree, or none
     metadata: Mapping[str, Any] = field(default_factory=dict)  #: history and figures, plain data; read-only
     segmentation: DepthForest | None = None  #: finds people in whole frames; None = planes and components alone do
+    person_classifier: PersonClassifier | None = None  #: of the person filter; None = class 0 of the forest decides
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):
@@ -82,9 +84,7 @@ class PoseModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model file in one step."""
-        write_model(
-            path, StoredModel(self.forest, self.joint_parameters, self.votes, dict(self.metadata), self.segmentation)
-        )
+        write_model(path, StoredModel(*(getattr(self, name) for name in StoredModel._fields)))
 
     @classmethod
     def load(cls, model: str | Path) -> PoseModel:

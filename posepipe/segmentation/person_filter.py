@@ -12,6 +12,8 @@ from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.grid_cells import enlarged
+from posepipe.segmentation.person_classifier import PersonClassifier
+from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless
 
 WINDOW = 5
@@ -31,6 +33,8 @@ class PersonFilter(Stateless):
     min_component_m2: float = 0.15  #: minimum surface of a component that is classified again alone
     max_background: float = 0.25  #: maximum mean probability of class 0 over the pixels last classified
     min_confidence: float = 0.1  #: minimum mean confidence of a pose
+    classifier: PersonClassifier | None = None  #: judges the whole candidate instead of ``max_background``
+    min_probability: float = 0.5  #: minimum probability of a person, by the classifier
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -74,9 +78,14 @@ class PersonFilter(Stateless):
         window &= enlarged(person, parts.stride, window.shape)
         return whole
 
-    def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
-        """Whether parts and pose are those of a person."""
-        return bool(parts.values[:, 0].mean() <= self.max_background) and pose.confidence >= self.min_confidence
+    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
+        """Whether the parts and the pose found in a candidate are those of a person."""
+        if pose.confidence < self.min_confidence:
+            return False
+        if self.classifier is None:
+            return bool(parts.values[:, 0].mean() <= self.max_background)
+        found = self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose)
+        return found >= self.min_probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,7 @@ class AcceptAll(Stateless):
         """Return the candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
 
-    def is_person(self, parts: PartProbabilities, pose: Pose) -> bool:
+    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
         """Whether the pose reaches the minimum confidence."""
         return pose.confidence >= self.min_confidence
 

@@ -12,6 +12,7 @@ import numpy as np
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.responses import OffsetRange
 from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
@@ -58,9 +59,22 @@ def train_segmentation(
     """
     segments = SegmentFrames(frames)
     forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
-    if not segments.seen_surroundings:
+    if not segments.pixels[_SURROUNDINGS]:
         raise ValueError("a segmentation needs whole frames, and these show people cut out; render rooms around them")
-    return forest
+    return _with_prior(forest, segments.pixels / np.maximum(segments.drawn, 1e-9))
+
+
+def _with_prior(forest: DepthForest, ratio: np.ndarray) -> DepthForest:
+    """Give leaves the posteriors that pixels drawn without regard to their class would have given them.
+
+    Training pixels are drawn evenly, so that the few of people weigh more than there are. A posterior is multiplied by
+    ``ratio``, (C,), of the pixels there are to those drawn, and normalised.
+    """
+    trees = []
+    for tree in forest.trees:
+        posteriors = tree.leaf_statistics * ratio
+        trees.append(as_stored(replace(tree, leaf_statistics=posteriors.astype(np.float32))))
+    return DepthForest(trees, forest.offsets, forest.body)
 
 
 def refit_segmentation(
@@ -101,7 +115,8 @@ class SegmentFrames(Sequence[LabelledFrame]):
 
     def __init__(self, frames: Sequence[LabelledFrame]) -> None:
         self._frames = frames
-        self.seen_surroundings = False
+        self.pixels = np.zeros(SEGMENTS.n_classes)  #: of each class, in the whole frames read so far
+        self.drawn = np.zeros(SEGMENTS.n_classes)  #: the share of each class among training pixels, summed over frames
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -117,13 +132,16 @@ class SegmentFrames(Sequence[LabelledFrame]):
         frame = self._frames[index]
         person, _ = on_segmentation_grid(frame.people > 0, frame.depth.intrinsics)
         depth_m, intrinsics = on_segmentation_grid(frame.depth.depth_m, frame.depth.intrinsics)
-        self.seen_surroundings |= bool((depth_m[~person] > 0).any())
         if index % CUT_OUT == CUT_OUT - 1 and person.any():
             depth_m = np.where(person, depth_m, np.float32(0))
         if index % 2:
             depth_m, person = (np.ascontiguousarray(image[:, ::-1]) for image in (depth_m, person))
             intrinsics = replace(intrinsics, cx=depth_m.shape[1] - 1 - intrinsics.cx)
         labels = np.where(person, _PERSON, _SURROUNDINGS).astype(np.uint8)
+        count = np.bincount(labels[depth_m > 0], minlength=SEGMENTS.n_classes)
+        if count.any():
+            self.pixels += count / count.sum()
+            self.drawn += np.sqrt(count) / np.sqrt(count).sum()  # as `draw_pixels` weighs classes
         depth = DepthFrame(depth_m, intrinsics)
         nobody = np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), bool)
         return LabelledFrame(depth, labels, np.ones_like(labels), *nobody)

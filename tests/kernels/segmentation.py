@@ -10,11 +10,13 @@ from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.connected_components import find_components, find_contacts, keep_large, measure_components
 from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.person_classifier import mean_share
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.plane_detection import before_planes, find_planes, surface_cells
 from tests.kernels.kernel import Kernel
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map
+from tests.reference.segmentation import person_classifier as naive_person_classifier
 from tests.reference.segmentation import pixel_grid as naive_pixel_grid
 from tests.reference.segmentation import plane_detection as naive_plane_detection
 from tests.support import random_inputs, rooms
@@ -22,6 +24,18 @@ from tests.support import random_inputs, rooms
 
 def _mask(rng, size):
     return SimpleNamespace(mask=random_inputs.depth_image(rng, size, size * 4 // 3)[1])
+
+
+def _evidence(rng, size):
+    """Evidence, and ``size`` trees of five leaves, one after another."""
+    trees = [random_inputs.tree(rng, 5, 12, 2) for _ in range(size)]
+    starts = np.cumsum([0, *(tree.n_nodes for tree in trees)])
+    child = [tree.first_child + start for tree, start in zip(trees, starts, strict=False)]
+    number = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
+    thresholds = rng.normal(size=len(number)).astype(np.float32)
+    shares = rng.random(len(number)).astype(np.float32)
+    arrays = number, thresholds, np.concatenate(child).astype(np.int32), shares, starts[:-1].astype(np.int32)
+    return SimpleNamespace(evidence=rng.normal(size=12).astype(np.float32), arrays=arrays)
 
 
 def _components(rng, size):
@@ -150,5 +164,14 @@ KERNELS = (
         lambda i: naive_pixel_grid.pixels_of(i.mask, (3, 2)),
         _mask,
         size=60,
+    ),
+    Kernel(
+        "mean_share",
+        lambda i: mean_share(i.evidence, *i.arrays),
+        lambda i: naive_person_classifier.mean_share(i.evidence, *i.arrays),
+        _evidence,
+        size=40,
+        tolerance=1e-6,
+        reason="order of the sum",
     ),
 )

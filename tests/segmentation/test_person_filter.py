@@ -10,8 +10,12 @@ from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.segmentation.rotated_views import View
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
+
+
+VIEW = View(np.full((8, 8), 2, np.float32), np.ones((8, 8), bool), CAMERA)
 
 
 def filtered(background: np.ndarray, stride: Stride = EVERY_PIXEL, **options) -> np.ndarray | None:
@@ -136,20 +140,20 @@ def pose_of(confidence: float) -> Pose:
     ],
 )
 def test_a_person_has_little_background_and_some_confidence(background, confidence, wanted):
-    assert PersonFilter().is_person(parts_of(background), pose_of(confidence)) is wanted
+    assert PersonFilter().is_person(VIEW, parts_of(background), pose_of(confidence)) is wanted
 
 
 def test_the_limits_of_background_and_confidence_may_be_set():
     unclear = parts_of([0.4, 0.4])
-    assert not PersonFilter().is_person(unclear, pose_of(0.5))
-    assert PersonFilter(max_background=0.45).is_person(unclear, pose_of(0.5))
-    assert not PersonFilter(max_background=0.45, min_confidence=0.6).is_person(unclear, pose_of(0.5))
+    assert not PersonFilter().is_person(VIEW, unclear, pose_of(0.5))
+    assert PersonFilter(max_background=0.45).is_person(VIEW, unclear, pose_of(0.5))
+    assert not PersonFilter(max_background=0.45, min_confidence=0.6).is_person(VIEW, unclear, pose_of(0.5))
 
 
 def test_accepting_all_asks_for_confidence_alone():
-    assert AcceptAll().is_person(parts_of([0.9, 1.0]), pose_of(0.01))
-    assert not AcceptAll(min_confidence=0.5).is_person(parts_of([0.0]), pose_of(0.4))
+    assert AcceptAll().is_person(VIEW, parts_of([0.9, 1.0]), pose_of(0.01))
+    assert not AcceptAll(min_confidence=0.5).is_person(VIEW, parts_of([0.0]), pose_of(0.4))
 
 
 def test_a_forest_without_class_0_rejects_no_parts():
-    assert PersonFilter().is_person(parts_of([0.0, 0.0]), pose_of(0.5))
+    assert PersonFilter().is_person(VIEW, parts_of([0.0, 0.0]), pose_of(0.5))

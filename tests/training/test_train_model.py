@@ -183,5 +183,10 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     card = out.with_suffix(".md").read_text()
     assert "found by a segmentation forest" in card
     assert "Recipe of the frames for the segmentation" in card
+    judged = tmp_path / "with filter.npz"
+    arguments = ["train", str(rooms), "--forest", "person", "--only", "filter", "--out", str(judged)]
+    assert main(arguments) == 0
+    assert PoseModel.load(judged).person_classifier is not None
+    assert "judged by a person filter" in judged.with_suffix(".md").read_text()
     assert main(["train", str(rooms), "--only", "segmentation", "--out", str(out)]) == 1
     assert "name it with --forest" in capsys.readouterr().err

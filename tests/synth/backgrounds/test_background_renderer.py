@@ -93,7 +93,9 @@ def test_people_lie_on_the_bed(bank):
 def test_a_dataset_is_resumed_with_its_own_backgrounds_only(bank, tmp_path, monkeypatch):
     monkeypatch.setattr(dataset_writer, "RECORDING_FRAMES", 4)
     for name, workers in (("one", 1), ("two", 2)):
-        dataset_writer.write_dataset(tmp_path / name, make_renderer(RECIPE, people_of(RECIPE), backgrounds=bank), workers)
+        dataset_writer.write_dataset(
+            tmp_path / name, make_renderer(RECIPE, people_of(RECIPE), backgrounds=bank), workers
+        )
     one, two = (sorted((tmp_path / name).glob("*.mcap")) for name in ("one", "two"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     one[1].unlink()

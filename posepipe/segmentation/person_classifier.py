@@ -1,0 +1,110 @@
+"""Person classifier: a forest that turns the evidence of a whole candidate into the probability of a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.compilation import njit
+from posepipe.parts import PartProbabilities
+from posepipe.results import Pose
+from posepipe.segmentation.person_evidence import BoneLengths, evidence_names, person_evidence
+
+LEAF = -1
+"""Number of a leaf's evidence."""
+MIN_SHARE = 1e-3
+"""Shares are kept so far from 0 and 1, whose log-odds are infinite."""
+
+
+@njit(cache=True)
+def _mean_share(evidence, number, threshold, child, share, roots):
+    total = 0.0
+    for root in roots:
+        node = root
+        while number[node] != LEAF:
+            node = child[node] + (1 if evidence[number[node]] > threshold[node] else 0)
+        total += share[node]
+    return total / len(roots)
+
+
+def mean_share(
+    evidence: np.ndarray,
+    number: np.ndarray,
+    threshold: np.ndarray,
+    child: np.ndarray,
+    share: np.ndarray,
+    roots: np.ndarray,
+) -> float:
+    """Mean over all trees of the share at the leaf that the evidence reaches.
+
+    Parameters
+    ----------
+    evidence : float32 (E,)
+    number, threshold, child, share, roots : as in `PersonClassifier`
+
+    References
+    ----------
+    Naive twin: tests/reference/segmentation/person_classifier.py
+    """
+    return float(_mean_share(evidence, number, threshold, child, share, roots))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonClassifier:
+    """Forest on evidence, and the calibration of its answer.
+
+    Children of a node are adjacent; evidence up to the threshold leads to the first.
+
+    Raises
+    ------
+    ValueError
+        For evidence that this posepipe does not measure, or arrays that are no trees.
+    """
+
+    body: BodyDefinition
+    lengths: BoneLengths
+    names: tuple[str, ...]  #: evidence that it was trained on
+    number: np.ndarray  #: int32 (N,), evidence that a node asks for, LEAF at a leaf; of all trees
+    threshold: np.ndarray  #: float32 (N,)
+    child: np.ndarray  #: int32 (N,), first child
+    share: np.ndarray  #: float32 (N,), share of people among the training candidates of a leaf
+    roots: np.ndarray  #: int32 (T,)
+    calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds against those of the mean share
+
+    def __post_init__(self) -> None:
+        known = {name: k for k, name in enumerate(evidence_names(self.body))}
+        if unknown := [name for name in self.names if name not in known]:
+            raise ValueError(f"the person filter needs {unknown[0]!r}, which this posepipe does not measure; update it")
+        inner = np.flatnonzero(self.number != LEAF)
+        size = len(self.number)
+        if not len(self.roots) or not ((self.roots >= 0) & (self.roots < size)).all():
+            raise ValueError("a person filter needs trees whose roots are among its nodes")
+        if (self.number < LEAF).any() or self.number.max() >= len(self.names):
+            raise ValueError(f"nodes of the person filter ask for evidence outside 0..{len(self.names) - 1}")
+        if ((self.child[inner] <= inner) | (self.child[inner] + 1 >= size)).any():
+            raise ValueError("children of the person filter's nodes come after them, within the tree")
+
+    def probability(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+    ) -> float:
+        """Probability that a candidate is a person; parameters as for `person_evidence`."""
+        evidence = person_evidence(depth_m, mask, intrinsics, parts, pose, self.body, self.lengths)
+        return self.probability_of(self.select(evidence))
+
+    def select(self, evidence: np.ndarray) -> np.ndarray:
+        """Take the numbers that the classifier was trained on, float32 (E,), from all evidence."""
+        names = evidence_names(self.body)
+        if names[: len(self.names)] == self.names:
+            return np.ascontiguousarray(evidence[: len(self.names)])
+        known = {name: k for k, name in enumerate(names)}
+        return evidence[[known[name] for name in self.names]]
+
+    def probability_of(self, evidence: np.ndarray) -> float:
+        """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the mean share (Platt 1999)."""
+        share = mean_share(evidence, self.number, self.threshold, self.child, self.share, self.roots)
+        share = min(max(share, MIN_SHARE), 1 - MIN_SHARE)
+        log_odds = float(self.calibration[0]) + float(self.calibration[1]) * np.log(share / (1 - share))
+        return float(1 / (1 + np.exp(-log_odds)))

@@ -1,0 +1,180 @@
+"""Evidence for a person, and the classifier that judges it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.parts import EVERY_PIXEL, PartProbabilities
+from posepipe.results import Joint, Pose
+from posepipe.segmentation.person_classifier import LEAF, PersonClassifier
+from posepipe.segmentation.person_evidence import UNKNOWN, BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_filter import PersonFilter
+from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.segmentation.rotated_views import View
+
+BODY = BodyDefinition(
+    "pair",
+    ("left_half", "right_half", "top"),
+    ("head", "hip"),
+    {"head": ("top",), "hip": ("left_half", "right_half")},
+    {"head": "hip", "hip": None},
+)
+CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)
+SHAPE = (48, 64)
+LENGTHS = BoneLengths(((0, 1),), np.array([0.5], np.float32))
+
+
+def candidate(wall_m: float = 4.0) -> tuple[np.ndarray, np.ndarray]:
+    """Depth and mask of a box of 10 x 20 pixels at 2 m before a wall."""
+    depth_m, mask = np.full(SHAPE, wall_m, np.float32), np.zeros(SHAPE, bool)
+    mask[14:34, 27:37] = True
+    depth_m[mask] = 2.0
+    return depth_m, mask
+
+
+def parts_of(mask: np.ndarray, values: tuple[float, ...] = (0.1, 0.3, 0.2, 0.4)) -> PartProbabilities:
+    pixels = pixels_of(mask)
+    return PartProbabilities(pixels, np.tile(np.float32(values), (len(pixels), 1)), EVERY_PIXEL)
+
+
+def pose_of(**joints: tuple[float, float, float]) -> Pose:
+    return Pose.of({name: Joint(name, place, 0.7) for name, place in joints.items()})
+
+
+STANDING = pose_of(head=(0, -0.2, 2.05), hip=(0, 0.1, 2.05))
+
+
+def measured(depth_m, mask, pose=STANDING, parts=None) -> dict[str, float]:
+    numbers = person_evidence(depth_m, mask, CAMERA, parts or parts_of(mask), pose, BODY, LENGTHS)
+    assert numbers.dtype == np.float32
+    return dict(zip(evidence_names(BODY), numbers.tolist(), strict=True))
+
+
+def test_labels_and_parts_are_summed_over_the_surface():
+    found = measured(*candidate())
+    assert found["background mean"] == pytest.approx(0.1)
+    assert found["top part 0.5"] == pytest.approx(0.4)
+    assert found["entropy mean"] == pytest.approx(-sum(p * np.log(p) for p in (0.1, 0.3, 0.2, 0.4)), rel=1e-5)
+    assert found["share of left_half"] == pytest.approx(0.5)  # with its mirror image
+    assert found["share of top"] == pytest.approx(0.4)
+    assert "share of right_half" not in found
+
+
+def test_joints_and_bones_are_held_against_surface_and_body():
+    found = measured(*candidate())
+    assert [found["confidence of joint 1 by rank"], found["confidence of joint 2 by rank"]] == pytest.approx([0.7, 0.7])
+    assert found["joints on the surface"] == 1
+    assert found["bone error"] == pytest.approx(np.log(0.5 / 0.3), rel=1e-5)
+    assert found["distance to joints"] < 0.2
+    aside = measured(*candidate(), pose=pose_of(head=(0.9, 0.0, 2.0)))
+    assert aside["joints on the surface"] == 0
+    assert aside["bone error"] == UNKNOWN
+    assert aside["confidence of joint 2 by rank"] == 0
+    nothing = measured(*candidate(), pose=Pose.of({}))
+    assert nothing["distance to joints"] == UNKNOWN
+
+
+def test_size_and_distance_are_metric():
+    found = measured(*candidate())
+    assert found["area"] == pytest.approx(0.2 * 0.4, rel=1e-5)
+    assert found["width"] == pytest.approx(0.18 * 0.9, rel=0.12)
+    assert found["distance"] == pytest.approx(2.0)
+    assert found["filled box"] == 1
+
+
+@pytest.mark.parametrize(
+    ("wall_m", "name"),
+    [(4.0, "outline free"), (2.05, "outline behind"), (1.5, "outline before"), (0.0, "outline unread")],
+)
+def test_the_outline_tells_how_a_surface_ends(wall_m, name):
+    found = measured(*candidate(wall_m))
+    assert found[name] == 1
+    assert found["outline at border"] == 0
+    depth_m, mask = candidate()
+    mask[:, 0] = True
+    assert measured(depth_m, mask)["outline at border"] > 0
+
+
+def test_evidence_does_not_change_under_a_mirror():
+    depth_m, mask = candidate()
+    depth_m[:, 40:] = 2.05
+    straight = measured(depth_m, mask)
+    turned = measured(np.ascontiguousarray(depth_m[:, ::-1]), np.ascontiguousarray(mask[:, ::-1]))
+    assert straight == pytest.approx(turned, rel=1e-4)
+
+
+def stump(name: str = "area", threshold: float = 0.05, **changes) -> PersonClassifier:
+    """One tree that calls large candidates people."""
+    names = evidence_names(BODY)
+    fields = {
+        "number": np.array([names.index(name), LEAF, LEAF], np.int32),
+        "threshold": np.array([threshold, 0, 0], np.float32),
+        "child": np.array([1, 0, 0], np.int32),
+        "share": np.array([0.5, 0.1, 0.9], np.float32),
+        "roots": np.array([0], np.int32),
+        "calibration": np.array([0, 1], np.float32),
+    }
+    return PersonClassifier(BODY, LENGTHS, names, **(fields | changes))
+
+
+def test_a_tree_is_walked_to_its_leaf():
+    depth_m, mask = candidate()
+    judged = stump().probability(depth_m, mask, CAMERA, parts_of(mask), STANDING)
+    assert judged == pytest.approx(0.9)
+    assert stump(threshold=0.5).probability(depth_m, mask, CAMERA, parts_of(mask), STANDING) == pytest.approx(0.1)
+
+
+def test_the_mean_of_trees_is_calibrated():
+    two = stump(roots=np.array([0, 2], np.int32), calibration=np.array([-1, 2], np.float32))
+    numbers = np.zeros(len(two.names), np.float32)
+    assert two.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(1)))  # a share of a half, by both trees
+    certain = stump(share=np.array([0.5, 1.0, 1.0], np.float32))
+    assert 0.99 < certain.probability_of(numbers) < 1
+
+
+def test_a_classifier_of_fewer_numbers_takes_its_own():
+    names = ("area", "distance")
+    own = replace(stump(), names=names, number=np.array([0, LEAF, LEAF], np.int32))
+    evidence = np.arange(len(evidence_names(BODY)), dtype=np.float32)
+    assert own.select(evidence).tolist() == [evidence_names(BODY).index(name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"number": np.array([99, LEAF, LEAF], np.int32)}, "outside"),
+        ({"number": np.array([-2, LEAF, LEAF], np.int32)}, "outside"),
+        ({"child": np.array([0, 0, 0], np.int32)}, "come after"),
+        ({"child": np.array([2, 0, 0], np.int32)}, "come after"),
+        ({"roots": np.array([3], np.int32)}, "roots"),
+        ({"roots": np.array([], np.int32)}, "roots"),
+    ],
+)
+def test_arrays_that_are_no_trees_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        stump(**changes)
+
+
+def test_unknown_evidence_is_refused():
+    with pytest.raises(ValueError, match="does not measure"):
+        replace(stump(), names=("mood",))
+
+
+def test_the_filter_asks_the_classifier_instead_of_class_0():
+    depth_m, mask = candidate()
+    view, parts = View(depth_m, mask, CAMERA), parts_of(mask, (0.9, 0.05, 0.0, 0.05))
+    assert not PersonFilter().is_person(view, parts, STANDING)
+    assert PersonFilter(classifier=stump()).is_person(view, parts, STANDING)
+    assert not PersonFilter(classifier=stump(), min_probability=0.95).is_person(view, parts, STANDING)
+    assert not PersonFilter(classifier=stump(), min_confidence=0.8).is_person(view, parts, STANDING)
+
+
+def test_typical_bones_are_the_medians_of_true_ones():
+    joints_m = np.zeros((3, 2, 3))
+    joints_m[:, 0, 1] = [0.4, 0.5, 2.0]
+    assert BoneLengths.measure(BODY, joints_m).median_m.tolist() == [0.5]
