@@ -20,8 +20,8 @@ from posepipe.segmentation.connected_components import (
     keep_large,
     measure_components,
 )
-from posepipe.segmentation.grid_cells import enlarged
 from posepipe.segmentation.person_segmentation import PersonSegmentation
+from posepipe.segmentation.pixel_grid import enlarged
 from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of
 from posepipe.stage import Stateless
 

@@ -8,48 +8,13 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
+from posepipe.segmentation.mean_share import LEAF, mean_share
 from posepipe.segmentation.person_evidence import BoneLengths, evidence_names, person_evidence
 
-LEAF = -1
-"""Number of a leaf's evidence."""
 MIN_SHARE = 1e-3
 """Shares are kept so far from 0 and 1, whose log-odds are infinite."""
-
-
-@njit(cache=True)
-def _mean_share(evidence, number, threshold, child, share, roots):
-    total = 0.0
-    for root in roots:
-        node = root
-        while number[node] != LEAF:
-            node = child[node] + (1 if evidence[number[node]] > threshold[node] else 0)
-        total += share[node]
-    return total / len(roots)
-
-
-def mean_share(
-    evidence: np.ndarray,
-    number: np.ndarray,
-    threshold: np.ndarray,
-    child: np.ndarray,
-    share: np.ndarray,
-    roots: np.ndarray,
-) -> float:
-    """Mean over all trees of the share at the leaf that the evidence reaches.
-
-    Parameters
-    ----------
-    evidence : float32 (E,)
-    number, threshold, child, share, roots : as in `PersonClassifier`
-
-    References
-    ----------
-    Naive twin: tests/reference/segmentation/person_classifier.py
-    """
-    return float(_mean_share(evidence, number, threshold, child, share, roots))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

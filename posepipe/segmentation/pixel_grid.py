@@ -1,4 +1,4 @@
-"""Kernel: grid of the pixels of a person that are classified."""
+"""Kernel: grid of the pixels of a person that are classified; and what was found on a grid, in the whole image."""
 
 from __future__ import annotations
 
@@ -54,3 +54,23 @@ def pixels_of(mask: np.ndarray, stride: Stride = EVERY_PIXEL) -> np.ndarray:
     rows, cols = (-(-size // step) for size, step in zip(mask.shape, stride, strict=True))
     out = np.empty((rows * cols, 2), np.int32)
     return out[: _fill_pixels(np.ascontiguousarray(mask), *stride, out)].copy()
+
+
+def enlarged(cells: np.ndarray, stride: tuple[int, int], shape: tuple[int, ...]) -> np.ndarray:
+    """Repeat grid cells to an image: every pixel gets the value of its cell.
+
+    Memory is bounded by cells and image, whatever the stride: a stride beyond the image is one cell.
+
+    Parameters
+    ----------
+    cells : (R, C), at least as many as the image has
+    stride : rows and columns of a cell, pixels
+    shape : rows and columns of the image
+
+    Returns
+    -------
+    array of the shape and of the cells' dtype
+    """
+    (height, width), (row_step, col_step) = shape, stride
+    tall = cells.repeat(max(1, min(row_step, height)), axis=0)[:height]
+    return tall.repeat(max(1, min(col_step, width)), axis=1)[:, :width]

@@ -10,13 +10,13 @@ from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.connected_components import find_components, find_contacts, keep_large, measure_components
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.person_classifier import mean_share
+from posepipe.segmentation.mean_share import mean_share
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.plane_detection import before_planes, find_planes, surface_cells
 from tests.kernels.kernel import Kernel
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map
-from tests.reference.segmentation import person_classifier as naive_person_classifier
+from tests.reference.segmentation import mean_share as naive_mean_share
 from tests.reference.segmentation import pixel_grid as naive_pixel_grid
 from tests.reference.segmentation import plane_detection as naive_plane_detection
 from tests.support import random_inputs, rooms
@@ -168,7 +168,7 @@ KERNELS = (
     Kernel(
         "mean_share",
         lambda i: mean_share(i.evidence, *i.arrays),
-        lambda i: naive_person_classifier.mean_share(i.evidence, *i.arrays),
+        lambda i: naive_mean_share.mean_share(i.evidence, *i.arrays),
         _evidence,
         size=40,
         tolerance=1e-6,

@@ -176,7 +176,7 @@ def test_what_happens_within_a_tenth_of_a_second_is_seen(tmp_path, suffix):
     np.testing.assert_allclose(forearm_deg(found.motion), degrees, atol=0.02)
 
 
-@pytest.mark.parametrize(("frame_time", "problem"), [("5", "a pose every 5 s"), ("1e300", r"a pose every 1e\+300 s")])
+@pytest.mark.parametrize(("frame_time", "problem"), [("5", "a pose every 5 s"), ("1e12", r"a pose every 1e\+12 s")])
 def test_a_capture_of_too_low_a_rate_is_refused(tmp_path, frame_time, problem):
     text = bvh_text(SourceSkeleton(UNREAL), WALK.rotations[:9])
     (tmp_path / "slow.bvh").write_text(text.replace("Frame Time: 0.100000", f"Frame Time: {frame_time}"))

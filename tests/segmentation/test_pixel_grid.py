@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.segmentation.grid_cells import enlarged
+from posepipe.segmentation.pixel_grid import enlarged
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 7), (6, 4), (1, 9)])

@@ -1,4 +1,4 @@
-"""Naive twin of the person classifier: one tree after another, by recursion."""
+"""Naive twin of the mean share: one tree after another, by recursion."""
 
 from __future__ import annotations
 
