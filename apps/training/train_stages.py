@@ -1,0 +1,192 @@
+"""What ``posepipe train`` trains: all stages of a model, or one of them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from apps.terminal.plain_text import show
+
+if TYPE_CHECKING:
+    from posepipe.datasets.frame_sequence import FrameSequence
+    from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress
+    from posepipe.models.pose_model import PoseModel
+
+
+def checkpoint_folder(args: argparse.Namespace) -> Path:
+    """Return the folder that keeps every level of an interrupted training."""
+    return args.out.with_suffix(".training")
+
+
+def _parameters(args: argparse.Namespace) -> ForestParameters:
+    from posepipe.learn.depth.train_forest import ForestParameters
+    from posepipe.learn.growing import GrowthRules
+
+    growth = GrowthRules(
+        max_depth=args.max_depth, candidates=args.candidates, min_gain=args.min_gain, min_samples=args.min_samples
+    )
+    return ForestParameters(
+        trees=args.trees,
+        pixels_per_person=args.pixels,
+        growth=growth,
+        symmetric=not args.no_mirror,
+        seed=args.seed,
+    )
+
+
+def _train_all(args: argparse.Namespace) -> PoseModel:
+    """Train trees, votes and joint parameters."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.learn.depth.train_forest import memory_needed
+    from posepipe.training.train_model import segment_as_in_use, train_model
+
+    parameters = _parameters(args)
+    frames = open_datasets(args.datasets)
+    if args.joints:
+        joint_frames = open_datasets([args.joints])
+    else:
+        tenth = max(1, len(frames) // 10)
+        frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
+    joint_frames = joint_frames[: args.joint_frames]
+    vote_frames = _vote_frames(args, frames)
+    needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
+    show(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
+    with _JointBars(joint_frames, vote_frames) as bars, ProgressBar(len(frames), "reading", "frames") as bar:
+        callbacks = replace(bars.callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
+        model = train_model(
+            frames,
+            joint_frames,
+            parameters,
+            checkpoint_folder(args),
+            args.resume,
+            callbacks,
+            args.typed,
+            args.joints_from,
+            vote_frames,
+        )
+    bars.show_gains()
+    return model
+
+
+def _refit_joints(args: argparse.Namespace) -> PoseModel:
+    """Fit the joint parameters of the model in --forest, and its votes with --votes."""
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.train_model import refit_joints
+
+    joint_frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
+    vote_frames = _vote_frames(args, None)
+    model = PoseModel.load(args.forest)
+    forest = model.forest.with_symmetry(not args.no_mirror and model.body.has_sides)
+    with _JointBars(joint_frames, vote_frames) as bars:
+        model = refit_joints(
+            replace(model, forest=forest), joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames
+        )
+    bars.show_gains()
+    return model
+
+
+def _train_segmentation(args: argparse.Namespace) -> PoseModel:
+    """Train the segmentation of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_segmentation import refit_segmentation
+
+    frames = open_datasets(args.datasets)
+    model = PoseModel.load(args.forest)
+    with ProgressBar(len(frames), "reading", "frames") as bar:
+        return refit_segmentation(model, frames, args.typed, LevelReport(bar.write), bar.update)
+
+
+def _train_filter(args: argparse.Namespace) -> PoseModel:
+    """Train the person filter of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_person_filter import refit_person_filter
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(len(frames), "candidates", "frames") as bar:
+        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update)
+
+
+def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:
+    """Frames for the votes: those of --votes, or those of the trees; None = the model's votes stay."""
+    from posepipe.datasets.dataset import open_datasets
+
+    frames = open_datasets([args.votes]) if args.votes else of_trees
+    if args.joints_from == "parts" or frames is None:
+        return None
+    return frames[:: -(-len(frames) // args.vote_frames)]
+
+
+class _JointBars:
+    """Progress bars of votes, joint parameters and network, and the gain of the grid search."""
+
+    def __init__(self, joint_frames: FrameSequence, vote_frames: FrameSequence | None) -> None:
+        from apps.terminal.progress import ProgressBar
+        from posepipe.training.fit_refinement import EPOCHS
+        from posepipe.training.train_model import TrainingCallbacks
+
+        self._gains: list[tuple[float, float]] = []
+        self._bars = ExitStack()
+        votes = ProgressBar(len(vote_frames or ()), "votes", "frames")
+        joints = ProgressBar(len(joint_frames), "joint parameters", "frames")
+        network = ProgressBar(EPOCHS, "refinement", "epochs")
+        for bar in (votes, joints, network):
+            self._bars.enter_context(bar)
+        self.callbacks = TrainingCallbacks(
+            on_vote_frame=votes.update,
+            on_joint_frame=joints.update,
+            on_epoch=network.update,
+            on_search=lambda before, after: self._gains.append((before, after)),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.close()
+
+    def show_gains(self) -> None:
+        """Print what the grid search gained."""
+        for before, after in self._gains:
+            show(f"joint parameters: {after:.3f} of the landmarks' heaviest modes within 10 cm, untrained {before:.3f}")
+
+
+TRAININGS = {
+    "all": _train_all,
+    "joints": _refit_joints,
+    "segmentation": _train_segmentation,
+    "filter": _train_filter,
+}
+"""What `run` can train; all but the first are choices of --only."""
+
+
+class LevelReport:
+    """Prints one line per level: nodes, gain and the time left."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._started = time.monotonic()
+        self._done_before: float | None = None
+
+    def __call__(self, progress: TrainingProgress) -> None:
+        """Print what was trained so far, and the time left."""
+        if self._done_before is None:  # of a run gone on with, what was done earlier took none of this time
+            self._done_before = progress.done - progress.done_by_level
+        here = progress.done - self._done_before
+        left = (time.monotonic() - self._started) * (1 - progress.done) / max(here, 1e-6)
+        self._write(
+            f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes"
+            f"  {progress.leaves:7d} leaves  {progress.open_samples / progress.samples:6.1%} of"
+            f" {progress.samples} pixels open  gain {progress.mean_gain:.3f} bits"
+            f"  {progress.seconds:5.1f} s  about {left / 60:.0f} min left"
+        )
