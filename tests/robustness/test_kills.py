@@ -138,6 +138,5 @@ def test_a_killed_training_is_resumed_to_the_same_model(tmp_path):
     assert again.process.returncode == 0, again.said()
     with np.load(whole) as first, np.load(broken) as second:
         assert set(first.files) == set(second.files)
-        for name in first.files:
-            if name != "card":
-                np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+        for name in set(first.files) - {"header"}:  # tells how long it took, and that it was resumed
+            np.testing.assert_array_equal(first[name], second[name], err_msg=name)
