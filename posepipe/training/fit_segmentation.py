@@ -115,8 +115,8 @@ class SegmentFrames(Sequence[LabelledFrame]):
 
     def __init__(self, frames: Sequence[LabelledFrame]) -> None:
         self._frames = frames
-        self.pixels = np.zeros(SEGMENTS.n_classes)  #: of each class, in the whole frames read so far
-        self.drawn = np.zeros(SEGMENTS.n_classes)  #: the share of each class among training pixels, summed over frames
+        self.pixels = np.zeros(SEGMENTS.n_classes)  #: share of each class, summed over the whole frames read so far
+        self.drawn = np.zeros(SEGMENTS.n_classes)  #: the same of training pixels, some of them in cut-out frames
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -132,16 +132,21 @@ class SegmentFrames(Sequence[LabelledFrame]):
         frame = self._frames[index]
         person, _ = on_segmentation_grid(frame.people > 0, frame.depth.intrinsics)
         depth_m, intrinsics = on_segmentation_grid(frame.depth.depth_m, frame.depth.intrinsics)
+        self.pixels += _shares(depth_m, person)
         if index % CUT_OUT == CUT_OUT - 1 and person.any():
             depth_m = np.where(person, depth_m, np.float32(0))
         if index % 2:
             depth_m, person = (np.ascontiguousarray(image[:, ::-1]) for image in (depth_m, person))
             intrinsics = replace(intrinsics, cx=depth_m.shape[1] - 1 - intrinsics.cx)
         labels = np.where(person, _PERSON, _SURROUNDINGS).astype(np.uint8)
-        count = np.bincount(labels[depth_m > 0], minlength=SEGMENTS.n_classes)
-        if count.any():
-            self.pixels += count / count.sum()
-            self.drawn += np.sqrt(count) / np.sqrt(count).sum()  # as `draw_pixels` weighs classes
+        drawn = np.sqrt(_shares(depth_m, person))  # as `draw_pixels` weighs classes
+        self.drawn += drawn / max(drawn.sum(), 1e-9)
         depth = DepthFrame(depth_m, intrinsics)
         nobody = np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), bool)
         return LabelledFrame(depth, labels, np.ones_like(labels), *nobody)
+
+
+def _shares(depth_m: np.ndarray, person: np.ndarray) -> np.ndarray:
+    """Share of each class among the readings of a frame, float64 (C,); all 0 without any."""
+    labels = np.where(person, _PERSON, _SURROUNDINGS)[depth_m > 0]
+    return np.bincount(labels, minlength=SEGMENTS.n_classes) / max(1, len(labels))

@@ -69,6 +69,18 @@ def test_a_person_is_told_from_a_sofa(frames):
     assert np.mean(wrong) < 0.03
 
 
+def test_probabilities_are_of_pixels_as_they_are_not_as_drawn(frames):
+    """A stump hardly tells people from surroundings: it states how many there are, and not how many were drawn."""
+    stump = replace(SMALL, growth=GrowthRules(max_depth=1, candidates=1, min_samples=4))
+    forest = train_segmentation(frames, stump)
+    stated, actual = [], []
+    for segments in (SegmentFrames(frames)[k] for k in range(0, 40, 2)):  # neither mirrored nor cut out
+        depth_m = segments.depth.depth_m
+        stated.append(forest.predict(depth_m, depth_m > 0, segments.depth.intrinsics).values[:, PERSON].mean())
+        actual.append((segments.parts[depth_m > 0] == PERSON).mean())
+    assert np.mean(stated) == pytest.approx(np.mean(actual), abs=0.02)
+
+
 def test_frames_without_surroundings_are_refused(frames):
     cut = [
         replace(frame, depth=DepthFrame(np.where(frame.people, frame.depth.depth_m, 0), CAMERA)) for frame in frames[:4]

@@ -186,7 +186,9 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     judged = tmp_path / "with filter.npz"
     arguments = ["train", str(rooms), "--forest", "person", "--only", "filter", "--out", str(judged)]
     assert main(arguments) == 0
-    assert PoseModel.load(judged).person_classifier is not None
+    taught = PoseModel.load(judged)
+    assert taught.person_classifier is not None
+    assert 0 < taught.metadata["person_filter"]["people"] < taught.metadata["person_filter"]["candidates"]
     assert "judged by a person filter" in judged.with_suffix(".md").read_text()
     assert main(["train", str(rooms), "--only", "segmentation", "--out", str(out)]) == 1
     assert "name it with --forest" in capsys.readouterr().err
