@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.frames import MAX_DEPTH_M
 from synth.backgrounds.background_view import BackgroundView
-from synth.scene.placement import Placement, View
+from synth.scene.placement import Placement, ViewTransform
 
 STEP_PX = 3
 """Every STEP_PX-th pixel along rows and columns becomes a point."""
@@ -58,12 +58,12 @@ class RoomSpace:
             return None
         return float(np.median(self.heights_m[level]))
 
-    def inside_m2(self, view: View, lows_m: np.ndarray, highs_m: np.ndarray) -> float:
+    def inside_m2(self, view: ViewTransform, lows_m: np.ndarray, highs_m: np.ndarray) -> float:
         """Return the area of the surfaces, without the floor, within an upright box.
 
         Parameters
         ----------
-        view : View
+        view : ViewTransform
             From the box's axes to the camera's.
         lows_m, highs_m : float (3,), metres
             Corners of the box.
@@ -114,6 +114,6 @@ def _last_reading(depth_m: np.ndarray) -> np.ndarray:
     return np.take_along_axis(depth_m, np.maximum.accumulate(columns, axis=1), axis=1)
 
 
-def _own_axes(points_m: np.ndarray, view: View) -> np.ndarray:
+def _own_axes(points_m: np.ndarray, view: ViewTransform) -> np.ndarray:
     """Camera points in the axes that a view maps to the camera's."""
     return ((points_m - view.translation_m) @ view.rotation).astype(np.float32)

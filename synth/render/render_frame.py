@@ -9,7 +9,7 @@ import numpy as np
 from synth.geometry.mesh import Mesh
 from synth.render.label_spread import NOTHING
 from synth.render.rasterizer import render_depth
-from synth.scene.placement import View
+from synth.scene.placement import ViewTransform
 from synth.scene.scene import Scene
 from synth.sensors.sensor_presets import SensorPreset
 
@@ -47,7 +47,7 @@ def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
     )
 
 
-def _surroundings(scene: Scene) -> list[tuple[Mesh, View]]:
+def _surroundings(scene: Scene) -> list[tuple[Mesh, ViewTransform]]:
     """Room and furniture, closed ones without triangles that face away; nothing where there is no room."""
     if scene.room is None:
         return []

@@ -27,7 +27,7 @@ _FLIP = np.diag([1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class ViewTransform:
     """Transform from a body's own axes to camera points: rotate, then translate."""
 
     rotation: np.ndarray  #: float64 (3, 3)
@@ -44,10 +44,10 @@ class View:
         moved_m = cv2.transform(points_m.reshape(1, -1, 3), np.column_stack([self.rotation, self.translation_m]))
         return moved_m.reshape(points_m.shape)
 
-    def onto(self, other: View) -> View:
+    def onto(self, other: ViewTransform) -> ViewTransform:
         """Return the transform from this body's axes to those of another view of the same camera."""
         rotation = other.rotation.T @ self.rotation
-        return View(rotation, other.rotation.T @ (self.translation_m - other.translation_m))
+        return ViewTransform(rotation, other.rotation.T @ (self.translation_m - other.translation_m))
 
 
 def rotation_about(axis: str, angle_rad: float) -> np.ndarray:
@@ -78,7 +78,7 @@ class Placement:
         """Position (x, z) on the floor, world axes: float64 (2,)."""
         return np.array([self.lateral_offset_m, -self.distance_m])
 
-    def view(self, root_m: np.ndarray, floor_y_m: float) -> View:
+    def view(self, root_m: np.ndarray, floor_y_m: float) -> ViewTransform:
         """Return the transform from a body's own axes to the camera's.
 
         Parameters
@@ -91,12 +91,12 @@ class Placement:
         yaw = rotation_about("y", self.yaw_rad)
         place = np.array([self.lateral_offset_m, -floor_y_m, -self.distance_m]) - yaw @ (root_m * [1, 0, 1])
         world = self.world_view()
-        return View(world.rotation @ yaw, world.rotation @ (place - self.camera_m))
+        return ViewTransform(world.rotation @ yaw, world.rotation @ (place - self.camera_m))
 
-    def world_view(self) -> View:
+    def world_view(self) -> ViewTransform:
         """Return the transform from world axes to the camera's."""
         rotation = _FLIP @ rotation_about("z", self.roll_rad) @ rotation_about("x", self.pitch_rad)
-        return View(rotation, -rotation @ self.camera_m)
+        return ViewTransform(rotation, -rotation @ self.camera_m)
 
     @property
     def camera_m(self) -> np.ndarray:

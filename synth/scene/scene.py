@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from synth.geometry.mesh import Mesh
-from synth.scene.placement import Placement, View
+from synth.scene.placement import Placement, ViewTransform
 from synth.scene.subjects import Subject
 
 
@@ -17,7 +17,7 @@ class PlacedSubject:
 
     subject: Subject
     placement: Placement
-    view: View  #: from the subject's axes to the camera's
+    view: ViewTransform  #: from the subject's axes to the camera's
     furniture: Mesh | None = None  #: a seat or bed in the subject's axes; None = it stands, or rests on the floor
 
     @property
@@ -50,7 +50,7 @@ class Scene:
             raise ValueError("a scene needs at least one subject, got none")
 
     @property
-    def camera(self) -> View:
+    def camera(self) -> ViewTransform:
         """Transform from world axes to the camera's."""
         return self.subjects[0].placement.world_view()
 

@@ -24,7 +24,7 @@ from synth.motion.pose_sampler import standing_pose
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import pose_between, without_heading
 from synth.recipe import ClothingRecipe, PoseRecipe
-from synth.scene.placement import Placement, View
+from synth.scene.placement import Placement, ViewTransform
 from synth.scene.scene import PlacedSubject, Scene, floor_y_m, place_subject
 from synth.scene.subjects import DressedPerson, People, Subject
 from synth.sensors.sensor_presets import PRESETS, SensorPreset
@@ -147,7 +147,7 @@ class Stage:
         towards = view.rotation.T @ (np.asarray(place_m) - view.translation_m) - joints_m[0]
         return _held_out(side, joints_m, towards / np.linalg.norm(towards), reach)
 
-    def _standing(self, subject: Subject) -> View:
+    def _standing(self, subject: Subject) -> ViewTransform:
         """Transform from the axes of a body that stands on its place: the middle of its ankles is there."""
         ankles_m = subject.joints_m[[HUMAN.joint_index(f"{side}_ankle") for side in ("left", "right")]]
         return self.place.view(ankles_m.mean(axis=0), floor_y_m(subject))
