@@ -18,13 +18,13 @@ from posepipe.landmarks import landmark_classes
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.results import FrameResult, Pose, Proposals
-from posepipe.segmentation.background_model import BackgroundModel
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
 from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
+from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource

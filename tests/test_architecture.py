@@ -53,7 +53,9 @@ MAY_IMPORT = {
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks": "results sinks.files",
     # the stages
-    "segmentation": "body camera frames parts results stage",
+    "segmentation.room_geometry": "camera",
+    "segmentation.person_classifier": "body camera parts results",
+    "segmentation": "body camera frames parts results stage segmentation.person_classifier segmentation.room_geometry",
     "joints": "body camera landmarks parts results stage",
     "tracking": "body results stage",
     # the learners
@@ -65,13 +67,14 @@ MAY_IMPORT = {
     "learn.tables.estimators": "learn learn.tables learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation",
-    "pipeline": f"{NOUNS} camera joints models segmentation sinks sources tracking",
+    "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation"
+    " segmentation.person_classifier",
+    "pipeline": f"{NOUNS} camera joints models segmentation segmentation.room_geometry sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets joints learn learn.depth learn.tables.estimators models pipeline"
-    " segmentation",
+    " segmentation segmentation.person_classifier",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",
@@ -98,8 +101,8 @@ MAY_IMPORT = {
     "synth.render": "body camera frames synth.geometry synth.material_recipe synth.recipe synth.scene synth.sensors",
     "synth.labelled_frame": "body frames synth.material_recipe synth.render synth.scene synth.sensors",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
-    "synth.backgrounds": "body camera errors frames io segmentation sources sources.base synth.background_recipe"
-    " synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
+    "synth.backgrounds": "body camera errors frames io segmentation.room_geometry sources sources.base"
+    " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
     "synth.background_renderer": "body errors frames synth.backgrounds synth.recipe synth.render synth.scene"
     " synth.sensors",
     "synth.sequences": "frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"

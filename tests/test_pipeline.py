@@ -13,7 +13,7 @@ from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import STAGES, Pipeline
 from posepipe.results import FrameResult
-from posepipe.segmentation.background_model import SEEN_FRAMES
+from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.training.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, toy_frame, toy_frames

@@ -31,7 +31,7 @@ from posepipe.models.joint_sections import (
     refinement_to_arrays,
 )
 from posepipe.models.person_filter_section import classifier_from_arrays, classifier_to_arrays
-from posepipe.segmentation.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS
 
 FORMAT = "posepipe-forest"

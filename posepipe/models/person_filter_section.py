@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.segmentation.person_classifier import PersonClassifier
-from posepipe.segmentation.person_evidence import BoneLengths
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths
 
 _ARRAYS = {
     "number": np.int32,

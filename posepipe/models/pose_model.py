@@ -16,7 +16,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.model_file import StoredModel, read_model, write_model
 from posepipe.models.registry import model_path
-from posepipe.segmentation.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
 
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, window_of
-from posepipe.segmentation.background_model import BackgroundModel
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.connected_components import (
+from posepipe.segmentation.person_segmentation import PersonSegmentation
+from posepipe.segmentation.pixel_grid import enlarged
+from posepipe.segmentation.room_geometry.background_model import BackgroundModel
+from posepipe.segmentation.room_geometry.connected_components import (
     find_components,
     find_contacts,
     keep_large,
     measure_components,
 )
-from posepipe.segmentation.person_segmentation import PersonSegmentation
-from posepipe.segmentation.pixel_grid import enlarged
-from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of
+from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of
 from posepipe.stage import Stateless
 
 TOUCH_PX = 6

@@ -11,7 +11,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.pixel_grid import enlarged
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless

@@ -20,8 +20,8 @@ from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier import MIN_SHARE, PersonClassifier
-from posepipe.segmentation.person_evidence import BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_classifier.person_classifier import MIN_SHARE, PersonClassifier
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless

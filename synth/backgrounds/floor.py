@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
-from posepipe.segmentation.plane_detection import CELL_SHARE, find_planes, floor_of, surface_cells
+from posepipe.segmentation.room_geometry.plane_detection import CELL_SHARE, find_planes, floor_of, surface_cells
 from synth.scene.placement import Placement
 
 MIN_HEIGHT_M, MAX_HEIGHT_M = 0.25, 4.0

@@ -22,7 +22,7 @@ TESTS = (
     "tests/learn/test_pruning.py",
     "tests/learn/test_growing.py",
     "tests/learn/depth/votes/test_fit_votes.py",
-    "tests/segmentation/test_background_model.py",
+    "tests/segmentation/room_geometry/test_background_model.py",
     "tests/synth/body",
     "tests/synth/clothing/test_garments.py",
     "tests/synth/geometry",

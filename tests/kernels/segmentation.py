@@ -8,11 +8,16 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
-from posepipe.segmentation.connected_components import find_components, find_contacts, keep_large, measure_components
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.mean_share import mean_share
+from posepipe.segmentation.person_classifier.mean_share import mean_share
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.plane_detection import before_planes, find_planes, surface_cells
+from posepipe.segmentation.room_geometry.connected_components import (
+    find_components,
+    find_contacts,
+    keep_large,
+    measure_components,
+)
+from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, surface_cells
 from tests.kernels.kernel import Kernel
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map

@@ -10,8 +10,8 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.connected_components import find_components
 from posepipe.segmentation.foreground import MAX_COMPONENTS, CutOutForeground, RoomForeground, join_near
+from posepipe.segmentation.room_geometry.connected_components import find_components
 from tests.support.rooms import HEIGHT_M, SHAPE, empty_room, frame_of, with_box
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/segmentation/connected_components.py: a flood fill, and boxes of components by masks."""
+"""Naive twin of posepipe/segmentation/room_geometry/connected_components.py: a flood fill, and boxes by masks."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/segmentation/plane_detection.py, pixel by pixel."""
+"""Naive twin of posepipe/segmentation/room_geometry/plane_detection.py, pixel by pixel."""
 
 import numpy as np
 

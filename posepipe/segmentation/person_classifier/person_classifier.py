@@ -10,8 +10,8 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.mean_share import LEAF, mean_share
-from posepipe.segmentation.person_evidence import BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_classifier.mean_share import LEAF, mean_share
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
 
 MIN_SHARE = 1e-3
 """Shares are kept so far from 0 and 1, whose log-odds are infinite."""

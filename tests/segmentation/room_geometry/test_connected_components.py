@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.segmentation.connected_components import depth_jump_m, find_components, find_contacts
+from posepipe.segmentation.room_geometry.connected_components import depth_jump_m, find_components, find_contacts
 
 
 def components_of(*rows: str, far_m: float = 3.0) -> list[str]:

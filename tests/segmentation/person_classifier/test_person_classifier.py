@@ -11,9 +11,14 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
-from posepipe.segmentation.mean_share import LEAF
-from posepipe.segmentation.person_classifier import PersonClassifier
-from posepipe.segmentation.person_evidence import UNKNOWN, BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_classifier.mean_share import LEAF
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_evidence import (
+    UNKNOWN,
+    BoneLengths,
+    evidence_names,
+    person_evidence,
+)
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.rotated_views import View

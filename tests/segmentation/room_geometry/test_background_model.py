@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.segmentation.background_model import SEEN_FRAMES, STANDS_FRAMES, BackgroundModel
 from posepipe.segmentation.foreground import RoomForeground
+from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES, STANDS_FRAMES, BackgroundModel
 from tests.support.rooms import SHAPE, empty_room, frame_of, with_box
 
 NO_PEOPLE = np.zeros((40, 60), bool)

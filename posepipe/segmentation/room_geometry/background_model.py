@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.compilation import njit
-from posepipe.segmentation.plane_detection import plane_tolerance_m
+from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 
 SEEN_FRAMES = 15
 """Frames in a row after which a constant depth outside of people becomes background, or replaces nearer background."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Plane
-from posepipe.segmentation.plane_detection import before_planes, find_planes, floor_of, plane_tolerance_m
+from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of, plane_tolerance_m
 from tests.support.rooms import CAMERA, HEIGHT_M, SHAPE, WALL_M, empty_room, plane_depth, room_normals, with_box
 
 

@@ -1,0 +1,1 @@
+"""Person classifier: a forest that judges a whole candidate by its evidence."""
