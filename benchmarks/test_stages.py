@@ -8,6 +8,8 @@ import pytest
 from apps.demo import RECORDING
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
+from posepipe.pose_inference import PoseInference
+from posepipe.segmentation.rotated_views import View
 from posepipe.sources import open_source
 
 
@@ -17,22 +19,21 @@ def walk():
     with open_source(RECORDING) as source:
         frame = list(source)[30]
     (mask,) = pipeline.foreground.update(frame).masks()
-    parts = pipeline.classifier.predict(frame.depth_m, mask, frame.intrinsics)
-    points = pipeline.weighting.weigh(frame.depth_m, frame.intrinsics, parts)
-    proposals = pipeline.proposer.find(points)
-    stages = {
+    stages, view = pipeline.joint_stages, View(frame.depth_m, mask, frame.intrinsics)
+    known = PoseInference(stages, view)
+    calls = {
         "foreground": lambda: pipeline.foreground.update(frame),
-        "classify": lambda: pipeline.classifier.predict(frame.depth_m, mask, frame.intrinsics),
-        "weigh": lambda: pipeline.weighting.weigh(frame.depth_m, frame.intrinsics, parts),
-        "propose": lambda: pipeline.proposer.find(points),
-        "estimate": lambda: pipeline.pose_estimator.estimate(proposals),
+        "classify": lambda: PoseInference(stages, view).parts,
+        "weigh": lambda: PoseInference(stages, view, known.parts).points,
+        "propose": lambda: PoseInference(stages, points=known.points).proposals,
+        "estimate": lambda: PoseInference(stages, proposals=known.proposals).pose,
         "whole step": lambda: pipeline.step(frame),
     }
-    return stages, len(parts.pixels)
+    return calls, len(known.parts.pixels)
 
 
 @pytest.mark.parametrize("stage", ["foreground", "classify", "weigh", "propose", "estimate", "whole step"])
 def test_stage(stage, walk, benchmark):
-    stages, pixels = walk
-    benchmark.group = f"one frame, {pixels} person pixels"
-    benchmark(stages[stage])
+    calls, pixels = walk
+    benchmark.group = f"one frame, {pixels} classified pixels"
+    benchmark(calls[stage])

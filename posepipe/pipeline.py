@@ -13,10 +13,10 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.joints.pose_estimator import PoseEstimator
 from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.weighted_points import PointWeighting, WeightedPoints
-from posepipe.landmarks import landmark_classes
+from posepipe.joints.weighted_points import PointWeighting
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier, PartProbabilities
+from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.results import FrameResult, Pose, Proposals
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
@@ -83,27 +83,6 @@ class PersonEstimate:
     pose: Pose
 
 
-def observe(
-    classifier: PartClassifier, weighting: PointWeighting, view: View, parts: PartProbabilities | None = None
-) -> tuple[PartProbabilities, WeightedPoints]:
-    """Classify the pixels of a candidate and weight them: the input of the joint stages.
-
-    Parameters
-    ----------
-    classifier : PartClassifier
-    weighting : PointWeighting
-    view : the candidate
-    parts : of the view, if known; None = classify here
-
-    Returns
-    -------
-    PartProbabilities, WeightedPoints
-    """
-    if parts is None:
-        parts = classifier.predict(view.depth_m, view.mask, view.intrinsics, stride_for(view.mask))
-    return parts, weighting.weigh(view.depth_m, view.intrinsics, parts)
-
-
 @dataclass(slots=True)
 class Pipeline:
     """Depth in, people out. A stage may be replaced by any object with the same methods.
@@ -160,11 +139,8 @@ class Pipeline:
         cut_out = foreground == "none"
         return cls(
             foreground=CutOutForeground() if cut_out else RoomForeground(background, model.person_segmentation()),
-            classifier=model.classifier(),
             person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
-            weighting=PointWeighting(landmark_classes(model.body)),
-            proposer=ModeProposer(model.body, model.joint_parameters),
-            pose_estimator=PoseEstimator(model.body, model.joint_parameters),
+            **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
             rotated_views=RotatedViews(len(model.body.joints)),
@@ -196,6 +172,11 @@ class Pipeline:
         """The stages that this pipeline has, in the order of STAGES."""
         found = [(stage, getattr(self, stage.field)) for stage in STAGES]
         return [(stage, own) for stage, own in found if own is not None]
+
+    @property
+    def joint_stages(self) -> JointStages:
+        """The stages from the pixels of a candidate to a pose."""
+        return JointStages(self.classifier, self.weighting, self.proposer, self.pose_estimator)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W); None when it shows none.
@@ -241,17 +222,15 @@ class Pipeline:
         return None if person is None else (replace(view, mask=person), parts)
 
     def _estimate_in(self, view: View, parts: PartProbabilities | None = None) -> PersonEstimate | None:
-        """Run the joint stages on one view; None when they find no pose."""
-        parts, points = observe(self.classifier, self.weighting, view, parts)
-        proposals = self.proposer.find(points)
-        pose = self.pose_estimator.estimate(proposals)
-        if pose is None:
+        """Infer the pose in one view; None when there is none."""
+        found = PoseInference(self.joint_stages, view, parts)
+        if found.pose is None:
             return None
         return PersonEstimate(
             view.to_image(view.mask),
-            view.to_image(draw_labels(parts, view.mask)),
-            view.proposals_to_camera(proposals),
-            view.pose_to_camera(pose),
+            view.to_image(draw_labels(found.parts, view.mask)),
+            view.proposals_to_camera(found.proposals),
+            view.pose_to_camera(found.pose),
         )
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:

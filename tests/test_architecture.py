@@ -69,12 +69,14 @@ MAY_IMPORT = {
     # models and the flow
     "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation"
     " segmentation.person_classifier",
-    "pipeline": f"{NOUNS} camera joints models segmentation segmentation.room_geometry sinks sources tracking",
+    "pose_inference": "joints landmarks parts results segmentation",
+    "pipeline": f"{NOUNS} camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"
+    " tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets joints learn learn.depth learn.tables.estimators models pipeline"
-    " segmentation segmentation.person_classifier",
+    " pose_inference segmentation segmentation.person_classifier",
     "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",

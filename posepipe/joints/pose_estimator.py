@@ -23,29 +23,6 @@ from posepipe.results import JointProposal, Pose, Proposals
 from posepipe.stage import Stateless
 
 
-def gather_evidence(
-    places_m: np.ndarray, confidence: np.ndarray, parameters: JointParameters
-) -> tuple[Evidence, tuple[np.ndarray, np.ndarray]]:
-    """Choose one proposal of each landmark, and infer the joints of one person by the prior.
-
-    Parameters
-    ----------
-    places_m : float64 (L, M, 3), metres, the proposals of each landmark, highest confidence first
-    confidence : float64 (L, M), 0 = no proposal
-    parameters : JointParameters
-
-    Returns
-    -------
-    evidence : Evidence of one person, the input of the network
-    chosen : places, float64 (L, 3) metres, and confidences, float64 (L,), of the chosen proposals
-    """
-    landmarks = np.arange(len(confidence))
-    ranks = choose_proposals(places_m, confidence, parameters)
-    chosen = places_m[landmarks, ranks], confidence[landmarks, ranks]
-    expected = infer_joints(chosen[0], chosen[1] > 0, landmark_noise(chosen[1]), parameters)
-    return Evidence.gather((places_m, confidence), chosen, expected), chosen
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseEstimator(Stateless):
     """Chooses one proposal of each landmark and places the joints."""
@@ -66,15 +43,31 @@ class PoseEstimator(Stateless):
         known = Proposals.gather(self._landmarks, proposals)
         if np.count_nonzero((known.confidence > 0).any(axis=1)) < max(self.min_landmarks, 1):
             return None
-        evidence, (places_m, confidence) = gather_evidence(known.places_m, known.confidence, self.parameters)
+        evidence = self.gather(known)
         joints_m, confidences = self._fused_joints(evidence)
         kept = np.flatnonzero(confidences >= self.min_confidence)
         return Pose(
             tuple(self.body.joints[row] for row in kept.tolist()),
             joints_m[kept].astype(np.float64, copy=False),
             confidences[kept],
-            Proposals(self._landmarks, places_m[:, None], confidence[:, None]),
+            Proposals(self._landmarks, evidence.chosen_m[0][:, None], evidence.chosen_confidence[0][:, None]),
         )
+
+    def gather(self, proposals: Proposals) -> Evidence:
+        """Choose one proposal of each landmark, and infer the joints of one person by the prior.
+
+        Parameters
+        ----------
+        proposals : Proposals of the landmarks of these parameters, at least one of them with a confidence above 0
+
+        Returns
+        -------
+        Evidence of one person: the input of the network
+        """
+        ranks = choose_proposals(proposals.places_m, proposals.confidence, self.parameters)
+        places_m, confidence = proposals.pick(ranks)
+        expected = infer_joints(places_m, confidence > 0, landmark_noise(confidence), self.parameters)
+        return Evidence.gather((proposals.places_m, proposals.confidence), (places_m, confidence), expected)
 
     def _fused_joints(self, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
         """Joints (J, 3), metres, and their calibrated confidences, (J,), of one person."""

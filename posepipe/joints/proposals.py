@@ -66,6 +66,13 @@ class ModeProposer(Stateless):
 
     def find(self, points: WeightedPoints) -> Proposals:
         """Propose places of every landmark, heaviest first. Raises ValueError when needed votes are absent."""
+        return self.propose(*self.modes(points))
+
+    def modes(self, points: WeightedPoints) -> tuple[np.ndarray, np.ndarray]:
+        """Modes of every landmark after push-back, float64 (L, M, 3) metres, and their masses, float32 (L, M)."""
         modes, masses = find_landmarks(points, self.parameters)
-        places_m = push_back(modes, self.parameters.push_back_m[:, None])
-        return Proposals(self._landmarks, places_m, confidence_of_mass(masses, self.parameters.confidence))
+        return push_back(modes, self.parameters.push_back_m[:, None]), masses
+
+    def propose(self, places_m: np.ndarray, masses_m2: np.ndarray) -> Proposals:
+        """Give modes their confidence: places, float64 (L, M, 3) metres, and masses, float (L, M) square metres."""
+        return Proposals(self._landmarks, places_m, confidence_of_mass(masses_m2, self.parameters.confidence))

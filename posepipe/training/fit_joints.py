@@ -17,17 +17,16 @@ from sklearn.linear_model import LogisticRegression
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.frames import LabelledFrame
-from posepipe.joints.calibration import MIN_SHARE, calibrate, confidence_of_mass, fuse, fusion_terms, share_within
+from posepipe.joints.calibration import MIN_SHARE, calibrate, fuse, fusion_terms, share_within
 from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.mean_shift import find_modes
-from posepipe.joints.pose_estimator import gather_evidence
-from posepipe.joints.proposals import find_landmarks
+from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.push_back import push_back
 from posepipe.joints.refinement import Evidence, Mirror, refine
-from posepipe.joints.weighted_points import PointWeighting, WeightedPoints
-from posepipe.landmarks import Landmark, landmark_classes, landmarks_of
+from posepipe.joints.weighted_points import WeightedPoints
+from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.pipeline import observe
+from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.results import CORRECT_M
 from posepipe.segmentation.rotated_views import View
 from posepipe.training.fit_gaussian import fit_gaussian
@@ -98,7 +97,8 @@ def fit_joint_parameters(
     ValueError
         When the frames show no person, or the method needs votes that the classifier does not have.
     """
-    people = _people(classifier, frames, on_frame, method)
+    stages = JointStages.of(classifier, JointParameters.default(classifier.body, method))
+    people = _people(stages, frames, on_frame, method)
     searched = list(islice(people, SEARCH_PEOPLE))
     if not searched:
         raise ValueError("joint parameters need frames with people; these frames show none")
@@ -108,42 +108,42 @@ def fit_joint_parameters(
             stacklevel=2,
         )
     parameters = _search_modes(searched, classifier.body, method)
-    untrained = JointParameters.default(classifier.body, method)
-    both = (_find_all(searched, p, classifier.body) for p in (untrained, parameters))
+    fitted = ModeProposer(classifier.body, parameters)
+    both = (_find_all(searched, proposer) for proposer in (stages.proposer, fitted))
     on_search(*(float(_score(_heaviest(found), found.landmarks_m).mean()) for found in both))
-    found = _find_all(chain(searched, people), parameters, classifier.body)
+    found = _find_all(chain(searched, people), fitted)
     parameters = replace(parameters, confidence=_fit_confidence(found))
     # a Gaussian is overconfident on the people it was fitted to: calibrate it on held-out people, then fit it to all
     number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)  # a person and their mirror image share it
     enough, half = number < GAUSSIAN_PEOPLE, number % 2 == 0
-    on_half = _with_gaussian(parameters, found, enough & half)
+    on_half = JointStages.of(classifier, _with_gaussian(parameters, found, enough & half))
     parameters = replace(parameters, calibration=_fit_calibration(on_half, found, enough & ~half))
     parameters = _with_gaussian(parameters, found, enough)
     if number.max() + 1 < REFINEMENT_PEOPLE:
         return parameters
-    return replace(parameters, refinement=_fit_refinement(parameters, found, classifier.body, number, on_epoch))
+    stages = JointStages.of(classifier, parameters)
+    return replace(parameters, refinement=_fit_refinement(stages, found, number, on_epoch))
 
 
 def _people(
-    classifier: PartClassifier, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
+    stages: JointStages, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
 ) -> Iterator[_Person]:
-    """Observe each person in labelled frames: weighted points and truth.
+    """Weighted points of each person in labelled frames, and the truth.
 
     The true place of a joint's surface is the joint, if visible; that of a part is the mode of its true pixels. The
     true place of a voted joint is the joint, visible or not.
     """
-    body = classifier.body
-    weighting = PointWeighting(landmark_classes(body))
+    body = stages.classifier.body
     for frame in frames:
-        depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
+        depth_m = frame.depth.depth_m
         for person in range(1, len(frame.joints_m) + 1):
-            mask = (frame.people == person) & (depth_m > 0)
-            parts, points = observe(classifier, weighting, View(depth_m, mask, intrinsics))
-            if len(parts.pixels):
-                truth = weighting.weigh(depth_m, intrinsics, _with_true_labels(parts, frame.parts))
+            view = View(depth_m, (frame.people == person) & (depth_m > 0), frame.depth.intrinsics)
+            found = PoseInference(stages, view)
+            if len(found.parts.pixels):
+                truth = PoseInference(stages, view, _with_true_labels(found.parts, frame.parts)).points
                 joints_m = frame.joints_m[person - 1]
                 yield _Person(
-                    points,
+                    found.points,
                     _true_landmarks(truth, joints_m, frame.visible[person - 1], body, method),
                     joints_m.astype(np.float64),
                 )
@@ -172,15 +172,11 @@ def _true_landmarks(
     return np.array(places, np.float64)
 
 
-def _find_all(people: Iterable[_Person], parameters: JointParameters, body: BodyDefinition) -> _Modes:
+def _find_all(people: Iterable[_Person], proposer: ModeProposer) -> _Modes:
     """Find the modes of all people and of their mirror images, without keeping their points."""
-    rows = []
-    for person in people:
-        found = find_landmarks(person.points, parameters)
-        rows.append((*found, person.landmarks_m, person.joints_m))
+    rows = [(*proposer.modes(person.points), person.landmarks_m, person.joints_m) for person in people]
     modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
-    pushed = push_back(modes, parameters.push_back_m[:, None])
-    return _with_mirror_images(_Modes(pushed, masses, landmarks, joints), body, parameters.method)
+    return _with_mirror_images(_Modes(modes, masses, landmarks, joints), proposer.body, proposer.parameters.method)
 
 
 def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Modes:
@@ -208,7 +204,7 @@ def _search_modes(people: Sequence[_Person], body: BodyDefinition, method: str) 
             bandwidth_m=np.full(len(names), bandwidth, np.float32),
             min_probability=np.full(len(names), threshold, np.float32),
         )
-        found = _find_all(people, trial, body)
+        found = _find_all(people, ModeProposer(body, trial))
         top = _heaviest(found)
         pushed = np.where(is_joint, _best_push_back(top, found.landmarks_m), 0)
         score = _score(push_back(top, pushed), found.landmarks_m)
@@ -272,11 +268,11 @@ def _with_gaussian(parameters: JointParameters, found: _Modes, people: np.ndarra
     return replace(parameters, mean_m=mean.astype(np.float32), covariance_m2=covariance.astype(np.float32))
 
 
-def _fit_calibration(parameters: JointParameters, found: _Modes, people: np.ndarray) -> np.ndarray:
+def _fit_calibration(stages: JointStages, found: _Modes, people: np.ndarray) -> np.ndarray:
     """Logistic fit, for each joint, in the log-odds of the Gaussian: float32 (J, 2)."""
-    known, evidence = _evidence(parameters, found, np.flatnonzero(people))
+    known, evidence = _evidence(stages, found, np.flatnonzero(people))
     if evidence is None:  # no person is held out
-        return parameters.calibration
+        return stages.pose_estimator.parameters.calibration
     return _calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
 
 
@@ -293,7 +289,7 @@ def _is_correct(joints_m: np.ndarray, truth_m: np.ndarray) -> np.ndarray:
     return np.linalg.norm(joints_m - truth_m, axis=-1) < CORRECT_M
 
 
-def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
+def _evidence(stages: JointStages, found: _Modes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
     """Evidence of some people before refinement; people without any mode are left out.
 
     Returns the rows of the others, int64 (K,), and their evidence, or None for no people.
@@ -302,23 +298,20 @@ def _evidence(parameters: JointParameters, found: _Modes, people: np.ndarray) ->
     for p in people:
         if (found.masses_m2[p] > 0).any():
             known.append(p)
-            confidence = confidence_of_mass(found.masses_m2[p], parameters.confidence)
-            rows.append(gather_evidence(found.modes_m[p], confidence, parameters)[0])
+            proposals = stages.proposer.propose(found.modes_m[p], found.masses_m2[p])
+            rows.append(PoseInference(stages, proposals=proposals).evidence)
     return np.array(known, np.int64), Evidence.join(rows) if rows else None
 
 
 def _fit_refinement(
-    parameters: JointParameters,
-    found: _Modes,
-    body: BodyDefinition,
-    number: np.ndarray,
-    on_epoch: Callable[[], object],
+    stages: JointStages, found: _Modes, number: np.ndarray, on_epoch: Callable[[], object]
 ) -> Refinement | None:
     """Train a network, and calibrate it on held-out people; None when it does not improve them.
 
     A person and their mirror image share a ``number``, int (P,).
     """
-    known, evidence = _evidence(parameters, found, np.arange(len(number)))
+    parameters, body = stages.pose_estimator.parameters, stages.classifier.body
+    known, evidence = _evidence(stages, found, np.arange(len(number)))
     if evidence is None:
         return None
     truth_m, held_out = found.joints_m[known], number[known] % HELD_OUT == 0

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.joints.pose_estimator import PoseEstimator
-from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.weighted_points import weigh_points
-from posepipe.landmarks import landmark_classes
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
+from posepipe.pose_inference import JointStages, PoseInference
+from posepipe.segmentation.rotated_views import View
 from posepipe.training import fit_joints as joint_fitting
 from posepipe.training import fit_refinement as refinement_fitting
 from posepipe.training.fit_joints import fit_joint_parameters
@@ -75,10 +73,8 @@ def test_a_network_that_helps_is_kept_with_its_confidence(forest, few_are_enough
     assert parameters.refinement is not None
     monkeypatch.undo()
     frame = toy_frame(500)
-    depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
-    parts = forest.predict(depth_m, frame.people > 0, intrinsics)
-    points = weigh_points(depth_m, intrinsics, parts, landmark_classes(TOY))
-    pose = PoseEstimator(TOY, parameters).estimate(ModeProposer(TOY, parameters).find(points))
+    view = View(frame.depth.depth_m, frame.people > 0, frame.depth.intrinsics)
+    pose = PoseInference(JointStages.of(forest, parameters), view).pose
     assert pose is not None
     assert all(0 <= joint.confidence <= 1 and np.isfinite(joint.xyz_m).all() for joint in pose.joints.values())
 
@@ -96,8 +92,8 @@ def watch_truth(monkeypatch) -> dict[str, np.ndarray]:
     truths: dict[str, np.ndarray] = {}
     find = joint_fitting._find_all
 
-    def watched(people, parameters, body):
-        found = find(people, parameters, body)
+    def watched(people, proposer):
+        found = find(people, proposer)
         number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)
         truths["held out"] = found.joints_m[number % joint_fitting.HELD_OUT == 0]
         return found
