@@ -23,6 +23,7 @@ from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
 from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
+from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
@@ -54,6 +55,7 @@ STAGES = (
     Stage("pose_estimator", "estimate", "pose"),
     Stage("rotated_views", "choose", "rotated views"),
     Stage("head_split", "split", "head split"),
+    Stage("segmentation", "person_mask", "segmentation"),
     Stage("tracker", "update", "tracker"),
     Stage("smoother", "update", "smoother"),
 )
@@ -65,6 +67,9 @@ class Foreground(Protocol):
 
     def update(self, frame: DepthFrame) -> Candidates:
         """Find the candidates of the next frame."""
+
+    def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
+        """Find candidates among some readings of a frame, bool (H, W)."""
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
         """Learn from a frame whose people, bool (H, W), are known."""
@@ -105,6 +110,7 @@ class Pipeline:
     pose_estimator: PoseEstimator
     tracker: Tracker | NoTracker
     head_split: HeadSplit | None = None  #: None = a candidate is one person
+    segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
@@ -138,18 +144,19 @@ class Pipeline:
         background = BackgroundModel() if tracking else None
         cut_out = foreground == "none"
         return cls(
-            foreground=CutOutForeground() if cut_out else RoomForeground(background, model.person_segmentation()),
+            foreground=CutOutForeground() if cut_out else RoomForeground(background),
             person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
+            segmentation=None if cut_out else model.person_segmentation(),
             rotated_views=RotatedViews(len(model.body.joints)),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
         """Find the people in one depth frame. Only foreground, tracker and smoother remember earlier frames."""
         candidates = self.foreground.update(frame)
-        people = [person for mask in candidates.masks() for person in self._people_in(frame, mask, candidates.floor)]
+        people = self._people_among(frame, candidates)
         people = sorted(people, key=lambda person: -person.pose.confidence)[: self.max_people]
         mask, labels = _drawn(people, candidates.labels.shape)
         self.foreground.learn(frame, candidates, mask)
@@ -198,6 +205,24 @@ class Pipeline:
         rotated = [other for other in tried if other is not None]
         best = views.choose(first.pose, [other.pose for other in rotated])
         return first if best is None else rotated[best]
+
+    def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
+        """Estimate the people in all candidates.
+
+        Candidates without people may be people together with furniture: what the segmentation leaves of them is
+        grouped into candidates again.
+        """
+        people, rejected = [], np.zeros(candidates.labels.shape, bool)
+        for mask in candidates.masks():
+            found = self._people_in(frame, mask, candidates.floor)
+            people += found
+            if not found:
+                rejected |= mask
+        if self.segmentation is None or not rejected.any():
+            return people
+        rejected &= self.segmentation.person_mask(frame.depth_m, frame.intrinsics)
+        parts = self.foreground.group(frame, rejected, candidates.floor)
+        return people + [person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor)]
 
     def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch."""

@@ -7,13 +7,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
+from posepipe.parts import PartProbabilities
 from posepipe.pipeline import STAGES, Pipeline
-from posepipe.results import FrameResult
+from posepipe.results import FrameResult, Pose
+from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
+from posepipe.segmentation.rotated_views import View
+from posepipe.stage import Stateless
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.training.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, toy_frame, toy_frames
@@ -85,6 +90,42 @@ def test_people_of_low_confidence_are_left_out_of_the_result(model, tracking):
     assert pipeline.step(frame).people[0].id == person.id  # tracked all the time
 
 
+class LeftHalf(Stateless):
+    """A segmentation that calls the left half of the image people, and counts its calls."""
+
+    calls = 0
+
+    def person_mask(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
+        self.calls += 1
+        left = np.arange(depth_m.shape[1]) < depth_m.shape[1] // 2
+        return (depth_m > 0) & left
+
+
+class SmallIsPerson(PersonFilter):
+    """A filter that accepts candidates of few pixels."""
+
+    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
+        """Whether fewer than 60 % of the person's pixels are left."""
+        return view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m)
+
+
+def test_only_what_shows_nobody_is_divided_by_the_segmentation(model):
+    frame = toy_frame(30).depth
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
+    pipeline.segmentation = LeftHalf()
+    assert len(pipeline.step(frame).people) == 1
+    assert pipeline.segmentation.calls == 0
+    pipeline.person_filter = SmallIsPerson()
+    (person,) = pipeline.step(frame).people
+    mask = pipeline.step(frame).mask
+    assert pipeline.segmentation.calls == 2
+    assert person.pose.confidence > 0
+    assert mask.any()
+    assert not mask[:, mask.shape[1] // 2 :].any()
+    pipeline.segmentation = None
+    assert not pipeline.step(frame).people
+
+
 def test_stages_are_fields_of_the_pipeline_each_named_once():
     names = [stage.field for stage in STAGES]
     assert len(set(names)) == len({stage.title for stage in STAGES}) == len(STAGES)
@@ -95,7 +136,7 @@ def test_stages_that_are_none_are_left_out(model):
     pipeline = Pipeline.from_model(model, foreground="none")
     assert pipeline.head_split is pipeline.smoother is None
     assert [stage.field for stage, _ in pipeline.stages()] == [
-        stage.field for stage in STAGES if stage.field not in ("head_split", "smoother")
+        stage.field for stage in STAGES if stage.field not in ("head_split", "segmentation", "smoother")
     ]
 
 

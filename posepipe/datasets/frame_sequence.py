@@ -71,13 +71,13 @@ class FrameSequence(Sequence[LabelledFrame]):
         When the bodies differ.
     """
 
-    def __init__(self, datasets: Sequence[LabelledFrames], rows: range | None = None) -> None:
+    def __init__(self, datasets: Sequence[LabelledFrames], rows: Sequence[int] | None = None) -> None:
         if any(dataset.body != datasets[0].body for dataset in datasets):
             names = ", ".join(f"{d.name}: {d.body.name}" for d in datasets)
             raise ValueError(f"datasets used together must have one body, got {names}")
         self._datasets = datasets
         self._starts = np.array([0, *accumulate(len(d) for d in datasets)])
-        self._rows = range(int(self._starts[-1])) if rows is None else rows
+        self._rows: Sequence[int] = range(int(self._starts[-1])) if rows is None else rows
 
     @property
     def body(self) -> BodyDefinition:
@@ -117,6 +117,14 @@ class FrameSequence(Sequence[LabelledFrame]):
                 if len(used) > 1:
                     found.append((sequence, self[used[0] : used[-1] + 1]))
         return found
+
+    def dataset_of_rows(self) -> np.ndarray:
+        """Number of the dataset, from 0, that each frame comes from: int64 (N,)."""
+        return np.searchsorted(self._starts, np.asarray(self._rows, np.int64), side="right") - 1
+
+    def select(self, rows: np.ndarray) -> FrameSequence:
+        """View of some frames, by their places in this sequence, int (N,)."""
+        return FrameSequence(self._datasets, tuple(self._rows[row] for row in rows.tolist()))
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -14,7 +14,7 @@ _ARRAYS = {
     "number": np.int32,
     "threshold": np.float32,
     "child": np.int32,
-    "share": np.float32,
+    "value": np.float32,
     "roots": np.int32,
     "calibration": np.float32,
 }
@@ -35,7 +35,7 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
     for name, dtype in {**_ARRAYS, "bone_m": np.float32}.items():
         if arrays[name].dtype != dtype or arrays[name].ndim != 1 or not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} of the person filter must be finite {np.dtype(dtype).name} (N,)")
-    sizes = {len(arrays[name]) for name in ("number", "threshold", "child", "share")}
+    sizes = {len(arrays[name]) for name in ("number", "threshold", "child", "value")}
     bones = tuple(body.bones())
     if len(sizes) > 1 or len(arrays["calibration"]) != 2 or len(arrays["bone_m"]) != len(bones):
         raise ValueError("arrays of the person filter have sizes that do not match")

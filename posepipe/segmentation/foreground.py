@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame, window_of
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.pixel_grid import enlarged
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.connected_components import (
@@ -46,15 +45,18 @@ class CutOutForeground(Stateless):
 
     def update(self, frame: DepthFrame) -> Candidates:
         """Find the single candidate, number 1; none in an empty frame."""
-        mask = (frame.depth_m > 0).view(np.uint8)
+        return self.group(frame, frame.depth_m > 0)
+
+    def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
+        """Make one candidate of some readings of a frame, bool (H, W)."""
         person, window = np.zeros(mask.shape, np.uint8), window_of(mask)
         if mask[window].size:
-            count, components = cv2.connectedComponents(mask[window], connectivity=8)
+            count, components = cv2.connectedComponents(mask[window].view(np.uint8), connectivity=8)
             # intrinsics of the whole image: areas do not depend on the optical centre
             person[window] = keep_large(
                 components, count - 1, frame.depth_m[window], frame.intrinsics, self.min_area_m2
             )
-        return Candidates(person, person.view(bool))
+        return Candidates(person, person.view(bool), floor)
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
         """Do nothing: frames are independent."""
@@ -69,7 +71,6 @@ class RoomForeground:
     """
 
     background: BackgroundModel | None = None
-    segmentation: PersonSegmentation | None = None  #: None = every surface in front of floor and walls is a candidate
 
     min_area_m2: float = 0.06  #: minimum surface of a candidate, seen face on
     limb_m2: float = 0.12  #: maximum surface of a component that is treated as a limb
@@ -84,10 +85,13 @@ class RoomForeground:
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
         planes = find_planes(depth_m, intrinsics)
         mask = before_planes(depth_m, intrinsics, planes)
-        if self.segmentation is not None:
-            mask &= self.segmentation.person_mask(depth_m, intrinsics)
         if self.background is not None:
             mask &= self.background.before(depth_m)
+        return self.group(frame, mask, floor_of(planes))
+
+    def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
+        """Group some readings of a frame, bool (H, W), into candidates."""
+        depth_m, intrinsics = frame.depth_m, frame.intrinsics
         labels, person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
         if mask.any():
             grid, grid_intrinsics = _grid_of(mask, intrinsics)
@@ -95,7 +99,7 @@ class RoomForeground:
             for whole, on_grid in zip((labels, person_sized), found, strict=True):
                 _fill(whole, grid, on_grid)
                 whole[~mask] = 0
-        return Candidates(labels, person_sized, floor_of(planes))
+        return Candidates(labels, person_sized, floor)
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
         """Update the background model.

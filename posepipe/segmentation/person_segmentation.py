@@ -31,7 +31,7 @@ class PersonSegmentation(Stateless):
     """Finds the pixels of people by a forest trained on whole frames."""
 
     classifier: PartClassifier  #: its body is SEGMENTS
-    min_probability: float = 0.5  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
+    min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
 
     def person_mask(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Find the pixels of people.

@@ -8,33 +8,43 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier
-from posepipe.learn.tree import LEAF
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.person_classifier import MIN_SHARE, PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless
+from posepipe.training.boosted_trees import flat_trees
+from posepipe.training.fit_segmentation import train_segmentation
 
 PERSON_SHARE = 0.5
 """Minimum share of a candidate's pixels on people that makes it a person."""
 FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
-TREES, MIN_LEAF, MAX_DEPTH = 150, 3, 14
-KEPT_BACK = 5
-"""Every fifth group of frames calibrates the forest that was trained on the others."""
-GROUP_FRAMES = 25
-"""Frames that follow one another in a dataset form a group."""
+FOLDS = 3
+"""Parts of the frames, each of which is judged by what was trained on the others alone."""
+BOOSTING: dict[str, Any] = {
+    "n_estimators": 300,
+    "learning_rate": 0.05,
+    "max_depth": None,
+    "max_leaf_nodes": 12,
+    "min_samples_leaf": 10,
+    "subsample": 0.6,
+    "max_features": 0.25,
+    "random_state": 0,
+}
+"""Parameters of scikit-learn's gradient boosting (Friedman 2001): small trees, each on a share of rows and columns."""
 
 
 class Candidates(NamedTuple):
@@ -49,6 +59,9 @@ def refit_person_filter(
     model: PoseModel, frames: FrameSequence, command: str = "", on_frame: Callable[[], object] = lambda: None
 ) -> PoseModel:
     """Train the person filter of a model.
+
+    Datasets are the rooms that are left out in turn: those of one fold are segmented by a forest that was trained on
+    the other folds, and the probabilities are calibrated on candidates of datasets that the trees have not seen.
 
     Parameters
     ----------
@@ -68,16 +81,23 @@ def refit_person_filter(
     """
     started = time.monotonic()
     lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
-    candidates = collect_candidates(model, frames, lengths, on_frame)
+    fold = folds_of(frames)
+    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame)
     if candidates.is_person.all() or not candidates.is_person.any():
         kind = "people" if candidates.is_person.any() else "furniture"
         raise ValueError(
             f"a person filter learns from people and from furniture; all {len(candidates.row)} candidates of these"
             f" {len(frames)} frames are {kind}"
         )
-    held_out = candidates.row // GROUP_FRAMES % KEPT_BACK == KEPT_BACK - 1
-    calibration = _calibration(candidates, held_out)
-    classifier = _classifier(model, lengths, _forest(candidates), calibration)
+    score = _scores_of_left_out(candidates, fold[candidates.row])
+    boosted = _boosted(candidates)
+    classifier = PersonClassifier(
+        body=model.body,
+        lengths=lengths,
+        names=evidence_names(model.body),
+        **flat_trees(boosted),
+        calibration=_calibration(candidates.is_person, score),
+    )
     about: dict[str, Any] = {
         "frames": len(frames),
         "identity": frames.identity,
@@ -86,15 +106,45 @@ def refit_person_filter(
         "command": command,
         "candidates": len(candidates.row),
         "people": int(candidates.is_person.sum()),
+        "auc_left_out": _auc(candidates.is_person, score),
         "seconds": round(time.monotonic() - started, 1),
     }
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
 
 
+def folds_of(frames: FrameSequence) -> np.ndarray:
+    """Fold of every frame, int64 (N,): frames of one dataset share it, if there are at least FOLDS datasets."""
+    dataset = np.unique(frames.dataset_of_rows(), return_inverse=True)[1]
+    if dataset.max(initial=0) + 1 >= FOLDS:
+        return dataset % FOLDS
+    return np.arange(len(frames)) * FOLDS // max(1, len(frames))
+
+
+def _candidates_of_all(
+    model: PoseModel,
+    frames: FrameSequence,
+    fold: np.ndarray,
+    lengths: BoneLengths,
+    on_frame: Callable[[], object],
+) -> Candidates:
+    """Candidates of all folds, each by a segmentation that has not seen it, if the model has one."""
+    found = []
+    for number in range(FOLDS):
+        rows, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        if not len(rows):
+            continue
+        of_fold = model
+        if model.segmentation is not None and len(others):
+            of_fold = replace(model, segmentation=train_segmentation(frames.select(others)))
+        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame)
+        found.append(candidates._replace(row=rows[candidates.row]))
+    return Candidates(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
 def collect_candidates(
     model: PoseModel, frames: FrameSequence, lengths: BoneLengths, on_frame: Callable[[], object] = lambda: None
 ) -> Candidates:
-    """Run the pipeline with an open filter, and label its candidates by the truth.
+    """Run the pipeline with a filter that knows the truth, and keep the evidence of all candidates that it is shown.
 
     Parameters
     ----------
@@ -110,12 +160,12 @@ def collect_candidates(
     recorder = _Recorder(model, lengths)
     pipeline = Pipeline.from_model(model, tracking=False)
     pipeline.person_filter = recorder  # type: ignore[assignment]
+    pipeline.rotated_views = None  # only of people who are accepted
     rows, evidence, people = [], [], []
     for row, frame in enumerate(frames):
-        recorder.seen.clear()
+        recorder.begin(frame.people > 0)
         pipeline.step(frame.depth)
-        for mask, numbers in recorder.seen:
-            share = float((frame.people[mask] > 0).mean())
+        for share, numbers in recorder.seen:
             if not FURNITURE_SHARE < share < PERSON_SHARE:
                 rows.append(row)
                 evidence.append(numbers)
@@ -126,12 +176,17 @@ def collect_candidates(
 
 
 class _Recorder(Stateless):
-    """A person filter that accepts every candidate with a pose, and keeps its mask and its evidence."""
+    """A person filter that accepts true people, and keeps the share of people and the evidence of every candidate."""
 
     def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
         self._body, self._lengths = model.body, lengths
         self._filter = PersonFilter()
-        self.seen: list[tuple[np.ndarray, np.ndarray]] = []
+        self.begin(np.zeros((0, 0), bool))
+
+    def begin(self, people: np.ndarray) -> None:
+        """Start a frame whose people, bool (H, W), are known."""
+        self._people = people
+        self.seen: list[tuple[float, np.ndarray]] = []
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -142,8 +197,9 @@ class _Recorder(Stateless):
         if pose.confidence < self._filter.min_confidence:
             return False
         numbers = person_evidence(view.depth_m, view.mask, view.intrinsics, parts, pose, self._body, self._lengths)
-        self.seen.append((view.mask, numbers))
-        return True
+        share = float(self._people[view.mask].mean())
+        self.seen.append((share, numbers))
+        return share >= PERSON_SHARE
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
@@ -151,44 +207,35 @@ def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
     return iter(frames[:: max(1, len(frames) // 1000)])
 
 
-def _forest(candidates: Candidates, rows: np.ndarray | slice = slice(None)) -> RandomForestClassifier:
-    forest = RandomForestClassifier(
-        n_estimators=TREES, min_samples_leaf=MIN_LEAF, max_depth=MAX_DEPTH, oob_score=False, random_state=0
-    )
-    return forest.fit(candidates.evidence[rows], candidates.is_person[rows].astype(int))
+def _boosted(candidates: Candidates, rows: np.ndarray | slice = slice(None)) -> GradientBoostingClassifier:
+    boosted = GradientBoostingClassifier(**BOOSTING)
+    return boosted.fit(candidates.evidence[rows], candidates.is_person[rows])
 
 
-def _calibration(candidates: Candidates, held_out: np.ndarray) -> np.ndarray:
-    """Offset and slope of the log-odds (Platt 1999), by candidates that the forest has not seen: float32 (2,)."""
-    truth = candidates.is_person[held_out]
-    known = candidates.is_person[~held_out]
-    if not (truth.any() and not truth.all() and known.any() and not known.all()):
+def _scores_of_left_out(candidates: Candidates, fold: np.ndarray) -> np.ndarray:
+    """Score of every candidate by trees that have not seen its fold, float64 (N,); NaN where that cannot be had."""
+    score = np.full(len(fold), np.nan)
+    for number in range(FOLDS):
+        own, known = fold == number, candidates.is_person[fold != number]
+        if own.any() and known.any() and not known.all():
+            score[own] = _boosted(candidates, fold != number).decision_function(candidates.evidence[own])
+    return score
+
+
+def _calibration(is_person: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Offset and slope of the log-odds against the score (Platt 1999), float32 (2,)."""
+    measured = np.isfinite(score)
+    if not _both(is_person[measured]):
         return np.array([0, 1], np.float32)  # too few to calibrate on
-    forest = _forest(candidates, ~held_out)
-    share = np.clip(forest.predict_proba(candidates.evidence[held_out])[:, 1], MIN_SHARE, 1 - MIN_SHARE)
-    fit = LogisticRegression(C=100).fit(np.log(share / (1 - share))[:, None], truth)
+    fit = LogisticRegression(C=100).fit(score[measured, None], is_person[measured])
     return np.array([fit.intercept_[0], fit.coef_[0, 0]], np.float32)
 
 
-def _classifier(
-    model: PoseModel, lengths: BoneLengths, forest: RandomForestClassifier, calibration: np.ndarray
-) -> PersonClassifier:
-    """Put the trees one after another, with the share of people at every node."""
-    starts = np.cumsum([0, *(table.tree.n_nodes for table in forest.trees_)])
-    trees = [table.tree for table in forest.trees_]
-    return PersonClassifier(
-        body=model.body,
-        lengths=lengths,
-        names=evidence_names(model.body),
-        number=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
-        threshold=np.concatenate([tree.threshold for tree in trees]).astype(np.float32),
-        child=np.concatenate(
-            [
-                np.where(tree.feature == LEAF, 0, tree.first_child + start)
-                for tree, start in zip(trees, starts, strict=False)
-            ]
-        ).astype(np.int32),
-        share=np.concatenate([table.values[:, 1] for table in forest.trees_]).astype(np.float32),
-        roots=starts[:-1].astype(np.int32),
-        calibration=calibration,
-    )
+def _auc(is_person: np.ndarray, score: np.ndarray) -> float | None:
+    """Area under the ROC curve of candidates that were left out; None without both kinds."""
+    measured = np.isfinite(score)
+    return float(roc_auc_score(is_person[measured], score[measured])) if _both(is_person[measured]) else None
+
+
+def _both(is_person: np.ndarray) -> bool:
+    return bool(is_person.any() and not is_person.all())

@@ -9,7 +9,7 @@ import numpy as np
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.person_classifier.mean_share import mean_share
+from posepipe.segmentation.person_classifier.sum_of_leaves import sum_of_leaves
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.room_geometry.connected_components import (
     find_components,
@@ -21,9 +21,9 @@ from posepipe.segmentation.room_geometry.plane_detection import before_planes, f
 from tests.kernels.kernel import Kernel
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map
-from tests.reference.segmentation import mean_share as naive_mean_share
 from tests.reference.segmentation import pixel_grid as naive_pixel_grid
 from tests.reference.segmentation import plane_detection as naive_plane_detection
+from tests.reference.segmentation import sum_of_leaves as naive_sum_of_leaves
 from tests.support import random_inputs, rooms
 
 
@@ -171,9 +171,9 @@ KERNELS = (
         size=60,
     ),
     Kernel(
-        "mean_share",
-        lambda i: mean_share(i.evidence, *i.arrays),
-        lambda i: naive_mean_share.mean_share(i.evidence, *i.arrays),
+        "sum_of_leaves",
+        lambda i: sum_of_leaves(i.evidence, *i.arrays),
+        lambda i: naive_sum_of_leaves.sum_of_leaves(i.evidence, *i.arrays),
         _evidence,
         size=40,
         tolerance=1e-6,

@@ -85,11 +85,14 @@ def test_every_second_pixel_of_the_grid_is_classified():
     assert probability.shape == (120 // STRIDE[0], 160 // STRIDE[1])
 
 
-def test_candidates_are_what_the_segmentation_calls_people():
-    depth_m = with_box(empty_room(), (-0.8, 0.4, 2.0), (0.5, 1.4))
-    depth_m = with_box(depth_m, (0.8, 0.4, 2.6), (0.5, 1.4))
-    both = RoomForeground().update(frame_of(depth_m))
-    nearer = RoomForeground(segmentation=PersonSegmentation(NearIsPerson(2.3))).update(frame_of(depth_m))
-    assert both.labels.max() == 2
-    assert nearer.labels.max() == 1
-    assert (depth_m[nearer.labels == 1] == 2.0).all()
+def test_what_it_leaves_of_a_candidate_is_grouped_again():
+    depth_m = with_box(empty_room(), (0.0, 0.4, 2.2), (0.5, 1.4))
+    depth_m = with_box(depth_m, (0.4, 0.7, 2.3), (0.6, 0.8))  # both touch
+    foreground, frame = RoomForeground(), frame_of(depth_m)
+    together = foreground.update(frame)
+    assert together.labels.max() == 1
+    nearer = PersonSegmentation(NearIsPerson(2.25)).person_mask(depth_m, CAMERA) & (together.labels > 0)
+    alone = foreground.group(frame, nearer, together.floor)
+    assert alone.labels.max() == 1
+    assert (depth_m[alone.labels == 1] < 2.25).mean() > 0.95  # but for the edge between the two
+    assert alone.floor == together.floor

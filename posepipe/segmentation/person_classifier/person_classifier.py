@@ -1,4 +1,4 @@
-"""Person classifier: a forest that turns the evidence of a whole candidate into the probability of a person."""
+"""Person classifier: boosted trees turn the evidence of a whole candidate into the probability of a person."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.mean_share import LEAF, mean_share
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
-
-MIN_SHARE = 1e-3
-"""Shares are kept so far from 0 and 1, whose log-odds are infinite."""
+from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF, sum_of_leaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonClassifier:
-    """Forest on evidence, and the calibration of its answer.
+    """Boosted trees on evidence, and the calibration of their sum.
 
     Children of a node are adjacent; evidence up to the threshold leads to the first.
 
@@ -35,9 +32,9 @@ class PersonClassifier:
     number: np.ndarray  #: int32 (N,), evidence that a node asks for, LEAF at a leaf; of all trees
     threshold: np.ndarray  #: float32 (N,)
     child: np.ndarray  #: int32 (N,), first child
-    share: np.ndarray  #: float32 (N,), share of people among the training candidates of a leaf
+    value: np.ndarray  #: float32 (N,), what a leaf adds to the score
     roots: np.ndarray  #: int32 (T,)
-    calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds against those of the mean share
+    calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds of a person against the score
 
     def __post_init__(self) -> None:
         known = {name: k for k, name in enumerate(evidence_names(self.body))}
@@ -68,8 +65,7 @@ class PersonClassifier:
         return evidence[[known[name] for name in self.names]]
 
     def probability_of(self, evidence: np.ndarray) -> float:
-        """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the mean share (Platt 1999)."""
-        share = mean_share(evidence, self.number, self.threshold, self.child, self.share, self.roots)
-        share = min(max(share, MIN_SHARE), 1 - MIN_SHARE)
-        log_odds = float(self.calibration[0]) + float(self.calibration[1]) * np.log(share / (1 - share))
+        """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the score (Platt 1999)."""
+        score = sum_of_leaves(evidence, self.number, self.threshold, self.child, self.value, self.roots)
+        log_odds = float(self.calibration[0]) + float(self.calibration[1]) * score
         return float(1 / (1 + np.exp(-log_odds)))

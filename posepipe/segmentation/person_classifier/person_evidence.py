@@ -1,7 +1,7 @@
 """Evidence for a person: numbers of a whole candidate that tell people from furniture.
 
-They measure the confidence of labels and joints, the shares of the parts, bone lengths, size, and the outline of the
-surface. More numbers may join the list: a person classifier names those that it was trained on.
+They measure the confidence of labels and joints, the shares of the parts, bone lengths, size, outline and curvature of
+the surface. More numbers may join the list: a person classifier names those that it was trained on.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
+from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES, curvature_names, surface_curvature
 
-QUANTILES = (0.1, 0.5, 0.9)
 STEP_M = 0.15
 """Depth step, metres, across the outline of a candidate above which its surface ends there."""
 OUTLINE_PX = 5
@@ -54,6 +54,7 @@ def evidence_names(body: BodyDefinition) -> tuple[str, ...]:
         *("distance to joints", "distance to joints 0.9"),
         *("width", "height", "depth", "area", "distance", "filled box"),
         *("outline before", "outline free", "outline behind", "outline unread", "outline at border"),
+        *curvature_names(),
     )
 
 
@@ -95,6 +96,7 @@ def person_evidence(
             *_of_distances(points_m, pose.joints_m),
             *_of_size(points_m, area_m2, mask),
             *_of_outline(depth_m, mask),
+            *surface_curvature(depth_m, mask, parts.pixels, intrinsics),
         ],
         np.float32,
     )

@@ -11,7 +11,6 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
-from posepipe.segmentation.person_classifier.mean_share import LEAF
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import (
     UNKNOWN,
@@ -19,6 +18,7 @@ from posepipe.segmentation.person_classifier.person_evidence import (
     evidence_names,
     person_evidence,
 )
+from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.rotated_views import View
@@ -121,7 +121,7 @@ def stump(name: str = "area", threshold: float = 0.05, **changes) -> PersonClass
         "number": np.array([names.index(name), LEAF, LEAF], np.int32),
         "threshold": np.array([threshold, 0, 0], np.float32),
         "child": np.array([1, 0, 0], np.int32),
-        "share": np.array([0.5, 0.1, 0.9], np.float32),
+        "value": np.array([0, -2, 2], np.float32),
         "roots": np.array([0], np.int32),
         "calibration": np.array([0, 1], np.float32),
     }
@@ -131,16 +131,20 @@ def stump(name: str = "area", threshold: float = 0.05, **changes) -> PersonClass
 def test_a_tree_is_walked_to_its_leaf():
     depth_m, mask = candidate()
     judged = stump().probability(depth_m, mask, CAMERA, parts_of(mask), STANDING)
-    assert judged == pytest.approx(0.9)
-    assert stump(threshold=0.5).probability(depth_m, mask, CAMERA, parts_of(mask), STANDING) == pytest.approx(0.1)
+    assert judged == pytest.approx(1 / (1 + np.exp(-2)))
+    small = stump(threshold=0.5).probability(depth_m, mask, CAMERA, parts_of(mask), STANDING)
+    assert small == pytest.approx(1 / (1 + np.exp(2)))
 
 
-def test_the_mean_of_trees_is_calibrated():
-    two = stump(roots=np.array([0, 2], np.int32), calibration=np.array([-1, 2], np.float32))
+def test_the_sum_of_trees_is_calibrated():
+    two = stump(value=np.array([0, -2, 3], np.float32), roots=np.array([0, 2], np.int32))
     numbers = np.zeros(len(two.names), np.float32)
-    assert two.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(1)))  # a share of a half, by both trees
-    certain = stump(share=np.array([0.5, 1.0, 1.0], np.float32))
-    assert 0.99 < certain.probability_of(numbers) < 1
+    assert two.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(-1)))  # -2 and 3
+    calibrated = replace(two, calibration=np.array([-1, 2], np.float32))
+    assert calibrated.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(-1)))  # 2 x 1 - 1
+    assert replace(two, calibration=np.array([1, 2], np.float32)).probability_of(numbers) == pytest.approx(
+        1 / (1 + np.exp(-3))
+    )
 
 
 def test_a_classifier_of_fewer_numbers_takes_its_own():
@@ -176,7 +180,7 @@ def test_the_filter_asks_the_classifier_instead_of_class_0():
     view, parts = View(depth_m, mask, CAMERA), parts_of(mask, (0.9, 0.05, 0.0, 0.05))
     assert not PersonFilter().is_person(view, parts, STANDING)
     assert PersonFilter(classifier=stump()).is_person(view, parts, STANDING)
-    assert not PersonFilter(classifier=stump(), min_probability=0.95).is_person(view, parts, STANDING)
+    assert not PersonFilter(classifier=stump(), min_probability=0.9).is_person(view, parts, STANDING)
     assert not PersonFilter(classifier=stump(), min_confidence=0.8).is_person(view, parts, STANDING)
 
 

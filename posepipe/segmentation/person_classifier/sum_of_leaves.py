@@ -1,4 +1,4 @@
-"""Kernel: the mean answer of trees on one row of numbers."""
+"""Kernel: the sum of boosted trees for one row of numbers."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ LEAF = -1
 
 
 @njit(cache=True)
-def _mean_share(evidence, number, threshold, child, share, roots):
+def _sum_of_leaves(evidence, number, threshold, child, value, roots):
     total = 0.0
     for root in roots:
         node = root
         while number[node] != LEAF:
             node = child[node] + (1 if evidence[number[node]] > threshold[node] else 0)
-        total += share[node]
-    return total / len(roots)
+        total += value[node]
+    return total
 
 
-def mean_share(
+def sum_of_leaves(
     evidence: np.ndarray,
     number: np.ndarray,
     threshold: np.ndarray,
     child: np.ndarray,
-    share: np.ndarray,
+    value: np.ndarray,
     roots: np.ndarray,
 ) -> float:
-    """Mean over all trees of the share at the leaf that the evidence reaches.
+    """Sum over all trees of the value at the leaf that the evidence reaches.
 
     Parameters
     ----------
     evidence : float32 (E,)
-    number, threshold, child, share, roots : as in `PersonClassifier`
+    number, threshold, child, value, roots : as in `PersonClassifier`
 
     References
     ----------
-    Naive twin: tests/reference/segmentation/mean_share.py
+    Friedman, Annals of Statistics 2001. Naive twin: tests/reference/segmentation/sum_of_leaves.py
     """
-    return float(_mean_share(evidence, number, threshold, child, share, roots))
+    return float(_sum_of_leaves(evidence, number, threshold, child, value, roots))

@@ -1,0 +1,46 @@
+"""Boosted trees of scikit-learn as flat arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+
+from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
+from posepipe.training.boosted_trees import flat_trees
+from tests.reference.segmentation.sum_of_leaves import sum_of_leaves
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    numbers = rng.normal(size=(300, 5)).astype(np.float32)
+    numbers[:, 0] = np.round(numbers[:, 0], 1)  # rows that lie on thresholds
+    return numbers, numbers[:, 0] + numbers[:, 1] ** 2 > 0.5
+
+
+@pytest.mark.parametrize("limits", [{"max_leaf_nodes": 7, "max_depth": None}, {"max_depth": 1}])
+def test_the_sum_of_leaves_is_the_decision_function(table, limits):
+    numbers, is_person = table
+    boosted = GradientBoostingClassifier(n_estimators=12, subsample=0.6, random_state=0, **limits)
+    boosted.fit(numbers, is_person)
+    flat = flat_trees(boosted)
+    arrays = [flat[name] for name in ("number", "threshold", "child", "value", "roots")]
+    scores = [sum_of_leaves(row, *arrays) for row in numbers]
+    np.testing.assert_allclose(scores, boosted.decision_function(numbers), atol=1e-6)
+
+
+def test_children_lie_side_by_side_after_their_node(table):
+    boosted = GradientBoostingClassifier(n_estimators=3, max_leaf_nodes=7, max_depth=None, random_state=0).fit(*table)
+    flat = flat_trees(boosted)
+    inner = np.flatnonzero(flat["number"] != LEAF)
+    children = np.concatenate([flat["child"][inner], flat["child"][inner] + 1])
+    assert sorted([*children, *flat["roots"]]) == list(range(len(flat["number"])))
+    assert (flat["child"][inner] > inner).all()
+    assert {name: each.dtype for name, each in flat.items()} == {
+        "number": np.int32,
+        "threshold": np.float32,
+        "child": np.int32,
+        "value": np.float32,
+        "roots": np.int32,
+    }
