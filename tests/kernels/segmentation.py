@@ -9,6 +9,8 @@ import numpy as np
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
+from posepipe.segmentation.person_classifier.second_differences import second_differences
 from posepipe.segmentation.person_classifier.sum_of_leaves import sum_of_leaves
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.room_geometry.connected_components import (
@@ -21,8 +23,10 @@ from posepipe.segmentation.room_geometry.plane_detection import before_planes, f
 from tests.kernels.kernel import Kernel
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map
+from tests.reference.segmentation import pixel_evidence as naive_pixel_evidence
 from tests.reference.segmentation import pixel_grid as naive_pixel_grid
 from tests.reference.segmentation import plane_detection as naive_plane_detection
+from tests.reference.segmentation import second_differences as naive_second_differences
 from tests.reference.segmentation import sum_of_leaves as naive_sum_of_leaves
 from tests.support import random_inputs, rooms
 
@@ -41,6 +45,24 @@ def _evidence(rng, size):
     shares = rng.random(len(number)).astype(np.float32)
     arrays = number, thresholds, np.concatenate(child).astype(np.int32), shares, starts[:-1].astype(np.int32)
     return SimpleNamespace(evidence=rng.normal(size=12).astype(np.float32), arrays=arrays)
+
+
+def _pixels_of_people(rng, size):
+    """Probabilities of some pixels, their points in metres, and joints among them."""
+    values = rng.dirichlet(np.full(6, 0.3), size).astype(np.float32)
+    values[::5, 2] = 0
+    points_m = rng.normal((0, 0, 2), 0.4, (size, 3)).astype(np.float32)
+    return SimpleNamespace(values=values, points_m=points_m, joints_m=rng.normal((0, 0, 2), 0.4, (7, 3)))
+
+
+def _curved(rng, size):
+    """A wavy surface with holes and steps, some of whose pixels are a candidate's."""
+    row, col = np.mgrid[:60, :80]
+    depth_m = np.float32(2 + 0.2 * np.sin(row / 7) + 0.1 * np.cos(col / 5) + 0.4 * (col > 50))
+    depth_m[rng.random(depth_m.shape) < 0.05] = 0
+    mask = rng.random(depth_m.shape) < 0.9
+    pixels = np.argwhere(np.ones_like(mask))[np.sort(rng.permutation(mask.size)[:size])].astype(np.int32)
+    return SimpleNamespace(depth_m=depth_m, mask=mask, pixels=pixels, intrinsics=Intrinsics(150.0, 140.0, 39.5, 29.5))
 
 
 def _components(rng, size):
@@ -169,6 +191,36 @@ KERNELS = (
         lambda i: naive_pixel_grid.pixels_of(i.mask, (3, 2)),
         _mask,
         size=60,
+    ),
+    Kernel(
+        "label_confidence",
+        lambda i: label_confidence(i.values),
+        lambda i: naive_pixel_evidence.label_confidence(i.values),
+        _pixels_of_people,
+        size=400,
+        tolerance=1e-5,
+        reason="float32",
+    ),
+    Kernel(
+        "distance_to_joints",
+        lambda i: distance_to_joints(i.points_m, i.joints_m),
+        lambda i: naive_pixel_evidence.distance_to_joints(i.points_m, i.joints_m),
+        _pixels_of_people,
+        size=300,
+        tolerance=1e-6,
+        reason="float32 metres",
+    ),
+    Kernel(
+        "second_differences",
+        lambda i: second_differences(i.depth_m, i.mask, i.pixels, i.intrinsics),
+        lambda i: naive_second_differences.second_differences(
+            i.depth_m, i.mask, i.pixels, i.intrinsics.fx, i.intrinsics.fy
+        ),
+        _curved,
+        size=900,
+        tolerance=1e-6,
+        may_differ=0.01,
+        reason="float32: a slope at the limit falls on either side",
     ),
     Kernel(
         "sum_of_leaves",

@@ -15,6 +15,8 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
+from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
+from posepipe.segmentation.person_classifier.quantiles import quantiles
 from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES, curvature_names, surface_curvature
 
 STEP_M = 0.15
@@ -104,11 +106,9 @@ def person_evidence(
 
 def _of_labels(values: np.ndarray) -> list[float]:
     """Mean and quantiles of the probability of class 0, of the most probable part, and of the entropy in nats."""
-    entropy = -(values * np.log(np.maximum(values, 1e-6))).sum(axis=1)
-    numbers = []
-    for each in (values[:, 0], values[:, 1:].max(axis=1), entropy):
-        numbers += [each.mean(), *np.quantile(each, QUANTILES)]
-    return numbers
+    confidence = label_confidence(values)
+    found = quantiles(confidence, QUANTILES)
+    return np.column_stack([confidence.mean(axis=1), found]).ravel().tolist()
 
 
 def _one_of_each_pair(body: BodyDefinition) -> list[int]:
@@ -152,17 +152,16 @@ def _of_distances(points_m: np.ndarray, joints_m: np.ndarray) -> tuple[float, fl
     """Mean and upper quantile of the distance of surface points to the nearest joint, metres."""
     if not len(joints_m):
         return UNKNOWN, UNKNOWN
-    squared = ((points_m[:, None] - joints_m[None].astype(np.float32)) ** 2).sum(axis=2)
-    nearest = np.sqrt(squared.min(axis=1))
-    return float(nearest.mean()), float(np.quantile(nearest, QUANTILES[-1]))
+    nearest = distance_to_joints(points_m, joints_m)
+    return float(nearest.mean()), float(quantiles(nearest[None], QUANTILES[-1:])[0, 0])
 
 
 def _of_size(points_m: np.ndarray, area_m2: np.ndarray, mask: np.ndarray) -> tuple[float, ...]:
     """Extents along the camera's axes, surface, distance, and the share of its box in the image that it fills."""
-    low, high = np.quantile(points_m, (0.05, 0.95), axis=0)
+    low, high = quantiles(points_m.T, (0.05, 0.95)).T
     _, _, width, height = cv2.boundingRect(mask.view(np.uint8))
     filled = float(mask.sum()) / max(1, width * height)
-    return *(high - low), float(area_m2.sum()), float(np.median(points_m[:, 2])), filled
+    return *(high - low), float(area_m2.sum()), float(quantiles(points_m.T[2:], (0.5,))[0, 0]), filled
 
 
 def _of_outline(depth_m: np.ndarray, mask: np.ndarray) -> tuple[float, ...]:
@@ -172,13 +171,17 @@ def _of_outline(depth_m: np.ndarray, mask: np.ndarray) -> tuple[float, ...]:
     A person who stands free ends at pixels that are farther; furniture and walls continue.
     """
     kernel = np.ones((OUTLINE_PX, OUTLINE_PX), np.uint8)
+    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
+    at_border = float(border.sum()) / max(1.0, float(mask.sum()) ** 0.5)
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    rows = slice(max(0, top - OUTLINE_PX), top + height + OUTLINE_PX)
+    cols = slice(max(0, left - OUTLINE_PX), left + width + OUTLINE_PX)
+    depth_m, mask = depth_m[rows, cols], np.ascontiguousarray(mask[rows, cols])
     ring = (cv2.dilate(mask.view(np.uint8), kernel) > 0) & ~mask
     count = max(1, int(np.count_nonzero(ring)))
     beside_m = cv2.dilate(np.where(mask, depth_m, np.float32(0)), kernel)[ring]
     here_m = depth_m[ring]
     read = here_m > 0
     nearer, farther = read & (here_m < beside_m - STEP_M), read & (here_m > beside_m + STEP_M)
-    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
-    at_border = float(border.sum()) / max(1.0, float(mask.sum()) ** 0.5)
     shares = (nearer, farther, read & ~nearer & ~farther, ~read)
     return *(int(np.count_nonzero(share)) / count for share in shares), at_border

@@ -1,4 +1,4 @@
-"""Curvature of a candidate's surface: people are round, most furniture is flat or thin."""
+"""Curvature of a candidate's surface. People are round; most furniture is flat or thin."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from itertools import product
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.segmentation.person_classifier.quantiles import quantiles
+from posepipe.segmentation.person_classifier.second_differences import AXES, RADII_M, second_differences
 
-RADII_M = (0.04, 0.1)
-"""Distances, metres, of the two neighbours between which a surface is measured: across an arm, and across a trunk."""
 QUANTILES = (0.1, 0.5, 0.9)
-STEEPEST = 2.5
-"""Maximum slope from a pixel to a neighbour; beyond it the neighbour lies on another surface."""
 FLAT_M, FLAT_SHARE = 0.004, 0.1
-"""A second difference up to the first plus the second times the radius counts as flat, metres."""
+"""A second difference below the first plus the second times the radius counts as flat, metres."""
 MIN_PIXELS = 6
 """Fewer measured pixels tell nothing."""
+UNKNOWN = -1.0
+"""Share of flat pixels where too few were measured."""
 MAX_PIXELS = 600
 """Pixels that are measured at most, evenly spaced in their order."""
-AXES = ("across", "along")
-"""Neighbours in one row, and in one column."""
 
 
 def curvature_names() -> list[str]:
@@ -30,35 +28,32 @@ def curvature_names() -> list[str]:
 
 
 def surface_curvature(depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray, intrinsics: Intrinsics) -> list[float]:
-    """Measure the second difference of depth over metric distances.
+    """Summarise the second differences of a candidate.
 
     A cylinder of radius R that faces the camera has about r^2 / R between neighbours at a distance r, a plane has 0.
 
     Parameters
     ----------
-    depth_m : float32 (H, W), metres
-    mask : bool (H, W), the candidate; neighbours outside it are not used
-    pixels : int32 (N, 2), rows and columns in the mask, N > 0
-    intrinsics : Intrinsics
+    depth_m, mask, intrinsics : as in `second_differences`
+    pixels : int32 (N, 2), N > 0; at most MAX_PIXELS of them are used
 
     Returns
     -------
     list of float
-        For each radius and axis: share of pixels with both neighbours; mean and quantiles of the second difference,
-        metres; share of flat pixels, -1 where too few could be measured.
+        For each radius and axis: share of pixels with both neighbours; mean and quantiles, metres; share of flat
+        pixels. Where too few could be measured, the last is UNKNOWN, and those before it but the first are 0.
     """
-    rows, cols = _spread(pixels).T
-    surface_m = np.where(mask, depth_m, np.float32(0))
-    z = surface_m[rows, cols]
-    numbers = []
-    for radius, axis in product(RADII_M, AXES):
-        focal = intrinsics.fx if axis == "across" else intrinsics.fy
-        step = np.maximum(1, np.rint(radius * focal / z)).astype(np.int64)
-        down, right = (0, step) if axis == "across" else (step, 0)
-        before, after = _read(surface_m, rows - down, cols - right), _read(surface_m, rows + down, cols + right)
-        near = STEEPEST * radius
-        both = (before > 0) & (after > 0) & (np.abs(before - z) < near) & (np.abs(after - z) < near)
-        numbers += _summary((before + after - 2 * z)[both], len(z), FLAT_M + FLAT_SHARE * radius)
+    differences = second_differences(depth_m, mask, _spread(pixels), intrinsics)
+    measured = np.isfinite(differences)
+    counts = np.count_nonzero(measured, axis=1)
+    known = counts >= MIN_PIXELS
+    found = np.zeros((len(counts), len(QUANTILES)))
+    found[known] = quantiles(differences[known], QUANTILES, counts[known])
+    numbers: list[float] = []
+    for k, (radius, _) in enumerate(product(RADII_M, AXES)):
+        own = differences[k, measured[k]] if known[k] else np.zeros(1)
+        flat = float((np.abs(own) < FLAT_M + FLAT_SHARE * radius).mean()) if known[k] else UNKNOWN
+        numbers += [float(counts[k] / differences.shape[1]), float(own.mean()), *found[k].tolist(), flat]
     return numbers
 
 
@@ -67,19 +62,3 @@ def _spread(pixels: np.ndarray) -> np.ndarray:
     if len(pixels) <= MAX_PIXELS:
         return pixels
     return pixels[np.linspace(0, len(pixels) - 1, MAX_PIXELS).astype(np.int64)]
-
-
-def _read(depth_m: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """Depth at pixels, 0 outside the image."""
-    inside = (rows >= 0) & (rows < depth_m.shape[0]) & (cols >= 0) & (cols < depth_m.shape[1])
-    found = np.zeros(len(rows), depth_m.dtype)
-    found[inside] = depth_m[rows[inside], cols[inside]]
-    return found
-
-
-def _summary(differences: np.ndarray, count: int, flat: float) -> list[float]:
-    share = len(differences) / count
-    if len(differences) < MIN_PIXELS:
-        return [share, 0.0, *(0.0 for _ in QUANTILES), -1.0]
-    quantiles = np.quantile(differences, QUANTILES)
-    return [share, float(differences.mean()), *quantiles, float((np.abs(differences) < flat).mean())]
