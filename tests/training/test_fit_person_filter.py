@@ -1,0 +1,129 @@
+"""Training of the person filter: folds, candidates and their labels, what is trained on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from posepipe.body import BodyDefinition
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.growing import GrowthRules
+from posepipe.models.pose_model import PoseModel
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names
+from posepipe.training import fit_person_filter
+from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.fit_person_filter import FOLDS, collect_candidates, folds_of, refit_person_filter
+from posepipe.training.fit_segmentation import train_segmentation
+from tests.support.toy_person import TOY, toy_frame, toy_frames
+
+
+@dataclass
+class Frames:
+    """Labelled frames in memory, as a dataset of their own."""
+
+    frames: list[LabelledFrame]
+    body: BodyDefinition = TOY
+    recipe: dict | None = None
+    source_revision: str = "here"
+    name: str = "memory"
+    has_parts: bool = True
+
+    @property
+    def content(self) -> str:
+        return f"{[frame.depth.index for frame in self.frames]}"
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, index: int) -> LabelledFrame:
+        return self.frames[index]
+
+
+def with_board(seed: int) -> LabelledFrame:
+    """A person, and a board beside them that is not one."""
+    frame = toy_frame(seed)
+    depth_m = frame.depth.depth_m.copy()
+    at_right = np.median(np.nonzero(depth_m)[1]) < depth_m.shape[1] / 2
+    board = np.zeros(depth_m.shape, bool)
+    board[6:42, -14:-2] = True
+    board = board if at_right else board[:, ::-1]
+    depth_m[board & (depth_m == 0)] = 3.2
+    return replace(frame, depth=DepthFrame(depth_m, frame.depth.intrinsics, index=seed))
+
+
+def frames_of(*datasets: range) -> FrameSequence:
+    return FrameSequence([Frames([with_board(seed) for seed in seeds]) for seeds in datasets])
+
+
+@pytest.fixture(scope="module")
+def model() -> PoseModel:
+    parameters = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
+    forest = train_forest(toy_frames(16), parameters, TOY)
+    with pytest.warns(UserWarning, match="joint parameters from"):
+        return PoseModel(forest, fit_joint_parameters(forest, toy_frames(20, first=200)))
+
+
+def test_datasets_are_folds_and_one_dataset_is_cut_into_runs():
+    several = frames_of(range(4), range(4, 6), range(6, 9), range(9, 12))
+    assert folds_of(several).tolist() == [0] * 4 + [1] * 2 + [2] * 3 + [0] * 3
+    assert folds_of(several[5:]).tolist() == [0] + [1] * 3 + [2] * 3  # of the datasets in use
+    assert folds_of(frames_of(range(7))).tolist() == [0, 0, 0, 1, 1, 2, 2]
+    assert folds_of(several[:0]).tolist() == []
+
+
+def test_candidates_are_labelled_by_the_truth(model):
+    frames = frames_of(range(300, 306))
+    lengths = BoneLengths.measure(TOY, np.concatenate([frame.joints_m for frame in frames]))
+    seen = []
+    found = collect_candidates(model, frames, lengths, lambda: seen.append(1))
+    assert len(seen) == len(frames)
+    assert found.evidence.shape == (len(found.row), len(evidence_names(TOY)))
+    assert set(found.row[found.is_person]) == set(found.row[~found.is_person]) == set(range(6))
+    width = found.evidence[:, evidence_names(TOY).index("depth")]
+    assert width[~found.is_person].max() < 0.01  # the board is flat
+
+
+def test_every_fold_is_segmented_by_a_forest_that_has_not_seen_it(model, monkeypatch):
+    frames = frames_of(range(300, 303), range(303, 306), range(306, 309))
+    segmentation = train_segmentation(frames, ForestParameters(trees=1, growth=GrowthRules(max_depth=3, candidates=20)))
+    model = replace(model, segmentation=segmentation)
+    trained, collected = [], []
+    own_collect = collect_candidates
+
+    def train(others):
+        trained.append({frame.depth.index for frame in others})
+        return segmentation
+
+    def collect(of_fold, rows, *rest):
+        collected.append({frame.depth.index for frame in rows})
+        return own_collect(of_fold, rows, *rest)
+
+    monkeypatch.setattr(fit_person_filter, "train_segmentation", train)
+    monkeypatch.setattr(fit_person_filter, "collect_candidates", collect)
+    refit_person_filter(model, frames)
+    assert len(trained) == len(collected) == FOLDS
+    for others, own in zip(trained, collected, strict=True):
+        assert not others & own
+        assert others | own == set(range(300, 309))
+
+
+def test_a_filter_tells_a_board_from_people(model):
+    frames = frames_of(range(300, 310), range(310, 320), range(320, 330))
+    taught = refit_person_filter(model, frames)
+    about = taught.metadata["person_filter"]
+    assert about["candidates"] > about["people"] > 20
+    assert about["auc_left_out"] > 0.95
+    lengths = taught.person_classifier.lengths
+    unseen = collect_candidates(model, frames_of(range(400, 410)), lengths)
+    judged = [taught.person_classifier.probability_of(row) for row in unseen.evidence]
+    assert (np.array(judged) > 0.5).tolist() == unseen.is_person.tolist()
+
+
+def test_furniture_alone_teaches_nothing(model):
+    frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
+    with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
+        refit_person_filter(model, FrameSequence([Frames(frames)]))
