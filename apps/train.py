@@ -23,6 +23,14 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    _add_stage_options(parser)
+    _add_joint_options(parser)
+    _add_tree_options(parser)
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
+
+
+def _add_stage_options(parser: argparse.ArgumentParser) -> None:
+    """What is trained on what, and where it is written."""
     parser.add_argument("datasets", nargs="+", type=Path, metavar="DATASET", help="folders written by posepipe synth")
     parser.add_argument(
         "--out",
@@ -30,9 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="MODEL.npz",
         help="model file to write; its card, MODEL.md, is written beside it and keeps its prose",
-    )
-    parser.add_argument(
-        "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
     )
     parser.add_argument(
         "--forest", type=Path, metavar="MODEL.npz", help="keep this model's trees, and train one other stage (--only)"
@@ -44,60 +49,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " which finds people in whole frames; or filter, which judges what was found. The latter two want frames with"
         " rooms",
     )
-    parser.add_argument(
+
+
+def _add_joint_options(parser: argparse.ArgumentParser) -> None:
+    """Frames and method of the joint parameters and of the votes."""
+    group = parser.add_argument_group("joint parameters and votes")
+    group.add_argument(
+        "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
+    )
+    group.add_argument(
         "--joint-frames", type=positive, default=20000, metavar="N", help="use at most N of these (default: 20000)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--joints-from",
         choices=["parts", "votes", "both"],
         default="both",
         help="find joints from modes of the body's surface (parts), of the leaves' votes, or of both (default: both)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--votes", type=Path, metavar="DATASET", help="frames for the votes (default: those of the trees)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--vote-frames",
         type=positive,
         default=15000,
         metavar="N",
         help="use at most N of these, evenly spaced (default: 15000)",
     )
-    parser.add_argument(
+
+
+def _add_tree_options(parser: argparse.ArgumentParser) -> None:
+    """How the trees are grown."""
+    group = parser.add_argument_group("trees")
+    group.add_argument(
         "--trees",
         type=positive,
         default=3,
         metavar="T",
         help="number of trees, each trained on its own frames (default: 3)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--max-depth", type=positive, default=20, metavar="D", help="maximum depth of a tree (default: 20)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--pixels", type=positive, default=300, metavar="N", help="training pixels per person (default: 300)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--candidates", type=positive, default=500, metavar="N", help="candidate features per level (default: 500)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--min-gain", type=float, default=0.005, metavar="BITS", help="minimum gain of a split (default: 0.005)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--min-samples",
         type=positive,
         default=30,
         metavar="N",
         help="minimum pixels of a node that is split (default: 30)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--seed", type=not_negative, default=0, metavar="S", help="seed of all random draws (default: 0)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--no-mirror",
         action="store_true",
         help="do not use the mirror image of the trees (default: use it, if the body has left and right)",
     )
-    parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
 
 
 def run(args: argparse.Namespace) -> None:
