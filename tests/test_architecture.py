@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.support.paths import ROOT
 
 PACKAGES = ("posepipe", "synth", "apps")
@@ -264,8 +262,9 @@ def within(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
 
-def each(modules):
-    return pytest.mark.parametrize("module", modules, ids=lambda module: module.name)
+def list_of(offenders: list[str]) -> str:
+    """All offenders, a line each: pytest itself shows the first alone."""
+    return "\n".join(["", *offenders])
 
 
 def cycles(edges: Mapping[str, set[str]]) -> list[set[str]]:
@@ -298,17 +297,21 @@ def test_no_folder_of_the_table_imports_another_in_a_circle():
     assert cycles(edges) == []
 
 
-@each([module for module in ALL if module.package != "apps" and module.name not in LAZY | LAUNCHERS])
-def test_a_file_imports_what_its_folder_may(module):
-    allowed = {module.folder, *MAY_IMPORT.get(module.folder, "").split()}
-    if module.kernels():
-        allowed.add("compilation")
+def may_import(module: Module) -> set[str]:
+    """Folders whose modules one of ours may import."""
+    kernels = {COMPILER.removeprefix("posepipe.")} if module.kernels() else set()
+    return {module.folder, *MAY_IMPORT.get(module.folder, "").split(), *kernels}
+
+
+def test_a_file_imports_what_its_folder_may():
     refused = [
         f"{module.where(found.line)} imports {found.module}"
+        for module in ALL
+        if module.package != "apps" and module.name not in LAZY | LAUNCHERS
         for found in module.ours()
-        if modules_by_name()[found.module].folder not in allowed
+        if modules_by_name()[found.module].folder not in may_import(module)
     ]
-    assert refused == []
+    assert not refused, list_of(refused)
 
 
 def test_no_module_imports_another_in_a_circle():
@@ -324,13 +327,19 @@ def test_only_the_launcher_knows_the_commands_above_it():
     assert set(climbing) <= LAUNCHERS
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
-def test_a_folder_holds_a_handful_of_files_and_says_what_it_is(folder):
-    files = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    assert len(files) <= MAX_FILES
-    assert (folder / "__init__.py").is_file()
-    if folder.name not in PACKAGES:
-        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+def test_a_folder_holds_a_handful_of_files():
+    counts = {
+        str(folder.relative_to(ROOT)): len([path for path in folder.glob("*.py") if path.stem != "__init__"])
+        for folder in FOLDERS
+    }
+    assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def test_a_folder_says_what_it_is():
+    packages = [folder / "__init__.py" for folder in FOLDERS]
+    assert [path for path in packages if not path.is_file()] == []
+    named = [path for path in packages if path.parent.name not in PACKAGES]
+    assert [path for path in named if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))] == []
 
 
 def test_folders_of_tests_hold_a_handful_of_files():
@@ -339,92 +348,126 @@ def test_folders_of_tests_hold_a_handful_of_files():
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
 
 
-@each([module for module in ALL if module.kernels()])
-def test_files_with_kernels_import_documented_nouns_alone(module):
-    for found in module.ours():
-        taken = found.names & modules_by_name()[found.module].classes()
-        assert taken <= KERNEL_NOUNS, module.where(found.line)
+def test_files_with_kernels_import_documented_nouns_alone():
+    others = [
+        f"{module.where(found.line)} imports {name}"
+        for module in ALL
+        if module.kernels()
+        for found in module.ours()
+        for name in (found.names & modules_by_name()[found.module].classes()) - KERNEL_NOUNS
+    ]
+    assert not others, list_of(others)
 
 
-@each([module for module in ALL if module.name != COMPILER])
-def test_kernels_are_compiled_by_one_module(module):
+def test_kernels_are_compiled_by_one_module():
     """Its disk cache knows what a kernel takes from other files; Numba's own does not."""
-    for found in module.imports():
-        assert not (found.module == "numba" and found.names & {"njit", "prange"}), module.where(found.line)
+    compiling = [
+        module.where(found.line)
+        for module in ALL
+        if module.name != COMPILER
+        for found in module.imports()
+        if found.module == "numba" and found.names & {"njit", "prange"}
+    ]
+    assert not compiling, list_of(compiling)
 
 
-@each([module for module in ALL if module.kernels()])
-def test_a_kernel_calls_kernels_and_constants_alone(module):
-    ours = [found for found in module.ours() if found.module != COMPILER]
-    imported = {name: found.module for found in ours for name in found.names}
+@cache
+def kernel_names(module: str) -> frozenset[str]:
+    return frozenset(function.name for function in modules_by_name()[module].kernels())
+
+
+def faults_of_kernels(module: Module) -> Iterator[str]:
+    """What the kernels of a module do and may not."""
+    imported = {name: found.module for found in module.ours() if found.module != COMPILER for name in found.names}
     for kernel in module.kernels():
-        inside = [part for statement in kernel.body for part in ast.walk(statement)]
-        for node in inside:
-            if not (isinstance(node, ast.Name) and node.id in imported):
-                continue
-            functions = {f.name for f in modules_by_name()[imported[node.id]].kernels()}
-            assert node.id in functions or node.id.isupper(), (
-                f"{module.where(node.lineno)}: {kernel.name} uses {node.id}"
-            )
-        assert not any(isinstance(node, ast.Raise) for node in inside), f"{kernel.name}: kernels never raise"
-        calls = {ast.unparse(node.func) for node in inside if isinstance(node, ast.Call)}
-        assert "print" not in calls, f"{kernel.name}: kernels never print"
+        for node in (part for statement in kernel.body for part in ast.walk(statement)):
+            where = f"{module.where(node.lineno)}: {kernel.name}" if hasattr(node, "lineno") else ""
+            if isinstance(node, ast.Name) and node.id in imported and not node.id.isupper():
+                if node.id not in kernel_names(imported[node.id]):
+                    yield f"{where} uses {node.id}, which is neither a kernel nor a constant"
+            elif isinstance(node, ast.Raise):
+                yield f"{where} raises"
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
+                yield f"{where} prints"
 
 
-@each(ALL)
-def test_a_file_is_imported_without_extras(module):
+def test_a_kernel_calls_kernels_and_constants_alone():
+    faults = [fault for module in ALL for fault in faults_of_kernels(module)]
+    assert not faults, list_of(faults)
+
+
+def test_a_file_is_imported_without_extras():
     """Camera kits and viewers are imported where they are opened; the rest is a core dependency."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         wanted = tomllib.load(file)["project"]["dependencies"]
     core = {name.split(">")[0].split("=")[0].strip() for name in wanted}
     core = {IMPORT_NAMES.get(name, name) for name in core}
-    for found in module.imports():
-        top = found.module.partition(".")[0]
-        if found.at_top and top not in sys.stdlib_module_names and top not in PACKAGES:
-            assert top in core, f"{module.where(found.line)} imports {top}, which is no core dependency"
+    extras = [
+        f"{module.where(found.line)} imports {found.module}, which is no core dependency"
+        for module in ALL
+        for found in module.imports()
+        if found.at_top and found.module.partition(".")[0] not in {*sys.stdlib_module_names, *PACKAGES, *core}
+    ]
+    assert not extras, list_of(extras)
 
 
-@each(ALL)
-def test_nothing_is_pickled(module):
+def picklers(module: Module) -> Iterator[str]:
+    """Lines that pickle, or let NumPy pickle."""
     for found in module.imports():
         full = {found.module} | {f"{found.module}.{name}" for name in found.names}
-        assert not any(within(name, banned) for name in full for banned in NEVER_IMPORTED), module.where(found.line)
+        if any(within(name, banned) for name in full for banned in NEVER_IMPORTED):
+            yield f"{module.where(found.line)} imports {found.module}"
     for node in ast.walk(module.tree()):
         if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-            never = isinstance(node.value, ast.Constant) and node.value.value is False
-            assert never, f"{module.where(node.value.lineno)}: allow_pickle must be False"
-        if isinstance(node, ast.Attribute):
-            assert node.attr != "dump" or "numpy" not in ast.unparse(node.value), module.where(node.lineno)
+            if not (isinstance(node.value, ast.Constant) and node.value.value is False):
+                yield f"{module.where(node.value.lineno)}: allow_pickle must be False"
+        elif isinstance(node, ast.Attribute) and node.attr == "dump" and "numpy" in ast.unparse(node.value):
+            yield f"{module.where(node.lineno)}: numpy's dump pickles"
 
 
-@each([module for module in ALL if module.name not in READ_OWN_FILES and not within(module.name, "posepipe.io")])
-def test_files_of_users_are_opened_in_one_place(module):
-    """`posepipe.io` refuses named pipes and devices, and has the limits and errors of TOML."""
+def test_nothing_is_pickled():
+    lines = [line for module in ALL for line in picklers(module)]
+    assert not lines, list_of(lines)
+
+
+def reading_calls(module: Module) -> Iterator[str]:
+    """Lines that read a file, or TOML, without `posepipe.io`."""
     for found in module.imports():
-        assert found.module != "tomllib", f"{module.where(found.line)}: use posepipe.io.toml_file"
+        if found.module == "tomllib":
+            yield f"{module.where(found.line)}: use posepipe.io.toml_file"
     for node in ast.walk(module.tree()):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            mode = next((each.value for each in node.args if isinstance(each, ast.Constant)), "w")
-            reads = name in ("read_bytes", "read_text") or (name == "open" and str(mode).startswith("r"))
-            assert not reads, f"{module.where(node.lineno)}: use open_regular or read_regular"
+            mode = next((given.value for given in node.args if isinstance(given, ast.Constant)), "w")
+            if name in ("read_bytes", "read_text") or (name == "open" and str(mode).startswith("r")):
+                yield f"{module.where(node.lineno)}: use open_regular or read_regular"
 
 
-@each([module for module in ALL if module.package == "apps" and module.name != "apps.terminal.plain_text"])
-def test_commands_print_plain_text_alone(module):
-    calls = {ast.unparse(node.func): node for node in ast.walk(module.tree()) if isinstance(node, ast.Call)}
-    assert "print" not in calls, f"{module.where(calls['print'].lineno)}: use apps.terminal.plain_text.show"
+def test_files_of_users_are_opened_in_one_place():
+    """`posepipe.io` refuses named pipes and devices, and has the limits and errors of TOML."""
+    others = [module for module in ALL if module.name not in READ_OWN_FILES and not within(module.name, "posepipe.io")]
+    lines = [line for module in others for line in reading_calls(module)]
+    assert not lines, list_of(lines)
 
 
-@each(ALL)
-def test_a_file_is_named_after_what_it_makes(module):
-    assert not NO_NAMES & set(module.name.lower().split("."))
+def test_commands_print_plain_text_alone():
+    printing = [
+        f"{module.where(node.lineno)}: use apps.terminal.plain_text.show"
+        for module in ALL
+        if module.package == "apps" and module.name != "apps.terminal.plain_text"
+        for node in ast.walk(module.tree())
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+    ]
+    assert not printing, list_of(printing)
 
 
-@each(ALL)
-def test_a_file_is_one_idea(module):
-    lines = module.path.read_text(encoding="utf-8").count("\n")
-    assert lines <= MAX_LINES, f"{module.where(1)} has {lines} lines"
+def test_a_file_is_named_after_what_it_makes():
+    assert [module.name for module in ALL if NO_NAMES & set(module.name.lower().split("."))] == []
+
+
+def test_a_file_is_one_idea():
+    lines = {module.name: module.path.read_text(encoding="utf-8").count("\n") for module in ALL}
+    assert {name: count for name, count in lines.items() if count > MAX_LINES} == {}
 
 
 TWINS_ELSEWHERE = {
