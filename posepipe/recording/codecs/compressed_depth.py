@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from posepipe.io.limits import check_pixels
-from posepipe.io.png_chunks import decoded_chunks
+from posepipe.io.png_chunks import checked_png
 
 _CONFIG = struct.Struct("<iff")
 _RVL_SIZE = struct.Struct("<II")
@@ -72,9 +72,9 @@ def decode_png(data: bytes) -> np.ndarray:
     check_pixels(width, height)
     if _PNG_END not in data[-64:]:
         raise ValueError("the PNG is cut: its end is missing")
-    chunks = decoded_chunks(data)
+    checked = checked_png(data)
     try:
-        grey = cv2.imdecode(np.frombuffer(chunks, np.uint8), cv2.IMREAD_UNCHANGED)
+        grey = cv2.imdecode(np.frombuffer(checked, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:
         raise ValueError(f"the PNG cannot be decoded ({error.err})") from error
     if grey is None or grey.dtype != np.uint16 or grey.shape != (height, width):

@@ -11,8 +11,8 @@ import numpy as np
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.io.limits import MAX_PIXELS, check_pixels
-from posepipe.io.png_chunks import decoded_chunks
+from posepipe.io.limits import MAX_PIXELS
+from posepipe.io.png_chunks import checked_png
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _END_CHUNK = b"IEND\xaeB`\x82"
@@ -46,12 +46,11 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
     if _END_CHUNK not in data[-64:]:
         raise FormatError(path, "the PNG is cut: its end is missing", len(data))
     try:
-        check_pixels(width, height)
-        chunks = decoded_chunks(data)
+        checked = checked_png(data)
     except ValueError as error:
         raise FormatError(path, str(error)) from error
     try:
-        pixels = cv2.imdecode(np.frombuffer(chunks, np.uint8), cv2.IMREAD_UNCHANGED)
+        pixels = cv2.imdecode(np.frombuffer(checked, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:  # an image larger than OpenCV allows
         raise FormatError(path, f"the PNG cannot be decoded ({error.err})") from error
     if pixels is None or pixels.dtype != np.uint16 or pixels.shape != (height, width):
