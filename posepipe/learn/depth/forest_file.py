@@ -17,7 +17,7 @@ from posepipe.learn.depth.depth_features import BACKGROUND_M
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.tree import LEAF, Tree
 
-_MAX_LENGTH_M = 1e6
+_MAX_LENGTH_M = np.float64(1e6)  # no plain number: half precision would be compared with it in half precision
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 
 

@@ -26,7 +26,7 @@ from posepipe.sources.base.indexed_source import IndexedSource
 ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of a zip archive: one with files, or an empty one."""
 DEFAULT_FPS = 30.0
-_MAX_TIME_S = 9e9  # nanoseconds of later times exceed an int64; also excludes NaN
+_MAX_TIME_S = np.float64(9e9)  # nanoseconds of later times exceed an int64; also excludes NaN
 _KEYS = (
     "depth_mm",
     "K",
