@@ -17,6 +17,9 @@ FREE_SEARCH_BYTES = 4 * MAX_BLOCK_BYTES
 """To find the first messages of its topics, every file may unpack to this size."""
 MAX_SEARCH_RATIO = 20
 """A larger file may unpack to this multiple of its size for them. Recorders put them into the first chunks."""
+MAX_PLAY_RATIO = 64
+"""Reading on through a file may in addition unpack this multiple of the messages that are read: chunks hold other
+streams, and depth of a covered camera packs better than MAX_RATIO."""
 FREE_RECORDS = 500_000
 """Every file may have this number of records in chunks without an index."""
 MIN_RECORD_BYTES = 10
@@ -43,6 +46,11 @@ def max_unpacked_bytes(file_bytes: int) -> int:
 def max_searched_bytes(file_bytes: int) -> int:
     """Maximum size that a file of ``file_bytes`` may unpack to in the search of the first messages of its topics."""
     return max(FREE_SEARCH_BYTES, MAX_SEARCH_RATIO * file_bytes)
+
+
+def max_played_bytes(file_bytes: int, message_bytes: int) -> int:
+    """Maximum size that a file of ``file_bytes`` may unpack to while ``message_bytes`` of it are read in order."""
+    return max_unpacked_bytes(file_bytes) + MAX_PLAY_RATIO * message_bytes
 
 
 def max_records(file_bytes: int) -> int:

@@ -176,7 +176,7 @@ class ChunkedFile(MessageFile):
         """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
-    def message(self, topic: str, index: int) -> bytes:
+    def _read_message(self, topic: str, index: int) -> bytes:
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         time_ns, chunk, offset, channel = map(int, self._places_of(topic)[index])
         with disk_errors(self.path), self._chunk_errors(self.offset(topic, index)):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.limits import max_searched_bytes
+from posepipe.io.limits import max_played_bytes, max_searched_bytes
 
 MAX_TIME_NS = (1 << 63) - 1
 """Maximum time of a message, nanoseconds, in an int64: the year 2262."""
@@ -62,13 +63,16 @@ class MessageFile(ABC):
     complete: bool = True  #: whether the recorder closed the file, and nothing in it is damaged
     size_bytes: int = 0  #: of the file; 0 = it has no chunks
     _searched_bytes: int = 0  #: unpacked so far by `first`
+    _last_read: Mapping[str, int] = MappingProxyType({})  #: topic -> index of the last message, since reading went back
+    _played_from: int = 0  #: `unpacked_bytes` before these messages
+    _message_bytes: int = 0  #: size of these messages
 
     @abstractmethod
     def times_ns(self, topic: str) -> np.ndarray:
         """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
 
     @abstractmethod
-    def message(self, topic: str, index: int) -> bytes:
+    def _read_message(self, topic: str, index: int) -> bytes:
         """Read one message. Raises DamagedMessageError where the file is damaged."""
 
     @abstractmethod
@@ -79,6 +83,28 @@ class MessageFile(ABC):
     def unpacked_bytes(self) -> int:
         """Size of all chunks that were read so far, as they declare it; again for those that were read again."""
         return 0
+
+    def message(self, topic: str, index: int) -> bytes:
+        """Read one message.
+
+        Raises
+        ------
+        DamagedMessageError
+            Where the file is damaged.
+        FormatError
+            Where reading on unpacks more than the sizes of the file and of its messages justify. Going back to an
+            earlier message starts anew: a jump costs one chunk.
+        """
+        if not self._last_read or index <= self._last_read.get(topic, -1):
+            self._last_read, self._played_from, self._message_bytes = {}, self.unpacked_bytes, 0
+        self._last_read = {**self._last_read, topic: index}
+        played = self.unpacked_bytes - self._played_from
+        if played > max_played_bytes(self.size_bytes, self._message_bytes):
+            problem = f"unpacked {played >> 20} MB for {self._message_bytes} bytes of messages"
+            raise FormatError(self.path, f"{topic}, message {index}: {problem}; the recording is damaged")
+        data = self._read_message(topic, index)
+        self._message_bytes += len(data)
+        return data
 
     def first(self, topic: str) -> tuple[int, bytes]:
         """Index and bytes of the first undamaged message.
@@ -92,7 +118,7 @@ class MessageFile(ABC):
                 raise FormatError(self.path, f"{topic}: no message {searched}; the recording is damaged")
             before = self.unpacked_bytes
             try:
-                return index, self.message(topic, index)
+                return index, self._read_message(topic, index)
             except DamagedMessageError as error:
                 problem = error if index == 0 else problem
             finally:
@@ -154,7 +180,7 @@ class JoinedFiles(MessageFile):
         """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
-    def message(self, topic: str, index: int) -> bytes:
+    def _read_message(self, topic: str, index: int) -> bytes:
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         _, file, place = self._places_of(topic)[index]
         return self._files[file].message(topic, int(place))

@@ -66,7 +66,7 @@ class SqliteFile(MessageFile):
         """Times of all messages of a topic, int64 (N,), nanoseconds, ascending."""
         return self._places_of(topic)[:, 0]
 
-    def message(self, topic: str, index: int) -> bytes:
+    def _read_message(self, topic: str, index: int) -> bytes:
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         id = int(self._places_of(topic)[index, 1])
         try:
