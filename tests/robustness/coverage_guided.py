@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -27,23 +28,30 @@ if TYPE_CHECKING:
 
 PACKAGES = ("posepipe", "synth", "apps")
 _MAX_MEMORY_MB = 3000  # of the whole process, with the counters and the corpus
+_MIN_SECONDS = 5
+_MAX_FAILURES = 20  # of one target, that is then left
 
 
 def fuzz_by_coverage(names: Sequence[str], minutes: float, seed: int) -> int:
     """Try each target for an equal share of the time; return 1 if there were failures."""
-    failed = 0
-    for name in names:
-        seconds = max(5, round(60 * minutes / len(names)))
-        command = [sys.executable, "-m", __name__, name, str(seconds), str(seed % (1 << 31))]
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        failures = re.findall("^FAILED.*", ran.stdout, re.MULTILINE)
-        runs = re.findall(r"stat::number_of_executed_units:\s*(\d+)|Done (\d+) runs", ran.stderr)
-        print(f"{name}: {''.join(runs[-1]) if runs else '?'} cases, {len(failures)} failures", flush=True)
-        if ran.returncode:  # libFuzzer ends at a hang, at too much memory and at a crash
-            print(ran.stderr[-3000:], flush=True)
-        print("\n".join(failures), flush=True)
-        failed |= bool(failures or ran.returncode)
-    return int(failed)
+    results = [_fuzz_target(name, 60 * minutes / len(names), seed) for name in names]
+    return int(any(results))
+
+
+def _fuzz_target(name: str, seconds: float, seed: int) -> bool:
+    """Try one target; libFuzzer ends at a hang, at too much memory and at a crash, and is started again."""
+    until, cases, failures = time.monotonic() + seconds, 0, []
+    while (left := until - time.monotonic()) > 0 and len(failures) < _MAX_FAILURES:
+        command = [sys.executable, "-m", __name__, name, str(max(_MIN_SECONDS, round(left))), str(seed % (1 << 31))]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+        failures += re.findall("^FAILED.*", ran.stdout, re.MULTILINE)
+        executed = re.findall(r"stat::number_of_executed_units:\s*(\d+)|Done (\d+) runs", ran.stderr)
+        cases += int("".join(executed[-1])) if executed else 0
+        if ran.returncode:
+            failures.append(f"{name} ended with status {ran.returncode}:\n{ran.stderr[-3000:]}")
+        seed += 1
+    print("\n".join([f"{name}: {cases} cases, {len(failures)} failures", *failures]), flush=True)
+    return bool(failures)
 
 
 def _kernel_modules() -> list[str]:
@@ -68,8 +76,8 @@ class _Input:
         target.read(folder / "whole")
 
     def write_corpus(self, folder: Path) -> None:
-        """Write the good files as first inputs."""
-        folder.mkdir()
+        """Write the good files as first inputs, beside those that earlier runs found."""
+        folder.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(self.names):
             (folder / str(number)).write_bytes(bytes([number]) + self.good[name])
 
@@ -120,9 +128,8 @@ def main(arguments: Sequence[str]) -> None:
     warnings.simplefilter("error", RuntimeWarning)
     with tempfile.TemporaryDirectory() as folder:
         tried = _Input(TARGETS[name], Path(folder) / "files")
-        corpus = Path(folder) / "corpus"
+        corpus = SAVED / "corpus" / name
         tried.write_corpus(corpus)
-        SAVED.mkdir(exist_ok=True)
         options = [
             f"-max_total_time={seconds}",
             f"-seed={seed}",
