@@ -89,10 +89,10 @@ def test_errors_are_those_of_scikit_learn_s_forest(load):
         rows = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=None if regression else y)
         train, test, train_y, test_y = rows
         if regression:
-            ours = RandomForestRegressor(n_estimators=30, random_state=seed)
+            ours = RandomForestRegressor(n_estimators=30, oob_score=False, random_state=seed)
             theirs = ensemble.RandomForestRegressor(30, max_features=1 / 3, random_state=seed)
         else:
-            ours = RandomForestClassifier(n_estimators=30, random_state=seed)
+            ours = RandomForestClassifier(n_estimators=30, oob_score=False, random_state=seed)
             theirs = ensemble.RandomForestClassifier(30, random_state=seed)
         differences.append(
             ours.fit(train, train_y).score(test, test_y) - theirs.fit(train, train_y).score(test, test_y)
@@ -121,7 +121,7 @@ def test_a_forest_errs_less_than_its_trees():
 @pytest.mark.parametrize("vote", ["posterior", "majority"])
 def test_the_out_of_bag_error_tells_the_error_on_new_rows(vote):
     X, test, y, test_y = table(1000, flip_y=0.1)
-    forest = RandomForestClassifier(vote=vote, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=50, vote=vote, random_state=0).fit(X, y)
     error = np.mean(forest.predict(test) != test_y)
     # both are shares of 1000 rows: four standard deviations of their difference
     assert abs(forest.oob_error_ - error) < 4 * math.sqrt(2 * error * (1 - error) / 1000)
@@ -130,7 +130,7 @@ def test_the_out_of_bag_error_tells_the_error_on_new_rows(vote):
 @compiled
 def test_the_oob_error_of_numbers_estimates_the_test_error():
     X, y = make_friedman1(1000, noise=1, random_state=0)
-    forest = RandomForestRegressor(random_state=0).fit(X[:500], y[:500])
+    forest = RandomForestRegressor(n_estimators=50, random_state=0).fit(X[:500], y[:500])
     squares = (forest.predict(X[500:]) - y[500:]) ** 2
     assert abs(forest.oob_error_ - squares.mean()) < 4 * squares.std() * math.sqrt(2 / 500)
     known = ~np.isnan(forest.oob_prediction_)
@@ -166,7 +166,7 @@ def test_every_row_in_every_bag_leaves_the_error_unknown():
 @compiled
 def test_the_bound_follows_from_strength_and_correlation():
     X, test, y, test_y = table(600)
-    forest = RandomForestClassifier(vote="majority", random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=50, vote="majority", random_state=0).fit(X, y)
     assert forest.bound_ == strength_bound(forest.strength_, forest.correlation_)
     assert np.mean(forest.predict(test) != test_y) < forest.bound_ < 1
 
@@ -174,7 +174,7 @@ def test_the_bound_follows_from_strength_and_correlation():
 @compiled
 def test_fewer_columns_a_node_make_trees_less_alike():
     X, _, y, _ = table(600)
-    one, every = (RandomForestClassifier(max_features=m, random_state=0).fit(X, y) for m in (1, None))
+    one, every = (RandomForestClassifier(n_estimators=40, max_features=m, random_state=0).fit(X, y) for m in (1, None))
     assert one.correlation_ < every.correlation_
     assert one.strength_ < every.strength_
 
@@ -221,7 +221,7 @@ def test_permutation_importance_separates_signal_from_noise(kind, combine):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     y = (X[:, 0] > 0).astype(int) if kind is RandomForestClassifier else 3 * X[:, 0]
-    forest = kind(max_features=3, combine=combine, importances="permutation", random_state=0).fit(X, y)
+    forest = kind(n_estimators=40, max_features=3, combine=combine, importances="permutation", random_state=0).fit(X, y)
     importances = forest.feature_importances_
     assert importances[0] > 10 * np.abs(importances[1:]).max()
     assert np.abs(importances[1:]).max() < 0.05 * np.var(y)
@@ -242,7 +242,7 @@ def test_permuting_the_only_signal_gives_half_the_rows_wrong():
 def test_columns_that_are_alike_share_the_credit(importances):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(200, 2)), 2, axis=1)
-    forest = RandomForestClassifier(max_features=3, importances=importances, random_state=0)
+    forest = RandomForestClassifier(n_estimators=60, max_features=3, importances=importances, random_state=0)
     shares = forest.fit(X, X[:, 0] + X[:, 2] > 0).feature_importances_
     assert shares.max() < 1.5 * shares.min()
 
@@ -268,8 +268,8 @@ def test_combinations_fit_an_oblique_boundary_better():
     def classes(rows):
         return rows[:, 0] / 1000 + rows[:, 1] - rows[:, 2] > 0
 
-    single = RandomForestClassifier(random_state=0).fit(X, classes(X))
-    combined = RandomForestClassifier(combine=3, max_features=8, random_state=0).fit(X, classes(X))
+    single = RandomForestClassifier(n_estimators=40, random_state=0).fit(X, classes(X))
+    combined = RandomForestClassifier(n_estimators=40, combine=3, max_features=8, random_state=0).fit(X, classes(X))
     errors = [np.mean(forest.predict(test) != classes(test)) for forest in (single, combined)]
     assert errors[1] < 0.7 * errors[0]
 
@@ -296,7 +296,7 @@ def rare(seed=0):
 @compiled
 def test_class_weights_find_more_of_a_rare_class():
     X, test, y, test_y = rare()
-    leaves = {"min_weight_fraction_leaf": 0.01, "n_estimators": 50, "random_state": 0}
+    leaves = {"min_weight_fraction_leaf": 0.01, "n_estimators": 30, "random_state": 0}
     plain = RandomForestClassifier(**leaves).fit(X, y)
     balanced = RandomForestClassifier(class_weight="balanced", **leaves).fit(X, y)
     named = RandomForestClassifier(class_weight={0: 1, 1: 13}, **leaves).fit(X, y)
@@ -309,7 +309,7 @@ def test_class_weights_find_more_of_a_rare_class():
 def test_votes_by_inverse_frequency_find_more_of_a_rare_class(vote):
     X, test, y, test_y = rare()
     plain, weighted = (
-        RandomForestClassifier(n_estimators=50, vote=vote, vote_weight=weight, random_state=0).fit(X, y)
+        RandomForestClassifier(n_estimators=30, vote=vote, vote_weight=weight, random_state=0).fit(X, y)
         for weight in (None, "inverse-frequency")
     )
     assert weighted.vote_weights_[1] / weighted.vote_weights_[0] == pytest.approx(np.sum(y == 0) / np.sum(y == 1))
@@ -374,7 +374,7 @@ def test_invalid_weights_are_refused(kind, weight):
 def test_missing_cells_cost_little(missing):
     X, y = load_iris(return_X_y=True)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    forest = RandomForestClassifier(missing=missing, random_state=0).fit(X[::2], y[::2])
+    forest = RandomForestClassifier(n_estimators=40, missing=missing, random_state=0).fit(X[::2], y[::2])
     assert forest.score(X[1::2], y[1::2]) > 0.9
     assert forest.oob_error_ < 0.1
 
