@@ -53,6 +53,14 @@ class Proposals(Sequence[JointProposal]):
                 places_m[row, k], confidence[row, k] = proposal.xyz_m, proposal.confidence
         return cls(tuple(landmarks), places_m, confidence)
 
+    def of(self, landmark: Landmark) -> tuple[np.ndarray, np.ndarray]:
+        """Places, float64 (N, 3) metres, and confidences, float64 (N,), of one landmark; none where it is unknown."""
+        if landmark not in self.landmarks:
+            return np.zeros((0, 3)), np.zeros(0)
+        row = self.landmarks.index(landmark)
+        found = self.confidence[row] > 0
+        return self.places_m[row, found], self.confidence[row, found]
+
     def pick(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Take one proposal of each landmark.
 

@@ -53,7 +53,8 @@ MAY_IMPORT = {
     # the stages
     "segmentation.room_geometry": "camera",
     "segmentation.person_classifier": "body camera parts results",
-    "segmentation": "body camera frames parts results stage segmentation.person_classifier segmentation.room_geometry",
+    "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
+    " segmentation.room_geometry",
     "joints": "body camera landmarks parts results stage",
     "tracking": "body results stage",
     # the learners

@@ -60,6 +60,19 @@ def test_one_of_each_landmark_is_picked_and_none_where_none_is():
     assert confidence.tolist() == [0.3, 0, 0.9]
 
 
+@pytest.mark.parametrize(("landmark", "places", "confidences"), [(HEAD, [3, 1], [0.7, 0.3]), (VOTED, [2], [0.9])])
+def test_proposals_of_one_landmark_are_those_found(landmark, places, confidences):
+    places_m, confidence = Proposals.gather(LANDMARKS, SOME).of(landmark)
+    assert (places_m[:, 0].tolist(), confidence.tolist()) == (places, confidences)
+
+
+@pytest.mark.parametrize("landmark", [HAND, Landmark("tail", False)], ids=["nothing found", "of another body"])
+def test_a_landmark_without_proposals_has_none(landmark):
+    places_m, confidence = Proposals.gather(LANDMARKS, SOME).of(landmark)
+    assert places_m.shape == (0, 3)
+    assert confidence.shape == (0,)
+
+
 def test_poses_of_equal_proposals_are_equal_and_so_are_copies():
     one, other = (Pose.of({"head": SOME[0]}, source_proposals=Proposals.gather(LANDMARKS, SOME)) for _ in range(2))
     assert one == other

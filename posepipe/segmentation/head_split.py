@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.results import JointProposal
+from posepipe.landmarks import Landmark
+from posepipe.results import Proposals
 from posepipe.stage import Stateless
 
 CAMERA_UP = (0.0, -1.0, 0.0)
@@ -29,7 +30,7 @@ class HeadSplit(Stateless):
 
     def split(
         self,
-        proposals: Sequence[JointProposal],
+        proposals: Proposals,
         depth_m: np.ndarray,
         mask: np.ndarray,
         intrinsics: Intrinsics,
@@ -39,7 +40,7 @@ class HeadSplit(Stateless):
 
         Parameters
         ----------
-        proposals : Sequence[JointProposal], of the candidate
+        proposals : Proposals of the candidate
         depth_m : float32 (H, W), metres
         mask : bool (H, W), the candidate
         intrinsics : Intrinsics
@@ -60,11 +61,12 @@ class HeadSplit(Stateless):
         nearest[rows, cols] = distances_m.argmin(axis=1) + 1
         return [nearest == number for number in range(1, len(heads_m) + 1)]
 
-    def _heads(self, proposals: Sequence[JointProposal]) -> np.ndarray:
+    def _heads(self, proposals: Proposals) -> np.ndarray:
         """Places (N, 3), metres, highest confidence first; surface modes only, as votes of two heads may mix."""
-        heads = [p for p in proposals if p.joint == self.joint and not p.voted and p.confidence >= self.min_head]
+        places_m, confidence = proposals.of(Landmark(self.joint, voted=False))
+        order = np.argsort(-confidence, kind="stable")
         kept: list[np.ndarray] = []
-        for place in (np.array(p.xyz_m) for p in sorted(heads, key=lambda p: -p.confidence)):
+        for place in places_m[order[confidence[order] >= self.min_head]]:
             if all(np.linalg.norm(place - other) >= self.min_distance_m for other in kept):
                 kept.append(place)
         return np.array(kept).reshape(-1, 3)

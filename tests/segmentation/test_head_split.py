@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.results import JointProposal
+from posepipe.landmarks import Landmark
+from posepipe.results import JointProposal, Proposals
 from posepipe.segmentation.head_split import HeadSplit
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
@@ -28,6 +29,8 @@ def side_by_side() -> tuple[np.ndarray, np.ndarray]:
 def split(proposals, depth_m=None, mask=None, **options) -> list[np.ndarray]:
     plain_m, everyone = side_by_side()
     depth_m = plain_m if depth_m is None else depth_m
+    landmarks = tuple(dict.fromkeys(Landmark(each.joint, each.voted) for each in proposals))
+    proposals = Proposals.gather(landmarks, proposals)
     return HeadSplit().split(proposals, depth_m, everyone if mask is None else mask, CAMERA, **options)
 
 
