@@ -1,4 +1,4 @@
-"""Settings of all tests: property tests repeat their examples without a clock, shipped models are read once."""
+"""Settings of all tests: examples without a clock, threads that do not spin, shipped models that are read once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# before libgomp is loaded: two workers share the cores, and a thread that spins while it waits takes one from the other
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 settings.register_profile("posepipe", deadline=None, derandomize=True, max_examples=40)  # a first call compiles
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "posepipe"))

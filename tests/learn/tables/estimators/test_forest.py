@@ -89,11 +89,11 @@ def test_errors_are_those_of_scikit_learn_s_forest(load):
         rows = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=None if regression else y)
         train, test, train_y, test_y = rows
         if regression:
-            ours = RandomForestRegressor(n_estimators=30, oob_score=False, random_state=seed)
-            theirs = ensemble.RandomForestRegressor(30, max_features=1 / 3, random_state=seed)
+            ours = RandomForestRegressor(n_estimators=20, oob_score=False, random_state=seed)
+            theirs = ensemble.RandomForestRegressor(20, max_features=1 / 3, random_state=seed)
         else:
-            ours = RandomForestClassifier(n_estimators=30, oob_score=False, random_state=seed)
-            theirs = ensemble.RandomForestClassifier(30, random_state=seed)
+            ours = RandomForestClassifier(n_estimators=20, oob_score=False, random_state=seed)
+            theirs = ensemble.RandomForestClassifier(20, random_state=seed)
         differences.append(
             ours.fit(train, train_y).score(test, test_y) - theirs.fit(train, train_y).score(test, test_y)
         )
