@@ -29,6 +29,7 @@ EXAMPLES = (
     "posepipe run pack.npz --out results.jsonl --video results.mp4",
     "posepipe run pack.npz --max-people 1 --no-tracking # one person a frame, every frame alone",
     "posepipe run walk.mcap --min-confidence 0.4        # only people whose joints have this mean confidence",
+    "posepipe run walk.mcap --background empty.mcap     # what a recording of the empty scene shows is no person",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
     "posepipe run walk.mcap --out walk.csv --bvh walk.bvh --record found.mcap",
     "posepipe run camera:realsense --view               # also shown in the browser",

@@ -26,6 +26,7 @@ from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
+from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
@@ -118,7 +119,13 @@ class Pipeline:
     extrinsics: Extrinsics | None = None  #: pose of the camera; None = derived from the floor, where it is in view
 
     @classmethod
-    def load(cls, model: str | Path = "person", tracking: bool = True, foreground: str = "auto") -> Pipeline:
+    def load(
+        cls,
+        model: str | Path = "person",
+        tracking: bool = True,
+        foreground: str = "auto",
+        background: StillBackground | None = None,
+    ) -> Pipeline:
         """Make the pipeline of a shipped model, by name, or of a model file.
 
         Parameters
@@ -126,25 +133,33 @@ class Pipeline:
         model : name or path
         tracking : whether people keep their ids over time
         foreground : one of FOREGROUNDS
+        background : the still background of the scene, recorded without people; None = it is learned from the frames
 
         Raises
         ------
         FormatError
             When the file is missing or no model.
         ValueError
-            When no foreground has that name.
+            When no foreground has that name, or it needs no background.
         """
-        return cls.from_model(PoseModel.load(model), tracking, foreground)
+        return cls.from_model(PoseModel.load(model), tracking, foreground, background)
 
     @classmethod
-    def from_model(cls, model: PoseModel, tracking: bool = True, foreground: str = "auto") -> Pipeline:
+    def from_model(
+        cls,
+        model: PoseModel,
+        tracking: bool = True,
+        foreground: str = "auto",
+        background: StillBackground | None = None,
+    ) -> Pipeline:
         """Make the pipeline of a model in memory; other parameters as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
-        background = BackgroundModel() if tracking else None
         cut_out = foreground == "none"
+        if cut_out and background is not None:
+            raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
-            foreground=CutOutForeground() if cut_out else RoomForeground(background),
+            foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
             person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
@@ -263,6 +278,13 @@ class Pipeline:
         with source, sink:
             for frame in source:
                 sink.write(self.step(frame))
+
+
+def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeground:
+    """Foreground that learns the background where people are tracked, and knows a given one in any case."""
+    still_m = None if still is None else still.depth_m
+    background = BackgroundModel(still_m, learning=tracking) if tracking or still is not None else None
+    return RoomForeground(background, still)
 
 
 def _drawn(people: Iterable[PersonEstimate], shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks": "results sinks.files",
     # the stages
-    "segmentation.room_geometry": "camera",
+    "segmentation.room_geometry": "camera errors frames",
     "segmentation.person_classifier": "body camera parts results",
     "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
     " segmentation.room_geometry",

@@ -26,6 +26,12 @@ def add_pipeline_options(parser: argparse.ArgumentParser) -> None:
         "none: all pixels with a reading are one person (default: auto)",
     )
     group.add_argument(
+        "--background",
+        metavar="EMPTY",
+        help="recording of the scene without people, by the same still camera: any SOURCE but a camera; what it shows "
+        "is no person (--camera, --topic, --mirror and --rotate apply to it, too)",
+    )
+    group.add_argument(
         "--extrinsics",
         type=Path,
         metavar="FILE",
@@ -63,8 +69,9 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
     Raises
     ------
     PosepipeError
-        If options contradict each other, or the extrinsics or the thresholds cannot be read.
+        If options contradict each other, or the extrinsics, the thresholds or the background cannot be read.
     """
+    from apps.options.background_option import read_background
     from posepipe.camera.extrinsics_file import read_extrinsics
     from posepipe.errors import PosepipeError
     from posepipe.pipeline import Pipeline
@@ -74,11 +81,16 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
     if args.smooth and args.no_tracking:
         raise PosepipeError("--smooth follows each person over time and needs tracking; leave out --no-tracking")
 
+    if args.background is not None and args.foreground == "none":
+        raise PosepipeError("--background separates people from a scene; leave out --foreground none")
+
     thresholds = ThresholdSettings() if args.thresholds is None else read_thresholds(args.thresholds)
     extrinsics = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
 
+    background = None if args.background is None else read_background(args)
+
     def make() -> Pipeline:
-        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground)
+        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background)
         pipeline.smoother = None if args.no_tracking else OneEuroSmoother()
         thresholds.apply(pipeline)
         pipeline.max_people = args.max_people or thresholds.max_people

@@ -22,6 +22,7 @@ from posepipe.segmentation.room_geometry.connected_components import (
     measure_components,
 )
 from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of
+from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.stage import Stateless
 
 TOUCH_PX = 6
@@ -71,6 +72,7 @@ class RoomForeground:
     """
 
     background: BackgroundModel | None = None
+    still: StillBackground | None = None  #: what the background model starts from; frames must be of its camera
 
     min_area_m2: float = 0.06  #: minimum surface of a candidate, seen face on
     limb_m2: float = 0.12  #: maximum surface of a component that is treated as a limb
@@ -81,8 +83,10 @@ class RoomForeground:
     max_extent_m: float = 2.8  #: maximum extent of joined components: a person with stretched arms
 
     def update(self, frame: DepthFrame) -> Candidates:
-        """Find the candidates of a frame."""
+        """Find the candidates of a frame. Raises SourceError for a given background of another camera."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
+        if self.still is not None:
+            self.still.check(frame)
         planes = find_planes(depth_m, intrinsics)
         mask = before_planes(depth_m, intrinsics, planes)
         if self.background is not None:
@@ -114,7 +118,7 @@ class RoomForeground:
             self.background.learn(frame.depth_m, people, candidates.person_sized)
 
     def reset(self) -> None:
-        """Forget the background model."""
+        """Forget what the background model has learned."""
         if self.background is not None:
             self.background.reset()
 

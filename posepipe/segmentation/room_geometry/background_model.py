@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 
 from posepipe.compilation import njit
@@ -15,6 +17,10 @@ FOLLOW = 0.05
 """Weight of a new reading that agrees with the background's depth."""
 MOVED_SHARE = 0.4
 """Share of the known background that must differ for the camera to count as moved."""
+BEHIND_SHARE = 0.1
+"""Share of a given background that must also read behind it: somebody near the camera shows nothing behind it."""
+
+_log = logging.getLogger(__name__)
 
 
 @njit(cache=True)
@@ -59,14 +65,25 @@ def _learn(depth_m, people, doubtful, background_m, waiting_m, waited):
 
 
 class BackgroundModel:
-    """Depth of the background at every pixel; reset when the camera moves or the image size changes."""
+    """Depth of the background at every pixel; reset when the camera moves or the image size changes.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    still_m : float32 (H, W), metres, 0 = not known, optional
+        Background to start from; a reset returns to it. It is given up when the camera moves.
+    learning : bool
+        Whether the background follows what the camera sees; otherwise frames are independent.
+    """
+
+    def __init__(self, still_m: np.ndarray | None = None, learning: bool = True) -> None:
+        self._still_m = still_m
+        self._learning = learning
+        self._warned = False
         self.reset()
 
     @property
     def depth_m(self) -> np.ndarray:
-        """float32 (H, W), metres; 0 = not known. (0, 0) before the first frame."""
+        """float32 (H, W), metres; 0 = not known. (0, 0) before the first frame, unless a background was given."""
         return self._depth_m
 
     def before(self, depth_m: np.ndarray) -> np.ndarray:
@@ -75,10 +92,24 @@ class BackgroundModel:
             self.reset(depth_m.shape)
         mask = depth_m > 0
         known, differs = _before(depth_m, self._depth_m, mask)
-        if differs > MOVED_SHARE * known:
-            self.reset(depth_m.shape)
+        if differs > MOVED_SHARE * known and (self._still_m is None or self._shows_behind(depth_m, known)):
+            self._forget(depth_m.shape)
             return depth_m > 0
         return mask
+
+    def _shows_behind(self, depth_m: np.ndarray, known: int) -> bool:
+        """Whether much reads behind the background: the scene has changed, and is not only hidden."""
+        behind = (self._depth_m > 0) & (depth_m > self._depth_m + 2 * plane_tolerance_m(self._depth_m))
+        return bool(np.count_nonzero(behind) > BEHIND_SHARE * known)
+
+    def _forget(self, shape: tuple[int, ...]) -> None:
+        """Forget the background, because the camera has moved; one that is not learned serves the next frame."""
+        if self._still_m is not None and not self._warned:
+            self._warned = True
+            _log.warning("the scene is not that of the given background: the camera was moved; record it again")
+        if self._learning:
+            self._still_m = None
+            self.reset(shape)
 
     def learn(self, depth_m: np.ndarray, people: np.ndarray, doubtful: np.ndarray) -> None:
         """Update the background with a frame whose people are known; their pixels are left out.
@@ -98,11 +129,14 @@ class BackgroundModel:
             raise ValueError(
                 f"depth, people and doubtful must have one shape, got {depth_m.shape}, {people.shape}, {doubtful.shape}"
             )
+        if not self._learning:
+            return
         if depth_m.shape != self._depth_m.shape:
             self.reset(depth_m.shape)
         _learn(depth_m, people, doubtful, self._depth_m, self._waiting_m, self._waited)
 
-    def reset(self, shape: tuple[int, int] = (0, 0)) -> None:
-        """Forget the background; ``shape`` is that of the next frames."""
-        self._depth_m, self._waiting_m = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-        self._waited = np.zeros(shape, np.int16)
+    def reset(self, shape: tuple[int, ...] = (0, 0)) -> None:
+        """Forget what was learned; ``shape`` is that of the next frames."""
+        self._depth_m = np.zeros(shape, np.float32) if self._still_m is None else self._still_m.copy()
+        self._waiting_m = np.zeros(self._depth_m.shape, np.float32)
+        self._waited = np.zeros(self._depth_m.shape, np.int16)

@@ -1,0 +1,119 @@
+"""The still background of a scene: depth of every pixel, learned from a recording of it without people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import SourceError
+from posepipe.frames import DepthFrame
+from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
+
+NEAR_SHARE = 0.1
+"""Share of a pixel's readings that may lie before its background: noise, and somebody who crosses the recording. At
+edges readings alternate between two surfaces, and the nearer one hides people."""
+GAP_SHARE = 0.015
+"""Maximum width of gaps between known pixels that are filled, image widths: 5 pixels of 320."""
+LENS_SHARE = 0.01
+"""Maximum difference between two lenses that count as the same, image widths."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StillBackground:
+    """Depth of a scene without people, as one camera reads it."""
+
+    depth_m: np.ndarray  #: float32 (H, W), metres; 0 = not known
+    intrinsics: Intrinsics
+    name: str = "background"  #: of the recording, for messages
+
+    def check(self, frame: DepthFrame) -> None:
+        """Raise SourceError unless a frame has the size and the lens of the background."""
+        if frame.depth_m.shape != self.depth_m.shape or _lenses_differ(
+            frame.intrinsics, self.intrinsics, self.depth_m.shape[1]
+        ):
+            raise SourceError(
+                self.name,
+                f"wanted a background of the same camera, {_described(frame.depth_m.shape, frame.intrinsics)}, got "
+                f"{_described(self.depth_m.shape, self.intrinsics)}; record the empty scene again with this camera",
+            )
+
+
+def learn_still_background(frames: Iterable[DepthFrame], name: str = "background") -> StillBackground:
+    """Learn the still background of a scene from frames without people.
+
+    Parameters
+    ----------
+    frames : of one camera that does not move; all are kept in memory, so give some hundred at most
+    name : of the recording, for messages
+
+    Returns
+    -------
+    StillBackground
+        At each pixel the mean of the readings on its nearest surface. Narrow gaps take the depth of the nearest known
+        pixel; wide ones, such as windows, remain unknown.
+
+    Raises
+    ------
+    SourceError
+        Without any reading, or when size or lens change between the frames.
+    """
+    stack: list[np.ndarray] = []
+    intrinsics: Intrinsics | None = None
+    for frame in frames:
+        if intrinsics is None:
+            intrinsics = frame.intrinsics
+        if stack and (
+            frame.depth_m.shape != stack[0].shape
+            or _lenses_differ(frame.intrinsics, intrinsics, frame.depth_m.shape[1])
+        ):
+            raise SourceError(name, "wanted one camera in all frames of a background, got several; give a recording")
+        stack.append(np.rint(frame.depth_m * 1000).astype(np.uint16))
+    if intrinsics is None or not any(depth_mm.any() for depth_mm in stack):
+        raise SourceError(name, "wanted depth of the empty scene, got no reading in any frame; record it again")
+    return StillBackground(_filled(_near_surface_m(np.stack(stack))), intrinsics, name)
+
+
+def _near_surface_m(depth_mm: np.ndarray) -> np.ndarray:
+    """Mean depth of the nearest surface of each pixel: float32 (H, W), metres, of uint16 (N, H, W) millimetres."""
+    readings = np.where(depth_mm == 0, np.iinfo(np.uint16).max, depth_mm)
+    readings.sort(axis=0)  # readings first, those that are none last
+    counts = np.count_nonzero(depth_mm, axis=0)
+    near = np.take_along_axis(readings, np.floor(NEAR_SHARE * counts).astype(int)[None], axis=0)[0]
+    near_m = near * np.float32(0.001)
+    tolerance_mm = 2000 * plane_tolerance_m(near_m)
+    total, kept = np.zeros(near.shape), np.zeros(near.shape, int)
+    for frame_mm in depth_mm:
+        same = (frame_mm > 0) & (np.abs(frame_mm - near.astype(np.float32)) <= tolerance_mm)
+        total += np.where(same, frame_mm, 0)
+        kept += same
+    return np.where(counts > 0, total / np.maximum(kept, 1) / 1000, 0).astype(np.float32)
+
+
+def _filled(depth_m: np.ndarray) -> np.ndarray:
+    """Give the pixels of narrow gaps the depth of the nearest known pixel."""
+    known = depth_m > 0
+    side = 2 * math.ceil(GAP_SHARE * depth_m.shape[1] / 2) + 1
+    narrow = cv2.morphologyEx(np.pad(known, side).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))[
+        side:-side, side:-side
+    ].astype(bool)
+    _, label = cv2.distanceTransformWithLabels(
+        (~known).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    depth_of = np.zeros(label.max() + 1, np.float32)
+    depth_of[label[known]] = depth_m[known]
+    return np.where(narrow, depth_of[label], depth_m)
+
+
+def _lenses_differ(one: Intrinsics, other: Intrinsics, width: int) -> bool:
+    pairs = (one.fx, other.fx), (one.fy, other.fy), (one.cx, other.cx), (one.cy, other.cy)
+    return any(abs(a - b) > LENS_SHARE * width for a, b in pairs)
+
+
+def _described(shape: tuple[int, ...], lens: Intrinsics) -> str:
+    height, width = shape
+    return f"{width}x{height} with fx {lens.fx:.1f}, fy {lens.fy:.1f}, cx {lens.cx:.1f}, cy {lens.cy:.1f}"

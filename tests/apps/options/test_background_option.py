@@ -1,0 +1,74 @@
+"""``--background``: a recording of the empty scene, read as the SOURCE is, and checked against it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from apps.cli import build_parser, main
+from apps.options.background_option import MAX_FRAMES, read_background
+from posepipe.frames import DepthFrame
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.empty_rooms import lens, room_depth, save_room
+
+FOCAL = 285.6
+
+
+@pytest.fixture
+def empty(tmp_path):
+    return save_room(tmp_path / "empty.npz")
+
+
+def asked(*typed):
+    return build_parser().parse_args(["run", "walk.mcap", *map(str, typed)])
+
+
+def error_of(capsys, *typed):
+    assert main([str(word) for word in typed]) == 1
+    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
+    return line
+
+
+@pytest.mark.parametrize("options", [[], ["--no-tracking"]])
+def test_run_takes_an_empty_recording(empty, tmp_path, capsys, options):
+    out = tmp_path / "results.jsonl"
+    assert main(["run", str(empty), "--background", str(empty), "--out", str(out), *options]) == 0
+    assert "1 frames, 0 with people in view" in capsys.readouterr().out
+
+
+def test_a_background_is_turned_like_the_source(empty):
+    background = read_background(asked("--background", empty, "--mirror", "--rotate", "90"))
+    room = np.rint(room_depth(FOCAL) * 1000) / 1000
+    known = np.rot90(room[:, ::-1], -1)
+    np.testing.assert_allclose(background.depth_m[known > 0], known[known > 0], atol=1e-6)
+
+
+def test_long_recordings_are_read_evenly(tmp_path):
+    count = 2 * MAX_FRAMES
+    depth = [np.full((24, 32), 1 + 2 * (number // MAX_FRAMES), np.float32) for number in range(count)]
+    depth[1::2] = [np.full((24, 32), 0.5, np.float32)] * MAX_FRAMES  # every second frame is not read
+    write_npz_pack(tmp_path / "long.npz", [DepthFrame(each, lens(30), k / 30, k) for k, each in enumerate(depth)])
+    assert (read_background(asked("--background", tmp_path / "long.npz")).depth_m == 1).all()
+
+
+@pytest.mark.parametrize("command", ["run", "view"])
+def test_no_background_without_a_scene(empty, tmp_path, capsys, command):
+    line = error_of(capsys, command, empty, "--background", empty, "--foreground", "none")
+    assert line.endswith("--background separates people from a scene; leave out --foreground none")
+
+
+def test_a_live_camera_is_no_recording(empty, capsys):
+    line = error_of(capsys, "run", empty, "--background", "camera:realsense")
+    assert "--background camera:realsense: wanted a recording of the scene without people, got a live camera" in line
+
+
+def test_another_camera_is_refused_before_results_are_written(empty, tmp_path, capsys):
+    other, out = save_room(tmp_path / "other.npz", [300.0]), tmp_path / "results.jsonl"
+    out.write_text("older")
+    line = error_of(capsys, "run", empty, "--background", other, "--out", out)
+    assert f"--background {other}: wanted a background of the same camera, 320x240 with fx 285.6" in line
+    assert out.read_text() == "older"
+
+
+def test_a_missing_recording_ends_in_one_line(empty, tmp_path, capsys):
+    assert "no such file or folder" in error_of(capsys, "run", empty, "--background", tmp_path / "absent.npz")
