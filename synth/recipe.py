@@ -64,6 +64,7 @@ class PoseRecipe:
     random_rotation_share: float = 0.0  #: people rotated as a whole, by any angle about any level axis
     seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show seated
     lying_share: float = 0.0  #: people laid down on back, belly or side
+    bent_share: float = 0.0  #: people who bend by 45 degrees or more, on their own legs, captured or made to
 
     def __post_init__(self) -> None:
         if self.poses not in ("train", "validation", "all"):
@@ -126,6 +127,7 @@ class SceneRecipe:
     pet_share: float = 0.0  #: of these rooms: with a cat or dog
     model_seat_share: float = 0.0  #: of seats and beds: models of real ones, or wheelchairs
     walking_aid_share: float = 0.0  #: of people who stand: with a walking frame or crutches
+    table_share: float = 0.0  #: of people who bend: over a table, where one fits
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))
@@ -183,6 +185,8 @@ class Recipe:
         check_flag("noise", self.noise)
         check_sequences(self.sequence_frames, self.frames)
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
+        if self.sequence_frames and max(self.pose.bent_share, self.scene.table_share) > 0:
+            raise ValueError("recipe: bent_share and table_share need single frames, got sequences")
         if self.sequence_frames and max(single_only) > 0:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:

@@ -12,33 +12,46 @@ from synth.body.body_asset import BodyAsset
 from synth.body.body_mesh import RestBody
 from synth.body.limb_collision import limbs_intersect
 from synth.body.skinning import POSED_BONES, pose_joints
+from synth.motion.poses.bending import BENDS, bend_forward
 from synth.motion.poses.clips import PoseBank
+from synth.motion.poses.pose_kinds import bends_on_legs, joints_of
 from synth.motion.poses.pose_variation import jitter, mirror_poses, pose_between, recombine
 from synth.motion.poses.postures import lay_down, rotate_randomly, sit_down
 from synth.recipe import PoseRecipe
 
 MAX_TRIES = 8
 """Variations tried before a captured pose is used unchanged: a captured one is possible."""
+BENT_TRIES = 24
+"""The same for people who bend: limbs are closer to each other."""
 MAX_PELVIS_M = 0.25
 """Maximum height of the pelvis above the lowest joint in a lying pose, metres."""
+CAPTURED_BENT_SHARE = 0.3
+"""Of people who bend, those in a captured pose, where the bank has any; the others are made to bend."""
 HANGING = {"l": (0.16, -1.0, 0.03), "r": (-0.16, -1.0, 0.03)}
 """Direction of a relaxed arm: down, slightly out and forward."""
 
 
 def draw_pose(
-    bank: PoseBank, recipe: PoseRecipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
+    bank: PoseBank,
+    recipe: PoseRecipe,
+    asset: BodyAsset,
+    rest: RestBody,
+    rng: np.random.Generator,
+    bent: PoseBank | None = None,
 ) -> np.ndarray:
     """Draw a pose for one body.
 
     A captured pose is mirrored, recombined with the arms of another, relaxed towards standing and jittered, as the
-    recipe says. It is drawn again while limbs pass through the body. Then some people are seated, laid down, or rotated
-    as a whole.
+    recipe says. It is drawn again while limbs pass through the body. Some people bend instead. Others are seated, laid
+    down, or rotated as a whole. ``bent`` holds the captured poses of those who bend, see `bent_poses`; None = none.
 
     Returns
     -------
     float32 (20, 4)
         Global rotation of each bone, quaternions xyzw.
     """
+    if recipe.bent_share and rng.random() < recipe.bent_share:
+        return _bent(bank, bent, recipe, asset, rest, rng)
     pose = _upright_pose(bank, recipe, asset, rest, rng)
     if recipe.seated_share and rng.random() < recipe.seated_share:
         pose = _seated(pose, asset, rest, rng)
@@ -46,6 +59,36 @@ def draw_pose(
         return _lying(pose, asset, rest, rng)
     share = recipe.random_rotation_share
     return rotate_randomly(pose, rng) if share and rng.random() < share else pose
+
+
+def bent_poses(bank: PoseBank) -> PoseBank:
+    """Return the poses of a bank that show people who bend, see `bends_on_legs`."""
+    if len(bank.rotations) == 0:
+        return bank
+    kept = bends_on_legs(joints_of(bank))
+    return PoseBank(bank.rotations[kept], bank.bones, bank.clips[kept])
+
+
+def _bent(
+    bank: PoseBank,
+    bent: PoseBank | None,
+    recipe: PoseRecipe,
+    asset: BodyAsset,
+    rest: RestBody,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw a captured pose of somebody who bends, or make somebody bend; the last one tried where none will do."""
+    bend = BENDS[str(rng.choice(list(BENDS)))]
+    captured = bent if bent is not None and len(bent.rotations) and rng.random() < CAPTURED_BENT_SHARE else None
+    for _ in range(BENT_TRIES):
+        if captured is not None:
+            pose = jitter(_captured(captured, recipe, rng), rng, np.radians(recipe.jitter_deg))
+        else:
+            pose = bend_forward(_captured(bank, recipe, rng), standing_pose(asset), bend, rng)
+        joints_m = pose_joints(asset, rest, pose)
+        if bends_on_legs(joints_m[None])[0] and not limbs_intersect(joints_m):
+            break
+    return pose
 
 
 def _upright_pose(

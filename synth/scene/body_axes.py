@@ -36,3 +36,8 @@ class BodyAxes:
 def joint_of(joints_m: np.ndarray, name: str) -> np.ndarray:
     """Return a person's joint, float (3,), of joints (20, 3)."""
     return joints_m[HUMAN.joint_index(name)]
+
+
+def hips_forward(joints_m: np.ndarray) -> np.ndarray:
+    """Return the direction that a person's hips face, float (3,), of joints (20, 3)."""
+    return np.cross(joint_of(joints_m, "left_hip") - joint_of(joints_m, "right_hip"), [0, 1.0, 0])

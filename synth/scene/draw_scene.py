@@ -18,6 +18,7 @@ from synth.scene.placement import MIN_SEPARATION_M, draw_companion
 from synth.scene.room import CLEARANCE_M, build_room
 from synth.scene.scene import PlacedSubject, Scene, place_subject
 from synth.scene.subjects import Subject, Subjects
+from synth.scene.tables import draw_table
 
 
 def draw_furniture(
@@ -27,7 +28,7 @@ def draw_furniture(
     rng: np.random.Generator,
     furnishings: Furnishings | None = None,
 ) -> Mesh | None:
-    """Draw what a subject rests on or walks with: a seat, a bed or a walking aid in the subject's axes, or None.
+    """Draw what a subject rests on, leans over or walks with, in the subject's axes; None for nothing.
 
     Parameters
     ----------
@@ -47,6 +48,10 @@ def draw_furniture(
         aid = draw_walking_aid(*of_body, furnishings, rng)
         if aid is not None:
             return aid
+    if recipe.table_share and rng.random() < recipe.table_share:
+        table = draw_table(*of_body, furnishings, rng)
+        if table is not None:
+            return table
     if not recipe.furniture_share or rng.random() >= recipe.furniture_share:
         return None
     seat = None

@@ -10,7 +10,7 @@ from synth.furniture.model_bank import FurnitureModel
 from synth.geometry.mesh import Mesh
 from synth.geometry.surface_heights import surface_heights_m
 from synth.motion.poses.pose_kinds import KINDS
-from synth.scene.body_axes import BodyAxes, joint_of
+from synth.scene.body_axes import BodyAxes, hips_forward, joint_of
 from synth.scene.furnishings import Furnishings
 
 SEATS = {"chair": 5.0, "armchair": 2.0, "sofa": 3.0, "stool": 1.5, "wheelchair": 1.0, "bench": 0.5}
@@ -141,7 +141,7 @@ def draw_walking_aid(
 
 
 def _frame(skin_m: np.ndarray, joints_m: np.ndarray, furnishings: Furnishings, rng: np.random.Generator) -> Mesh:
-    axes = BodyAxes(joint_of(joints_m, "pelvis"), _forward(joints_m))
+    axes = BodyAxes(joint_of(joints_m, "pelvis"), hips_forward(joints_m))
     body = axes.into(skin_m)
     model = furnishings.draw("walking frame", rng)
     legs = body[body[:, 1] < body[:, 1].min() + model.size_m[1]]
@@ -149,11 +149,6 @@ def _frame(skin_m: np.ndarray, joints_m: np.ndarray, furnishings: Furnishings, r
     at = [0, float(body[:, 1].min()), front + rng.uniform(0.03, 0.15) + 0.12 - model.size_m[2] / 2]
     at[2] = max(at[2], front - model.size_m[2] / 2 + 0.2)
     return replace(model.mesh(), vertices_m=axes.out_of(model.vertices_m + at))
-
-
-def _forward(joints_m: np.ndarray) -> np.ndarray:
-    """Direction that the hips face."""
-    return np.cross(joint_of(joints_m, "left_hip") - joint_of(joints_m, "right_hip"), [0, 1.0, 0])
 
 
 def _crutches(
@@ -174,6 +169,6 @@ def _crutches(
         stretched = (model.vertices_m - [0, 0, model.vertices_m[:, 2].max() - 0.06]) * [1, (hand[1] - floor) / grip, 1]
         lean = away / distance * rng.uniform(0.02, 0.15)
         share = 1 - stretched[:, 1:2] / (hand[1] - floor)
-        axes = BodyAxes(hand, _forward(joints_m))
+        axes = BodyAxes(hand, hips_forward(joints_m))
         meshes.append(replace(model.mesh(), vertices_m=axes.out_of(stretched + [0, floor, 0]) + share * lean))
     return Mesh.join(meshes) if meshes else None

@@ -18,7 +18,7 @@ from synth.clothing.held_objects import draw_held_object
 from synth.clothing.skirt_mesh import Skirt, skirt_mesh
 from synth.geometry.mesh import Mesh
 from synth.geometry.vertex_normals import vertex_normals
-from synth.motion.pose_sampler import draw_pose
+from synth.motion.pose_sampler import bent_poses, draw_pose
 from synth.motion.poses.clips import PoseBank
 from synth.recipe import ClothingRecipe, PoseRecipe
 
@@ -81,6 +81,7 @@ class People:
         self._poses = split.select(pose.only_clips, pose.leave_out_clips)
         if len(self._poses.rotations) == 0:
             raise PosepipeError(f"the recipe leaves no {pose.poses} clips of {', '.join(np.unique(bank.clips))}")
+        self._bent = bent_poses(self._poses) if pose.bent_share else None
         self._asset = load_body_asset()
         self._labels = paint_parts(self._asset)
         self._garments = garment_weights(self._asset)
@@ -92,7 +93,8 @@ class People:
     def draw(self, rng: np.random.Generator) -> Subject:
         """Draw a dressed person in a pose."""
         person = self.dressed(rng)
-        return self.posed(person, draw_pose(self._poses, self._pose, self._asset, person.rest, rng), rng)
+        pose = draw_pose(self._poses, self._pose, self._asset, person.rest, rng, self._bent)
+        return self.posed(person, pose, rng)
 
     def dressed(self, rng: np.random.Generator) -> DressedPerson:
         """Draw a person in the rest pose, with clothes or without."""

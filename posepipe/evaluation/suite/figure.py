@@ -18,6 +18,7 @@ _LABELS = {
     "furnished-rooms": "rooms with real furniture",
     "seated": "rooms, seated",
     "lying": "rooms, lying",
+    "bending": "rooms, bending",
     "upside-down": "cartwheels",
 }
 _LEFT, _RIGHT, _TOP, _ROW, _BAR = 330, 90, 64, 44, 26

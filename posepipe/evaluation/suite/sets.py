@@ -60,6 +60,7 @@ SETS = (
     SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True),
     SuiteSet("seated", "seated", "bank", whole_frames=True),
     SuiteSet("lying", "lying", "bank", whole_frames=True),
+    SuiteSet("bending", "bending", "bank", whole_frames=True),
     SuiteSet("sequences", "sequences", "motions", tracks=True, played=tuple(PLAYED)),
     SuiteSet("sequences-in-rooms", "sequences-in-rooms", "motions", whole_frames=True, tracks=True),
 )

@@ -68,7 +68,7 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "upside-down": (("upside-down",), _set_table("upside-down", CUT_OUT_COLUMNS)),
         **{
             name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS))
-            for name in ("rooms", "furnished-rooms", "seated", "lying")
+            for name in ("rooms", "furnished-rooms", "seated", "lying", "bending")
         },
         "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
         "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),

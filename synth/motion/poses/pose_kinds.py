@@ -12,6 +12,17 @@ from synth.body.body_mesh import rest_body
 from synth.body.skinning import pose_joints
 from synth.motion.poses.clips import PoseBank
 
+BENT_DEG = (45.0, 130.0)
+"""Angle between the trunk and the vertical of people who bend."""
+MAX_ASIDE_DEG = 60.0
+"""Maximum angle, seen from above, between the direction of their bend and that which their hips face."""
+MAX_OFF_FEET = 0.45
+"""Maximum level distance between the middle of the trunk and that of the feet, in leg lengths, on legs that carry."""
+MIN_HIPS = 0.25
+"""Minimum height of the pelvis above the lower ankle there, in leg lengths."""
+MAX_BELOW_FEET = 0.1
+"""Maximum height of the lowest foot above the lowest joint there, in leg lengths; a hand may touch the floor."""
+
 _UP = np.array([0.0, 1, 0])
 
 
@@ -91,6 +102,28 @@ def _hand_to_face(j: np.ndarray) -> np.ndarray:
     )
 
 
+def bends_on_legs(joints_m: np.ndarray) -> np.ndarray:
+    """Decide who bends, their legs carrying them: float (N, 20, 3), body axes, y up, to bool (N,).
+
+    The trunk is tilted forwards by BENT_DEG, a foot is on the floor, and the feet lie below the trunk. People who sit,
+    lie or are on all fours do not count.
+    """
+    tilt, leg = _tilt(joints_m), _leg_m(joints_m)
+    feet = np.stack([_at(joints_m, f"{s}_{end}") for s in ("left", "right") for end in ("ankle", "foot")], axis=1)
+    knees = np.stack([_at(joints_m, f"{s}_knee") for s in ("left", "right")], axis=1)
+    lowest = joints_m[..., 1].min(axis=1)
+    ahead = np.cross(_at(joints_m, "left_hip") - _at(joints_m, "right_hip"), _UP)
+    leans = (_at(joints_m, "neck") - _at(joints_m, "pelvis")) * [1, 0, 1]
+    trunk = (_at(joints_m, "pelvis") + _at(joints_m, "torso") + _at(joints_m, "neck")) / 3
+    off_feet = np.linalg.norm((trunk - feet.mean(axis=1))[:, [0, 2]], axis=1)
+    on_hands = np.stack([_at(joints_m, f"{s}_hand")[:, 1] for s in ("left", "right")], axis=1).max(axis=1) - lowest
+    on_fours = (on_hands < 0.12 * leg) & (knees[..., 1].max(axis=1) - lowest < 0.25 * leg)
+    carried = (feet[..., 1].min(axis=1) - lowest < MAX_BELOW_FEET * leg) & (off_feet < MAX_OFF_FEET * leg)
+    bent = (tilt > BENT_DEG[0]) & (tilt <= BENT_DEG[1]) & (_pelvis_share(joints_m) > MIN_HIPS)
+    bent &= _angle(ahead, leans) < MAX_ASIDE_DEG
+    return bent & carried & ~on_fours & ~_lying(joints_m) & ~_seated(joints_m)
+
+
 KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "standing at ease": lambda j: (
         (_tilt(j) < 15) & (_knee_bends(j).max(axis=0) < 25) & (_thigh_tilts(j).max(axis=0) < 25)
@@ -109,9 +142,14 @@ KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """Kind -> function from joints, float (N, 20, 3), body axes, y up, to bool (N,). A pose may be of several kinds."""
 
 
-def pose_shares(bank: PoseBank) -> dict[str, float]:
-    """Return the share of a bank's poses that are of each kind, on the mean body."""
+def joints_of(bank: PoseBank) -> np.ndarray:
+    """Return the joints of a bank's poses on the mean body: float32 (N, 20, 3), metres."""
     asset = load_body_asset()
     mean = rest_body(asset, np.zeros(len(asset.components_m)))
-    joints_m = np.stack([pose_joints(asset, mean, rotations) for rotations in bank.rotations])
+    return np.stack([pose_joints(asset, mean, rotations) for rotations in bank.rotations])
+
+
+def pose_shares(bank: PoseBank) -> dict[str, float]:
+    """Return the share of a bank's poses that are of each kind, on the mean body."""
+    joints_m = joints_of(bank)
     return {kind: float(shows(joints_m).mean()) for kind, shows in KINDS.items()}
