@@ -210,4 +210,4 @@ def test_the_figure_has_a_bar_for_every_scored_set(tmp_path):
     assert whole.shape[1] == empty.shape[1]
     assert whole.shape[0] - empty.shape[0] == 9 * 44  # a row a set
     coloured = (np.ptp(whole.astype(int), axis=2) > 30).any(axis=1)
-    assert np.count_nonzero(np.diff(coloured.astype(int)) == 1) == 8
+    assert np.count_nonzero(np.diff(coloured.astype(int)) == 1) == 9
