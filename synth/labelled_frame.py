@@ -28,6 +28,7 @@ def render_labelled_frame(
     index: int,
     rng: np.random.Generator,
     material: MaterialRecipe = PLAIN,
+    still: np.random.Generator | None = None,
 ) -> LabelledFrame:
     """Render what a sensor reads of a scene, with the truth about it.
 
@@ -46,11 +47,14 @@ def render_labelled_frame(
     rng : numpy.random.Generator
         Draws the noise.
     material : MaterialRecipe
-        Of people; by default nothing is dark.
+        Of people and things; by default nothing is dark.
+    still : numpy.random.Generator, optional
+        Draws materials of a sequence: it begins anew with each frame, and ``rng`` draws what flickers. None = ``rng``
+        draws the materials, of a single frame.
     """
     rendered = render_frame(scene, sensor)
     readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if noise else rendered.depth_m
     if scene.room is None:  # beside people who are cut out there are no holes
         material = replace(material, false_near_share=0.0)
-    readings_m = add_materials(rendered, readings_m, body, sensor, material, rng)
+    readings_m = add_materials(rendered, readings_m, body, sensor, material, rng, still)
     return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)

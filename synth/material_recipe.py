@@ -1,4 +1,4 @@
-"""The section of a recipe about infrared reflectance: dark hair and cloth, whose readings are missing."""
+"""The section of a recipe about infrared reflectance: dark surfaces, screens and glass, whose readings are missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from synth.recipe_values import check_section
 
 @dataclass(frozen=True, slots=True)
 class MaterialRecipe:
-    """Which materials people show in infrared light. Off by default.
+    """What people and things show in infrared light. Off by default. In sequences, shares are of sequences.
 
     Raises
     ------
@@ -18,6 +18,7 @@ class MaterialRecipe:
     """
 
     dark_share: float = 0.0  #: of hair, tops, trousers and shoes, drawn for each: infrared-dark, with holes in them
+    infrared_share: float = 0.0  #: frames whose furniture, screens and glass have materials, drawn for each thing
     false_near_share: float = 0.0  #: frames in rooms, whose readings beside holes are too near
 
     def __post_init__(self) -> None:

@@ -191,8 +191,6 @@ class Recipe:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:
             raise ValueError("recipe: model_seat_share and walking_aid_share need single frames, got sequences")
-        if self.sequence_frames and self.material != MaterialRecipe():
-            raise ValueError("recipe: dark_share and false_near_share need single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
 
     def to_dict(self) -> dict[str, Any]:

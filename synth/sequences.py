@@ -27,6 +27,8 @@ from synth.scene.subjects import People
 
 AIM_HEIGHT_M = 0.95
 """Height at which the camera aims."""
+MATERIALS_STREAM = (0, 0, 3)
+"""Beginning of the seeds that draw materials, apart from those of frames."""
 PATH_STEP = 5
 """Every so many frames of a path, furniture keeps clear of the person."""
 
@@ -70,8 +72,8 @@ def render_sequence(
     people : People
         Draws bodies and clothes; made from the same recipe.
     recipe : Recipe
-        Its seed, sensor, noise, clothing, camera height and room share are used. Places and poses come from the
-        scenario.
+        Its seed, sensor, noise, clothing, materials, camera height and room share are used. Places and poses come from
+        the scenario.
     number : int
         Of the sequence.
     frames : int
@@ -114,7 +116,10 @@ def render_sequence(
         placements = [_placed(camera, plan, time) for plan in plans]
         scene = Scene(tuple(map(place_subject, subjects, placements)), *room)
         noise_rng = np.random.default_rng([recipe.seed, number, time])
-        yield render_labelled_frame(scene, people.body, recipe.sensor, recipe.noise, time, noise_rng)
+        still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
+        yield render_labelled_frame(
+            scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, still
+        )
 
 
 def _room(

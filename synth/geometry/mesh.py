@@ -28,6 +28,7 @@ class Mesh:
     labels: np.ndarray  #: uint8 (T,), part codes, HELD or BACKGROUND
     n_closed: int = 0  #: number of triangles at the beginning that make a closed surface, see `render_depth`
     materials: np.ndarray | None = None  #: uint8 (T,), class of each surface; None = unknown, as 0 is
+    objects: np.ndarray | None = None  #: uint16 (T,), number of the thing that each is of, from 1; None = of one thing
     two_sided: bool = False  #: whether triangles have either winding, as those of models; see `facing`
 
     @staticmethod
@@ -42,7 +43,7 @@ class Mesh:
             np.concatenate([m.labels for m in meshes]),
             meshes[0].n_closed,
             _joined_materials(meshes),
-            any(m.two_sided for m in meshes),
+            two_sided=any(m.two_sided for m in meshes),
         )
 
     def facing(self, eye_m: np.ndarray) -> Mesh:

@@ -1,4 +1,4 @@
-"""Materials of people in infrared light: which hair and clothes are dark, drawn for each person."""
+"""Materials in infrared light: which hair and clothes are dark, drawn for each person, and what rooms add."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from posepipe.body import HUMAN, BodyDefinition
 from synth.material_recipe import MaterialRecipe
 from synth.render.label_spread import NOTHING
 from synth.render.render_frame import RenderedFrame
-from synth.sensors.dark_surfaces import OBJECT_SPREAD, TOLERATED, dark_holes
+from synth.render.thing_materials import holes_in_things
+from synth.sensors.dark_surfaces import OBJECT_SPREAD, PATCH_M, TOLERATED, dark_holes
 from synth.sensors.false_near import blend_with_holes
 from synth.sensors.sensor_presets import SensorPreset
 
@@ -28,6 +29,7 @@ def add_materials(
     sensor: SensorPreset,
     recipe: MaterialRecipe,
     rng: np.random.Generator,
+    still: np.random.Generator | None = None,
 ) -> np.ndarray:
     """Return readings with holes in dark materials, and false near readings beside holes.
 
@@ -43,13 +45,21 @@ def add_materials(
     sensor : SensorPreset
     recipe : MaterialRecipe
     rng : numpy.random.Generator
+    still : numpy.random.Generator, optional
+        Of a sequence: draws the same materials for each of its frames, and ``rng`` draws their flicker.
     """
+    of_people, of_things, of_holes = (rng, rng, rng) if still is None else still.spawn(3)
+    flicker = None if still is None else rng
     if recipe.dark_share and body == HUMAN:
-        tolerated = draw_tolerated(len(rendered.joints_m), recipe.dark_share, rng)
+        tolerated = draw_tolerated(len(rendered.joints_m), recipe.dark_share, of_people)
         image = _paint_tolerated(rendered, tolerated)
-        holes = dark_holes(rendered.depth_m, image, sensor, rng)
+        patch_m = None if still is None else PATCH_M
+        holes = dark_holes(rendered.depth_m, image, sensor, of_people, flicker, patch_m)
         readings_m = np.where(holes, np.float32(0), readings_m)
-    if recipe.false_near_share and rng.random() < recipe.false_near_share:
+    if recipe.infrared_share and of_things.random() < recipe.infrared_share:
+        holes = holes_in_things(rendered, sensor, of_things, flicker)
+        readings_m = np.where(holes, np.float32(0), readings_m)
+    if recipe.false_near_share and of_holes.random() < recipe.false_near_share:
         readings_m = blend_with_holes(readings_m)
     return readings_m
 

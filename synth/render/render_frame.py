@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,9 @@ from synth.scene.placement import ViewTransform
 from synth.scene.scene import Scene
 from synth.sensors.sensor_presets import SensorPreset
 
+UNKNOWN = 255
+"""Material of things that are made of boxes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RenderedFrame:
@@ -23,6 +27,10 @@ class RenderedFrame:
     parts: np.ndarray  #: uint8 (T,), label of each triangle: a part code, HELD or BACKGROUND
     people: np.ndarray  #: uint8 (T,), id of the subject that each triangle belongs to; 0 = no person
     joints_m: np.ndarray  #: float32 (P, J, 3), metres, camera axes
+    objects: (
+        np.ndarray
+    )  #: uint16 (T,), number of the thing that each triangle is of; 0 = person, floor, wall or ceiling
+    materials: np.ndarray  #: uint8 (T,), row of `synth.furniture.kinds.MATERIALS`, or UNKNOWN
 
 
 def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
@@ -38,13 +46,32 @@ def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
         render_depth(points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, *buffers)
         first += len(mesh.triangles)
         people.append(np.full(len(mesh.triangles), 0 if number > len(scene.subjects) else number, np.uint8))
+    things = [mesh for mesh, _ in meshes[len(scene.subjects) :]]
+    n_people = sum(len(each.subject.mesh.triangles) for each in scene.subjects)
+    objects, materials = _things(things, n_people, shells=int(scene.room is not None))
     return RenderedFrame(
         depth_m,
         triangle_ids,
         parts=np.concatenate([mesh.labels for mesh, _ in meshes]),
         people=np.concatenate(people),
         joints_m=np.stack([each.view.camera_points(each.subject.joints_m) for each in scene.subjects]),
+        objects=objects,
+        materials=materials,
     )
+
+
+def _things(meshes: Sequence[Mesh], n_people: int, shells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the thing and material of every triangle; the first ``shells`` meshes are the room itself."""
+    objects, materials, count = [np.zeros(n_people, np.uint16)], [np.full(n_people, UNKNOWN, np.uint8)], 0
+    for number, mesh in enumerate(meshes):
+        size = len(mesh.triangles)
+        own = np.ones(size, np.uint16) if mesh.objects is None else mesh.objects
+        if number < shells:
+            own = np.zeros(size, np.uint16)
+        objects.append(np.where(own > 0, own + np.uint16(count), np.uint16(0)))
+        materials.append(np.full(size, UNKNOWN, np.uint8) if mesh.materials is None else mesh.materials)
+        count += int(own.max(initial=0))
+    return np.concatenate(objects), np.concatenate(materials)
 
 
 def _surroundings(scene: Scene) -> list[tuple[Mesh, ViewTransform]]:

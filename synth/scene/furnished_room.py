@@ -131,7 +131,9 @@ def _turned(mesh: Mesh, rotation: np.ndarray) -> Mesh:
 def _contents(placed: Sequence[Placed]) -> Mesh | None:
     if not placed:
         return None
-    return Mesh.join([replace(each.model.mesh(), vertices_m=each.vertices_m) for each in placed])
+    mesh = Mesh.join([replace(each.model.mesh(), vertices_m=each.vertices_m) for each in placed])
+    counts = [len(each.model.triangles) for each in placed]
+    return replace(mesh, objects=np.repeat(np.arange(1, len(placed) + 1, dtype=np.uint16), counts))
 
 
 def _drawn_kind(weights: Mapping[str, float], furnishings: Furnishings, rng: np.random.Generator) -> str:
