@@ -8,16 +8,19 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
+from synth.image_recipe import ImageRecipe
 from synth.material_recipe import MaterialRecipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame
 from synth.scene.scene import Scene
 from synth.sensors.quantise_depth import quantise_depth
+from synth.sensors.registration import draw_registration, register
 from synth.sensors.sensor_noise import add_sensor_noise
 from synth.sensors.sensor_presets import SensorPreset
+from synth.sensors.stereo_defects import add_stereo_defects
 
-PLAIN = MaterialRecipe()
+PLAIN, UNCHANGED = MaterialRecipe(), ImageRecipe()
 
 
 def render_labelled_frame(
@@ -28,6 +31,7 @@ def render_labelled_frame(
     index: int,
     rng: np.random.Generator,
     material: MaterialRecipe = PLAIN,
+    image: ImageRecipe = UNCHANGED,
     still: np.random.Generator | None = None,
 ) -> LabelledFrame:
     """Render what a sensor reads of a scene, with the truth about it.
@@ -48,13 +52,27 @@ def render_labelled_frame(
         Draws the noise.
     material : MaterialRecipe
         Of people and things; by default nothing is dark.
+    image : ImageRecipe
+        What is made of the readings of rooms; by default nothing.
     still : numpy.random.Generator, optional
-        Draws materials of a sequence: it begins anew with each frame, and ``rng`` draws what flickers. None = ``rng``
-        draws the materials, of a single frame.
+        Draws materials and drivers of a sequence: it begins anew with each frame, and ``rng`` draws what flickers. None
+        = ``rng`` draws them, of a single frame.
     """
     rendered = render_frame(scene, sensor)
     readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if noise else rendered.depth_m
     if scene.room is None:  # beside people who are cut out there are no holes
-        material = replace(material, false_near_share=0.0)
+        material, image = replace(material, false_near_share=0.0), UNCHANGED
+    of_image = rng if still is None or image == UNCHANGED else still.spawn(1)[0]
+    if sensor.family == "stereo" and _is_drawn(image.stereo_defects_share, of_image):
+        readings_m = add_stereo_defects(rendered.depth_m, readings_m, sensor, of_image, rng)
     readings_m = add_materials(rendered, readings_m, body, sensor, material, rng, still)
+    if _is_drawn(image.registered_share, of_image):
+        registration = draw_registration(sensor.width, of_image)
+        readings_m, source = register(readings_m, sensor.intrinsics, registration)
+        rendered = replace(rendered, triangle_ids=rendered.triangle_ids.ravel()[source])
     return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
+
+
+def _is_drawn(share: float, rng: np.random.Generator) -> bool:
+    """Draw whether something happens; nothing is drawn for what is off."""
+    return share > 0 and bool(rng.random() < share)

@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
 A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
-its own section: poses, camera, scene, clothing, backgrounds or materials.
+its own section: poses, camera, scene, clothing, backgrounds, materials or images.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.toml_file import read_toml
 from synth.background_recipe import BackgroundRecipe
+from synth.image_recipe import ImageRecipe
 from synth.material_recipe import MaterialRecipe
 from synth.recipe_values import (
     MAX_FRAMES,
@@ -178,6 +179,7 @@ class Recipe:
     clothing: ClothingRecipe = field(default_factory=ClothingRecipe)
     background: BackgroundRecipe = field(default_factory=BackgroundRecipe)
     material: MaterialRecipe = field(default_factory=MaterialRecipe)
+    image: ImageRecipe = field(default_factory=ImageRecipe)
 
     def __post_init__(self) -> None:
         check_whole("frames", self.frames, 1, MAX_FRAMES)
@@ -226,6 +228,7 @@ SECTIONS = {
     "clothing": ClothingRecipe,
     "background": BackgroundRecipe,
     "material": MaterialRecipe,
+    "image": ImageRecipe,
 }
 
 

@@ -90,7 +90,7 @@ class FrameRenderer:
             first = place_subject(subject, placement, furniture)
             placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng, self._furnishings)
             scene = draw_scene(placed, recipe.scene, rng, self._furnishings)
-            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material)
+            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material, recipe.image)
             if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(

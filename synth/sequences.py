@@ -118,7 +118,7 @@ def render_sequence(
         noise_rng = np.random.default_rng([recipe.seed, number, time])
         still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
         yield render_labelled_frame(
-            scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, still
+            scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
         )
 
 

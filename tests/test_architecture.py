@@ -91,16 +91,20 @@ MAY_IMPORT = {
     "synth.sensors": "camera errors frames io",
     "synth.recipe_values": "",
     "synth.background_recipe": "synth.recipe_values",
+    "synth.image_recipe": "synth.recipe_values",
     "synth.material_recipe": "synth.recipe_values",
-    "synth.recipe": "errors io synth.background_recipe synth.material_recipe synth.recipe_values synth.sensors",
+    "synth.recipe": "errors io synth.background_recipe synth.image_recipe synth.material_recipe synth.recipe_values"
+    " synth.sensors",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
     "synth.furniture": "errors io synth.geometry",
     "synth.scene": "body camera errors synth.body synth.clothing synth.furniture synth.geometry synth.motion"
     " synth.motion.poses synth.recipe",
-    "synth.render": "body camera frames synth.geometry synth.material_recipe synth.recipe synth.scene synth.sensors",
-    "synth.labelled_frame": "body frames synth.material_recipe synth.render synth.scene synth.sensors",
+    "synth.render": "body camera frames synth.furniture synth.geometry synth.material_recipe synth.recipe synth.scene"
+    " synth.sensors",
+    "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"
+    " synth.sensors",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
     "synth.backgrounds": "body camera errors frames io segmentation.room_geometry sources sources.base"
     " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
