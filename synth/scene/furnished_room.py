@@ -38,6 +38,12 @@ HARD_M, SOFT_M = 0.015, 0.15
 """Unevenness of tops that things stand on, and of beds and sofas that bedding lies on."""
 UNDER = np.array([[x, 0, z] for x in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)])
 """Places under a thing at which the top is probed, in its sizes."""
+MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS = 3, 5, 2, 6
+"""Of a room, and of each sofa: tried, where they have space."""
+MAX_MORE_M = 2.5
+"""By which rooms with clutter are wider on each side, at most: sofas and beds need space."""
+LARGE = ("sofa", "armchair", "bed", "desk", "cabinet")
+CLUTTER = ("coat stand", "drying rack")
 MIN_HOST_M = 0.35
 """Minimum height of what things stand on."""
 
@@ -69,17 +75,25 @@ def build_furnished_room(
     Mesh, Mesh or None
         Walls, floor and ceiling; and all that stands and hangs in between, None where there is nothing. World axes.
     """
-    plan, turn = _draw_plan(body_m, taken, camera_m, rng)
+    is_cluttered = recipe.clutter_share > 0 and rng.random() < recipe.clutter_share
+    plan, turn = _draw_plan(body_m, taken, camera_m, rng, MAX_MORE_M if is_cluttered else 0.0)
     kind = ROOM_KINDS[str(rng.choice(list(ROOM_KINDS)))]
     density = rng.uniform(*recipe.density)
+    if is_cluttered:
+        _stand_pillars(plan, furnishings, rng)
+        _stand_large(plan, kind.along_walls, furnishings, rng)
     if rng.random() < recipe.wall_fitting_share:
         _fit_walls(plan, kind.on_walls, furnishings, rng)
     if rng.random() < recipe.hanging_clothes_share:
         _hang(plan, furnishings.draw("clothes", rng), rng)
+    if is_cluttered:
+        _stand_clutter(plan, furnishings, rng)
     _stand_along_walls(plan, kind.along_walls, density, furnishings, rng)
     _stand_in_the_room(plan, kind.in_the_room, density, furnishings, rng)
     if rng.random() < recipe.things_share:
         _put_things(plan, density, furnishings, rng)
+    if is_cluttered:
+        _put_cushions(plan, furnishings, rng)
     if rng.random() < recipe.pet_share:
         _stand_free(plan, furnishings.draw("pet", rng), rng)
     if rng.random() < 0.5 and furnishings.has("ceiling lamp"):
@@ -90,15 +104,21 @@ def build_furnished_room(
 
 
 def _draw_plan(
-    body_m: np.ndarray, taken: Sequence[np.ndarray], camera_m: np.ndarray, rng: np.random.Generator
+    body_m: np.ndarray,
+    taken: Sequence[np.ndarray],
+    camera_m: np.ndarray,
+    rng: np.random.Generator,
+    max_more_m: float = 0.0,
 ) -> tuple[RoomPlan, np.ndarray]:
-    """An empty room at any angle to the camera, and the rotation from world to room axes."""
+    """An empty room at any angle to the camera, wider by up to ``max_more_m``, and the turn from world to room axes."""
     turn = rotation_about("y", rng.normal(0, math.radians(25)))
     bodies, camera = thinned(body_m) @ turn.T, turn @ camera_m
     solids = [vertices @ turn.T for vertices in taken]
     inside = np.concatenate([bodies - BODY_GAP_M, bodies + BODY_GAP_M, *solids])
     low, high = inside.min(axis=0), inside.max(axis=0)
     sides = rng.uniform(0.15, rng.uniform(0.3, 3.0), 4)
+    if max_more_m:
+        sides += rng.uniform(0, max_more_m, 4)
     before_camera = rng.uniform(0.3, 1.5, 4)
     low_m = np.array([low[0] - sides[0], 0, low[2] - sides[1]])
     high_m = np.array([high[0] + sides[2], rng.uniform(2.3, 3.2), high[2] + sides[3]])
@@ -255,6 +275,42 @@ def _put_on(plan: RoomPlan, number: int, model: FurnitureModel, unevenness_m: fl
         height_m = heights.max() if unevenness_m == HARD_M else heights.min()
         if plan.add(model, np.array([at[0], height_m, at[1]]), yaw, number):
             return
+
+
+def _stand_pillars(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Let pillars and ledges of the wall stand out into the room, up to its ceiling."""
+    for _ in range(int(rng.integers(0, MAX_PILLARS + 1))):
+        model = furnishings.draw("pillar", rng)
+        scale = [1, (plan.high_m[1] - 0.002) / model.size_m[1], 1]
+        cut = replace(model, size_m=model.size_m * scale, vertices_m=model.vertices_m * scale)
+        _at_wall(plan, cut, 0.0, 0.001, rng)
+
+
+def _stand_large(
+    plan: RoomPlan, weights: Mapping[str, float], furnishings: Furnishings, rng: np.random.Generator
+) -> None:
+    """Stand large pieces along walls before small ones take their space."""
+    large = {kind: weight for kind, weight in weights.items() if kind in LARGE and furnishings.has(kind)}
+    for _ in range(int(rng.integers(0, MAX_LARGE + 1)) if large else 0):
+        _at_wall(plan, furnishings.draw(_drawn_kind(large, furnishings, rng), rng), 0.0, rng.exponential(0.03), rng)
+
+
+def _stand_clutter(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Stand coat stands and drying racks along walls and anywhere."""
+    for _ in range(int(rng.integers(0, MAX_CLUTTER + 1))):
+        model = furnishings.draw(str(rng.choice(CLUTTER)), rng)
+        if rng.random() < 0.5:
+            _at_wall(plan, model, 0.0, rng.exponential(0.1), rng)
+        else:
+            _stand_free(plan, model, rng)
+
+
+def _put_cushions(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Put cushions on beds, sofas and armchairs."""
+    for number, host in enumerate(tuple(plan.placed)):
+        if host.model.kind in SOFT_HOSTS:
+            for _ in range(int(rng.integers(0, MAX_CUSHIONS + 1))):
+                _put_on(plan, number, furnishings.draw("cushion", rng), SOFT_M, rng)
 
 
 def _hang_from_ceiling(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from synth.furniture import household, openings, walking_aids
+from synth.furniture import clutter, household, openings, walking_aids
 from synth.furniture.model_bank import FurnitureBank, FurnitureModel, embedded_bank
 from synth.furniture.pets import make_pet
 from synth.recipe import SceneRecipe
@@ -22,11 +22,15 @@ MAKERS: dict[str, Maker] = {
     "box": household.make_carton,
     "cable": household.make_cable,
     "clothes": openings.make_hanging_clothes,
+    "coat stand": clutter.make_coat_stand,
     "crutch": walking_aids.make_crutch,
     "curtain": openings.make_curtain,
+    "cushion": clutter.make_cushion,
     "door": openings.make_door,
+    "drying rack": clutter.make_drying_rack,
     "lamp": household.make_floor_lamp,
     "pet": make_pet,
+    "pillar": clutter.make_pillar,
     "screen": openings.make_screen,
     "shelf": household.make_filled_shelf,
     "thing": household.make_pile,

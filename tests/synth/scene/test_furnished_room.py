@@ -29,6 +29,7 @@ ALL = {
     "things_share": 1.0,
     "hanging_clothes_share": 1.0,
     "pet_share": 1.0,
+    "clutter_share": 1.0,
 }
 CLUTTERED = SceneRecipe(**ALL, density=(1.0, 1.0))
 CAMERA_M = np.array([0.0, 1.2, 0.0])
@@ -113,10 +114,26 @@ def test_rooms_run_from_empty_to_cluttered(monkeypatch):
     assert counts[1.0] > 8
 
 
+def test_clutter_stands_in_rooms_that_ask_for_it_alone(monkeypatch):
+    plain = SceneRecipe(**{**ALL, "clutter_share": 0.0}, density=(0.5, 0.5))
+    kinds = {"pillar", "coat stand", "drying rack", "cushion"}
+    for recipe, shown in ((CLUTTERED, kinds), (plain, set())):
+        plans, _, _ = plans_of(monkeypatch, 12, recipe)
+        placed = [(plan, each) for plan in plans[-12:] for each in plan.placed]
+        assert {each.model.kind for _, each in placed} & kinds == shown
+        for plan, each in placed:
+            if each.model.kind == "pillar":
+                assert each.high_m[1] == pytest.approx(plan.high_m[1], abs=0.01)
+                assert each.low_m[1] == 0
+
+
 def test_what_stands_on_furniture_touches_its_top(monkeypatch):
     plans, _, _ = plans_of(monkeypatch, 12)
     raised = [
-        (plan, each) for plan in plans for each in plan.placed if each.host is not None and each.model.kind != "bedding"
+        (plan, each)
+        for plan in plans
+        for each in plan.placed
+        if each.host is not None and each.model.kind not in ("bedding", "cushion")
     ]
     assert len(raised) > 15
     for plan, each in raised:
