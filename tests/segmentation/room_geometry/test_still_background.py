@@ -8,9 +8,9 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
+from posepipe.segmentation.foreground import RoomForeground
 from posepipe.segmentation.room_geometry.background_model import BEHIND_SHARE, STANDS_FRAMES, BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground, learn_still_background
-from posepipe.segmentation.foreground import RoomForeground
 from tests.support.empty_rooms import lens, room_depth
 from tests.support.rooms import with_box
 
