@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,11 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.segmentation.mean_share import LEAF
+from posepipe.segmentation.person_classifier import PersonClassifier
+from posepipe.segmentation.person_evidence import BoneLengths, evidence_names
+from posepipe.segmentation.person_filter import PersonFilter
+from posepipe.segmentation.person_segmentation import SEGMENTS
 from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
@@ -64,9 +70,40 @@ def _use_model(folder: Path) -> None:
 
 
 def _find_people(model: PoseModel) -> None:
+    frame = toy_frame(1).depth
     pipeline = Pipeline.from_model(model, foreground="none")
     pipeline.rotated_views = None
-    pipeline.step(toy_frame(1).depth)
+    if model.person_classifier is not None:
+        pipeline.person_filter = PersonFilter(classifier=model.person_classifier)
+    if (segmentation := model.person_segmentation()) is not None:
+        segmentation.person_mask(frame.depth_m, frame.intrinsics)
+    pipeline.step(frame)
+
+
+def _model_with_all_sections() -> PoseModel:
+    """The small model, with a segmentation and a person filter."""
+    rng = np.random.default_rng(2)
+    segmentation = DepthForest(
+        [random_inputs.tree(rng, 4, 6, SEGMENTS.n_classes)], [random_inputs.offset_pairs(rng, 6)], SEGMENTS
+    )
+    bones = tuple(TOY.bones())
+    classifier = PersonClassifier(
+        body=TOY,
+        lengths=BoneLengths(bones, np.full(len(bones), 0.5, np.float32)),
+        names=evidence_names(TOY),
+        number=np.array([0, 3, *[LEAF] * 3], np.int32),
+        threshold=np.array([0.5, 1.5, 0, 0, 0], np.float32),
+        child=np.array([1, 3, 0, 0, 0], np.int32),
+        share=np.array([0, 0, 0.2, 0.5, 0.9], np.float32),
+        roots=np.array([0, 1], np.int32),
+        calibration=np.array([0.1, 1.2], np.float32),
+    )
+    return replace(_small_model(), segmentation=segmentation, person_classifier=classifier)
+
+
+def _sections(folder: Path) -> None:
+    _model(folder)
+    _model_with_all_sections().save(folder / "small.npz")
 
 
 def _card(folder: Path) -> None:
@@ -176,6 +213,7 @@ def _read_labelled_people(folder: Path) -> None:
 
 FILE_TARGETS = (
     Target("model", _model, _use_model, ("posepipe.models.model_file", "posepipe.models.header")),
+    Target("model-sections", _sections, _use_model, ()),
     Target("model-card", _card, lambda f: write_card(f / "small.npz"), ("posepipe.models.card",)),
     Target(
         "dataset",

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from posepipe.sources.formats.png_folder import write_png_folder
+from synth.backgrounds.background_bank import read_backgrounds
 from synth.body.creatures import read_creature
 from synth.dataset_writer import _recorded_recipe
 from synth.furniture.build_bank import build_bank
@@ -25,6 +28,7 @@ from tests.robustness.targets.target import Target
 from tests.support.furniture_catalogue import write_catalogue
 from tests.support.paths import EXAMPLES, ROOT
 from tests.support.recordings.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
+from tests.support.toy_person import toy_frames
 
 
 @cache
@@ -38,6 +42,12 @@ def _recipe(folder: Path) -> None:
     shutil.copy(RECIPES_DIR / "train.toml", folder / "recipe.toml")
     text = (folder / "recipe.toml").read_text(encoding="utf-8")
     (folder / "recipe.toml").write_text(text + "\n# a sensor of one's own lies beside a recipe\n", encoding="utf-8")
+    shutil.copy(RECIPES_DIR / "backgrounds.toml", folder / "backgrounds.toml")
+
+
+def _read_recipes(folder: Path) -> None:
+    for path in sorted(folder.glob("*.toml")):
+        read_recipe(path)
 
 
 def _creature(folder: Path) -> None:
@@ -96,13 +106,19 @@ def _furniture_bank(folder: Path) -> None:
     (folder / "one.sh3f").unlink()
 
 
+def _backgrounds(folder: Path) -> None:
+    frames = [frame.depth for frame in toy_frames(2)]
+    write_npz_pack(folder / "room.npz", frames)
+    write_png_folder(folder / "rooms", frames)
+
+
 def _use_furniture_bank(folder: Path) -> None:
     for model in read_bank(folder / "bank.npz").models:
         model.mesh()
 
 
 SYNTH_TARGETS = (
-    Target("recipe", _recipe, lambda f: read_recipe(f / "recipe.toml"), ("synth.recipe",)),
+    Target("recipe", _recipe, _read_recipes, ("synth.recipe",)),
     Target("creature", _creature, _use_creature, ("synth.body.creatures",)),
     Target("sensor", _sensor, lambda f: read_sensor(f / "sensor.toml"), ("synth.sensors.sensor_file",)),
     Target("bone-map", _bone_map, lambda f: read_bone_map(f / "map.toml"), ("synth.motion.mocap.bone_maps",)),
@@ -122,5 +138,6 @@ SYNTH_TARGETS = (
         lambda f: build_bank([f / "one.sh3f"]),
         ("synth.furniture.catalogue",),
     ),
+    Target("backgrounds", _backgrounds, lambda f: read_backgrounds([f / "room.npz", f / "rooms"]).digest(), ()),
     Target("begun-dataset", _begun_dataset, lambda f: _recorded_recipe(f / "dataset.json"), ("synth.dataset_writer",)),
 )

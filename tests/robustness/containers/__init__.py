@@ -1,0 +1,1 @@
+"""Mutations inside the containers of files, a module a container."""
