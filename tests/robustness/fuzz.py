@@ -45,7 +45,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=int(time.time()) * 1000, help="first seed (default: by the clock)")
     parser.add_argument("--target", action="append", choices=TARGETS, help="only this kind; may be repeated")
     parser.add_argument("--replay", nargs="+", type=Path, metavar="FOLDER", help="try saved cases, TARGET/NAME, again")
-    parser.add_argument("--coverage", action="store_true", help="guide mutations by coverage; needs `atheris`")
+    parser.add_argument(
+        "--coverage", action="store_true", help="guide mutations by coverage; needs `atheris`; minutes of the processor"
+    )
     return parser.parse_args(arguments)
 
 
