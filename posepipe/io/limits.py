@@ -20,8 +20,20 @@ MAX_SEARCH_RATIO = 20
 MAX_PLAY_RATIO = 64
 """Reading on through a file may in addition unpack this multiple of the messages that are read: chunks hold other
 streams, and depth of a covered camera packs better than MAX_RATIO."""
+FREE_MODEL_BYTES = 64 << 20
+"""Every model may unpack to this size; in use, its arrays take several times as much."""
+MAX_MODEL_RATIO = 20
+"""A larger model may unpack to this multiple of its size. Trained ones have 4."""
+FREE_TEXT_BYTES = 32 << 20
+"""The text of every archive may unpack to this size, and one text at most; lines and numbers take ten times as much."""
+MAX_TEXT_RATIO = 20
+"""The text of a larger archive may unpack to this multiple of its size."""
+MAX_CHUNKS_OF_ROW = 1024
+"""Maximum number of chunks that hold one row of an array, such as a frame: each is looked up by itself."""
 FREE_RECORDS = 500_000
-"""Every file may have this number of records in chunks without an index."""
+"""Every file may have this number of records outside chunks, and as many in chunks without an index."""
+MIN_PLAIN_RECORD_BYTES = 32
+"""A larger file may have one record, outside chunks, for this number of its bytes."""
 MIN_RECORD_BYTES = 10
 """A larger file may have one record for this number of its bytes. Compressed messages of recorders take 50 or more."""
 
@@ -56,3 +68,18 @@ def max_played_bytes(file_bytes: int, message_bytes: int) -> int:
 def max_records(file_bytes: int) -> int:
     """Maximum number of records that are walked in a file of ``file_bytes`` to make up for a missing index."""
     return FREE_RECORDS + file_bytes // MIN_RECORD_BYTES
+
+
+def max_plain_records(file_bytes: int) -> int:
+    """Maximum number of records, outside chunks, of a file of ``file_bytes``."""
+    return FREE_RECORDS + file_bytes // MIN_PLAIN_RECORD_BYTES
+
+
+def max_model_bytes(file_bytes: int) -> int:
+    """Maximum size of all arrays of a model file of ``file_bytes``."""
+    return max(FREE_MODEL_BYTES, MAX_MODEL_RATIO * file_bytes)
+
+
+def max_text_bytes(file_bytes: int) -> int:
+    """Maximum size of all text that is read from an archive of ``file_bytes``."""
+    return max(FREE_TEXT_BYTES, MAX_TEXT_RATIO * file_bytes)

@@ -11,7 +11,7 @@ import sys
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -29,7 +29,12 @@ _DAMAGE = (
 )
 
 
-def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -> dict[str, np.ndarray]:
+def read_npz(
+    path: str | Path,
+    what: str,
+    keys: Collection[str] | None = None,
+    limit: Callable[[int], int] = max_unpacked_bytes,
+) -> dict[str, np.ndarray]:
     """Read the arrays of a file.
 
     Parameters
@@ -37,6 +42,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
     path : the file
     what : expected content, for the message: "a posepipe model"
     keys : names of the arrays to read, where present; None = all
+    limit : from the size of the file, bytes, to the maximum size of its arrays; of `posepipe.io.limits`
 
     Returns
     -------
@@ -55,7 +61,7 @@ def read_npz(path: str | Path, what: str, keys: Collection[str] | None = None) -
             raise FormatError(path, f"not {what}, or a cut one: wanted an .npz file, which is a zip archive")
         stream.seek(0)
         try:
-            _check_sizes(path, stream, keys)
+            _check_sizes(path, stream, keys, limit)
             stored = np.load(stream, allow_pickle=False)
             arrays = {key: stored[key] for key in dict.fromkeys(stored.files) if keys is None or key in keys}
         except _DAMAGE as error:
@@ -78,12 +84,12 @@ def _is_unicode(array: np.ndarray) -> bool:
     return bool(codes.max() <= sys.maxunicode)
 
 
-def _check_sizes(path: Path, stream: IO[bytes], keys: Collection[str] | None) -> None:
+def _check_sizes(path: Path, stream: IO[bytes], keys: Collection[str] | None, max_bytes: Callable[[int], int]) -> None:
     """Compare the sizes that an archive and its arrays declare with the size of the file, before anything is read.
 
     Raises FormatError where they are larger than the file justifies, ValueError where an array exceeds its place.
     """
-    limit = max_unpacked_bytes(stream.seek(0, os.SEEK_END))
+    limit = max_bytes(stream.seek(0, os.SEEK_END))
     stream.seek(0)
     with zipfile.ZipFile(stream) as archive:
         wanted = [i for i in archive.infolist() if keys is None or i.filename.removesuffix(".npy") in keys]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import array_hash, read_npz, write_npz
 
 MEASURED = ("figures", "seconds", "joint_seconds", "resumed")
@@ -53,7 +54,7 @@ def add_figures(path: str | Path, title: str, figures: dict[str, Any], measured_
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header, and all arrays including that of the header."""
-    arrays = read_npz(path, "a posepipe model")
+    arrays = read_npz(path, "a posepipe model", limit=max_model_bytes)
     try:
         header = json.loads(arrays["header"].tobytes())
     except (KeyError, ValueError) as error:

@@ -19,6 +19,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
+from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import read_npz, write_npz
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.learn.depth.depth_forest import DepthForest
@@ -102,7 +103,7 @@ def read_model(path: str | Path) -> StoredModel:
         When it is missing, truncated, of a newer version, or its sections do not match.
     """
     path = Path(path)
-    arrays = read_npz(path, "a posepipe model")
+    arrays = read_npz(path, "a posepipe model", limit=max_model_bytes)
     try:
         header = json.loads(arrays["header"].tobytes().decode())
         _check_header(path, header)

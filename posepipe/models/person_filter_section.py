@@ -10,6 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths
 
+_BONE_M = 1e-6, 1e6  # min and max: beyond them, ratios of lengths overflow
 _ARRAYS = {
     "number": np.int32,
     "threshold": np.float32,
@@ -39,8 +40,10 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
     bones = tuple(body.bones())
     if len(sizes) > 1 or len(arrays["calibration"]) != 2 or len(arrays["bone_m"]) != len(bones):
         raise ValueError("arrays of the person filter have sizes that do not match")
-    if not (arrays["bone_m"] > 0).all() or arrays["names"].dtype.kind != "U" or arrays["names"].ndim != 1:
-        raise ValueError("the person filter needs bone lengths above 0 and the names of its evidence")
+    shortest_m, longest_m = _BONE_M
+    plausible = (arrays["bone_m"] > shortest_m) & (arrays["bone_m"] < longest_m)
+    if not plausible.all() or arrays["names"].dtype.kind != "U" or arrays["names"].ndim != 1:
+        raise ValueError("the person filter needs bone lengths in metres, above 0, and the names of its evidence")
     return PersonClassifier(
         body=body,
         lengths=BoneLengths(bones, arrays["bone_m"]),

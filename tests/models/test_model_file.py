@@ -20,6 +20,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.io import limits
 from posepipe.joints.joint_parameters import FUSION_TERMS, JointParameters, Refinement, n_inputs
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import quantise_leaves
@@ -539,6 +540,27 @@ WRONG_ARRAYS = {
 def test_an_array_that_does_not_fit_is_refused(path, wrong):
     name, spoil = WRONG_ARRAYS[wrong]
     refuse_with(path, **{name: spoil(arrays_of(path)[name])})
+
+
+@pytest.mark.parametrize(("levels", "refused"), [(200, False), (300, True)])
+def test_a_chain_of_nodes_is_bounded(path, levels, refused):
+    arrays = arrays_of(path)
+    arrays["forest/feature_0"] = np.array([0, LEAF] * levels + [LEAF], np.int16)
+    arrays["forest/threshold_0"] = np.zeros(levels, np.float32)
+    arrays["forest/leaves_0"] = np.ones((levels + 1, TOY.n_classes), np.uint8)
+    np.savez(path, **{name: array for name, array in arrays.items() if not name.startswith("votes/")})
+    if refused:
+        with pytest.raises(FormatError, match="tree 0 has more than 256 levels"):
+            PoseModel.load(path)
+    else:
+        PoseModel.load(path)
+
+
+def test_a_model_that_unpacks_to_more_than_its_size_justifies_is_refused(path, monkeypatch):
+    monkeypatch.setattr(limits, "FREE_MODEL_BYTES", 1 << 20)
+    np.savez_compressed(path, **arrays_of(path), **{"other/zeros": np.zeros(2 << 20, np.uint8)})
+    with pytest.raises(FormatError, match="unpacks to 2 MB, allowed are 1 MB"):
+        PoseModel.load(path)
 
 
 def test_nodes_that_would_loop_are_refused(path):

@@ -18,6 +18,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.tree import LEAF, Tree
 
 _MAX_LENGTH_M = np.float64(1e6)  # no plain number: half precision would be compared with it in half precision
+_MAX_LEVELS = 256  # below the root; every pixel is compared once a level
 PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 
 
@@ -83,6 +84,7 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
     _check_dtype(f"threshold_{k}", arrays[f"threshold_{k}"], "f")
     _check_dtype(f"offsets_{k}", arrays[f"offsets_{k}"], "f")
     feature = arrays[f"feature_{k}"].astype(np.int32)
+    _check_levels(feature, k)
     threshold = np.zeros(len(feature), np.float32)
     threshold[feature != LEAF] = _metres(f"threshold_{k}", arrays[f"threshold_{k}"])
     leaves = arrays[f"leaves_{k}"]
@@ -90,6 +92,16 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
         raise ValueError(f"tree {k} needs uint8 (L, C) leaves, none all zero, got {leaves.dtype} {leaves.shape}")
     tree = Tree(feature, threshold, _level_order(feature), _leaf_probabilities(leaves))
     return tree, _metres(f"offsets_{k}", arrays[f"offsets_{k}"])
+
+
+def _check_levels(feature: np.ndarray, k: int) -> None:
+    """Raise ValueError for a tree in level order that is too deep: a chain of a million nodes packs into few bytes."""
+    start, count = 0, 1
+    for _ in range(_MAX_LEVELS + 1):
+        inner = int(np.count_nonzero(feature[start : start + count] != LEAF))
+        start, count = start + count, 2 * inner
+    if count:
+        raise ValueError(f"tree {k} has more than {_MAX_LEVELS} levels")
 
 
 def _metres(name: str, array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,12 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF, sum_of_leaves
 
+MAX_LOG_ODDS = 700.0
+"""Log-odds are kept so far from 0: the exponential of larger ones is infinite."""
+MAX_TREES = 10_000
+MAX_LEVELS = 256
+"""Maximum number of levels below a root."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonClassifier:
@@ -48,6 +54,17 @@ class PersonClassifier:
             raise ValueError(f"nodes of the person filter ask for evidence outside 0..{len(self.names) - 1}")
         if ((self.child[inner] <= inner) | (self.child[inner] + 1 >= size)).any():
             raise ValueError("children of the person filter's nodes come after them, within the tree")
+        if len(self.roots) > MAX_TREES or self._exceeds(MAX_LEVELS):
+            raise ValueError(f"a person filter has at most {MAX_TREES} trees of {MAX_LEVELS} levels")
+
+    def _exceeds(self, levels: int) -> bool:
+        """Whether nodes are left after so many levels."""
+        nodes = np.unique(self.roots)
+        for _ in range(levels + 1):
+            inner = nodes[self.number[nodes] != LEAF]
+            first = self.child[inner]
+            nodes = np.unique(np.concatenate([first, first + 1]))
+        return bool(len(nodes))
 
     def probability(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
@@ -68,4 +85,4 @@ class PersonClassifier:
         """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the score (Platt 1999)."""
         score = sum_of_leaves(evidence, self.number, self.threshold, self.child, self.value, self.roots)
         log_odds = float(self.calibration[0]) + float(self.calibration[1]) * score
-        return float(1 / (1 + np.exp(-log_odds)))
+        return float(1 / (1 + np.exp(-min(max(log_odds, -MAX_LOG_ODDS), MAX_LOG_ODDS))))

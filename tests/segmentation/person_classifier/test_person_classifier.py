@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -168,6 +169,30 @@ def test_a_classifier_of_fewer_numbers_takes_its_own():
 def test_arrays_that_are_no_trees_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         stump(**changes)
+
+
+@pytest.mark.parametrize("slope", [3e38, -3e38])
+def test_an_endless_calibration_is_certain_and_silent(slope):
+    sure = stump(calibration=np.array([0, slope], np.float32))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert sure.probability_of(np.zeros(len(sure.names), np.float32)) in (pytest.approx(0), 1.0)
+
+
+@pytest.mark.parametrize(("levels", "refused"), [(200, False), (300, True)])
+def test_a_chain_of_nodes_is_bounded(levels, refused):
+    size = 2 * levels + 1
+    inner = np.arange(size) % 2 == 0
+    inner[-1] = False  # nodes 0, 2, 4 ...: each has a leaf and the next one as children
+    number = np.where(inner, 0, LEAF).astype(np.int32)
+    child = np.where(inner, np.arange(size) + 1, 0).astype(np.int32)
+    chain = {"number": number, "child": child, "threshold": np.zeros(size, np.float32)}
+    chain |= {"value": np.zeros(size, np.float32), "roots": np.zeros(1, np.int32)}
+    if refused:
+        with pytest.raises(ValueError, match="at most 10000 trees of 256 levels"):
+            stump(**chain)
+    else:
+        stump(**chain)
 
 
 def test_unknown_evidence_is_refused():
