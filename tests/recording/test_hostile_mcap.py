@@ -10,6 +10,7 @@ from mcap.writer import MCAP0_MAGIC, CompressionType
 
 from apps.cli import main
 from posepipe.errors import FormatError
+from posepipe.io import limits
 from posepipe.recording import McapFile
 from posepipe.sources import open_source
 from tests.support.recordings import ros_writers as ros
@@ -91,6 +92,16 @@ def test_messages_beside_the_damage_are_read(tmp_path, damage, place):
     with McapFile(tmp_path / "a.mcap") as file:
         assert not file.complete
         assert set(file.times_ns(ros.DEPTH).tolist()) == {10, 20}
+        assert file.message(ros.DEPTH, 0) == DEPTH
+
+
+def test_records_without_content_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "FREE_RECORDS", 1000)
+    (tmp_path / "a.mcap").write_bytes(file_of(*[record(0x90, b"")] * 2000, definitions(), message(10)))
+    with pytest.raises(FormatError, match=r"a\.mcap: too many records for its size"):
+        McapFile(tmp_path / "a.mcap")
+    (tmp_path / "a.mcap").write_bytes(file_of(*[record(0x90, b"")] * 900, definitions(), message(10)))
+    with McapFile(tmp_path / "a.mcap") as file:
         assert file.message(ros.DEPTH, 0) == DEPTH
 
 

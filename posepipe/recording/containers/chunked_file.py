@@ -19,7 +19,7 @@ import numpy as np
 from posepipe.errors import FormatError
 from posepipe.io.decompression import decompress
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.io.limits import check_block, max_records, max_unpacked_bytes
+from posepipe.io.limits import check_block, max_plain_records, max_records, max_unpacked_bytes
 from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
 
 _OUTSIDE = -1
@@ -89,19 +89,29 @@ class Layout:
 
 
 def walk_records(
-    layout: Layout, take_record: Callable[[], bool], next_chunk_after: Callable[[int], int | None]
+    path: Path, layout: Layout, take_record: Callable[[], bool], next_chunk_after: Callable[[int], int | None]
 ) -> None:
     """Read record after record, to the end of the file or of its readable part.
 
     Parameters
     ----------
+    path : of the file, for messages
     layout : Layout, extended in place
     take_record : adds the record at `Layout.readable_bytes` and advances; False when no complete record is there
     next_chunk_after : start of the next chunk after a position; None = no chunk
+
+    Raises
+    ------
+    FormatError
+        For more records than the size of the file justifies.
     """
+    left = max_plain_records(layout.size)
     before = layout.readable_bytes  # a record with a damaged length may extend beyond the next chunk
     while not layout.complete and layout.readable_bytes < layout.size:
         here = layout.readable_bytes
+        left -= 1
+        if left < 0:
+            raise FormatError(path, "too many records for its size; the recording is damaged")
         if take_record():
             before = here
         elif (found := next_chunk_after(before)) is not None:

@@ -73,6 +73,7 @@ def read_layout(stream: IO[bytes], path: Path) -> McapLayout:
         raise FormatError(path, "the file is empty" if size == 0 else "wanted an MCAP recording, got something else")
     layout = McapLayout(readable_bytes=len(MCAP0_MAGIC), size=size)
     walk_records(
+        path,
         layout,
         lambda: _take_record(stream, layout),
         lambda before: next_chunk(stream, before + 1, size, _CHUNK_BEGIN, lambda at: _is_chunk(stream, at, size)),

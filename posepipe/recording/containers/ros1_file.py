@@ -103,6 +103,7 @@ def _read_layout(stream: IO[bytes], path: Path) -> Layout:
         raise FormatError(path, "the file is empty" if size == 0 else "wanted a ROS 1 bag, got something else")
     layout = _BagLayout(readable_bytes=len(MAGIC), size=size)
     walk_records(
+        path,
         layout,
         lambda: _take_record(stream, layout, path),
         lambda before: next_chunk(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.io.limits import MAX_RATIO, check_block
+from posepipe.io.limits import MAX_CHUNKS_OF_ROW, MAX_RATIO, check_block, max_unpacked_bytes
 
 _DEFLATE, _SHUFFLE, _CHECKSUM, _LZF = 1, 2, 3, 32000
 _SAFE = (_SHUFFLE, _CHECKSUM)  #: filters that do not enlarge data
@@ -30,8 +30,9 @@ class Hdf5Rows:
     Raises
     ------
     ValueError
-        When its chunks are too large or compressed by an unsupported filter; while reading, when a chunk unpacks to
-        more than its size.
+        When it is larger than the file justifies, as HDF5 stores none of what was never written; when its chunks are
+        too large, too many, or compressed by an unsupported filter; while reading, when a chunk unpacks to more than
+        its size.
     """
 
     def __init__(self, array: Any) -> None:
@@ -40,6 +41,12 @@ class Hdf5Rows:
         self._chunk_bytes = math.prod(self._chunk) * array.dtype.itemsize
         self._checked: set[tuple[int, ...]] = set()
         check_block(self._chunk_bytes)  # one row unpacks a whole chunk
+        limit = max_unpacked_bytes(array.file.id.get_filesize())
+        if (size := array.size * array.dtype.itemsize) > limit:
+            raise ValueError(f"an array of {size >> 20} MB, allowed are {limit >> 20} MB for a file of its size")
+        self._steps = [range(0, own, step) for own, step in zip(array.shape, self._chunk, strict=False)]
+        if math.prod(map(len, self._steps[1:])) > MAX_CHUNKS_OF_ROW:
+            raise ValueError(f"chunks {self._chunk} of an array {array.shape}; store a row in fewer, larger ones")
         settings = array.id.get_create_plist()
         self._filters = [settings.get_filter(k)[0] for k in range(settings.get_nfilters())]
         packing = [each for each in self._filters if each not in _SAFE]
@@ -52,9 +59,8 @@ class Hdf5Rows:
     def __getitem__(self, row: int) -> np.ndarray:
         """Read one row: (...)."""
         if self._chunk:
-            steps = zip(self._array.shape[1:], self._chunk[1:], strict=True)
             first = row // self._chunk[0] * self._chunk[0]
-            self._check(itertools.product((first,), *(range(0, size, step) for size, step in steps)))
+            self._check(itertools.product((first,), *self._steps[1:]))
         return self._array[row]
 
     def read(self) -> np.ndarray:

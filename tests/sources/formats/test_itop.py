@@ -226,3 +226,17 @@ def test_a_missing_h5py_names_its_install_command(tmp_path, arrays, monkeypatch)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(SourceError, match=r"need h5py; pip install 'posepipe\[itop\]'"):
         open_source(path)
+
+
+def test_frames_that_were_never_written_are_not_played(tmp_path):
+    with h5py.File(tmp_path / "a_depth_map.h5", "w") as file:
+        file.create_dataset("data", (100_000, 240, 320), np.float16)
+    with pytest.raises(FormatError, match="an array of 14648 MB, allowed are 512 MB for a file of its size"):
+        open_source(tmp_path / "a_depth_map.h5")
+
+
+def test_frames_in_chunks_of_a_few_pixels_are_refused(tmp_path):
+    with h5py.File(tmp_path / "a_depth_map.h5", "w") as file:
+        file.create_dataset("data", (3, 240, 320), np.float16, chunks=(1, 2, 2), compression="gzip")
+    with pytest.raises(FormatError, match="store a row in fewer, larger ones"):
+        open_source(tmp_path / "a_depth_map.h5")
