@@ -17,6 +17,8 @@ from posepipe.sources.base.indexed_source import IndexedSource
 
 MAX_BACKGROUNDS = 500
 """Maximum number of frames in a bank. Longer sources are sampled evenly: neighbouring frames show the same."""
+MAX_BANK_BYTES = 1 << 30
+"""Maximum size of a bank: of larger images than 1024x1024, fewer are taken."""
 MIN_READINGS_SHARE = 0.1
 """Minimum share of pixels with a reading. Emptier frames are left out."""
 
@@ -75,18 +77,21 @@ def read_backgrounds(paths: Sequence[str | Path]) -> BackgroundBank:
     PosepipeError
         When a source is unknown or malformed, or no frame of it has enough readings.
     """
-    each = max(MAX_BACKGROUNDS // max(len(paths), 1), 1)
-    return BackgroundBank(tuple(_read(path, each) for path in paths))
+    count = max(len(paths), 1)
+    return BackgroundBank(
+        tuple(_read(path, max(MAX_BACKGROUNDS // count, 1), MAX_BANK_BYTES // count) for path in paths)
+    )
 
 
-def _read(path: str | Path, max_frames: int) -> tuple[Background, ...]:
+def _read(path: str | Path, max_frames: int, max_bytes: int) -> tuple[Background, ...]:
     with open_source(path) as source:
         if not isinstance(source, IndexedSource):
             raise PosepipeError(f"backgrounds: wanted a file or folder of depth frames, got {path}; record it first")
         count = len(source)
-        rows = np.unique(np.linspace(0, count - 1, min(count, max_frames)).round().astype(int))
-        frames = [source[int(row)] for row in rows]
-    shown = tuple(_background(frame) for frame in frames if np.mean(frame.depth_m > 0) >= MIN_READINGS_SHARE)
+        taken = max(1, min(count, max_frames, max_bytes // (2 * source.shape[0] * source.shape[1])))
+        rows = np.unique(np.linspace(0, count - 1, taken).round().astype(int))
+        frames = (source[int(row)] for row in rows)
+        shown = tuple(_background(frame) for frame in frames if np.mean(frame.depth_m > 0) >= MIN_READINGS_SHARE)
     if not shown:
         raise PosepipeError(
             f"backgrounds: wanted depth frames with readings in at least {MIN_READINGS_SHARE:.0%} of their pixels, "

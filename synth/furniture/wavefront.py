@@ -9,6 +9,8 @@ import numpy as np
 
 MAX_COORDINATE = 1e6
 """Maximum coordinate of a vertex, in the unit of the file: a kilometre in millimetres."""
+MAX_ELEMENTS = 1 << 20
+"""Maximum number of vertices, and of triangles. The largest model of the common catalogues has 198,000."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +31,8 @@ def parse_obj(text: str) -> WavefrontMesh:
     Raises
     ------
     ValueError
-        For text without faces, numbers that are none, or a face that names a missing vertex.
+        For text without faces, or with too many of them or of vertices; for numbers that are none, or a face that names
+        a missing vertex.
     """
     vertices: list[list[float]] = []
     triangles: list[tuple[int, int, int]] = []
@@ -47,6 +50,8 @@ def parse_obj(text: str) -> WavefrontMesh:
             owner = rows.setdefault(current, len(rows))
             triangles += [(corners[0], b, c) for b, c in itertools.pairwise(corners[1:])]
             owners += [owner] * max(len(corners) - 2, 0)
+        if len(vertices) > MAX_ELEMENTS or len(triangles) > MAX_ELEMENTS:
+            raise ValueError(f"wanted a model of at most {MAX_ELEMENTS} vertices and triangles")
     if not triangles:
         raise ValueError("wanted an OBJ file with faces, got none")
     faces = np.array(triangles, np.int64)
@@ -67,6 +72,12 @@ def _row(corner: str, n_vertices: int) -> int:
     if abs(number) > n_vertices:
         raise ValueError(f"a face names a vertex outside 1..{n_vertices}")
     return number - 1 if number > 0 else n_vertices + number
+
+
+def material_libraries(text: str) -> list[str]:
+    """Names of the MTL files that OBJ text refers to, each once."""
+    lines = (line.split(maxsplit=1) for line in text.splitlines() if "mtllib" in line)
+    return list(dict.fromkeys(words[1].strip() for words in lines if words[0] == "mtllib" and len(words) > 1))
 
 
 def parse_opacities(text: str) -> dict[str, float]:

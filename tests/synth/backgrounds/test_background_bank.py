@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from posepipe.errors import PosepipeError
+from synth.backgrounds import background_bank
 from synth.backgrounds.background_bank import BackgroundBank, read_backgrounds
 from tests.support.empty_rooms import save_room
 
@@ -35,6 +36,14 @@ def test_frames_without_readings_are_refused(tmp_path):
     np.savez(path, depth_mm=np.zeros((2, 24, 32), np.uint16), K=np.array([30.0, 30.0, 16.0, 12.0]))
     with pytest.raises(PosepipeError, match=r"readings in at least 10% .* got none in .*dark.npz"):
         read_backgrounds([path])
+
+
+def test_large_images_fill_a_bank_with_fewer_frames(tmp_path, monkeypatch):
+    path = save_room(tmp_path / "a.npz", focals=(200.0, 210.0, 220.0, 230.0, 240.0))
+    monkeypatch.setattr(background_bank, "MAX_BANK_BYTES", 3 * 2 * 240 * 320 + 9)
+    bank = read_backgrounds([path])
+    assert [frame.intrinsics.fx for frame in bank.sources[0]] == [200.0, 220.0, 240.0]
+    assert len(read_backgrounds([path, path, path, path]).sources[0]) == 1
 
 
 def test_a_bank_needs_frames():

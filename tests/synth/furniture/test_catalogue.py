@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.io import limits
+from synth.furniture import catalogue as catalogue_file
+from synth.furniture import wavefront
 from synth.furniture.build_bank import build_bank, catalogue_files, count_models
-from synth.furniture.catalogue import CC0, open_catalogue
+from synth.furniture.catalogue import CC0, Catalogue, open_catalogue
 from synth.furniture.kinds import MATERIALS, kind_of, material_of
-from synth.furniture.wavefront import parse_obj, parse_opacities
+from synth.furniture.wavefront import material_libraries, parse_obj, parse_opacities
 from synth.tools.build_furniture import main
 from tests.support.furniture_catalogue import MTL, OBJ, TABLE, write_catalogue
 
@@ -53,6 +56,10 @@ def test_the_command_builds_a_bank_from_a_folder(tmp_path, capsys):
         (TABLE.replace("width#1=50", "width#1=wide"), "model 1 .* wrong or missing"),
         (TABLE.replace("width#1=50\n", ""), "model 1 .* wrong or missing 'width'"),
         (TABLE.replace("width#1=50", "width#1=0"), "wrong or missing size"),
+        (TABLE.replace("width#1=50", "width#1=1e300"), "wrong or missing size"),
+        (TABLE.replace("width#1=50", "width#1=nan"), "wrong or missing size"),
+        (TABLE + "elevation#1=inf\n", "model 1 .* wrong or missing elevation"),
+        (TABLE.replace("dropOnTopElevation#1=45", "dropOnTopElevation#1=nan"), "model 1 .* wrong or missing elevation"),
         (TABLE.replace("1 0 0 0 0 1 0 -1 0", "1 0 0"), "model 3 .* wrong"),
         (TABLE.replace("/table.obj", "/desk.obj"), "lacks models/table/desk.obj"),
     ],
@@ -61,6 +68,44 @@ def test_a_damaged_catalogue_is_refused_in_a_line(tmp_path, table, message):
     with pytest.raises(FormatError, match=message) as caught:
         build_bank([write_catalogue(tmp_path / "one.sh3f", table)])
     assert "\n" not in str(caught.value)
+
+
+def test_text_beyond_what_a_catalogue_justifies_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_TEXT_RATIO", 0)
+    monkeypatch.setattr(limits, "FREE_TEXT_BYTES", 20 << 10)
+    rows = "".join(
+        f"{line.replace('#1', f'#{k}')}\n" for k in range(10, 40) for line in TABLE.splitlines() if "#1" in line
+    )
+    with pytest.raises(FormatError, match=r"one\.sh3f: its models unpack to more than"):
+        build_bank([write_catalogue(tmp_path / "one.sh3f", TABLE + rows)])
+
+
+def test_one_huge_model_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue_file, "FREE_TEXT_BYTES", len(OBJ) - 1)
+    with pytest.raises(FormatError, match=r"models/chair/chair\.obj unpacks to \d+ bytes, allowed are"):
+        build_bank([write_catalogue(tmp_path / "one.sh3f")])
+
+
+def test_a_licence_is_read_once_for_all_models_of_its_folder(tmp_path, monkeypatch):
+    read = []
+    whole = Catalogue._text
+    monkeypatch.setattr(Catalogue, "_text", lambda self, name: read.append(name) or whole(self, name))
+    with open_catalogue(
+        write_catalogue(tmp_path / "one.sh3f", chair="Attribution 4.0", sofa="Attribution 3.0")
+    ) as found:
+        assert [each.licence for each in found.entries] == ["CC-BY-4.0", "CC-BY-4.0", CC0]
+    assert read == ["PluginFurnitureCatalog.properties", "models/chair/LICENSE.txt"]
+
+
+def test_more_elements_than_any_model_has_are_refused(monkeypatch):
+    monkeypatch.setattr(wavefront, "MAX_ELEMENTS", 9)
+    with pytest.raises(ValueError, match="at most 9 vertices and triangles"):
+        parse_obj(OBJ)
+
+
+def test_material_libraries_are_named_once():
+    text = "mtllib a b.mtl \n" * 3 + "\n" * 100_000 + "# mtllib no.mtl\n mtllib\tc.mtl\nmtllib\n"
+    assert material_libraries(text) == ["a b.mtl", "c.mtl"]
 
 
 def test_what_is_no_catalogue_is_refused(tmp_path):
