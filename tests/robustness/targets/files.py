@@ -25,9 +25,9 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
-from posepipe.segmentation.mean_share import LEAF
-from posepipe.segmentation.person_classifier import PersonClassifier
-from posepipe.segmentation.person_evidence import BoneLengths, evidence_names
+from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names
+from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
 from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
@@ -94,7 +94,7 @@ def _model_with_all_sections() -> PoseModel:
         number=np.array([0, 3, *[LEAF] * 3], np.int32),
         threshold=np.array([0.5, 1.5, 0, 0, 0], np.float32),
         child=np.array([1, 3, 0, 0, 0], np.int32),
-        share=np.array([0, 0, 0.2, 0.5, 0.9], np.float32),
+        value=np.array([0, 0, -1, 0.5, 2], np.float32),
         roots=np.array([0, 1], np.int32),
         calibration=np.array([0.1, 1.2], np.float32),
     )
