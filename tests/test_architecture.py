@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "learn.tables.estimators": "learn learn.tables learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models": "body errors io joints landmarks learn.depth learn.depth.votes posepipe segmentation"
+    "models": "body errors io joints landmarks learn learn.depth learn.depth.votes posepipe segmentation"
     " segmentation.person_classifier",
     "pose_inference": "joints landmarks parts results segmentation",
     "pipeline": f"{NOUNS} camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"
@@ -134,6 +134,7 @@ KERNEL_NOUNS = {
     "Stateless",
     "Tree",
     "LeafVotes",
+    "PackedForest",
     *("GrowthRules", "OpenNodes", "Splits"),
     *("BodyDefinition", "BodyAsset", "RestBody", "NoiseFields", "SensorPreset"),
 }
@@ -483,7 +484,7 @@ TWINS_ELSEWHERE = {
     "posepipe.learn.tree",  # as do these
 }
 #: no arithmetic: layouts, choices
-WITHOUT_TWIN = {"pack_forest", "pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"}
+WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"}
 
 
 def test_every_kernel_of_the_library_has_a_twin_in_the_table():

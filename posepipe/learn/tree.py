@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ class Tree:
     feature: np.ndarray  #: int32 (N,), row of the feature table, LEAF at a leaf
     threshold: np.ndarray  #: float (N,), in the unit of the response
     first_child: np.ndarray  #: int32 (N,), node; at a leaf the row of `leaf_statistics`
-    #: float (L, K): class weights, moments of the target (`impurity`), or posteriors that sum to 1
+    #: float or uint8 (L, K): class weights, moments of the target (`impurity`), or posteriors that sum to 1
     leaf_statistics: np.ndarray
     n_children: np.ndarray = field(
         default_factory=lambda: np.zeros(0, np.int32)
@@ -57,6 +58,13 @@ class Tree:
         levels = np.zeros(self.n_nodes, np.int64)
         _walk_down(self.parents(), levels)
         return levels
+
+    def inner_levels(self) -> Iterator[np.ndarray]:
+        """Inner nodes of each level, from the root down, of a tree in which they have two children: int (n,)."""
+        nodes = np.zeros(1, self.first_child.dtype)
+        while len(nodes := nodes[self.feature[nodes] != LEAF]):
+            yield nodes
+            nodes = (self.first_child[nodes][:, None] + np.arange(2, dtype=nodes.dtype)).ravel()
 
     def children(self, node: int) -> range:
         """Child nodes of a node; empty for a leaf."""

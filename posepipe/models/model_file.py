@@ -38,10 +38,11 @@ from posepipe.segmentation.person_segmentation import SEGMENTS
 FORMAT = "posepipe-forest"
 VERSION = 5
 """Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
-SECTIONS = {"forest": 1, "votes": 1, "joints": 1, "refinement": 1, "segmentation": 1, "person_filter": 1}
+SECTIONS = {"forest": 2, "votes": 2, "joints": 1, "refinement": 1, "segmentation": 2, "person_filter": 1}
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
-_VOTE_ARRAYS = tuple(LeafVotes.__dataclass_fields__)
+_VOTE_ARRAYS = ("node_of_leaf", "n_votes", "joint", "offset", "weight")
+_DENSE_VOTE_ARRAYS = ("node_of_leaf", "offsets", "weights")  #: of version 1 of the section
 _OLD_NAMES = {"refine_certainty": "refinement/fusion_weights"}
 _OLD_PREFIXES = {"votes_": "votes/", "joints_": "joints/", "refine_": "refinement/"}
 
@@ -105,20 +106,21 @@ def read_model(path: str | Path) -> StoredModel:
     path = Path(path)
     arrays = read_npz(path, "a posepipe model", limit=max_model_bytes)
     try:
-        header = json.loads(arrays["header"].tobytes().decode())
+        header = json.loads(arrays.pop("header").tobytes().decode())
         _check_header(path, header)
         _check_sections(path, header)
         sections = _by_section(arrays, header["version"])
+        arrays.clear()  # a section is let go as soon as it is read: the arrays of a model take as much memory again
         body = BodyDefinition.from_dict(header["body"])
+        votes = _read_votes(sections.pop("votes"), header["trees"], body)
         symmetric = header.get("symmetric", False) is True
-        forest = forest_from_arrays(sections["forest"], header["trees"], body, symmetric)
+        forest = forest_from_arrays(sections.pop("forest"), header["trees"], body, symmetric)
         refinement = refinement_from_arrays(sections["refinement"])
         method = header.get("joints_from", "parts")
         parameters = joints_from_arrays(sections["joints"], method, refinement, body)
         metadata = {name: value for name, value in header.items() if name not in _STRUCTURE}
         segmentation = _read_segmentation(sections["segmentation"])
         classifier = classifier_from_arrays(sections["person_filter"], body)
-        votes = _read_votes(sections["votes"], forest)
         return StoredModel(forest, parameters, votes, metadata, segmentation, classifier)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
@@ -174,11 +176,13 @@ def _name_since_5(name: str) -> str:
     return name if name == "header" else f"forest/{name}"
 
 
-def _read_votes(arrays: Mapping[str, np.ndarray], forest: DepthForest) -> tuple[LeafVotes, ...]:
+def _read_votes(arrays: Mapping[str, np.ndarray], n_trees: int, body: BodyDefinition) -> tuple[LeafVotes, ...]:
     if not arrays:
         return ()
-    votes = range(len(forest.trees))
-    return tuple(LeafVotes(*(arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS)) for k in votes)
+    trees = range(n_trees)
+    if "weights_0" in arrays:
+        return tuple(LeafVotes.from_dense(*(arrays[f"{name}_{k}"] for name in _DENSE_VOTE_ARRAYS)) for k in trees)
+    return tuple(LeafVotes(*(arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS), len(body.joints)) for k in trees)
 
 
 def _read_segmentation(arrays: Mapping[str, np.ndarray]) -> DepthForest | None:

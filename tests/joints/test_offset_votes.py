@@ -11,7 +11,7 @@ from posepipe.joints.offset_votes import find_vote_modes
 from posepipe.learn.depth.votes.cast_votes import MAX_PIXELS, MAX_VOTES, cast_votes, pack_votes
 from tests.reference.joints import offset_votes as naive
 from tests.reference.learn import cast_votes as naive_cast_votes
-from tests.support.leaf_votes import AREA_M2, TWO_LEAVES, leaf_votes, noisy_voters
+from tests.support.leaf_votes import AREA_M2, TWO_LEAVES, dense, leaf_votes, noisy_voters
 
 MILLIMETRE = 1e-3
 BANDWIDTH_M = 0.05
@@ -69,7 +69,8 @@ def test_modes_are_those_of_the_naive_twin():
     points, area, leaves, trees, joints = noisy_voters(np.random.default_rng(7))
     bandwidth = np.array([0.05, 0.06, 0.07], np.float32)
     modes, masses = find_vote_modes(cast_votes(points, area, leaves, pack_votes(trees)), bandwidth)
-    cast_naively = naive_cast_votes.cast_votes(points, area, leaves, trees, MAX_VOTES, MAX_PIXELS)
+    by_tree = [dense(tree) for tree in trees]
+    cast_naively = naive_cast_votes.cast_votes(points, area, leaves, by_tree, MAX_VOTES, MAX_PIXELS)
     wanted, wanted_masses = naive.find_vote_modes(cast_naively, bandwidth, MAX_MODES)
     # mean shift ends at a step of half a millimetre; the kernel is an approximation
     np.testing.assert_allclose(modes[:, 0], wanted[:, 0], atol=MILLIMETRE)

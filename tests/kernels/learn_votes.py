@@ -8,11 +8,11 @@ import numpy as np
 
 from posepipe.learn.depth.votes.cast_votes import cast_votes, pack_votes
 from posepipe.learn.depth.votes.fit_votes import STARTS, VoteRules, fit_votes
-from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from tests.kernels.kernel import Kernel
 from tests.reference.learn import cast_votes as naive_cast_votes
 from tests.reference.learn import fit_votes as naive_fit_votes
 from tests.support import random_inputs
+from tests.support.leaf_votes import dense, leaf_votes
 
 
 def _training_pixels(rng, size):
@@ -40,7 +40,7 @@ def _pixels_and_rules(inputs):
 
 def _fitted(inputs):
     """Offsets and weights leaf by leaf."""
-    votes = fit_votes(*_pixels_and_rules(inputs))
+    votes = dense(fit_votes(*_pixels_and_rules(inputs)), inputs.rules.modes)
     return votes.offsets[votes.node_of_leaf], votes.weights[votes.node_of_leaf]
 
 
@@ -52,7 +52,7 @@ def _voters(rng, size):
         offsets, weights = np.zeros((size, 3, 2, 3), np.int8), np.zeros((size, 3, 2), np.uint8)
         offsets[np.arange(size), home, 0] = offset + rng.integers(-2, 3, (size, 3))
         weights[np.arange(size), home, 0] = rng.integers(100, 256, size)
-        trees.append(LeafVotes(np.arange(size, dtype=np.int32), offsets, weights))
+        trees.append(leaf_votes(offsets, weights))
     joints = np.array([[0, 0, 2], [0.8, 0.1, 2.3], [-0.7, 0.6, 2.1]])
     return SimpleNamespace(
         points_m=(joints[home] - offset * 0.005).astype(np.float32),
@@ -69,7 +69,8 @@ def _cast(inputs):
 
 
 def _cast_naively(inputs):
-    cast = naive_cast_votes.cast_votes(inputs.points_m, inputs.area_m2, inputs.leaves, inputs.trees, 60, 77)
+    trees = [dense(tree) for tree in inputs.trees]
+    cast = naive_cast_votes.cast_votes(inputs.points_m, inputs.area_m2, inputs.leaves, trees, 60, 77)
     places, weights = np.zeros((len(cast), 60, 3)), np.zeros((len(cast), 60))
     for joint, votes in enumerate(cast):
         for k, vote in enumerate(votes):

@@ -107,7 +107,7 @@ def test_a_card_says_what_joints_follow_from(tmp_path):
     )
     parameters = replace(JointParameters.default(TOY, "both"), refinement=network)
     no_votes = np.zeros((1, len(TOY.joints), 1), np.uint8)
-    votes = LeafVotes(np.zeros(2, np.int32), np.zeros((*no_votes.shape, 3), np.int8), no_votes)
+    votes = LeafVotes.from_dense(np.zeros(2, np.int32), np.zeros((*no_votes.shape, 3), np.int8), no_votes)
     replace(stored, joint_parameters=parameters, votes=(votes,)).save(path)
     weights = 3 * (sizes[0] + sizes[2])
     assert f"surfaces and votes, corrected by a network of {weights:,} weights." in write_card(path).read_text()

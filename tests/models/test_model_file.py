@@ -30,6 +30,7 @@ from posepipe.models.model_file import VERSION, is_model_file
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_segmentation import SEGMENTS
 from tests.support import random_inputs
+from tests.support.leaf_votes import dense
 from tests.support.toy_person import TOY
 
 JOINT_ARRAYS = [name for name in JointParameters.__dataclass_fields__ if name not in ("method", "refinement")]
@@ -104,7 +105,7 @@ def test_the_segmentation_comes_back(path):
     rng = np.random.default_rng(5)
     tree, table = random_inputs.tree(rng, 3, 4, SEGMENTS.n_classes), random_inputs.offset_pairs(rng, 4)
     replace(small_model(), segmentation=DepthForest([tree], [table], SEGMENTS)).save(path)
-    assert header_of(arrays_of(path))["sections"]["segmentation"] == {"version": 1}
+    assert header_of(arrays_of(path))["sections"]["segmentation"] == {"version": 2}
     loaded = PoseModel.load(path).segmentation
     assert loaded is not None
     assert loaded.body == SEGMENTS
@@ -180,7 +181,7 @@ def test_a_network_whose_arrays_do_not_fit_is_refused(tmp_path, changes):
 
 def drawn_votes(tree: Tree) -> LeafVotes:
     rng = np.random.default_rng(tree.n_leaves)
-    return LeafVotes(
+    return LeafVotes.from_dense(
         rng.integers(0, 3, tree.n_leaves, np.int32),
         rng.integers(-100, 100, (3, len(TOY.joints), 2, 3), np.int8),
         rng.integers(0, 255, (3, len(TOY.joints), 2), np.uint8),
@@ -195,17 +196,21 @@ def voting_model() -> PoseModel:
     return PoseModel(small_forest(), JointParameters.default(TOY), drawn_votes_of(small_forest()))
 
 
+def assert_same_votes(model: PoseModel, again: PoseModel) -> None:
+    for own, other in zip(model.votes, again.votes, strict=True):
+        for name in LeafVotes.__dataclass_fields__:
+            np.testing.assert_array_equal(getattr(own, name), getattr(other, name), err_msg=name)
+
+
 def test_votes_come_back(tmp_path):
     model = voting_model()
     model.save(tmp_path / "model.npz")
-    loaded = PoseModel.load(tmp_path / "model.npz")
-    assert len(loaded.votes) == len(model.forest.trees)
-    for own, again in zip(model.votes, loaded.votes, strict=True):
-        for name in LeafVotes.__dataclass_fields__:
-            np.testing.assert_array_equal(getattr(own, name), getattr(again, name))
+    assert_same_votes(model, PoseModel.load(tmp_path / "model.npz"))
 
 
-@pytest.mark.parametrize("name", ["votes/node_of_leaf_0", "votes/offsets_1", "votes/weights_1"])
+@pytest.mark.parametrize(
+    "name", ["votes/node_of_leaf_0", "votes/n_votes_1", "votes/joint_0", "votes/offset_1", "votes/weight_1"]
+)
 def test_votes_that_miss_an_array_are_refused(tmp_path, name):
     voting_model().save(tmp_path / "model.npz")
     refuse_with(tmp_path / "model.npz", **{name: None})
@@ -218,10 +223,27 @@ def test_votes_that_name_a_row_too_far_are_refused(tmp_path):
     )
 
 
+def write_first_sections(path, model: PoseModel) -> None:
+    """Write a model with version 1 of its sections: a byte for every class of a leaf, a place for every joint."""
+    model.save(path)
+    arrays = arrays_of(path)
+    header = header_of(arrays)
+    for section in header["sections"].values():
+        section["version"] = 1
+    for k, tree in enumerate(model.forest.trees):
+        arrays[f"forest/leaves_{k}"] = quantise_leaves(tree.leaf_statistics)
+    for k, votes in enumerate(map(dense, model.votes)):
+        arrays |= {f"votes/offsets_{k}": votes.offsets, f"votes/weights_{k}": votes.weights}
+    newer = ("leaf_classes", "leaf_shares", "n_votes", "joint_", "offset_", "weight_")
+    kept = {name: a for name, a in arrays.items() if not name.partition("/")[2].startswith(newer)}
+    kept["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path, **kept | {name: a for name, a in arrays.items() if name.startswith("refinement")})
+
+
 def write_old(path, model: PoseModel, version: int, without: tuple[str, ...] = ()) -> None:
     """Write a model as versions 1 to 4 did: no sections, other names."""
     old_prefix = {"forest": "", "votes": "votes_", "joints": "joints_", "refinement": "refine_"}
-    model.save(path)
+    write_first_sections(path, model)
     arrays = arrays_of(path)
     header = {name: value for name, value in header_of(arrays).items() if name not in (*without, "sections")}
     stored = {"header": np.frombuffer(json.dumps(header | {"version": version}).encode(), np.uint8)}
@@ -230,6 +252,50 @@ def write_old(path, model: PoseModel, version: int, without: tuple[str, ...] = (
         if own:
             stored[old_prefix[section] + own.replace("fusion_weights", "certainty")] = array
     np.savez(path, **stored)
+
+
+def test_first_versions_of_sections_come_back_whole(tmp_path):
+    model = voting_model()
+    write_first_sections(tmp_path / "old.npz", model)
+    model.save(tmp_path / "new.npz")
+    old, new = PoseModel.load(tmp_path / "old.npz"), PoseModel.load(tmp_path / "new.npz")
+    assert "forest/leaves_0" in arrays_of(tmp_path / "old.npz")
+    assert_same_votes(new, old)
+    np.testing.assert_array_equal(old.forest.packed.leaf_shares, new.forest.packed.leaf_shares)
+    np.testing.assert_array_equal(old.forest.packed.records, new.forest.packed.records)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda a: a.astype(np.float32),
+        lambda a: np.ascontiguousarray(a[:, :-1]),
+        lambda a: a[:-1],
+        lambda a: spoilt(a, 0, 0),
+        lambda a: a.ravel(),
+    ],
+    ids=["dtype", "classes", "leaves", "nothing", "row"],
+)
+def test_leaves_of_version_1_that_do_not_fit_are_refused(tmp_path, spoil):
+    path = tmp_path / "old.npz"
+    write_first_sections(path, small_model())
+    refuse_with(path, **{"forest/leaves_0": spoil(arrays_of(path)["forest/leaves_0"])})
+
+
+def test_leaves_that_do_not_sum_to_255_are_normalised(tmp_path):
+    path = tmp_path / "old.npz"
+    write_first_sections(path, small_model())
+    arrays = arrays_of(path)
+    arrays["forest/leaves_1"] = arrays["forest/leaves_1"] // 2 + 1
+    np.savez(path, **arrays)
+    shares = PoseModel.load(path).forest.trees[1].leaf_statistics
+    assert shares.dtype == np.float32
+    np.testing.assert_allclose(shares, dequantised(arrays["forest/leaves_1"]), rtol=1e-6)
+
+
+def test_leaves_of_a_read_model_take_no_memory_beside_the_packed_ones(path):
+    forest = PoseModel.load(path).forest
+    assert all(np.shares_memory(tree.leaf_statistics, forest.packed.leaf_shares) for tree in forest.trees)
 
 
 def test_a_model_of_version_4_comes_back_whole(tmp_path):
@@ -285,8 +351,8 @@ def test_an_unknown_required_section_is_refused_by_name(path):
 
 
 def test_a_newer_version_of_a_known_section_is_refused(path):
-    with_section(path, "votes", version=2)
-    with pytest.raises(FormatError, match="section 'votes' of version 2, this posepipe reads up to 1; update it"):
+    with_section(path, "votes", version=3)
+    with pytest.raises(FormatError, match="section 'votes' of version 3, this posepipe reads up to 2; update it"):
         PoseModel.load(path)
 
 
@@ -304,7 +370,7 @@ def test_metadata_are_read_back_and_the_header_is_complete(path):
     header = header_of(arrays_of(path))
     assert header["format"] == "posepipe-forest"
     assert header["version"] == 5
-    assert header["sections"] == {"forest": {"version": 1}, "joints": {"version": 1}}
+    assert header["sections"] == {"forest": {"version": 2}, "joints": {"version": 1}}
     assert header["probes"] == {"rounding": "half up", "outside": "background", "background_m": 10.0}
 
 
@@ -314,7 +380,7 @@ def test_a_single_leaf_is_a_model(tmp_path):
     )
     PoseModel.of(DepthForest([leaf], [np.zeros((0, 2, 2), np.float32)], TOY)).save(tmp_path / "leaf.npz")
     (loaded,) = PoseModel.load(tmp_path / "leaf.npz").forest.trees
-    np.testing.assert_allclose(loaded.leaf_statistics, 1 / 6, atol=QUANTISATION)
+    np.testing.assert_allclose(loaded.leaf_statistics / 255, 1 / 6, atol=QUANTISATION)
 
 
 def test_folders_are_made_and_no_temporary_file_stays(tmp_path):
@@ -485,7 +551,13 @@ def test_a_header_that_is_no_json_object_is_refused(path, content):
     "name",
     [
         "header",
-        *("forest/feature_0", "forest/threshold_1", "forest/leaves_0", "forest/offsets_1"),
+        *(
+            "forest/feature_0",
+            "forest/threshold_1",
+            "forest/leaf_classes_0",
+            "forest/leaf_shares_1",
+            "forest/offsets_1",
+        ),
         *(f"joints/{name}" for name in JOINT_ARRAYS),
     ],
 )
@@ -518,11 +590,15 @@ WRONG_ARRAYS = {
     "a leaf too many": ("forest/feature_0", lambda a: np.append(a, a[-1:])),
     "a root that is a leaf, and more nodes": ("forest/feature_0", lambda a: spoilt(a, 0, LEAF)),
     "a leaf that asks for children beyond the tree": ("forest/feature_0", lambda a: spoilt(a, -1, 0)),
-    "leaves of another dtype": ("forest/leaves_0", lambda a: a.astype(np.float32)),
-    "leaves of fewer classes": ("forest/leaves_0", lambda a: np.ascontiguousarray(a[:, :-1])),
-    "too few leaves": ("forest/leaves_0", lambda a: a[:-1]),
-    "a leaf of nothing": ("forest/leaves_0", lambda a: spoilt(a, 0, 0)),
-    "leaves in a row": ("forest/leaves_0", lambda a: a.ravel()),
+    "shares of another dtype": ("forest/leaf_shares_0", lambda a: a.astype(np.float32)),
+    "classes of another dtype": ("forest/leaf_classes_0", lambda a: a.astype(np.int16)),
+    "classes in more bytes than they need": ("forest/leaf_classes_0", lambda a: np.repeat(a, 2, axis=1)),
+    "too few leaves": ("forest/leaf_classes_0", lambda a: a[:-1]),
+    "a leaf of nothing": ("forest/leaf_classes_0", lambda a: spoilt(a, 0, 0)),
+    "too few shares": ("forest/leaf_shares_0", lambda a: a[:-1]),
+    "too many shares": ("forest/leaf_shares_0", lambda a: np.append(a, a[:1])),
+    "leaves in a row": ("forest/leaf_classes_0", lambda a: a.ravel()),
+    "shares in a square": ("forest/leaf_shares_0", lambda a: np.tile(a, (2, 1))),
     "offsets in a row": ("forest/offsets_0", lambda a: a.ravel()),
     "offsets of three axes": ("forest/offsets_0", lambda a: np.zeros((6, 2, 3), np.float32)),
     "offsets are text": ("forest/offsets_0", lambda a: a.astype("U9")),
@@ -608,7 +684,7 @@ def test_flipped_bytes_are_read_or_refused(tmp_path_factory, content, flips):
         PoseModel.load(path)
 
 
-@pytest.mark.parametrize("name", ["header", "forest/leaves_1"])
+@pytest.mark.parametrize("name", ["header", "forest/leaf_shares_1"])
 def test_flipped_bytes_of_a_zip_entry_are_read_or_refused(tmp_path, name):
     # method, flags, sizes, checksums and places of one array, in the local and in the central directory
     content = compressed_bytes()

@@ -27,7 +27,7 @@ def drawn_forest(seed: int = 1) -> DepthForest:
 def drawn_votes(forest: DepthForest, joints: int = len(TOY.joints)) -> tuple[LeafVotes, ...]:
     rng = np.random.default_rng(2)
     return tuple(
-        LeafVotes(
+        LeafVotes.from_dense(
             rng.integers(3, size=tree.n_leaves, dtype=np.int32),
             rng.integers(-100, 100, (3, joints, 1, 3), np.int8),
             rng.integers(1, 255, (3, joints, 1), np.uint8),

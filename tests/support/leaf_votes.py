@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from posepipe.learn.depth.votes.leaf_votes import OFFSET_STEP_M, LeafVotes
@@ -12,7 +14,19 @@ AREA_M2 = 1e-4
 
 def leaf_votes(offsets, weights) -> LeafVotes:
     """A vote node for each leaf: offsets (L, J, K, 3) in steps, weights (L, J, K) of 255."""
-    return LeafVotes(np.arange(len(weights), dtype=np.int32), np.array(offsets, np.int8), np.array(weights, np.uint8))
+    nodes = np.arange(len(weights), dtype=np.int32)
+    return LeafVotes.from_dense(nodes, np.array(offsets, np.int8), np.array(weights, np.uint8))
+
+
+def dense(votes: LeafVotes, modes: int = 4) -> SimpleNamespace:
+    """Votes with ``modes`` places for every joint: node_of_leaf (L,), offsets (V, J, K, 3), weights (V, J, K)."""
+    weights = np.zeros((len(votes.n_votes), votes.n_joints, modes), np.uint8)
+    offsets = np.zeros((*weights.shape, 3), np.int8)
+    node_of_vote = np.repeat(np.arange(len(votes.n_votes)), votes.n_votes)
+    for node, joint, offset, weight in zip(node_of_vote, votes.joint, votes.offset, votes.weight, strict=True):
+        mode = np.count_nonzero(weights[node, joint])
+        offsets[node, joint, mode], weights[node, joint, mode] = offset, weight
+    return SimpleNamespace(node_of_leaf=votes.node_of_leaf, offsets=offsets, weights=weights)
 
 
 TWO_LEAVES = leaf_votes([[[[20, 0, 0]]], [[[0, 40, 0]]]], [[[255]], [[51]]])

@@ -2,8 +2,7 @@
 
 Three properties make it fast:
 
-- An inner node is one record of 32 bytes that holds its offsets and lies within one cache line. The larger child
-  follows it. A leaf is a number in the record of its parent.
+- An inner node is one record of one cache line at most (`packed_forest`).
 - A block of 64 pixels descends a tree together, one level at a time, so that their cache misses overlap.
 - Each level takes three passes: fetch the nodes, compute the probes, compare the probed depths. The second pass is
   vectorised.
@@ -15,109 +14,12 @@ to mirroring.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from posepipe.compilation import njit, prange
-from posepipe.learn.tree import Tree
+from posepipe.learn.depth.packed_forest import LINKS, WHOLE, PackedForest
 
 BLOCK = 64
-CACHE_LINE = 64  #: bytes
-WHOLE = 255  #: byte of a leaf for a probability of 1
-_LINKS = 5  #: first of two int32 columns of a record: record of a child, or -1 - row of a leaf
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PackedForest:
-    """Memory layout of the trees for the kernel."""
-
-    #: float32 (N, 8), of the inner nodes: u row, u col, v row, v col, threshold mm, children (int32 bits), 0
-    records: np.ndarray
-    roots: np.ndarray  #: int32 (T,), record of each root, or -1 - row of a leaf
-    first_leaf: np.ndarray  #: int32 (T,), first row of each tree in `leaf_shares`
-    leaf_shares: np.ndarray  #: uint8 (L, C), of all trees, in units of 1 / 255; float32 where these are not exact
-    mirrored_classes: np.ndarray  #: int64 (C,), mirrored class of each class; empty = not symmetric
-
-    @property
-    def walks(self) -> int:
-        """Number of leaves that a pixel reaches: one for each tree, twice as many in a symmetric forest."""
-        return len(self.roots) * (2 if len(self.mirrored_classes) else 1)
-
-
-def pack_forest(
-    trees: Sequence[Tree], offsets: Sequence[np.ndarray], mirrored_classes: np.ndarray | None = None
-) -> PackedForest:
-    """Pack trees for the kernel.
-
-    Parameters
-    ----------
-    trees : Sequence[Tree]
-    offsets : float32 (F, 2, 2), metres, the feature table of each tree
-    mirrored_classes : int (C,), of a symmetric forest; None = not symmetric
-
-    Returns
-    -------
-    PackedForest
-    """
-    records, roots, first_leaf = [], [], []
-    n_records = n_leaves = 0
-    for tree, table in zip(trees, offsets, strict=True):
-        inner = ~tree.is_leaf
-        place = _preorder(tree)
-        links = np.where(inner, place + n_records, -1 - tree.first_child)
-        record, own = np.zeros((np.count_nonzero(inner), 8), np.float32), place[inner]
-        record[own, :4] = table[tree.feature[inner]].reshape(-1, 4)
-        record[own, 4] = np.float32(1000) * tree.threshold[inner]
-        for side in range(2):
-            record.view(np.int32)[own, _LINKS + side] = links[tree.first_child[inner] + side]
-        records.append(record)
-        roots.append(links[0])
-        first_leaf.append(n_leaves)
-        n_records += len(record)
-        n_leaves += tree.n_leaves
-    return PackedForest(
-        records=_aligned(np.concatenate(records)),
-        roots=np.array(roots, np.int32),
-        first_leaf=np.array(first_leaf, np.int32),
-        leaf_shares=_aligned(_as_bytes(np.concatenate([t.leaf_statistics for t in trees]))),
-        mirrored_classes=np.array([] if mirrored_classes is None else mirrored_classes, np.int64),
-    )
-
-
-def _preorder(tree: Tree) -> np.ndarray:
-    """Positions of the inner nodes in depth-first order, larger child first: int64 (N,)."""
-    inner, places = ~tree.is_leaf, np.zeros(tree.n_nodes, np.int64)
-    sizes = tree.sum_up(inner[:, None].astype(np.float64))[:, 0].astype(np.int64)
-    _place_children(inner, tree.first_child, sizes, places)
-    return places
-
-
-@njit(cache=True)
-def _place_children(inner, first_child, sizes, places):
-    for node in range(len(inner)):  # a parent comes before its children
-        if inner[node]:
-            first, second = first_child[node], first_child[node] + 1
-            left, right = sizes[first], sizes[second]
-            places[first] = places[node] + 1 + (right if left < right else 0)
-            places[second] = places[node] + 1 + (0 if left < right else left)
-
-
-def _as_bytes(probabilities: np.ndarray) -> np.ndarray:
-    """Leaves as uint8, as in a model file, where that is exact; otherwise as float32."""
-    counts = np.rint(probabilities * WHOLE).astype(np.uint8)
-    is_exact = np.array_equal(counts.astype(np.float32) / np.float32(WHOLE), probabilities)
-    return counts if is_exact else probabilities.astype(np.float32)
-
-
-def _aligned(records: np.ndarray) -> np.ndarray:
-    """Copy of the records that starts at a cache line: a record across two lines would be fetched twice."""
-    buffer = np.empty(records.nbytes + CACHE_LINE, np.uint8)
-    start = -buffer.ctypes.data % CACHE_LINE
-    out = buffer[start : start + records.nbytes].view(records.dtype).reshape(records.shape)
-    out[:] = records
-    return out
 
 
 @njit(cache=True, inline="always")
@@ -182,7 +84,7 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
                 for w in range(n_active):
                     n = np.uint32(node[w])
                     response_mm = np.float32(np.int32(flat[np.uint32(u[w])]) - np.int32(flat[np.uint32(v[w])]))
-                    node[w] = links[n, _LINKS + 1] if response_mm > records[n, 4] else links[n, _LINKS]
+                    node[w] = links[n, LINKS + 1] if response_mm > records[n, 4] else links[n, LINKS]
                     any_leaf |= node[w]
                 if any_leaf < 0:
                     n_active = _compact(node, pixel_of, row, col, row_scale, col_scale, n_active, leaves[first:, t])

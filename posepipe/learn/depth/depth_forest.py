@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
-from posepipe.learn.depth.classify import PackedForest, find_leaves, mean_posterior, pack_forest
+from posepipe.learn.depth.classify import find_leaves, mean_posterior
 from posepipe.learn.depth.depth_features import bordered_depth
+from posepipe.learn.depth.packed_forest import PackedForest, pack_forest
 from posepipe.learn.tree import Tree
 from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.segmentation.pixel_grid import pixels_of
@@ -55,7 +56,7 @@ class DepthForest(Stateless):
         if symmetric and not body.has_sides:
             raise ValueError(f"body {body.name!r} has no left and right parts: its forest cannot be symmetric")
         packed = pack_forest(trees, offsets, body.mirrored_classes() if symmetric else None)
-        fields = {"trees": tuple(trees), "offsets": tuple(offsets), "body": body, "symmetric": symmetric}
+        fields = {"trees": _sharing_leaves(trees, packed), "offsets": tuple(offsets), "body": body, "symmetric": symmetric}
         for name, value in {**fields, "packed": packed}.items():
             object.__setattr__(self, name, value)
 
@@ -107,6 +108,15 @@ class DepthForest(Stateless):
         pixels = pixels_of(mask & (depth_m > 0), stride)
         leaves = find_leaves(bordered_depth(depth_m, mask), pixels, intrinsics.fx, intrinsics.fy, self.packed)
         return pixels + corner, leaves
+
+
+def _sharing_leaves(trees: Sequence[Tree], packed: PackedForest) -> tuple[Tree, ...]:
+    """Trees whose leaves, where these are bytes, are those of the packed forest, and take no memory of their own."""
+    shares = np.split(packed.leaf_shares, packed.first_leaf[1:])
+    return tuple(
+        replace(tree, leaf_statistics=own) if tree.leaf_statistics.dtype == own.dtype == np.uint8 else tree
+        for tree, own in zip(trees, shares, strict=True)
+    )
 
 
 def _check_trees(trees: Sequence[Tree], offsets: Sequence[np.ndarray], body: BodyDefinition) -> None:

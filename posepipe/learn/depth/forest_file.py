@@ -1,8 +1,11 @@
 """Depth forest as arrays of a model file.
 
-Tree k has ``feature_k`` int16 or int32, ``threshold_k`` float32, ``leaves_k`` uint8 (L, C) and ``offsets_k`` float32
-(F, 2, 2). Children are not stored: nodes are in level order, so the children of the n-th inner node and the row of the
-n-th leaf follow from counting.
+Tree k has ``feature_k`` int16 or int32, ``threshold_k`` float32 and ``offsets_k`` float32 (F, 2, 2). Children are not
+stored: nodes are in level order, so the children of the n-th inner node and the row of the n-th leaf follow from
+counting.
+
+Leaves hold shares of classes in units of 1 / 255, most of them 0. ``leaf_classes_k`` uint8 (L, C / 8) has a bit for each
+share that is not, ``leaf_shares_k`` uint8 these shares, in order. Version 1 of the section has ``leaves_k`` uint8 (L, C).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.learn.depth.depth_features import BACKGROUND_M
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.learn.tree import LEAF, Tree
 
 _MAX_LENGTH_M = np.float64(1e6)  # no plain number: half precision would be compared with it in half precision
@@ -30,15 +34,23 @@ def forest_to_arrays(forest: DepthForest) -> dict[str, np.ndarray]:
         arrays[f"feature_{k}"] = tree.feature.astype(np.int16 if len(table) < 32768 else np.int32)
         arrays[f"threshold_{k}"] = tree.threshold[tree.feature != LEAF]
         arrays[f"offsets_{k}"] = table.astype(np.float32)
-        arrays[f"leaves_{k}"] = quantise_leaves(tree.leaf_statistics)
+        arrays |= _leaves_to_arrays(quantise_leaves(tree.leaf_statistics), k)
     return arrays
+
+
+def _leaves_to_arrays(leaves: np.ndarray, k: int) -> dict[str, np.ndarray]:
+    """Arrays of the leaves of tree ``k``, uint8 (L, C): a bit for each class, and the shares that are not 0."""
+    return {
+        f"leaf_classes_{k}": np.packbits(leaves > 0, axis=1),
+        f"leaf_shares_{k}": leaves[leaves > 0],
+    }
 
 
 def forest_from_arrays(
     arrays: Mapping[str, np.ndarray], n_trees: int, body: BodyDefinition, symmetric: bool
 ) -> DepthForest:
     """Inverse of `forest_to_arrays`. Raises KeyError for a missing array, ValueError for arrays that do not match."""
-    trees, offsets = zip(*(_read_tree(arrays, k) for k in range(n_trees)), strict=True)
+    trees, offsets = zip(*(_read_tree(arrays, k, body.n_classes) for k in range(n_trees)), strict=True)
     return DepthForest(trees, offsets, body, symmetric)
 
 
@@ -46,8 +58,10 @@ def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
     """Quantise leaf posteriors, float (L, C), to uint8 (L, C) that sum to 255; no class changes by more than 1 / 255.
 
     Largest remainder method: values are rounded down, and the rest goes to the classes with the largest remainders, the
-    first of equal ones.
+    first of equal ones. Leaves of uint8 are such shares already.
     """
+    if probabilities.dtype == np.uint8:
+        return probabilities
     exact = probabilities.astype(np.float64) * 255
     counts = np.floor(exact).astype(np.int64)
     missing = 255 - counts.sum(axis=1)
@@ -79,7 +93,7 @@ def _check_level_order(tree: Tree) -> None:
         raise ValueError("a model file needs a tree whose nodes and leaves are in level order")
 
 
-def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarray]:
+def _read_tree(arrays: Mapping[str, np.ndarray], k: int, n_classes: int) -> tuple[Tree, np.ndarray]:
     _check_dtype(f"feature_{k}", arrays[f"feature_{k}"], "i")
     _check_dtype(f"threshold_{k}", arrays[f"threshold_{k}"], "f")
     _check_dtype(f"offsets_{k}", arrays[f"offsets_{k}"], "f")
@@ -87,10 +101,7 @@ def _read_tree(arrays: Mapping[str, np.ndarray], k: int) -> tuple[Tree, np.ndarr
     _check_levels(feature, k)
     threshold = np.zeros(len(feature), np.float32)
     threshold[feature != LEAF] = _metres(f"threshold_{k}", arrays[f"threshold_{k}"])
-    leaves = arrays[f"leaves_{k}"]
-    if leaves.dtype != np.uint8 or leaves.ndim != 2 or not leaves.any(axis=1).all():
-        raise ValueError(f"tree {k} needs uint8 (L, C) leaves, none all zero, got {leaves.dtype} {leaves.shape}")
-    tree = Tree(feature, threshold, _level_order(feature), _leaf_probabilities(leaves))
+    tree = Tree(feature, threshold, _level_order(feature), _read_leaves(arrays, k, n_classes))
     return tree, _metres(f"offsets_{k}", arrays[f"offsets_{k}"])
 
 
@@ -102,6 +113,32 @@ def _check_levels(feature: np.ndarray, k: int) -> None:
         start, count = start + count, 2 * inner
     if count:
         raise ValueError(f"tree {k} has more than {_MAX_LEVELS} levels")
+
+
+def _read_leaves(arrays: Mapping[str, np.ndarray], k: int, n_classes: int) -> np.ndarray:
+    """Leaves of tree ``k``: uint8 (L, C) where they sum to 255, otherwise posteriors, float32."""
+    leaves = arrays[f"leaves_{k}"] if f"leaves_{k}" in arrays else _expand_leaves(arrays, k, n_classes)
+    if leaves.dtype != np.uint8 or leaves.ndim != 2:
+        raise ValueError(f"tree {k} needs uint8 (L, C) leaves, got {leaves.dtype} {leaves.shape}")
+    sums = leaves.sum(axis=1, dtype=np.int32)
+    if not sums.all():
+        raise ValueError(f"tree {k} has a leaf without classes")
+    return leaves if (sums == WHOLE).all() else _leaf_probabilities(leaves)
+
+
+def _expand_leaves(arrays: Mapping[str, np.ndarray], k: int, n_classes: int) -> np.ndarray:
+    """Inverse of `_leaves_to_arrays`."""
+    classes, shares = arrays[f"leaf_classes_{k}"], arrays[f"leaf_shares_{k}"]
+    if not classes.dtype == shares.dtype == np.uint8 or (classes.ndim, shares.ndim) != (2, 1):
+        raise ValueError(f"tree {k} needs uint8 leaf_classes (L, C / 8) and leaf_shares (S,)")
+    if classes.shape[1] != -(-n_classes // 8):
+        raise ValueError(f"tree {k} needs {-(-n_classes // 8)} bytes of bits for {n_classes} classes of a leaf")
+    has_class = np.unpackbits(classes, axis=1, count=n_classes).view(bool)
+    if np.count_nonzero(has_class) != len(shares):
+        raise ValueError(f"tree {k} needs a share for each class of a leaf, got {len(shares)}")
+    leaves = np.zeros(has_class.shape, np.uint8)
+    leaves[has_class] = shares
+    return leaves
 
 
 def _metres(name: str, array: np.ndarray) -> np.ndarray:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from posepipe.learn.depth.classify import BLOCK, classify, find_leaves, mean_posterior, pack_forest
+from posepipe.learn.depth.classify import BLOCK, classify, find_leaves, mean_posterior
 from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.forest_file import as_stored
+from posepipe.learn.depth.packed_forest import pack_forest
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 
@@ -170,6 +173,16 @@ def test_the_larger_child_follows_its_parent():
     packed = pack_forest([tree, leaf(1, 0, 0, 0)], [RIGHT_PROBE, RIGHT_PROBE])
     assert packed.records.view(np.int32)[:, 5:7].tolist() == [[-1, 1], [2, -2], [-3, -4]]
     assert packed.roots.tolist() == [0, -1]  # the second tree is a leaf, and no record
+
+
+def test_leaves_of_bytes_are_packed_as_the_posteriors_they_stand_for():
+    rng = np.random.default_rng(12)
+    trees, tables = [random_inputs.tree(rng, 5, 8, 3) for _ in range(2)], [random_inputs.offset_pairs(rng, 8)] * 2
+    stored = [as_stored(tree) for tree in trees]
+    in_bytes = [replace(tree, leaf_statistics=np.rint(255 * tree.leaf_statistics).astype(np.uint8)) for tree in stored]
+    wanted = pack_forest(stored, tables).leaf_shares
+    np.testing.assert_array_equal(pack_forest(in_bytes, tables).leaf_shares, wanted)
+    np.testing.assert_array_equal(pack_forest([stored[0], in_bytes[1]], tables).leaf_shares, wanted)
 
 
 def test_leaves_as_a_model_file_keeps_them_are_packed_as_bytes():

@@ -17,7 +17,7 @@ def drawn(symmetric: bool = False) -> tuple[DepthForest, tuple[LeafVotes, ...]]:
     rng = np.random.default_rng(1)
     trees = [random_inputs.tree(rng, 5, 9, TOY.n_classes) for _ in range(2)]
     votes = tuple(
-        LeafVotes(
+        LeafVotes.from_dense(
             np.arange(tree.n_leaves, dtype=np.int32),
             rng.integers(-40, 40, (tree.n_leaves, len(TOY.joints), 1, 3), np.int8),
             rng.integers(1, 255, (tree.n_leaves, len(TOY.joints), 1), np.uint8),

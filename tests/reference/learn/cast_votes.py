@@ -1,11 +1,12 @@
 """Naive twin of posepipe/learn/depth/votes/cast_votes.py.
 
-Girshick et al., ICCV 2011, section 3.3: every vote a row of a list.
+Girshick et al., ICCV 2011, section 3.3: every vote a row of a list. Votes of a tree are arrays with an equal number of
+places for each joint: node_of_leaf (L,), offsets (V, J, K, 3) and weights (V, J, K).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def mirrored(tree, mirrored_joints):
     for joint, other in enumerate(mirrored_joints):
         offsets[:, other] = tree.offsets[:, joint] * np.array([-1, 1, 1])
         weights[:, other] = tree.weights[:, joint]
-    return replace(tree, offsets=offsets, weights=weights)
+    return SimpleNamespace(node_of_leaf=tree.node_of_leaf, offsets=offsets, weights=weights)
 
 
 def cast_votes(points_m, area_m2, leaves, trees, max_votes, max_pixels, mirrored_joints=()):

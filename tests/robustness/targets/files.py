@@ -45,7 +45,7 @@ def _small_model() -> PoseModel:
     trees = [random_inputs.tree(rng, 4, 6, TOY.n_classes) for _ in range(2)]
     forest = DepthForest(trees, [random_inputs.offset_pairs(rng, 6) for _ in trees], TOY)
     votes = [
-        LeafVotes(
+        LeafVotes.from_dense(
             np.arange(tree.n_leaves, dtype=np.int32),
             rng.integers(-100, 100, (tree.n_leaves, len(TOY.joints), 2, 3)).astype(np.int8),
             rng.integers(0, 255, (tree.n_leaves, len(TOY.joints), 2)).astype(np.uint8),

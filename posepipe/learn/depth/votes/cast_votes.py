@@ -52,22 +52,20 @@ def pack_votes(trees: Sequence[LeafVotes], mirrored_joints: np.ndarray | None = 
     -------
     PackedVotes
     """
-    spans, codes, offsets = [], [], []
-    n_votes, n_joints = 0, trees[0].weights.shape[1]
-    for tree in trees:
-        node, joint, mode = np.nonzero(tree.weights)
-        codes.append(joint * WEIGHTS + tree.weights[node, joint, mode])
-        offsets.append(tree.offsets[node, joint, mode])
-        ends = n_votes + np.cumsum((tree.weights > 0).sum(axis=(1, 2)))
-        starts = np.concatenate([[n_votes], ends[:-1]])
-        spans.append(np.column_stack([starts, ends])[tree.node_of_leaf])
-        n_votes += len(node)
-    n_leaves = np.cumsum([0] + [len(span) for span in spans])
+    n_joints = trees[0].n_joints
+    n_leaves = np.cumsum([0] + [len(tree.node_of_leaf) for tree in trees])
+    n_votes = np.cumsum([0] + [len(tree.weight) for tree in trees])
+    spans = np.empty((n_leaves[-1], 2), np.int32)
+    for tree, leaf, vote in zip(trees, n_leaves[:-1], n_votes[:-1], strict=True):
+        own, ends = spans[leaf : leaf + len(tree.node_of_leaf)], (vote + np.cumsum(tree.n_votes)).astype(np.int32)
+        own[:, 0] = (ends - tree.n_votes)[tree.node_of_leaf]
+        own[:, 1] = ends[tree.node_of_leaf]
+    wide = np.uint16 if n_joints * WEIGHTS <= 2**16 else np.uint32
     return PackedVotes(
-        spans=np.concatenate(spans).astype(np.int32),
+        spans=spans,
         first_leaf=n_leaves[:-1].astype(np.int32),
-        codes=np.concatenate(codes).astype(np.uint16 if n_joints * WEIGHTS <= 2**16 else np.uint32),
-        offsets=np.concatenate(offsets),
+        codes=np.concatenate([tree.joint * wide(WEIGHTS) + tree.weight for tree in trees]),
+        offsets=np.concatenate([tree.offset for tree in trees]),
         mirrored_joints=np.array(range(n_joints) if mirrored_joints is None else mirrored_joints, np.int64),
     )
 

@@ -165,7 +165,7 @@ def fit_votes(
         offsets,
         weights,
     )
-    return LeafVotes(node_of_leaf, offsets, weights)
+    return LeafVotes.from_dense(node_of_leaf, offsets, weights)
 
 
 def _check(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.votes.cast_votes import cast_votes, pack_votes
-from posepipe.learn.depth.votes.leaf_votes import OFFSET_STEP_M
+from posepipe.learn.depth.votes.leaf_votes import OFFSET_STEP_M, LeafVotes
 from posepipe.parts import JointVotes
 from tests.reference.learn import cast_votes as naive
-from tests.support.leaf_votes import AREA_M2, TWO_LEAVES, leaf_votes, noisy_voters
+from tests.support.leaf_votes import AREA_M2, TWO_LEAVES, dense, leaf_votes, noisy_voters
 
 
 def cast(points, leaves, trees, area_m2=AREA_M2, **limits) -> JointVotes:
@@ -107,14 +107,18 @@ def test_a_body_may_have_more_joints_than_a_byte_counts():
 def test_votes_are_those_of_the_naive_twin(max_votes, max_pixels):
     points, area, leaves, trees, _ = noisy_voters(np.random.default_rng(max_votes))
     votes = cast_votes(points, area, leaves, pack_votes(trees), max_votes, max_pixels)
-    assert_votes_are(votes, naive.cast_votes(points, area, leaves, trees, max_votes, max_pixels))
+    assert_votes_are(
+        votes, naive.cast_votes(points, area, leaves, [dense(tree) for tree in trees], max_votes, max_pixels)
+    )
 
 
 def test_votes_of_mirrored_walks_are_those_of_the_naive_twin():
     points, area, leaves, trees, _ = noisy_voters(np.random.default_rng(9))
     leaves, other_side = np.tile(leaves, 2), np.array([1, 0, 2])
     votes = cast_votes(points, area, leaves, pack_votes(trees, other_side), 150, 2000)
-    assert_votes_are(votes, naive.cast_votes(points, area, leaves, trees, 150, 2000, other_side))
+    assert_votes_are(
+        votes, naive.cast_votes(points, area, leaves, [dense(tree) for tree in trees], 150, 2000, other_side)
+    )
 
 
 def test_pixels_without_area_do_not_vote():
@@ -130,13 +134,40 @@ def test_pixels_without_area_do_not_vote():
         ({"node_of_leaf": np.array([-1, 0], np.int32)}, "outside the 2 rows"),
         ({"node_of_leaf": np.zeros(3, np.int32)}, "2 leaves need"),
         ({"node_of_leaf": np.zeros(2, np.int64)}, "node_of_leaf of int32"),
-        ({"weights": np.zeros((2, 1, 1), np.int8)}, "weights of uint8"),
-        ({"weights": np.zeros((2, 1, 2), np.uint8)}, "votes for 1 joints"),
-        ({"offsets": np.zeros((2, 1, 3), np.int8)}, "votes for 1 joints"),
-        ({"offsets": np.zeros((2, 2, 1, 3), np.int8), "weights": np.zeros((2, 2, 1), np.uint8)}, "votes for 1 joints"),
+        ({"weight": np.ones(2, np.int8)}, "weight of uint8"),
+        ({"weight": np.array([255, 0], np.uint8)}, "a weight above 0"),
+        ({"weight": np.ones(3, np.uint8)}, r"joint of shape \(3,\)"),
+        ({"joint": np.array([0, 1], np.uint8)}, r"a joint of 0\.\.0"),
+        ({"joint": np.zeros(2, np.uint16)}, "joint of uint8"),
+        ({"offset": np.zeros((2, 2), np.int8)}, r"offset of shape \(2, 3\)"),
+        ({"n_votes": np.array([1, 2], np.int32)}, "add up to 2 votes"),
+        ({"n_votes": np.array([3, -1], np.int32)}, "add up to 2 votes"),
+        ({"n_joints": 2}, "needs votes for 1 joints"),
     ],
 )
 def test_arrays_out_of_a_kernel_s_bounds_are_refused(change, message):
     TWO_LEAVES.check(n_leaves=2, n_joints=1)
     with pytest.raises(ValueError, match=message):
         replace(TWO_LEAVES, **change).check(n_leaves=2, n_joints=1)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "weights", "message"),
+    [
+        (np.zeros((2, 1, 1, 3), np.int8), np.zeros((2, 1, 1), np.int8), "weights of uint8"),
+        (np.zeros((2, 1, 1, 3), np.int16), np.zeros((2, 1, 1), np.uint8), "offsets of int8"),
+        (np.zeros((2, 1, 1, 3), np.int8), np.zeros((2, 1, 2), np.uint8), "got shapes"),
+        (np.zeros((2, 1, 3), np.int8), np.zeros((2, 1), np.uint8), "got shapes"),
+    ],
+)
+def test_dense_votes_that_do_not_match_are_refused(offsets, weights, message):
+    with pytest.raises(ValueError, match=message):
+        LeafVotes.from_dense(np.zeros(2, np.int32), offsets, weights)
+
+
+def test_places_without_a_vote_take_no_memory():
+    votes = leaf_votes([[[[1, 2, 3], [0, 0, 0]], [[4, 5, 6], [7, 8, 9]]]], [[[9, 0], [8, 7]]])
+    assert votes.n_votes.tolist() == [3]
+    assert votes.joint.tolist() == [0, 1, 1]
+    assert votes.weight.tolist() == [9, 8, 7]
+    assert votes.offset.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]

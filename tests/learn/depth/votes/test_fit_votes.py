@@ -8,14 +8,16 @@ import numba
 import numpy as np
 import pytest
 
-from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior, pack_forest
+from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior
 from posepipe.learn.depth.depth_features import bordered_depth
+from posepipe.learn.depth.packed_forest import pack_forest
 from posepipe.learn.depth.votes.fit_votes import STARTS, VoteRules, fit_votes
 from posepipe.learn.depth.votes.leaf_votes import MAX_VOTE_M, OFFSET_STEP_M
 from posepipe.learn.tree import LEAF, Tree
 from tests.reference.learn import classify as naive_classify
 from tests.reference.learn import fit_votes as naive
 from tests.support import random_inputs
+from tests.support.leaf_votes import dense
 
 PIXELS = 60
 LIMIT_M = 0.4
@@ -52,7 +54,9 @@ def training(offsets, leaves=None) -> SimpleNamespace:
 def fit(pixels, tree=ONE_LEAF, limit_m=LIMIT_M, **rules):
     limits = np.full(pixels.joints_m.shape[1], limit_m, np.float32)
     rules = VoteRules(**{"min_samples": 10, "modes": 2, "min_weight": 0.1, **rules})
-    return fit_votes(tree, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules)
+    votes = fit_votes(tree, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules)
+    votes.check(tree.n_leaves, pixels.joints_m.shape[1])
+    return dense(votes, rules.modes)
 
 
 def same(offset, count: int = PIXELS) -> np.ndarray:
@@ -145,7 +149,6 @@ def test_light_votes_are_none():
 
 def test_no_pixels_no_votes():
     votes = fit(training(np.zeros((0, 2, 3))), STUMP)
-    votes.check(n_leaves=2, n_joints=2)
     assert not votes.weights.any()
 
 
@@ -178,10 +181,9 @@ def test_votes_are_those_of_the_naive_twin(seed):
     pixels = _mixed(np.random.default_rng(seed))
     rules = VoteRules(min_samples=15, max_samples=40, modes=2, bandwidth_m=0.03, min_weight=0.1)
     limits = np.array([0.4, 0.35, 0.4], np.float32)
-    votes = fit_votes(_TREE, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules)
-    offsets, weights = naive.fit_votes(
-        _TREE, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules, STARTS
-    )
+    inputs = (_TREE, pixels.leaves, pixels.points_m, pixels.person, pixels.joints_m, limits, rules)
+    votes = dense(fit_votes(*inputs), rules.modes)
+    offsets, weights = naive.fit_votes(*inputs, STARTS)
     of_leaf = votes.weights[votes.node_of_leaf].astype(int), votes.offsets[votes.node_of_leaf].astype(int)
     # a step is rounded either way; a vote at the min weight or of equal weights stays or goes
     alike = (np.abs(of_leaf[0] - weights) <= 2) & (np.abs(of_leaf[1] - offsets) <= 1).all(-1)
