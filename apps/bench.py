@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,9 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.sources import open_source
 
     threads = _set_threads(args.threads)
+    started = time.perf_counter()
     pipeline = Pipeline.load(args.model, foreground=args.foreground)
+    show(f"model read in {time.perf_counter() - started:.2f} s")
     with open_source(args.source or RECORDING) as source:
         frames = list(islice(source, args.frames))
     with ProgressBar(len(frames), "bench", "frames") as bar:

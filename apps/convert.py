@@ -1,23 +1,26 @@
-"""``posepipe convert``: a recording, or results, into another format."""
+"""``posepipe convert``: a recording, results or a model into another format."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
+from apps.options.value_types import share_between
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
+    from posepipe.models.pose_model import PoseModel
     from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.csv_file import CsvSink
     from posepipe.sinks.files.json_lines import Results
 
-HELP = "convert a recording to another format, or results to a table or motion capture"
+HELP = "convert a recording to another format, results to a table or motion capture, or a model to a smaller one"
 EXAMPLES = (
     "posepipe convert walk.bag walk.mcap                            # same depth, times and calibration",
     "posepipe convert walk.mkv frames --start 10 --end 20           # a folder of PNGs",
@@ -25,35 +28,62 @@ EXAMPLES = (
     "posepipe convert results.jsonl results.csv",
     "posepipe convert results.jsonl walk.bvh                        # also from an interrupted run",
     "posepipe convert results.jsonl dog.bvh --model dog.npz         # of a model with another body",
+    "posepipe convert old.npz new.npz                               # a model, as this version saves it: smaller",
+    "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
+    "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
+    "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
 RESULT_SUFFIXES = (".csv", ".bvh")
 """Formats made from results; all others are made from depth frames."""
+MODEL_SUFFIXES = (".npz",)
+"""Formats of models."""
+TREE_SUFFIXES = (".json", ".h")
+"""Formats made from the trees of a model, for other programs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_source_options(parser, "SOURCE|RESULTS", "depth frames, or the results.jsonl of `posepipe run`")
+    add_source_options(parser, "SOURCE|RESULTS|MODEL|TREES", "depth frames, results.jsonl, a model, or tree files")
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
-        help="file to write: from depth frames .mcap, .npz or a folder of PNGs; from results .csv or .bvh",
+        help="file to write: from depth frames .mcap, .npz or a folder of PNGs; from results .csv or .bvh; from a"
+        " model or tree files .npz; from a model .json or .h, its trees alone",
     )
     parser.add_argument(
         "--round-to-mm", action="store_true", help="round finer depth if the format stores whole millimetres only"
     )
     parser.add_argument("--model", metavar="M", help="model that found the results, if its body is not a person's")
+    parser.add_argument(
+        "--prune",
+        type=share_between,
+        metavar="SHARE",
+        help="keep at most this share of the leaves of a model, such as 0.5",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Convert the source, depth frames or results."""
+    """Convert the source: depth frames, results, a model, or trees of another program."""
     from posepipe.errors import PosepipeError
+    from posepipe.learn.interchange.pcl_tree_file import pcl_tree_files
+    from posepipe.models.model_file import is_model_file
+    from posepipe.models.registry import model_names
     from posepipe.sinks.files.json_lines import is_results
 
     source = Path(args.source)
+    is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
+    if args.prune is not None and not is_model:
+        raise PosepipeError(f"--prune is for models, and {source} is none; leave it out")
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
-    if source.suffix == ".jsonl" or is_results(source):
+    if is_model:
+        refuse_source_options(args, args.source)
+        convert_model(args.source, args.file, args.prune)
+    elif trees := pcl_tree_files(source):
+        refuse_source_options(args, args.source)
+        import_trees(trees, args.file)
+    elif source.suffix == ".jsonl" or is_results(source):
         refuse_source_options(args, args.source)
         convert_results(source, args.file, args.model)
     elif args.file.suffix.lower() in RESULT_SUFFIXES:
@@ -70,6 +100,55 @@ def convert_source(args: argparse.Namespace) -> None:
     with ProgressBar(source.frame_count, "convert", "frames") as bar:
         count = convert_frames(source, args.file, args.round_to_mm, bar.update)
     show(f"{count} frames -> {args.file}")
+
+
+def convert_model(model: str, file: Path, prune: float | None) -> None:
+    """Write a model as this version saves it, whole or pruned to a share of its leaves."""
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.models.prune_model import prune_model
+
+    _check_model_name(file, (*MODEL_SUFFIXES, *TREE_SUFFIXES))
+    converted = PoseModel.load(model)
+    if prune is not None:
+        converted = prune_model(converted, prune)
+    if file.suffix.lower() in TREE_SUFFIXES:
+        export_trees(converted, file)
+    else:
+        _save_model(converted, file)
+
+
+def export_trees(model: PoseModel, file: Path) -> None:
+    """Write the trees of a model for other programs; the suffix names the format."""
+    from posepipe.learn.interchange.c_header import write_c_header
+    from posepipe.learn.interchange.flat_trees import flat_depth_forest
+    from posepipe.learn.interchange.json_trees import write_json_trees
+
+    trees = flat_depth_forest(model.forest)
+    write = write_json_trees if file.suffix.lower() == ".json" else write_c_header
+    write(file, trees)
+    show(f"{len(trees.roots)} trees, {len(trees.feature):,} nodes, {file.stat().st_size / 1e6:.1f} MB -> {file}")
+
+
+def import_trees(trees: Sequence[Path], file: Path) -> None:
+    """Write a model made of tree files of the Point Cloud Library; joints follow from the prior of the shipped one."""
+    from posepipe.models.pcl_model import import_pcl_model
+    from posepipe.models.pose_model import PoseModel
+
+    _check_model_name(file, MODEL_SUFFIXES)
+    _save_model(import_pcl_model(trees, PoseModel.load("person").joint_parameters), file)
+
+
+def _check_model_name(file: Path, suffixes: Sequence[str]) -> None:
+    from posepipe.errors import PosepipeError
+
+    if file.suffix.lower() not in suffixes:
+        raise PosepipeError(f"{file}: wanted a name that ends in {' or '.join(suffixes)}")
+
+
+def _save_model(model: PoseModel, file: Path) -> None:
+    model.save(file)
+    leaves = sum(tree.n_leaves for tree in model.forest.trees)
+    show(f"{len(model.forest.trees)} trees, {leaves:,} leaves, {file.stat().st_size / 1e6:.1f} MB -> {file}")
 
 
 def convert_results(source: Path, file: Path, model: str | None) -> None:

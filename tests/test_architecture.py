@@ -60,13 +60,16 @@ MAY_IMPORT = {
     # the learners
     "learn": "",
     "learn.depth.votes": "joints learn parts",
-    "learn.depth": "body camera errors frames io learn learn.depth.votes parts segmentation stage",
+    "learn.depth.probes": "",
+    "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.votes parts segmentation stage",
+    "learn.interchange": "body errors io learn learn.depth learn.depth.probes",
     "learn.tables.splitting": "learn",
     "learn.tables": "learn learn.tables.splitting",
     "learn.tables.estimators": "learn learn.tables learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models": "body errors io joints landmarks learn learn.depth learn.depth.votes posepipe segmentation"
+    "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
+    " learn.interchange posepipe segmentation"
     " segmentation.person_classifier",
     "pose_inference": "joints landmarks parts results segmentation",
     "pipeline": f"{NOUNS} camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"

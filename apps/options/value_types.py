@@ -41,6 +41,17 @@ def share(text: str) -> float:
     return number
 
 
+def share_between(text: str) -> float:
+    """Return a number between 0 and 1, neither of them."""
+    try:
+        number = share(text)
+    except argparse.ArgumentTypeError:
+        number = 0.0
+    if number in (0, 1):
+        raise argparse.ArgumentTypeError(f"wanted a number above 0 and below 1, got {text!r}")
+    return number
+
+
 def port(text: str) -> int:
     """Return the number of a network port."""
     try:

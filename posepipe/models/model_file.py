@@ -23,7 +23,8 @@ from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import read_npz, write_npz
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.forest_file import PROBE_RULES, forest_from_arrays, forest_to_arrays
+from posepipe.learn.depth.forest_file import forest_from_arrays, forest_to_arrays
+from posepipe.learn.depth.probes.probe_rules import ProbeRules
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.models.joint_sections import (
     joints_from_arrays,
@@ -75,7 +76,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "version": VERSION,
         "sections": {name: {"version": SECTIONS[name]} for name, arrays in sections.items() if arrays},
         "body": forest.body.to_dict(),
-        "probes": PROBE_RULES,
+        "probes": forest.probes.to_dict(),
         "trees": len(forest.trees),
         "joints_from": parameters.method,
         "symmetric": forest.symmetric,
@@ -114,7 +115,8 @@ def read_model(path: str | Path) -> StoredModel:
         body = BodyDefinition.from_dict(header["body"])
         votes = _read_votes(sections.pop("votes"), header["trees"], body)
         symmetric = header.get("symmetric", False) is True
-        forest = forest_from_arrays(sections.pop("forest"), header["trees"], body, symmetric)
+        probes = ProbeRules.from_dict(header["probes"])
+        forest = forest_from_arrays(sections.pop("forest"), header["trees"], body, symmetric, probes)
         refinement = refinement_from_arrays(sections["refinement"])
         method = header.get("joints_from", "parts")
         parameters = joints_from_arrays(sections["joints"], method, refinement, body)
@@ -133,8 +135,6 @@ def _check_header(path: Path, header: Any) -> None:
         raise FormatError(path, f"not a posepipe model: its header does not say {FORMAT!r}")
     if header["version"] > VERSION:
         raise FormatError(path, f"model version {header['version']}, this posepipe reads up to {VERSION}; update it")
-    if header["probes"] != PROBE_RULES:
-        raise FormatError(path, f"probe rules {header['probes']}, this posepipe knows {PROBE_RULES}")
     if not 1 <= header["trees"] <= 1000:
         raise FormatError(path, f"wanted 1 to 1000 trees, the header says {header['trees']}")
     for title, own in header.get("figures", {}).items():
@@ -182,7 +182,8 @@ def _read_votes(arrays: Mapping[str, np.ndarray], n_trees: int, body: BodyDefini
     trees = range(n_trees)
     if "weights_0" in arrays:
         return tuple(LeafVotes.from_dense(*(arrays[f"{name}_{k}"] for name in _DENSE_VOTE_ARRAYS)) for k in trees)
-    return tuple(LeafVotes(*(arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS), len(body.joints)) for k in trees)
+    n_joints = len(body.joints)
+    return tuple(LeafVotes(**{name: arrays[f"{name}_{k}"] for name in _VOTE_ARRAYS}, n_joints=n_joints) for k in trees)
 
 
 def _read_segmentation(arrays: Mapping[str, np.ndarray]) -> DepthForest | None:

@@ -11,8 +11,10 @@ from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior
 from posepipe.learn.depth.depth_features import bordered_depth, depth_differences
 from posepipe.learn.depth.histogram import best_splits
 from posepipe.learn.depth.packed_forest import pack_forest
+from posepipe.learn.depth.probes.clamped_probes import find_clamped_leaves
 from posepipe.learn.depth.responses import DepthResponses, OffsetRange
 from tests.kernels.kernel import Kernel
+from tests.reference.learn import clamped_probes as naive_clamped_probes
 from tests.reference.learn import classify as naive_classify
 from tests.reference.learn import depth_features as naive_depth_features
 from tests.reference.learn import histogram as naive_histogram
@@ -55,6 +57,31 @@ def _leaves_of_pixels(rng, size):
     inputs = _classify(rng, size)
     inputs.leaves = np.stack([rng.integers(t.n_leaves, size=size) for t, _ in inputs.walks], 1).astype(np.int32)
     return inputs
+
+
+def _clamped_pixels(rng, size):
+    """Pixels of an image whose person touches the border, and the text of a full tree of height 5."""
+    depth_m, mask = random_inputs.depth_image(rng, 40, 50)
+    mask[:, 25:] = True
+    pixels = random_inputs.readable_pixels(rng, depth_m, mask, size)
+    nodes, labels = rng.integers(-300, 301, (31, 5)), np.arange(32)
+    text = "\n".join(" ".join(map(str, row)) for row in ([5], *nodes, *labels[:, None]))
+    inner = np.arange(31)
+    children = np.stack([2 * inner + 1, 2 * inner + 2], 1)
+    return SimpleNamespace(
+        depth_m=depth_m,
+        mask=mask,
+        pixels=pixels,
+        tree=naive_clamped_probes.read_tree(text),
+        records=np.concatenate([nodes[:, [1, 0, 3, 2, 4]], np.zeros((31, 3))], axis=1).astype(np.float32),
+        links=np.where(children < 31, children, 30 - children).astype(np.int32),
+    )
+
+
+def _naive_clamped_leaves(inputs):
+    image_mm = np.where(inputs.mask & (inputs.depth_m > 0), np.rint(inputs.depth_m * 1000).astype(int), 32_767)
+    image_mm = image_mm.tolist()
+    return [[naive_clamped_probes.label_of(*inputs.tree, image_mm, *pixel, 45.5)] for pixel in inputs.pixels.tolist()]
 
 
 def _best_splits(rng, size):
@@ -144,6 +171,15 @@ KERNELS = (
         size=1000,
         may_differ=0.005,
         reason="a probe on the edge of two pixels is rounded either way",
+    ),
+    Kernel(
+        "find_clamped_leaves",
+        lambda i: find_clamped_leaves(
+            i.depth_m, i.mask, i.pixels, (45.5, 45.5), 525.0, i.records, i.links, np.zeros(1, np.int32)
+        ),
+        _naive_clamped_leaves,
+        _clamped_pixels,
+        size=300,
     ),
     Kernel(
         "mean_posterior",

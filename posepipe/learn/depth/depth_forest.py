@@ -13,6 +13,8 @@ from posepipe.frames import window_of
 from posepipe.learn.depth.classify import find_leaves, mean_posterior
 from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.packed_forest import PackedForest, pack_forest
+from posepipe.learn.depth.probes.clamped_probes import find_clamped_leaves
+from posepipe.learn.depth.probes.probe_rules import METRIC, ProbeRules
 from posepipe.learn.tree import Tree
 from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.segmentation.pixel_grid import pixels_of
@@ -44,25 +46,41 @@ class DepthForest(Stateless):
     """
 
     trees: tuple[Tree, ...]
-    offsets: tuple[np.ndarray, ...]  #: float32 (F, 2, 2), metres, the feature table of each tree
+    offsets: tuple[np.ndarray, ...]  #: float32 (F, 2, 2), metres, the feature table of each tree; or see `probes`
     body: BodyDefinition
     symmetric: bool = False
+    probes: ProbeRules = METRIC  #: rules of the program that trained it; they say what unit the offsets have
     packed: PackedForest = field(init=False, repr=False)  #: memory layout for the kernels
 
     def __init__(
-        self, trees: Sequence[Tree], offsets: Sequence[np.ndarray], body: BodyDefinition, symmetric: bool = False
+        self,
+        trees: Sequence[Tree],
+        offsets: Sequence[np.ndarray],
+        body: BodyDefinition,
+        symmetric: bool = False,
+        probes: ProbeRules = METRIC,
     ) -> None:
         _check_trees(trees, offsets, body)
         if symmetric and not body.has_sides:
             raise ValueError(f"body {body.name!r} has no left and right parts: its forest cannot be symmetric")
+        if symmetric and probes != METRIC:
+            raise ValueError("only a forest with the probe rules of posepipe can be symmetric")
         packed = pack_forest(trees, offsets, body.mirrored_classes() if symmetric else None)
-        fields = {"trees": _sharing_leaves(trees, packed), "offsets": tuple(offsets), "body": body, "symmetric": symmetric}
+        fields = {
+            "trees": _sharing_leaves(trees, packed),
+            "offsets": tuple(offsets),
+            "body": body,
+            "symmetric": symmetric,
+            "probes": probes,
+        }
         for name, value in {**fields, "packed": packed}.items():
             object.__setattr__(self, name, value)
 
     def with_symmetry(self, symmetric: bool) -> DepthForest:
         """Return a forest of the same trees, symmetric or not; raises ValueError for a body without sides."""
-        return self if symmetric == self.symmetric else DepthForest(self.trees, self.offsets, self.body, symmetric)
+        if symmetric == self.symmetric:
+            return self
+        return DepthForest(self.trees, self.offsets, self.body, symmetric, self.probes)
 
     def predict(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
@@ -101,13 +119,32 @@ class DepthForest(Stateless):
         if depth_m.shape != mask.shape:
             raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
         mask = np.asarray(mask, bool)
+        if self.probes != METRIC:  # a window of the image has another border
+            pixels = pixels_of(mask & (depth_m > 0), stride)
+            return pixels, self.find_leaves(depth_m, mask, pixels, intrinsics)
         rows, cols = window_of(mask)  # pixels outside the window are background
         corner = np.array([rows.start - rows.start % stride[0], cols.start - cols.start % stride[1]], np.int32)
         window = slice(corner[0], rows.stop), slice(corner[1], cols.stop)
         depth_m, mask = np.ascontiguousarray(depth_m[window]), np.ascontiguousarray(mask[window])
         pixels = pixels_of(mask & (depth_m > 0), stride)
-        leaves = find_leaves(bordered_depth(depth_m, mask), pixels, intrinsics.fx, intrinsics.fy, self.packed)
-        return pixels + corner, leaves
+        return pixels + corner, self.find_leaves(depth_m, mask, pixels, intrinsics)
+
+    def find_leaves(
+        self, depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray, intrinsics: Intrinsics
+    ) -> np.ndarray:
+        """Send pixels, int32 (N, 2), inside the mask and with a reading, down the trees by the rules of the probes.
+
+        Returns
+        -------
+        int32 (N, W), row of the leaf reached in each tree; mirrored walks follow the others
+        """
+        fx, fy, packed = intrinsics.fx, intrinsics.fy, self.packed
+        if self.probes.focal_px is None:
+            return find_leaves(bordered_depth(depth_m, mask), pixels, fx, fy, packed)
+        reference = self.probes.focal_px
+        return find_clamped_leaves(
+            depth_m, mask, pixels, (fx, fy), reference, packed.records, packed.links, packed.roots
+        )
 
 
 def _sharing_leaves(trees: Sequence[Tree], packed: PackedForest) -> tuple[Tree, ...]:

@@ -4,8 +4,9 @@ Tree k has ``feature_k`` int16 or int32, ``threshold_k`` float32 and ``offsets_k
 stored: nodes are in level order, so the children of the n-th inner node and the row of the n-th leaf follow from
 counting.
 
-Leaves hold shares of classes in units of 1 / 255, most of them 0. ``leaf_classes_k`` uint8 (L, C / 8) has a bit for each
-share that is not, ``leaf_shares_k`` uint8 these shares, in order. Version 1 of the section has ``leaves_k`` uint8 (L, C).
+Leaves hold shares of classes in units of 1 / 255, most of them 0. ``leaf_classes_k`` uint8 (L, C / 8) has a bit for
+each share that is not, ``leaf_shares_k`` uint8 these shares, in order. Version 1 of the section has ``leaves_k`` uint8
+(L, C).
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from dataclasses import replace
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.learn.depth.depth_features import BACKGROUND_M
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.packed_forest import WHOLE
+from posepipe.learn.depth.probes.probe_rules import METRIC, ProbeRules
 from posepipe.learn.tree import LEAF, Tree
 
 _MAX_LENGTH_M = np.float64(1e6)  # no plain number: half precision would be compared with it in half precision
 _MAX_LEVELS = 256  # below the root; every pixel is compared once a level
-PROBE_RULES = {"rounding": "half up", "outside": "background", "background_m": BACKGROUND_M}
 
 
 def forest_to_arrays(forest: DepthForest) -> dict[str, np.ndarray]:
@@ -47,11 +47,11 @@ def _leaves_to_arrays(leaves: np.ndarray, k: int) -> dict[str, np.ndarray]:
 
 
 def forest_from_arrays(
-    arrays: Mapping[str, np.ndarray], n_trees: int, body: BodyDefinition, symmetric: bool
+    arrays: Mapping[str, np.ndarray], n_trees: int, body: BodyDefinition, symmetric: bool, probes: ProbeRules = METRIC
 ) -> DepthForest:
     """Inverse of `forest_to_arrays`. Raises KeyError for a missing array, ValueError for arrays that do not match."""
     trees, offsets = zip(*(_read_tree(arrays, k, body.n_classes) for k in range(n_trees)), strict=True)
-    return DepthForest(trees, offsets, body, symmetric)
+    return DepthForest(trees, offsets, body, symmetric, probes)
 
 
 def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:

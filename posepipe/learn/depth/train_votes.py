@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from posepipe.frames import LabelledFrame
-from posepipe.learn.depth.classify import find_leaves
-from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.pixel_sampling import draw_pixels
 from posepipe.learn.depth.votes.fit_votes import VoteRules, fit_votes
@@ -53,8 +51,7 @@ def train_votes(
             mask = (frame.people == person) & (depth_m > 0)
             pixels = draw_pixels(frame.parts, mask & (frame.parts > 0), pixels_per_person, rng)
             if len(pixels):
-                image = bordered_depth(depth_m, mask)
-                leaves.append(find_leaves(image, pixels, intrinsics.fx, intrinsics.fy, forest.packed))
+                leaves.append(forest.find_leaves(depth_m, mask, pixels, intrinsics))
                 rows, cols = pixels.T
                 points.append(intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols]))
                 persons.append(np.full(len(pixels), len(joints), np.int32))

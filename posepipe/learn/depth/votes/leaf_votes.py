@@ -47,8 +47,7 @@ class LeafVotes:
             _check_dtype(name, array, dtype)
         if weights.ndim != 3 or offsets.shape != (*weights.shape, 3):
             raise ValueError(
-                "votes need weights (V, J, K) and offsets (V, J, K, 3),"
-                f" got shapes {weights.shape} and {offsets.shape}"
+                f"votes need weights (V, J, K) and offsets (V, J, K, 3), got shapes {weights.shape} and {offsets.shape}"
             )
         votes = np.flatnonzero(weights)
         _, n_joints, n_modes = weights.shape
