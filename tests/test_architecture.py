@@ -485,9 +485,16 @@ TWINS_ELSEWHERE = {
     "posepipe.learn.cost_complexity",  # decisions on whole trees, not arrays: tests/reference/learn/pruning.py
     "posepipe.learn.growing",  # its kernel only moves rows
     "posepipe.learn.tree",  # as do these
+    "posepipe.learn.tables.splitting.sorted_growth",  # its twin is the growth loop: test_sorted_growth.py
 }
 #: no arithmetic: layouts, choices
-WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"}
+WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} | {
+    "branches_of",
+    "entries_of",
+    "find_branches",
+    "find_subsets",  # the gain of its sets is that of scan_columns
+    "path_indicator",
+}
 
 
 def test_every_kernel_of_the_library_has_a_twin_in_the_table():

@@ -31,7 +31,7 @@ class Pruned:
     closed: np.ndarray  #: bool (N,), nodes of the full tree that were closed, descendants of closed nodes included
 
 
-def pessimistic(tree: Tree) -> Tree:
+def pessimistic(tree: Tree, row_weight: float = 1.0) -> Tree:
     """Pessimistic pruning: by training errors, with half an error added for each leaf.
 
     From the root down, a node is closed when its errors as a leaf do not exceed those of its subtree plus
@@ -41,7 +41,8 @@ def pessimistic(tree: Tree) -> Tree:
 
     Parameters
     ----------
-    tree : Tree, with class weights as leaf statistics; n is the weight of a node
+    tree : Tree, with class weights as leaf statistics; n is the number of rows at a node, its weight / row_weight
+    row_weight : float, weight of one row
 
     References
     ----------
@@ -49,6 +50,7 @@ def pessimistic(tree: Tree) -> Tree:
     instead: Quinlan 1993, section 4.2.
     """
     statistics, weight = training_statistics(tree, MISCLASSIFICATION)
+    statistics, weight = in_rows(statistics, row_weight), in_rows(weight, row_weight)
     as_leaf = weight - statistics.max(axis=1) + (weight > 0) / 2
     subtree = sum_below(tree, as_leaf)
     variance = np.maximum(subtree * (weight - subtree), 0) / np.where(weight > 0, weight, 1)
@@ -121,6 +123,11 @@ def training_statistics(tree: Tree, criterion: int) -> tuple[np.ndarray, np.ndar
     if not weight[0] > 0:
         raise ValueError("leaves of the tree need statistics of their training rows, got a total weight of 0")
     return statistics, weight
+
+
+def in_rows(weights: np.ndarray, row_weight: float) -> np.ndarray:
+    """Divide weights by the weight of a row, rounded so that whole numbers of rows are exact."""
+    return weights if row_weight == 1.0 else np.round(weights / row_weight, 9)
 
 
 def sum_below(tree: Tree, values: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, entropy, information_gain
-from posepipe.learn.tables.splitting.column_scan import MULTIWAY, NUMERIC, ONE_VS_REST, scan_columns
+from posepipe.learn.tables.splitting.column_scan import scan_columns
 from posepipe.learn.tables.splitting.column_splits import Table
 from posepipe.learn.tables.splitting.descent import TableTree
+from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, ONE_VS_REST, SUBSET
 from tests.kernels.kernel import Kernel
 from tests.reference.learn import impurity as naive_impurity
 from tests.reference.tables import column_scan as naive_column_scan
@@ -35,21 +36,24 @@ KINDS = {
     "size": ONE_VS_REST,
     "flag": ONE_VS_REST,
 }
+SETS = {"shape": SUBSET, "size": SUBSET, "flag": SUBSET}
+"""Columns of a random table that are split by sets of categories instead."""
 
 
 NAIVE_KINDS = {
     NUMERIC: naive_column_scan.NUMERIC,
     MULTIWAY: naive_column_scan.MULTIWAY,
     ONE_VS_REST: naive_column_scan.ONE_VS_REST,
+    SUBSET: naive_column_scan.SUBSET,
 }
 
 
 N_CODES = [0, 0, 0, 3, 7, 4, 2]
 
 
-def _table_of_kinds(rng, n_rows):
+def _table_of_kinds(rng, n_rows, sets=False):
     """Cells, how their columns are asked, and two linear combinations of numbers, in eighths: sums are exact."""
-    kinds = np.array(list(KINDS.values()), np.uint8)
+    kinds = np.array(list((KINDS | SETS if sets else KINDS).values()), np.uint8)
     combinations = np.zeros((2, len(kinds)))
     combinations[:, :3] = rng.integers(-8, 9, (2, 3)) / 8
     combinations[0, 1] = 0
@@ -61,16 +65,17 @@ def _table_of_kinds(rng, n_rows):
     )
 
 
-def _open_nodes(rng, size, criterion, costs=None):
+def _open_nodes(rng, size, criterion, costs=None, sets=False):
     """Nodes of 1 to 50 rows of a table, one of them pure, one the same in every cell; some with weights."""
     ends = np.cumsum(np.append([1, 2, 10, 10], rng.integers(3, 50, size - 4)))
-    inputs = _table_of_kinds(rng, ends[-1])
+    inputs = _table_of_kinds(rng, ends[-1], sets)
     inputs.order = rng.permutation(ends[-1]).astype(np.int32)
     target = rng.integers(-20, 20, ends[-1]) / 4 if criterion == "squared_error" else rng.integers(3, size=ends[-1])
     target[inputs.order[3:13]] = 1
     inputs.cells[inputs.order[13:23]] = 1
     inputs.weight = np.where(rng.random(ends[-1]) < 0.5, 1, rng.integers(1, 9, ends[-1]) / 4)
     inputs.starts, inputs.ends = np.append(0, ends[:-1]), ends
+    inputs.sizes = np.where(rng.random(ends[-1]) < 0.5, 1, 0.5) if sets else None
     inputs.criterion, inputs.costs, inputs.min_leaf = criterion, costs, rng.choice([0.0, 1, 2.5])
     inputs.table = Table.of(inputs.cells, inputs.kinds, np.array(N_CODES), target.astype(np.float64), 3)
     inputs.candidates = np.tile(np.arange(len(N_CODES) + len(inputs.combinations), dtype=np.int32), (size, 1))
@@ -85,13 +90,16 @@ def _scanned(inputs):
         table.kinds,
         table.n_codes,
         table.target,
-        (CRITERIA[inputs.criterion], NO_COSTS if inputs.costs is None else inputs.costs, inputs.min_leaf, 3),
+        (CRITERIA[inputs.criterion], NO_COSTS if inputs.costs is None else inputs.costs, inputs.min_leaf, 3, False),
         (inputs.order, inputs.weight, inputs.starts, inputs.ends),
         inputs.candidates,
         inputs.combinations,
+        inputs.sizes,
     )
     parts = gain > -np.inf
-    asked = parts & ~np.append(table.kinds == MULTIWAY, [False, False])  # a multiway split has no threshold
+    # neither a multiway split nor one by sets has a threshold
+    asked = parts & ~np.append(np.isin(table.kinds, [MULTIWAY, SUBSET]), [False, False])
+    intrinsic = np.where(np.append(table.kinds == SUBSET, [False, False]), 0, intrinsic)  # equal sets may differ in it
     return gain, np.where(parts, intrinsic, 0), np.where(asked, threshold, 0)
 
 
@@ -104,11 +112,14 @@ def _scanned_naively(inputs):
     for node, (start, end) in enumerate(zip(inputs.starts, inputs.ends, strict=True)):
         rows = inputs.order[start:end]
         target, weight = inputs.table.target[rows].tolist(), inputs.weight[start:end].tolist()
+        sizes = None if inputs.sizes is None else inputs.sizes[start:end].tolist()
         for k, (kind, column) in enumerate(zip(kinds, columns, strict=True)):
             own = naive_column_scan.of_rows(column, rows)
             found[:, node, k] = naive_column_scan.best_split(
-                kind, own, target, weight, inputs.criterion, costs, inputs.min_leaf
+                kind, own, target, weight, inputs.criterion, costs, inputs.min_leaf, sizes
             )
+            if kind == naive_column_scan.SUBSET:
+                found[1, node, k] = 0
     return tuple(found)
 
 
@@ -165,6 +176,18 @@ KERNELS = (
         size=200,
         tolerance=1e-13,
         reason="order of a float64 sum",
+    ),
+    *(
+        Kernel(
+            f"scan_sets_by_{criterion}",
+            _scanned,
+            _scanned_naively,
+            partial(_open_nodes, criterion=criterion, sets=True),
+            size=8,
+            tolerance=1e-12,
+            reason="order of a float64 sum",
+        )
+        for criterion in ("gini", "squared_error")
     ),
     Kernel(
         "scan_columns",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
-from posepipe.learn.tables.splitting.column_scan import MULTIWAY, NUMERIC
 from posepipe.learn.tables.splitting.schema import Schema
+from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
 
-LESS_EQUAL, GREATER, EQUAL, NOT_EQUAL = "<=", ">", "is", "is not"
+LESS_EQUAL, GREATER, EQUAL, NOT_EQUAL, ONE_OF = "<=", ">", "is", "is not", "is one of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Condition:
     """Condition of one branch. A row with a missing cell does not meet it."""
 
     column: int  #: or, with F columns, F + a row of the tree's combinations
-    relation: str  #: LESS_EQUAL or GREATER with a threshold; EQUAL or NOT_EQUAL with a category
-    value: float  #: threshold, or code of the category
+    relation: str  #: LESS_EQUAL or GREATER with a threshold; EQUAL or NOT_EQUAL with a category; ONE_OF with a set
+    value: float  #: threshold, code of the category, or row of the categories' sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +28,9 @@ class SplitConditions:
     """Meaning of the splits of one fitted tree."""
 
     schema: Schema
-    kinds: np.ndarray  #: uint8 (F,), see `posepipe.learn.tables.splitting.column_scan`
+    kinds: np.ndarray  #: uint8 (F,), see `posepipe.learn.tables.splitting.split_gain`
     combinations: np.ndarray  #: float64 (D, F), linear combinations of columns
+    sets: np.ndarray  #: bool (2 S, K), categories of the first and the second branch of each split by sets
 
     @classmethod
     def of(cls, learner: SingleTree, names: Sequence[str] | None = None) -> SplitConditions:
@@ -50,26 +51,34 @@ class SplitConditions:
             if len(names) != len(schema.names):
                 raise ValueError(f"names must be one for each of the {len(schema.names)} columns, got {len(names)}")
             schema = replace(schema, names=tuple(map(str, names)))
-        return cls(schema, learner.tree_.kinds, learner.tree_.combinations)
+        subsets = learner.tree_.subsets
+        sets = np.stack([subsets == 0, subsets == 1], axis=1).reshape(2 * len(subsets), subsets.shape[1])
+        return cls(schema, learner.tree_.kinds, learner.tree_.combinations, sets)
 
     def branches(self, column: int, threshold: float, n_children: int) -> list[Condition]:
         """Return the condition of each branch of a node, with the node as in `posepipe.learn.tree.Tree`."""
         kind = self.kinds[column] if column < len(self.kinds) else NUMERIC
         if kind == MULTIWAY:
             return [Condition(column, EQUAL, float(code)) for code in range(n_children)]
+        if kind == SUBSET:
+            return [Condition(column, ONE_OF, 2 * float(threshold) + branch) for branch in range(2)]
         relations = (LESS_EQUAL, GREATER) if kind == NUMERIC else (EQUAL, NOT_EQUAL)
         return [Condition(column, relation, float(threshold)) for relation in relations]
 
     def met(self, condition: Condition, columns: np.ndarray) -> np.ndarray:
         """Evaluate a condition: bool (N,). ``columns`` float64 (F, N), coded like the training table."""
-        cells = self._cells(condition.column, columns)
+        cells = self.cells(condition.column, columns)
         if condition.relation == LESS_EQUAL:
             return cells <= condition.value
         if condition.relation == GREATER:
             return cells > condition.value
         if condition.relation == EQUAL:
             return cells == condition.value
-        return (cells != condition.value) & ~np.isnan(cells)
+        if condition.relation == ONE_OF:
+            members = np.append(self.sets[int(condition.value)], False)  # neither missing nor unknown
+            known = (cells >= 0) & (cells < len(members))
+            return members[np.where(known, cells, -1).astype(np.int64)]
+        return (cells != condition.value) & (cells >= 0)  # neither missing nor unknown
 
     def all_met(self, conditions: Sequence[Condition], columns: np.ndarray) -> np.ndarray:
         """Evaluate a conjunction of conditions: bool (N,)."""
@@ -78,7 +87,8 @@ class SplitConditions:
             met &= self.met(condition, columns)
         return met
 
-    def _cells(self, column: int, columns: np.ndarray) -> np.ndarray:
+    def cells(self, column: int, columns: np.ndarray) -> np.ndarray:
+        """Return a tested column, or combination, of encoded rows: float64 (N,)."""
         if column < len(self.kinds):
             return columns[column]
         direction = self.combinations[column - len(self.kinds)]
@@ -102,11 +112,21 @@ class SplitConditions:
     def branch_text(self, condition: Condition) -> str:
         """Write a condition without its column: ``<= 6.5``, ``sunny`` or ``not sunny``."""
         if condition.relation in (LESS_EQUAL, GREATER):
-            return f"{condition.relation} {format_number(condition.value)}"
+            return f"{condition.relation} {self._threshold_text(condition)}"
+        if condition.relation == ONE_OF:
+            codes = np.flatnonzero(self.sets[int(condition.value)]).tolist()
+            return " or ".join(_one_line(self.schema.describe(condition.column, code)) for code in codes)
         category, negated = int(condition.value), condition.relation == NOT_EQUAL
         if negated and self.schema.n_codes[condition.column] == 2:  # of two categories, name the other
             category, negated = 1 - category, False
         return ("not " if negated else "") + _one_line(self.schema.describe(condition.column, category))
+
+    def _threshold_text(self, condition: Condition) -> str:
+        """Write a threshold: a number, or the last category up to it in a column of ordered categories."""
+        column = condition.column
+        if column < len(self.kinds) and self.schema.is_ordered[column]:
+            return _one_line(self.schema.describe(column, int(condition.value)))
+        return format_number(condition.value)
 
     def condition_text(self, condition: Condition) -> str:
         """Write a condition: ``width <= 6.5``, ``outlook is sunny``."""
@@ -121,8 +141,9 @@ class SplitConditions:
         for k, condition in enumerate(conditions):
             before = conditions[k - 1] if k else condition
             if before.column == condition.column and {before.relation, condition.relation} == {GREATER, LESS_EQUAL}:
-                low, high = sorted((before.value, condition.value))
-                parts[-1] = f"{format_number(low)} < {self.column_text(condition.column)} <= {format_number(high)}"
+                low, high = sorted((before, condition), key=lambda each: each.value)
+                column = self.column_text(condition.column)
+                parts[-1] = f"{self._threshold_text(low)} < {column} <= {self._threshold_text(high)}"
             else:
                 parts.append(self.condition_text(condition))
         return " and ".join(parts)

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from posepipe.learn.impurity import entropy, information_gain
+from posepipe.learn.tables.row_weights import weight_of_a_row
 
 STRATEGIES = ("equal-width", "equal-frequency", "best-cut")
 ROUNDING_BITS = 1e-9  #: maximum difference of gains that count as equal
@@ -147,7 +148,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(values) == 0:
             return np.empty(0)
         if self.strategy == "best-cut":
-            return _best_cuts(values, classes, weight, self.n_bins)
+            return _best_cuts(values, classes, weight / weight_of_a_row(weight), self.n_bins)
         assert self.n_bins is not None  # by _check_parameters
         if self.strategy == "equal-width":
             return _equal_width(values, self.n_bins)

@@ -11,11 +11,13 @@ import numpy as np
 from scipy.special import betaincinv
 from sklearn.utils import check_consistent_length
 
+from posepipe.learn.pruning import in_rows
 from posepipe.learn.tables.conditions import (
     EQUAL,
     GREATER,
     LESS_EQUAL,
     NOT_EQUAL,
+    ONE_OF,
     Condition,
     SplitConditions,
     class_names,
@@ -107,7 +109,7 @@ def extract_rules(classifier: SingleTreeClassifier, names: Sequence[str] | None 
 
     Returns
     -------
-    RuleList, in the order of the tree's leaves from left to right. The figures are the weights of training rows
+    RuleList, in the order of the tree's leaves from left to right. The figures are the numbers of training rows
     in the leaves, and the default is the prediction of the root. Implied conditions are dropped: of ``x <= 5``
     and ``x <= 3`` the first
 
@@ -120,7 +122,7 @@ def extract_rules(classifier: SingleTreeClassifier, names: Sequence[str] | None 
         raise TypeError(f"rules need a classifier of a single tree, got {type(classifier).__name__}")
     splits = SplitConditions.of(classifier, names)
     tree, predictions = classifier.tree_.tree, predicted_classes(classifier)
-    statistics = tree.node_statistics()
+    statistics = in_rows(tree.node_statistics(), classifier.row_weight_)
     rules = []
     for leaf, conditions in _paths(tree, splits):
         covered, correct = float(statistics[leaf].sum()), float(statistics[leaf, predictions[leaf]])
@@ -149,7 +151,14 @@ def _paths(tree: Tree, splits: SplitConditions) -> list[tuple[int, tuple[Conditi
 
 def _add_condition(conditions: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]:
     """Add a deeper condition next to those of its column, in place of the conditions that it implies."""
-    implied = {LESS_EQUAL: (LESS_EQUAL,), GREATER: (GREATER,), EQUAL: (EQUAL, NOT_EQUAL), NOT_EQUAL: ()}[new.relation]
+    implied_by = {
+        LESS_EQUAL: (LESS_EQUAL,),
+        GREATER: (GREATER,),
+        EQUAL: (EQUAL, NOT_EQUAL),
+        NOT_EQUAL: (),
+        ONE_OF: (ONE_OF,),
+    }
+    implied = implied_by[new.relation]
     same = [k for k, c in enumerate(conditions) if c.column == new.column]
     place = same[-1] + 1 if same else len(conditions)
     before = [c for c in conditions[:place] if c.column != new.column or c.relation not in implied]

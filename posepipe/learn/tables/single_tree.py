@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.utils import check_consistent_length, check_random_state
 
+from posepipe.learn import cost_complexity
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, SQUARED_ERROR, impurity
-from posepipe.learn.tables.splitting.column_scan import MULTIWAY
-from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
-from posepipe.learn.tables.splitting.descent import TableTree
+from posepipe.learn.stopping import best_first
+from posepipe.learn.tables.parameters import count_of_rows
+from posepipe.learn.tables.row_weights import weight_of_a_row
+from posepipe.learn.tables.splitting.column_splits import Candidates, ColumnSplits, Table
+from posepipe.learn.tables.splitting.descent import TableTree, path_indicator
+from posepipe.learn.tables.splitting.split_gain import MULTIWAY
 from posepipe.learn.tables.table_model import (
     NO_LIMIT,
     ClassifierTable,
@@ -19,6 +24,7 @@ from posepipe.learn.tables.table_model import (
     TableModel,
     grow_table_tree,
 )
+from posepipe.learn.tree import Tree
 
 HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Validation rows: encoded cells, float64 (F, N); classes or numbers, (N,); weights, None = 1 each."""
@@ -27,14 +33,26 @@ HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 class SingleTree(TableModel):
     """A single tree. Learners define it by `_finder`, `_rules` and `_prune`."""
 
-    categorical_split = MULTIWAY  #: kind of split of categorical columns
+    categorical_split: Any = MULTIWAY  #: kind of split of categorical columns
     max_depth: int | None
-    min_samples_split: int
+    max_leaf_nodes: int | None
+    min_samples_split: float
     min_impurity_decrease: float
+    ccp_alpha: float
     validation_fraction: float
     random_state: Any
+    _grown: tuple[Tree, list[np.ndarray]]  #: tree before pruning, and the columns that share each best score
+    _log: list[Candidates] | None  #: candidates of every split before pruning
+    _before_raising: tuple[Tree, np.ndarray] | None  #: tree before nodes were replaced, and the origin of each split
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        validation: tuple[Any, Any] | None = None,
+        log: bool = False,
+    ) -> Self:
         """Grow a tree and prune it.
 
         Parameters
@@ -44,13 +62,14 @@ class SingleTree(TableModel):
         sample_weight : (N,); rows of weight 0 are left out
         validation : (X, y) of other rows, for pruning or stopping that needs them; None = hold out
             ``validation_fraction`` of the training rows
+        log : bool, keep the candidates of every split, for `posepipe.learn.split_log`
 
         Raises
         ------
         ValueError, TypeError
             For an invalid table, parameter or target.
         """
-        self._check_missing()
+        self._validate_params()
         cells, y = self._fit_table(X, y)
         target, weight, n_statistics = self._fit_target(y, sample_weight)
         rows = np.arange(len(cells)) if weight is None else np.flatnonzero(weight)
@@ -63,9 +82,25 @@ class SingleTree(TableModel):
         held_out = self._held_out(cells, target, weight, held_rows, validation)
         kinds = self._split_kinds(self.categorical_split)
         table = Table.of(cells[rows], kinds, self.schema_.n_codes, target[rows], n_statistics)
-        grown = self._grow(table, growth_weight)
-        self.tree_ = self._prune(grown, held_out)
+        self.row_weight_ = weight_of_a_row(growth_weight)
+        grown = self._grow(table, growth_weight, log)
+        stopped = self._stop(grown, held_out)
+        if self.ccp_alpha > 0:
+            stopped = stopped.with_tree(self._path(stopped).at(self.ccp_alpha))
+        self.tree_ = self._prune(stopped, held_out, table, growth_weight)
         return self
+
+    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> cost_complexity.PruningPath:
+        """Grow the full tree and return its cost-complexity path.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        """
+        unpruned = {"prune": None, "stop": None, "ccp_alpha": 0.0}
+        given = self.get_params(deep=False)
+        full = type(self)(**given | {name: value for name, value in unpruned.items() if name in given})
+        return full.fit(X, y, sample_weight)._path(full.tree_)
 
     def get_depth(self) -> int:
         """Return the number of levels below the root."""
@@ -79,10 +114,26 @@ class SingleTree(TableModel):
         """Return the leaf of each row, int64 (N,); a missing cell takes the branch of maximum training weight."""
         return self.tree_.leaves(self._encode(X))
 
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each row passes, from the root to the leaf of `apply`: bool (N, nodes), sparse."""
+        return path_indicator(self.tree_.tree, self.apply(X))
+
     @property
     def ties_(self) -> dict[int, tuple[int, ...]]:
         """Nodes whose best score is shared, with the columns that share it, ascending; the first one is used."""
-        pruned, (grown, columns) = self.tree_.tree, self._grown
+        if not hasattr(self, "_grown"):  # a member of a forest
+            return {}
+        raised = getattr(self, "_before_raising", None)
+        if raised is None:
+            return self._ties_of(self.tree_.tree)
+        before, origin = raised
+        known = self._ties_of(before)
+        splits = np.flatnonzero(~self.tree_.tree.is_leaf).tolist()
+        return {node: known[origin[node]] for node in splits if origin[node] in known}
+
+    def _ties_of(self, pruned: Tree) -> dict[int, tuple[int, ...]]:
+        """Ties by node of a tree that is the grown one with some nodes closed."""
+        grown, columns = self._grown
         number = np.cumsum(~grown.is_leaf) - 1  # of a split, in the order of growth
         place = np.zeros(pruned.n_nodes, np.int64)  # of a node before pruning, which keeps the order
         ties = {}
@@ -108,25 +159,23 @@ class SingleTree(TableModel):
         self.tree_.add_predictions(columns, self.missing, out)
         return out
 
-    def _grow(self, table: Table, weight: np.ndarray | None) -> TableTree:
+    def _grow(self, table: Table, weight: np.ndarray | None, log: bool) -> TableTree:
         """Grow the tree and record its ties."""
-        finder = self._finder(table)
-        finder.ties = []
+        finder = self._finder(table, weight)
+        finder.ties, finder.log = [], [] if log else None
         total_weight = float(len(table) if weight is None else weight.sum())
-        grown = grow_table_tree(finder, self._rules(total_weight), (0,), weight)
-        self._grown = grown.tree, finder.ties
-        return grown
+        grown = grow_table_tree(finder, self._rules(len(table), total_weight), (0,), weight)
+        self._grown, self._before_raising, self._log = (grown.tree, finder.ties), None, finder.log
+        if self.max_leaf_nodes is None:
+            return grown
+        criterion = CRITERIA[self._criterion_name()]
+        return grown.with_tree(best_first(grown.tree, criterion, self.max_leaf_nodes, self._error_costs()))
 
-    def _rules(self, total_weight: float) -> TableGrowthRules:
-        minima = {"max_depth": 1, "min_samples_split": 2, "min_samples_leaf": 0, "min_impurity_decrease": 0}
-        for name, minimum in minima.items():
-            value = getattr(self, name, None)
-            if value is not None and not value >= minimum:
-                raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    def _rules(self, n_rows: int, total_weight: float) -> TableGrowthRules:
         return TableGrowthRules(
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             candidates=NO_LIMIT,
-            min_samples=self.min_samples_split,
+            min_samples=max(2, count_of_rows(self.min_samples_split, n_rows)),
             split_samples=NO_LIMIT,
             min_impurity_decrease=self.min_impurity_decrease,
             total_weight=total_weight,
@@ -138,8 +187,6 @@ class SingleTree(TableModel):
     def _hold_out(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Split rows into growth rows and validation rows."""
         n_rows = len(rows)
-        if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction must lie between 0 and 1, got {self.validation_fraction}")
         if n_rows < 2:
             raise ValueError(f"holding out validation rows needs at least 2 rows, got n_samples={n_rows}")
         order = check_random_state(self.random_state).permutation(n_rows)
@@ -156,8 +203,8 @@ class SingleTree(TableModel):
     ) -> HeldOut | None:
         """Encode the validation rows, held out or given; None when none are needed."""
         if len(held_rows):
-            held_weight = None if weight is None else weight[held_rows]
-            return np.ascontiguousarray(cells[held_rows].T), target[held_rows], held_weight
+            held_weight = None if weight is None else weight[held_rows] / weight_of_a_row(weight[held_rows])
+            return cells[held_rows].T, target[held_rows], held_weight
         if validation is None or not self._needs_validation():
             return None
         check_consistent_length(*validation)
@@ -169,10 +216,28 @@ class SingleTree(TableModel):
     def _criterion_name(self) -> str:
         return "entropy"
 
-    def _finder(self, table: Table) -> ColumnSplits:
+    def _risk(self) -> str:
+        """Risk of cost-complexity pruning, a key of CRITERIA."""
+        return self._criterion_name()
+
+    def _error_costs(self) -> np.ndarray:
+        return NO_COSTS
+
+    def _path(self, grown: TableTree) -> cost_complexity.PruningPath:
+        return cost_complexity.cost_complexity_path(grown.tree, CRITERIA[self._risk()], self._error_costs())
+
+    def _finder(self, table: Table, weight: np.ndarray | None) -> ColumnSplits:
+        """Make the finder of splits for growth rows and their weights, float64 (N,), None = 1 each."""
         raise NotImplementedError
 
-    def _prune(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
+    def _stop(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
+        """Refuse splits from the root down: see `posepipe.learn.stopping`."""
+        return grown
+
+    def _prune(
+        self, grown: TableTree, validation: HeldOut | None, table: Table, weight: np.ndarray | None
+    ) -> TableTree:
+        """Prune a tree; ``table`` and ``weight`` are its growth rows."""
         return grown
 
 

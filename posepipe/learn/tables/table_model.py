@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow
-from posepipe.learn.tables.splitting.column_scan import NUMERIC
+from posepipe.learn.tables.row_weights import checked_weight
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 from posepipe.learn.tables.splitting.descent import TableTree
-from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, with_own_types
+from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, ordered_columns, with_own_types
+from posepipe.learn.tables.splitting.split_gain import NUMERIC
+from posepipe.learn.tables.splitting.unseen import UNSEEN, settle_unseen
 
 NO_LIMIT = 1 << 30
 """Depth, candidates or samples without a limit."""
@@ -53,7 +55,9 @@ class TableModel(BaseEstimator):
     """A learner of tables. `fit` stores the column types in `schema_`."""
 
     categorical: str | Sequence | None
+    splits_ordered_categories = True  #: whether ordered categories of a DataFrame are split at thresholds
     missing: str
+    unseen: str
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,29 +72,22 @@ class TableModel(BaseEstimator):
         own_types = with_own_types(X)
         cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
         names = getattr(self, "feature_names_in_", [f"column {k}" for k in range(cells.shape[1])])
-        self.schema_ = Schema.learn(_real(cells), names, chosen_columns(self.categorical, list(names), X))
+        chosen = chosen_columns(self.categorical, list(names), X)
+        ordered = ordered_columns(self.categorical, X) if self.splits_ordered_categories else {}
+        self.schema_ = Schema.learn(_real(cells), names, chosen, ordered)
         return self.schema_.encode(cells), y
 
     def _encode(self, X: Any) -> np.ndarray:
-        """Check rows to predict and encode them as in training: float64 (F, N)."""
+        """Check rows to predict and encode them as in training: float64 (F, N), Fortran order."""
         check_is_fitted(self)
         cells = validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan", reset=False)
-        return np.ascontiguousarray(self.schema_.encode(_real(cells)).T)
+        cells = _real(cells)
+        codes = self.schema_.encode(cells, UNSEEN)
+        return settle_unseen(codes, cells, self.schema_, self.unseen).T
 
     def _split_kinds(self, categorical_split: int) -> np.ndarray:
         """Kind of split of each column: uint8 (F,)."""
         return np.where(self.schema_.is_categorical, categorical_split, NUMERIC).astype(np.uint8)
-
-    def _check_missing(self) -> None:
-        if self.missing not in ("fractional", "most_common"):
-            raise ValueError(f"missing must be 'fractional' or 'most_common', got {self.missing!r}")
-
-
-def checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """Check weights of rows: float64 (N,), non-negative; None = 1 each."""
-    if sample_weight is None:
-        return None
-    return _check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True)
 
 
 def _real(cells: np.ndarray) -> np.ndarray:
@@ -155,7 +152,13 @@ def grow_table_tree(
     finder: ColumnSplits, rules: GrowthRules, seed: tuple[int, ...], weight: np.ndarray | None
 ) -> TableTree:
     """Grow one tree until no node is open; arguments as in `posepipe.learn.growing.grow`."""
+    if isinstance(rules, TableGrowthRules):
+        limits = rules.min_impurity_decrease, rules.total_weight
+        grown = finder.grow_sorted(rules, limits, weight)
+        if grown is not None:
+            return TableTree(grown, finder.table.kinds, finder.combinations, finder.moments)
     tree, features = finish(grow(finder, rules, seed, weight))
     feature = tree.feature.copy()
     feature[~tree.is_leaf] = features[feature[~tree.is_leaf]]
-    return TableTree(replace(tree, feature=feature), finder.table.kinds, finder.combinations, finder.moments)
+    tree = replace(tree, feature=feature)
+    return TableTree(tree, finder.table.kinds, finder.combinations, finder.moments, finder.subsets)

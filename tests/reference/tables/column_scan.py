@@ -9,11 +9,11 @@ branch is unknown. Quinlan 1993, chapter 2 and section 3.2; Breiman et al. 1984,
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from tests.reference.learn import tree_criteria
 
-NUMERIC, MULTIWAY, ONE_VS_REST = "numeric", "multiway", "one-vs-rest"
+NUMERIC, MULTIWAY, ONE_VS_REST, SUBSET = "numeric", "multiway", "one-vs-rest", "subset"
 SAME_GAIN = 1e-9  #: maximum difference of gains that count as equal
 NO_SPLIT = (-math.inf, 0.0, 0.0)
 
@@ -51,6 +51,9 @@ def splits(kind, column):
     present = sorted({cell for cell in column if cell is not None})
     if kind == NUMERIC:
         tests = [((low + high) / 2, lambda cell, high=high: cell >= high) for low, high in pairwise(present)]
+    elif kind == SUBSET:  # all sets that do not hold the last category
+        sets = [set(inside) for size in range(1, len(present)) for inside in combinations(present[:-1], size)]
+        tests = [(0.0, lambda cell, inside=inside: cell not in inside) for inside in sets]
     elif kind == ONE_VS_REST:
         tests = [(category, lambda cell, category=category: cell != category) for category in present]
     else:
@@ -65,14 +68,15 @@ def allowed(branches, weights, min_leaf):
     return sum(weight >= min_leaf for weight in of_branch.values()) >= 2
 
 
-def best_split(kind, column, target, weights, criterion, costs=None, min_leaf=0.0):
+def best_split(kind, column, target, weights, criterion, costs=None, min_leaf=0.0, sizes=None):
     """Gain, intrinsic value and threshold or category of the best split, the first one of a tie.
 
-    Without a split the gain is minus infinity. The threshold of a multiway split is 0.
+    Without a split the gain is minus infinity. The threshold of a multiway split is 0. ``sizes`` is what each row
+    adds to the size of its branch; None = its weight.
     """
     best = NO_SPLIT
     for name, branches in splits(kind, column):
-        if allowed(branches, weights, min_leaf):
+        if allowed(branches, weights if sizes is None else sizes, min_leaf):
             decrease = gain(criterion, branches, target, weights, costs)
             if decrease > best[0] + SAME_GAIN:
                 best = decrease, intrinsic_value(branches, weights), name

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -20,8 +21,18 @@ from sklearn.utils.validation import (
 )
 
 from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.out_of_bag import OutOfBag, draw_bag, mean_loss, row_losses
-from posepipe.learn.tables.estimators.voting import check_votes, vote_shares, vote_weights, votes_of
+from posepipe.learn.tables.estimators.out_of_bag import OutOfBag, determination, draw_bag, mean_loss, row_losses
+from posepipe.learn.tables.estimators.voting import VOTES, vote_shares, vote_weights, votes_of
+from posepipe.learn.tables.parameters import COUNT
+
+BAGGING: dict[str, list[Any]] = {
+    "estimator": [HasMethods(["fit", "predict"]), None],
+    "n_estimators": COUNT,
+    "max_samples": [*COUNT, Interval(RealNotInt, 0.0, 1.0, closed="right")],
+    "bootstrap": ["boolean"],
+    "random_state": ["random_state"],
+}
+"""Parameters of both ensembles."""
 
 
 class _Bagging(BaseEstimator):
@@ -86,8 +97,7 @@ class _Bagging(BaseEstimator):
         return member.fit(_safe_indexing(X, drawn), y[drawn], sample_weight=(weight * draws)[drawn])
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        if self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators}")
+        self._validate_params()
         validate_data(self, X, skip_check_array=True)  # stores the number of columns and their names
         y = _check_y(y, y_numeric=isinstance(self, RegressorMixin), estimator=self)
         X, y = indexable(X, y)
@@ -99,7 +109,7 @@ class _Bagging(BaseEstimator):
     def _bag_size(self, n_rows: int) -> int:
         size = self.max_samples
         is_count = isinstance(size, numbers.Integral)
-        if not (1 <= size <= n_rows if is_count else 0 < size <= 1):
+        if is_count and size > n_rows:
             raise ValueError(
                 f"max_samples must be a whole number of the {n_rows} rows or a share up to 1.0, got {size!r}"
             )
@@ -155,6 +165,7 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
     oob_decision_function_ : float64 (N, C), as `predict_proba`, by the copies without the row in their bag; NaN for
         a row that is in every bag or has weight 0
     oob_error_ : float, weighted error rate of these predictions; NaN if every row is in every bag
+    oob_score_ : float, 1 - `oob_error_`
 
     References
     ----------
@@ -169,6 +180,12 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
     >>> bool(bagging.oob_error_ < 0.1)
     True
     """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BAGGING,
+        "vote": [StrOptions(set(VOTES))],
+        "vote_weight": [StrOptions({"inverse-frequency"}), None],
+    }
 
     def __init__(
         self,
@@ -202,7 +219,6 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
         return CartClassifier() if self.estimator is None else self.estimator
 
     def _fit_target(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        check_votes(self.vote, self.vote_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.vote_weights_ = vote_weights(self.vote_weight, np.bincount(codes, weight))
@@ -228,6 +244,7 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
     def _set_oob(self, mean: np.ndarray, target: np.ndarray, weight: np.ndarray) -> None:
         self.oob_decision_function_ = vote_shares(mean, self.vote_weights_)
         self.oob_error_ = mean_loss(row_losses(self.oob_decision_function_, target), weight)
+        self.oob_score_ = 1 - self.oob_error_
 
 
 class BaggingRegressor(RegressorMixin, _Bagging):
@@ -243,6 +260,7 @@ class BaggingRegressor(RegressorMixin, _Bagging):
     estimators_ : list of the fitted copies
     oob_prediction_ : float64 (N,), mean of the copies without the row in their bag; NaN as in `BaggingClassifier`
     oob_error_ : float, weighted mean squared error of these predictions; NaN if every row is in every bag
+    oob_score_ : float, their coefficient of determination
 
     References
     ----------
@@ -257,6 +275,8 @@ class BaggingRegressor(RegressorMixin, _Bagging):
     >>> bool(bagging.oob_error_ < 0.7 * y.var())
     True
     """
+
+    _parameter_constraints: ClassVar[dict] = BAGGING
 
     def __init__(
         self,
@@ -292,6 +312,7 @@ class BaggingRegressor(RegressorMixin, _Bagging):
     def _set_oob(self, mean: np.ndarray, target: np.ndarray, weight: np.ndarray) -> None:
         self.oob_prediction_ = mean[:, 0]
         self.oob_error_ = mean_loss(row_losses(self.oob_prediction_, target), weight)
+        self.oob_score_ = determination(self.oob_prediction_, target, weight)
 
 
 def _with_seeds(member: Any, rng: np.random.Generator) -> Any:

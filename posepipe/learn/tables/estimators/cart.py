@@ -3,80 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from posepipe.learn import cost_complexity
-from posepipe.learn.impurity import CRITERIA, GINI, NO_COSTS, SQUARED_ERROR
+from posepipe.learn.impurity import CRITERIA, GINI, NO_COSTS
 from posepipe.learn.stopping import chi_square_stop, validation_stop
 from posepipe.learn.tables.estimators.id3 import prune_by_validation
+from posepipe.learn.tables.parameters import CLASS_WEIGHT, NON_NEGATIVE, SINGLE_TREE, count_of_rows
 from posepipe.learn.tables.renamed_parameters import renamed_parameter
 from posepipe.learn.tables.single_tree import HeldOut, SingleTree, SingleTreeClassifier, SingleTreeRegressor
-from posepipe.learn.tables.splitting.column_scan import ONE_VS_REST
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.directions import fisher_directions
+from posepipe.learn.tables.splitting.split_gain import ONE_VS_REST, SUBSET
 
-PRUNINGS = (None, "cost-complexity", "reduced-error")
-STOPS = (None, "chi-square", "validation")
+CATEGORY_SPLITS = {"one-vs-rest": ONE_VS_REST, "subset": SUBSET}
+"""Splits of categories by name."""
+CART: dict[str, list[Any]] = {
+    **SINGLE_TREE,
+    "prune": [StrOptions({"cost-complexity", "reduced-error"}), None],
+    "standard_errors": NON_NEGATIVE,
+    "category_split": [StrOptions(set(CATEGORY_SPLITS))],
+    "oblique": ["boolean"],
+}
+"""Parameters of both trees."""
+RISKS = {"gini", "entropy", "misclassification"}
+"""Impurities of classes."""
 
 
 class _Cart(SingleTree):
     """Growth, stopping and pruning of both trees."""
 
-    categorical_split = ONE_VS_REST
     min_samples_leaf: float
     prune: str | None
     ccp_alpha: float
     standard_errors: float
     stop: str | None
     significance: float
+    category_split: str
     oblique: bool
 
-    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> cost_complexity.PruningPath:
-        """Grow the full tree and return its cost-complexity path.
+    @property
+    def categorical_split(self) -> int:
+        """Kind of split of categorical columns."""
+        return CATEGORY_SPLITS[self.category_split]
 
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        """
-        full = type(self)(**(self.get_params() | {"prune": None, "stop": None, "ccp_alpha": 0.0}))
-        return full.fit(X, y, sample_weight)._path(full.tree_)
-
-    def _path(self, grown: TableTree) -> cost_complexity.PruningPath:
-        return cost_complexity.cost_complexity_path(grown.tree, CRITERIA[self._risk()], self._error_costs())
-
-    def _finder(self, table: Table) -> ColumnSplits:
+    def _finder(self, table: Table, weight: np.ndarray | None) -> ColumnSplits:
         return ColumnSplits(
             table,
             CRITERIA[self._criterion_name()],
-            min_leaf=self.min_samples_leaf,
+            min_leaf=count_of_rows(self.min_samples_leaf, len(table)),
             costs=self._error_costs(),
             directions=fisher_directions if self.oblique else None,
+            row_weight=weight,
         )
 
     def _needs_validation(self) -> bool:
-        for name, known in (("prune", PRUNINGS), ("stop", STOPS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
-        for name in ("ccp_alpha", "standard_errors"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
-        self._risk()
         return self.prune is not None or self.stop == "validation"
 
-    def _prune(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
-        # stopping is pruning from the root down: see posepipe.learn.stopping
+    def _stop(self, grown: TableTree, validation: HeldOut | None) -> TableTree:
         if self.stop == "chi-square":
-            grown = grown.with_tree(chi_square_stop(grown.tree, self.significance))
-        elif self.stop == "validation":
-            assert validation is not None
-            stopped = validation_stop(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
-            self.validation_error_ = stopped.error
-            grown = grown.with_tree(stopped.tree)
-        if self.ccp_alpha > 0:
-            grown = grown.with_tree(self._path(grown).at(self.ccp_alpha))
+            return grown.with_tree(chi_square_stop(grown.tree, self.significance, self.row_weight_))
+        if self.stop is None:
+            return grown
+        assert validation is not None
+        stopped = validation_stop(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
+        self.validation_error_ = stopped.error
+        return grown.with_tree(stopped.tree)
+
+    def _prune(
+        self, grown: TableTree, validation: HeldOut | None, table: Table, weight: np.ndarray | None
+    ) -> TableTree:
         if self.prune == "reduced-error":
             assert validation is not None
             grown = prune_by_validation(self, grown, validation)
@@ -90,16 +91,10 @@ class _Cart(SingleTree):
             grown = grown.with_tree(self.path_.subtree(k))
         return grown
 
-    def _risk(self) -> str:
-        raise NotImplementedError
-
-    def _error_costs(self) -> np.ndarray:
-        return NO_COSTS
-
 
 @renamed_parameter("min_gain", "min_impurity_decrease", note="Its values are weighted by the share of rows at the node")
 class CartClassifier(_Cart, SingleTreeClassifier):
-    """Binary tree: numbers split at a threshold, categories split one against the rest.
+    """Binary tree: numbers split at a threshold, categories split one, or a set of them, against the rest.
 
     Parameters
     ----------
@@ -107,8 +102,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     costs : float (C, C), cost of predicting class j (column) for true class i (row), in the order of `classes_`;
         Gini only
     max_depth : int, maximum levels below the root; None = no limit
-    min_samples_split : int, minimum rows of a node that is split
-    min_samples_leaf : float, minimum weight of a leaf; without sample weights a number of rows, as in scikit-learn
+    max_leaf_nodes : int, maximum leaves; splits of the largest impurity decrease are made first; None = no limit
+    min_samples_split : int, minimum rows of a node that is split, or float, their share of the training rows
+    min_samples_leaf : int, minimum rows of a leaf, or float, their share of the training rows. As in scikit-learn,
+        rows count whatever their weights. Of a row with a missing cell, each branch counts its share
     min_impurity_decrease : float, minimum of impurity decrease x share of the training weight at the node, as in
         scikit-learn
     stop : "chi-square", refuse splits whose branches may differ by chance; "validation", refuse splits that do
@@ -118,12 +115,15 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     ccp_alpha : float, prune all links up to this strength, without validation rows, as in scikit-learn
     prune_criterion : risk of cost-complexity: "misclassification", "gini" or "entropy"; None = ``criterion``
     standard_errors : float, choose the smallest subtree within this many standard errors of the best
+    category_split : "one-vs-rest", one category against the rest; "subset", a set of categories against the rest. For
+        two classes the best of all sets is found; for more, of up to eight categories, else the best along the
+        shares of one class. Ordered categories of a DataFrame are split at thresholds either way
     oblique : bool, also try Fisher's linear discriminant of the numeric columns at each node
-    missing, categorical, class_weight, validation_fraction, random_state : as in `Id3Classifier`
+    missing, unseen, categorical, class_weight, validation_fraction, random_state : as in `Id3Classifier`
 
     Attributes
     ----------
-    classes_, tree_, ties_, validation_error_ : as in `Id3Classifier`
+    classes_, tree_, row_weight_, ties_, validation_error_ : as in `Id3Classifier`
     path_ : PruningPath, and ccp_alpha_ : float, its chosen alpha; with prune="cost-complexity" only
 
     References
@@ -142,13 +142,24 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     0.973
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **CART,
+        "criterion": [StrOptions(RISKS)],
+        "costs": ["array-like", None],
+        "stop": [StrOptions({"chi-square", "validation"}), None],
+        "significance": [Interval(Real, 0, 1, closed="right")],
+        "prune_criterion": [StrOptions(RISKS), None],
+        "class_weight": CLASS_WEIGHT,
+    }
+
     def __init__(
         self,
         *,
         criterion: str = "gini",
         costs: Any = None,
         max_depth: int | None = None,
-        min_samples_split: int = 2,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_impurity_decrease: float = 0.0,
         stop: str | None = None,
@@ -157,8 +168,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         ccp_alpha: float = 0.0,
         prune_criterion: str | None = None,
         standard_errors: float = 0.0,
+        category_split: str = "one-vs-rest",
         oblique: bool = False,
         missing: str = "fractional",
+        unseen: str = "warn",
         categorical: str | Sequence | None = None,
         class_weight: dict | str | None = None,
         validation_fraction: float = 0.2,
@@ -167,6 +180,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         self.criterion = criterion
         self.costs = costs
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
@@ -176,8 +190,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         self.ccp_alpha = ccp_alpha
         self.prune_criterion = prune_criterion
         self.standard_errors = standard_errors
+        self.category_split = category_split
         self.oblique = oblique
         self.missing = missing
+        self.unseen = unseen
         self.categorical = categorical
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
@@ -191,15 +207,10 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         return self.classes_[np.argmin(expected_costs, axis=1)]
 
     def _criterion_name(self) -> str:
-        if self.criterion not in CRITERIA or CRITERIA[self.criterion] == SQUARED_ERROR:
-            raise ValueError(f"criterion must be 'gini', 'entropy' or 'misclassification', got {self.criterion!r}")
         return self.criterion
 
     def _risk(self) -> str:
-        risk = self.prune_criterion or self._criterion_name()
-        if risk not in CRITERIA or CRITERIA[risk] == SQUARED_ERROR:
-            raise ValueError(f"prune_criterion must be 'gini', 'entropy', 'misclassification' or None, got {risk!r}")
-        return risk
+        return self.prune_criterion or self.criterion
 
     def _error_costs(self) -> np.ndarray:
         if self.costs is None:
@@ -216,12 +227,13 @@ class CartRegressor(_Cart, SingleTreeRegressor):
 
     Parameters
     ----------
-    max_depth, min_samples_split, min_samples_leaf, min_impurity_decrease, ccp_alpha, oblique : as in `CartClassifier`,
-        with the squared error as impurity
+    max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf : as in `CartClassifier`
+    min_impurity_decrease, ccp_alpha, oblique : as in `CartClassifier`, with the squared error as impurity
+    category_split : as in `CartClassifier`; the best of all sets is found
     stop : "validation" or None
     prune : "cost-complexity", "reduced-error" or None, as in `CartClassifier`
     standard_errors : float, must be 0, because moments give no standard error of a squared error
-    missing, categorical, validation_fraction, random_state : as in `Id3Classifier`
+    missing, unseen, categorical, validation_fraction, random_state : as in `Id3Classifier`
 
     Attributes
     ----------
@@ -242,24 +254,33 @@ class CartRegressor(_Cart, SingleTreeRegressor):
     [6.237, 8.912]
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **CART,
+        "stop": [StrOptions({"validation"}), None],
+    }
+
     def __init__(
         self,
         *,
         max_depth: int | None = None,
-        min_samples_split: int = 2,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_impurity_decrease: float = 0.0,
         stop: str | None = None,
         prune: str | None = None,
         ccp_alpha: float = 0.0,
         standard_errors: float = 0.0,
+        category_split: str = "one-vs-rest",
         oblique: bool = False,
         missing: str = "fractional",
+        unseen: str = "warn",
         categorical: str | Sequence | None = None,
         validation_fraction: float = 0.2,
         random_state: Any = None,
     ) -> None:
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
@@ -267,19 +288,13 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         self.prune = prune
         self.ccp_alpha = ccp_alpha
         self.standard_errors = standard_errors
+        self.category_split = category_split
         self.oblique = oblique
         self.missing = missing
+        self.unseen = unseen
         self.categorical = categorical
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
     def _criterion_name(self) -> str:
         return "squared_error"
-
-    def _risk(self) -> str:
-        return "squared_error"
-
-    def _needs_validation(self) -> bool:
-        if self.stop == "chi-square":
-            raise ValueError("stop='chi-square' tests classes; for numbers give 'validation' or None")
-        return super()._needs_validation()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from posepipe.learn.tables.bounds import strength_bound
-from posepipe.learn.tables.estimators.forest_base import Forest
-from posepipe.learn.tables.estimators.out_of_bag import OutOfBag, OutOfBagVotes, mean_loss, row_losses
-from posepipe.learn.tables.estimators.voting import check_votes, vote_shares, vote_weights, votes_of
+from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.forest_base import FOREST, Forest
+from posepipe.learn.tables.estimators.out_of_bag import OutOfBag, OutOfBagVotes, determination, mean_loss, row_losses
+from posepipe.learn.tables.estimators.voting import VOTES, vote_shares, vote_weights, votes_of
+from posepipe.learn.tables.parameters import CLASS_WEIGHT
 from posepipe.learn.tables.renamed_parameters import renamed_parameter
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.table_model import ClassifierTable, RegressorTable
@@ -30,8 +33,10 @@ class RandomForestClassifier(Forest, ClassifierTable):
         their standard deviations, with coefficients drawn from [-1, 1] (Forest-RC). Each node tries
         ``max_features`` of these sums
     max_depth : int, maximum levels below the root; None = no limit
-    min_samples_split : int, minimum rows of a node that is split
-    min_samples_leaf : float, minimum weight of a leaf, in units of the minimum row weight
+    max_leaf_nodes : int, maximum leaves of a tree, as in `CartClassifier`; None = no limit
+    min_samples_split : int, minimum rows of a node that is split, or float, their share of the training rows
+    min_samples_leaf : int, minimum weight of a leaf, in units of the minimum row weight, or float, as a share of the
+        training rows
     min_weight_fraction_leaf : float, minimum weight of a leaf, as a share of the total. Class weights have little
         effect on pure leaves and need larger ones
     bootstrap : bool, draw a bag of N of the N rows with replacement for each tree
@@ -40,17 +45,19 @@ class RandomForestClassifier(Forest, ClassifierTable):
     vote_weight : None, or "inverse-frequency" to weight a vote by the inverse share of its class in training
     importances : "impurity", or "permutation" at the cost of more predictions; see `feature_importances_`
     oob_score : bool, predict out-of-bag rows
-    missing, categorical : as in `CartClassifier`; categories are split one against the rest
+    missing, unseen, categorical : as in `CartClassifier`; categories are split one against the rest
     random_state : int, RandomState or None; the forest does not depend on the number of threads
 
     Attributes
     ----------
     trees_ : list of TableTree
+    estimators_ : list of `CartClassifier`, the same trees for text, drawings and explanations
     classes_ : (C,), class labels
     vote_weights_ : float64 (C,)
     oob_decision_function_ : float64 (N, C), as `predict_proba`, by the trees without the row in their bag; NaN for a
         row that is in every bag or has weight 0
     oob_error_ : float, weighted error rate of these predictions
+    oob_score_ : float, 1 - `oob_error_`, as in scikit-learn
     strength_, correlation_ : float, see `posepipe.learn.tables.estimators.out_of_bag.strength_and_correlation`
     bound_ : float, bound on the error as the number of trees grows
 
@@ -72,6 +79,14 @@ class RandomForestClassifier(Forest, ClassifierTable):
     True
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **FOREST,
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "vote": [StrOptions(set(VOTES))],
+        "vote_weight": [StrOptions({"inverse-frequency"}), None],
+        "class_weight": CLASS_WEIGHT,
+    }
+
     def __init__(
         self,
         *,
@@ -80,7 +95,8 @@ class RandomForestClassifier(Forest, ClassifierTable):
         max_features: str | float | None = "sqrt",
         combine: int | None = None,
         max_depth: int | None = None,
-        min_samples_split: int = 2,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         bootstrap: bool = True,
@@ -90,6 +106,7 @@ class RandomForestClassifier(Forest, ClassifierTable):
         importances: str = "impurity",
         oob_score: bool = True,
         missing: str = "fractional",
+        unseen: str = "warn",
         categorical: str | Sequence | None = None,
         random_state: Any = None,
     ) -> None:
@@ -98,6 +115,7 @@ class RandomForestClassifier(Forest, ClassifierTable):
         self.max_features = max_features
         self.combine = combine
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -108,6 +126,7 @@ class RandomForestClassifier(Forest, ClassifierTable):
         self.importances = importances
         self.oob_score = oob_score
         self.missing = missing
+        self.unseen = unseen
         self.categorical = categorical
         self.random_state = random_state
 
@@ -128,14 +147,11 @@ class RandomForestClassifier(Forest, ClassifierTable):
             super()._add_predictions(tree, columns, posteriors)
             total += votes_of(self.vote, posteriors)
 
-    def _check(self) -> None:
-        super()._check()
-        check_votes(self.vote, self.vote_weight)
-
     def _criterion_name(self) -> str:
-        if self.criterion not in ("gini", "entropy"):
-            raise ValueError(f"criterion must be 'gini' or 'entropy', got {self.criterion!r}")
         return self.criterion
+
+    def _single_tree(self) -> CartClassifier:
+        return CartClassifier()
 
     def _new_oob(self, n_rows: int) -> OutOfBagVotes:
         return OutOfBagVotes(n_rows, len(self.classes_), self.vote)
@@ -144,6 +160,7 @@ class RandomForestClassifier(Forest, ClassifierTable):
         self.oob_decision_function_ = np.full((len(target), len(self.classes_)), np.nan)
         self.oob_decision_function_[rows] = vote_shares(oob.mean(), self.vote_weights_)
         self.oob_error_ = mean_loss(row_losses(self.oob_decision_function_, target), given)
+        self.oob_score_ = 1 - self.oob_error_
         self.strength_, self.correlation_ = oob.strength_and_correlation(target[rows])
         self.bound_ = strength_bound(self.strength_, min(self.correlation_, 1)) if self.oob_error_ >= 0 else np.nan
 
@@ -154,17 +171,20 @@ class RandomForestRegressor(Forest, RegressorTable):
 
     Parameters
     ----------
-    n_estimators, max_features, combine, max_depth, min_samples_split : as in `RandomForestClassifier`, with squared
-        error as impurity; a third of the columns is tried by default, as in Breiman 2001
+    n_estimators, max_features, combine : as in `RandomForestClassifier`, with squared error as impurity; a third of the
+        columns is tried by default, as in Breiman 2001
+    max_depth, max_leaf_nodes, min_samples_split : as in `RandomForestClassifier`
     min_samples_leaf, min_weight_fraction_leaf, bootstrap, importances : as in `RandomForestClassifier`
-    oob_score, missing, categorical, random_state : as in `RandomForestClassifier`
+    oob_score, missing, unseen, categorical, random_state : as in `RandomForestClassifier`
 
     Attributes
     ----------
     mean_ : float, mean of the target
     trees_ : list of TableTree, of the target minus `mean_`
+    estimators_ : list of `CartRegressor`, the same trees
     oob_prediction_ : float64 (N,), mean of the trees without the row in their bag; NaN as in the classifier
     oob_error_ : float, weighted mean squared error of these predictions
+    oob_score_ : float, their coefficient of determination, as in scikit-learn
 
     References
     ----------
@@ -180,6 +200,8 @@ class RandomForestRegressor(Forest, RegressorTable):
     True
     """
 
+    _parameter_constraints: ClassVar[dict] = FOREST
+
     def __init__(
         self,
         *,
@@ -187,13 +209,15 @@ class RandomForestRegressor(Forest, RegressorTable):
         max_features: str | float | None = 1 / 3,
         combine: int | None = None,
         max_depth: int | None = None,
-        min_samples_split: int = 2,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         bootstrap: bool = True,
         importances: str = "impurity",
         oob_score: bool = True,
         missing: str = "fractional",
+        unseen: str = "warn",
         categorical: str | Sequence | None = None,
         random_state: Any = None,
     ) -> None:
@@ -201,6 +225,7 @@ class RandomForestRegressor(Forest, RegressorTable):
         self.max_features = max_features
         self.combine = combine
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -208,6 +233,7 @@ class RandomForestRegressor(Forest, RegressorTable):
         self.importances = importances
         self.oob_score = oob_score
         self.missing = missing
+        self.unseen = unseen
         self.categorical = categorical
         self.random_state = random_state
 
@@ -218,6 +244,9 @@ class RandomForestRegressor(Forest, RegressorTable):
     def _criterion_name(self) -> str:
         return "squared_error"
 
+    def _single_tree(self) -> CartRegressor:
+        return CartRegressor()
+
     def _new_oob(self, n_rows: int) -> OutOfBag:
         return OutOfBag(n_rows, 1)
 
@@ -225,3 +254,4 @@ class RandomForestRegressor(Forest, RegressorTable):
         self.oob_prediction_ = np.full(len(target), np.nan)
         self.oob_prediction_[rows] = oob.mean()[:, 0] + self.mean_
         self.oob_error_ = mean_loss(row_losses(self.oob_prediction_, target + self.mean_), given)
+        self.oob_score_ = determination(self.oob_prediction_, target + self.mean_, given)

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, hstack
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.impurity import CRITERIA
 from posepipe.learn.tables import single_tree
 from posepipe.learn.tables.estimators.forest_growth import ForestGrowth, candidate_combinations, n_candidate_columns
-from posepipe.learn.tables.splitting.column_scan import ONE_VS_REST
+from posepipe.learn.tables.parameters import COUNT, GROWTH, TABLE, count_of_rows
+from posepipe.learn.tables.single_tree import SingleTree
 from posepipe.learn.tables.splitting.column_splits import Table
-from posepipe.learn.tables.splitting.descent import TableTree
+from posepipe.learn.tables.splitting.descent import TableTree, path_indicator
+from posepipe.learn.tables.splitting.split_gain import ONE_VS_REST
 from posepipe.learn.tables.splitting.threads import map_in_threads
 from posepipe.learn.tables.table_model import NO_LIMIT, TableModel
 
-IMPORTANCES = ("impurity", "permutation")
+FOREST: dict[str, list[Any]] = {
+    **TABLE,
+    **{name: allowed for name, allowed in GROWTH.items() if name != "min_impurity_decrease"},
+    "n_estimators": COUNT,
+    "max_features": [*COUNT, Interval(RealNotInt, 0.0, 1.0, closed="right"), StrOptions({"sqrt", "log2"}), None],
+    "combine": [Integral, None],
+    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+    "bootstrap": ["boolean"],
+    "importances": [StrOptions({"impurity", "permutation"})],
+    "oob_score": ["boolean"],
+}
+"""Parameters of every forest."""
 ROWS_PER_JOB = 10_000
 """Rows that one thread predicts at a time, with all trees."""
 
@@ -30,7 +46,8 @@ class Forest(TableModel):
     max_features: str | float | None
     combine: int | None
     max_depth: int | None
-    min_samples_split: int
+    max_leaf_nodes: int | None
+    min_samples_split: float
     min_samples_leaf: float
     min_weight_fraction_leaf: float
     bootstrap: bool
@@ -52,6 +69,7 @@ class Forest(TableModel):
         ValueError, TypeError
             For an invalid table, parameter or target.
         """
+        self._validate_params()
         self._check()
         cells, y = self._fit_table(X, y)
         given = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, cells)
@@ -75,6 +93,40 @@ class Forest(TableModel):
         return self
 
     @property
+    def estimators_(self) -> list[SingleTree]:
+        """The trees as fitted single trees, for text, drawings and explanations; each predicts like its `trees_`."""
+        check_is_fitted(self)
+        return [self._member(tree) for tree in self.trees_]
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf of each row in each tree, int64 (N, T); a missing cell takes the most common branch."""
+        columns = self._encode(X)
+        return np.stack([tree.leaves(columns) for tree in self.trees_], axis=1)
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
+        """Return the nodes that each row passes in all trees.
+
+        Returns
+        -------
+        indicator : bool (N, nodes of all trees), sparse
+        n_nodes_ptr : int64 (T + 1,); tree t has the columns ``n_nodes_ptr[t]:n_nodes_ptr[t + 1]``
+        """
+        leaves = self.apply(X)
+        paths = [path_indicator(tree.tree, leaves[:, t]) for t, tree in enumerate(self.trees_)]
+        return hstack(paths, format="csr"), np.cumsum([0, *(path.shape[1] for path in paths)])
+
+    def _member(self, tree: TableTree) -> SingleTree:
+        """Make a fitted single tree of one of the trees."""
+        member = self._single_tree()
+        own = member.get_params()
+        member.set_params(**{name: value for name, value in self.get_params().items() if name in own})
+        for name in ("schema_", "classes_", "mean_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member.tree_, member.row_weight_ = tree, 1.0
+        return member
+
+    @property
     def feature_importances_(self) -> np.ndarray:
         """Importance of each column, by the parameter ``importances``: float64 (F,).
 
@@ -93,13 +145,15 @@ class Forest(TableModel):
         count = n_candidate_columns(self.max_features, len(table.kinds))
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         shuffle = self.importances == "permutation"
-        min_leaf = max(self.min_samples_leaf * weight.min(), self.min_weight_fraction_leaf * weight.sum())
+        min_rows = count_of_rows(self.min_samples_leaf, len(table))
+        min_leaf = max(min_rows * weight.min(), self.min_weight_fraction_leaf * weight.sum())
         return ForestGrowth(
             table=table,
             weight=weight,
             loss_weight=given,
             criterion=CRITERIA[self._criterion_name()],
-            rules=GrowthRules(depth, count, 0.0, self.min_samples_split, NO_LIMIT),
+            rules=GrowthRules(depth, count, 0.0, max(2, count_of_rows(self.min_samples_split, len(table))), NO_LIMIT),
+            max_leaf_nodes=self.max_leaf_nodes,
             min_leaf=min_leaf * (1 - 1e-9),  # tolerates rounded sums of weights
             directions=candidate_combinations(self.combine, self.schema_, table, count),
             bootstrap=self.bootstrap,
@@ -110,15 +164,6 @@ class Forest(TableModel):
         )
 
     def _check(self) -> None:
-        self._check_missing()
-        minima = {"n_estimators": 1, "max_depth": 1, "min_samples_split": 2}
-        minima |= {"min_samples_leaf": 0, "min_weight_fraction_leaf": 0}
-        for name, minimum in minima.items():
-            value = getattr(self, name)
-            if value is not None and value < minimum:
-                raise ValueError(f"{name} must be at least {minimum}, got {value}")
-        if self.importances not in IMPORTANCES:
-            raise ValueError(f"importances must be one of {IMPORTANCES}, got {self.importances!r}")
         if self.importances == "permutation" and not self.bootstrap:
             raise ValueError("importances='permutation' uses out-of-bag rows: it needs bootstrap=True")
 
@@ -128,7 +173,7 @@ class Forest(TableModel):
         n_rows = columns.shape[1]
 
         def predict_rows(start: int) -> np.ndarray:
-            part = np.ascontiguousarray(columns[:, start : start + ROWS_PER_JOB])
+            part = columns[:, start : start + ROWS_PER_JOB]
             total = np.zeros((part.shape[1], self.trees_[0].values.shape[1]))
             for tree in self.trees_:
                 self._add_predictions(tree, part, total)
@@ -140,6 +185,10 @@ class Forest(TableModel):
         tree.add_predictions(columns, self.missing, total)
 
     def _criterion_name(self) -> str:
+        raise NotImplementedError
+
+    def _single_tree(self) -> SingleTree:
+        """Make an unfitted single tree of the forest's kind."""
         raise NotImplementedError
 
     def _new_oob(self, n_rows: int) -> Any:

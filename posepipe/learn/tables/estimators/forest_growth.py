@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from posepipe.learn.growing import GrowthRules
+from posepipe.learn.stopping import best_first
 from posepipe.learn.tables.estimators.out_of_bag import draw_bag, mean_loss, row_losses
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Directions, Table
 from posepipe.learn.tables.splitting.descent import TableTree
@@ -38,6 +39,7 @@ class ForestGrowth:
     loss_weight: np.ndarray  #: float64 (N,), of out-of-bag rows in the mean loss
     criterion: int
     rules: GrowthRules
+    max_leaf_nodes: int | None  #: maximum leaves of a tree
     min_leaf: float  #: minimum weight of a leaf
     directions: Directions | None  #: draws combinations of columns, which replace single columns as candidates
     bootstrap: bool
@@ -60,8 +62,10 @@ class ForestGrowth:
             only_directions=self.directions is not None,
         )
         tree = grow_table_tree(finder, self.rules, (self.seed, number, GROWTH), self.weight * draws)
+        if self.max_leaf_nodes is not None:
+            tree = tree.with_tree(best_first(tree.tree, self.criterion, self.max_leaf_nodes))
         oob_rows = np.flatnonzero(draws == 0) if self.predict_oob else np.zeros(0, np.int64)
-        columns = np.ascontiguousarray(self.table.columns[:, oob_rows])
+        columns = np.asfortranarray(self.table.columns[:, oob_rows])
         predictions = self._predictions(tree, columns)
         increase = np.full(n_columns, np.nan)
         if self.shuffle and len(oob_rows):

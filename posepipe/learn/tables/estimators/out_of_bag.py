@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from posepipe.learn.tables.estimators.voting import votes_of
 
@@ -94,6 +95,14 @@ def mean_loss(losses: np.ndarray, weight: np.ndarray) -> float:
     """Weighted mean of losses, (N,), without NaN; NaN if all are NaN."""
     known = ~np.isnan(losses)
     return float(np.average(losses[known], weights=weight[known])) if known.any() else float("nan")
+
+
+def determination(predictions: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
+    """Weighted coefficient of determination of the predictions, (N,), that are not NaN; NaN for fewer than two."""
+    known = ~np.isnan(predictions)
+    if known.sum() < 2:
+        return float("nan")
+    return float(r2_score(target[known], predictions[known], sample_weight=weight[known]))
 
 
 def strength_and_correlation(votes: np.ndarray, target: np.ndarray, n_classes: int) -> tuple[float, float]:

@@ -5,14 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 VOTES = ("posterior", "majority")
-VOTE_WEIGHTS = (None, "inverse-frequency")
-
-
-def check_votes(vote: str, vote_weight: str | None) -> None:
-    """Raise ValueError for an unknown kind of vote or vote weight."""
-    for name, value, known in (("vote", vote, VOTES), ("vote_weight", vote_weight, VOTE_WEIGHTS)):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
 def votes_of(vote: str, posteriors: np.ndarray) -> np.ndarray:
@@ -39,7 +31,7 @@ def vote_weights(vote_weight: str | None, class_totals: np.ndarray) -> np.ndarra
 
     Parameters
     ----------
-    vote_weight : one of VOTE_WEIGHTS
+    vote_weight : None or "inverse-frequency"
     class_totals : float64 (C,), training weight of each class; a class of weight 0 gets no votes
 
     Returns

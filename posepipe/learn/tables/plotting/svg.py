@@ -132,10 +132,19 @@ def legend(
     return shapes, LEGEND_LINE * (line + 1)
 
 
-def document(width: float, height: float, title: str, shapes: Iterable[str]) -> str:
+class Drawing(str):
+    """An SVG document that notebooks show as a picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def document(width: float, height: float, title: str, shapes: Iterable[str]) -> Drawing:
     """Write a complete SVG document on a white background."""
     paper = element("rect", width="100%", height="100%", fill=PAPER)
-    return element(
+    svg = element(
         "svg",
         "\n".join(["", element("title", text_of(title)), paper, *shapes, ""]),
         xmlns="http://www.w3.org/2000/svg",
@@ -145,3 +154,4 @@ def document(width: float, height: float, title: str, shapes: Iterable[str]) -> 
         font_family="Helvetica, Arial, DejaVu Sans, sans-serif",
         role="img",
     )
+    return Drawing(svg)

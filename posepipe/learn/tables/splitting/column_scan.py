@@ -13,13 +13,21 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.compilation import njit, prange
-from posepipe.learn.impurity import ENTROPY, NO_COSTS, SQUARED_ERROR, impurity_of
+from posepipe.learn.impurity import impurity_of
+from posepipe.learn.tables.splitting.category_scan import entries_of, try_categories
+from posepipe.learn.tables.splitting.split_gain import (
+    EQUAL_GAIN,
+    NUMERIC,
+    ScanRules,
+    add,
+    gain_of,
+    intrinsic_of,
+    middle,
+)
 from posepipe.learn.tables.splitting.threads import use_threads
 
-NUMERIC, MULTIWAY, ONE_VS_REST = 0, 1, 2
-"""Kind of split of a column: a threshold; one branch for each category; one category against the rest."""
-EQUAL_GAIN = 1e-10
-"""Maximum difference of gains that count as equal, so that ties go to the first and not to rounding."""
+MAX_MIN_ROWS = 25.0
+"""Maximum of the minimum branch size that release 8 of C4.5 derives from the rows of a node."""
 INSERTION_SORT_SIZE = 32
 """Maximum number of keys for insertion sort."""
 MAX_DIGIT_BITS = 11
@@ -28,105 +36,46 @@ _RANK = np.uint64(32)
 _ENTRY = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, inline="always")
-def _add(criterion, statistics, target, weight):
-    if criterion == SQUARED_ERROR:
-        statistics[0] += weight
-        statistics[1] += weight * target
-        statistics[2] += weight * target * target
-    else:
-        statistics[int(target)] += weight
-
-
-@njit(cache=True, inline="always")
-def _gain_of(criterion, costs, before, total, total_weight, left, left_weight, right):
-    """Gain of splitting ``total`` into ``left`` and the rest. ``right`` is a work array."""
-    right_weight = total_weight - left_weight
-    for k in range(len(total)):
-        right[k] = total[k] - left[k]
-    after = left_weight * impurity_of(criterion, left, costs) + right_weight * impurity_of(criterion, right, costs)
-    return before - after / total_weight
-
-
 @njit(cache=True)
-def _intrinsic(weights, missing):
-    """Entropy of the branch weights in bits; entries of unknown branch count as one more branch."""
-    branches = np.empty(len(weights) + 1)
-    branches[:-1] = weights
-    branches[-1] = missing
-    return impurity_of(ENTROPY, branches, NO_COSTS)
+def _try_thresholds(keys, entries, missing, rules):
+    """Best boundary between two sorted keys: (gain, intrinsic value, index of the key below it; -1 = none).
 
-
-@njit(cache=True)
-def _try_thresholds(keys, entries, missing, criterion, costs, min_leaf, n_statistics):
-    """Best boundary between two sorted keys: (gain, intrinsic value, index of the key below it; -1 = none)."""
+    ``missing`` is the weight and the size of the entries without a key.
+    """
+    criterion, costs, min_leaf, n_statistics, release_8 = rules
     total, left, right = np.zeros(n_statistics), np.zeros(n_statistics), np.empty(n_statistics)
-    total_weight = 0.0
+    total_weight, total_size, size = 0.0, 0.0, entries.shape[1] - 1
     for key in keys:
         j = np.int64(key & _ENTRY)
         target, weight = entries[j, 0], entries[j, 1]
-        _add(criterion, total, target, weight)
+        add(criterion, total, target, weight)
         total_weight += weight
+        total_size += entries[j, size]
+    if release_8:
+        min_leaf = max(min_leaf, min(0.1 * total_size / n_statistics, MAX_MIN_ROWS))
     before = impurity_of(criterion, total, costs)
-    best, cut, left_of_cut, left_weight = -np.inf, -1, 0.0, 0.0
+    best, cut, left_of_cut, left_weight, left_size, n_tried = -np.inf, -1, 0.0, 0.0, 0.0, 0
     for i in range(len(keys) - 1):
         j = np.int64(keys[i] & _ENTRY)
         target, weight = entries[j, 0], entries[j, 1]
-        _add(criterion, left, target, weight)
+        add(criterion, left, target, weight)
         left_weight += weight
+        left_size += entries[j, size]
         same_value = keys[i] >> _RANK == keys[i + 1] >> _RANK
-        if same_value or left_weight < min_leaf or total_weight - left_weight < min_leaf:
+        if same_value or left_size < min_leaf or total_size - left_size < min_leaf:
             continue
-        gain = _gain_of(criterion, costs, before, total, total_weight, left, left_weight, right)
+        gain = gain_of(criterion, costs, before, total, total_weight, left, left_weight, right)
+        n_tried += 1
         if gain > best + EQUAL_GAIN:
             best, cut, left_of_cut = gain, i, left_weight
     if cut < 0:
         return -np.inf, 0.0, -1
-    known = total_weight / (total_weight + missing)
-    return best * known, _intrinsic(np.array([left_of_cut, total_weight - left_of_cut]), missing), cut
-
-
-@njit(cache=True)
-def _try_categories(column, order, start, end, entries, criterion, costs, min_leaf, n_statistics):
-    """Best split of a categorical column: (gain, intrinsic value, category)."""
-    codes, kind, n_codes = column
-    counts, weights = np.zeros((n_codes, n_statistics)), np.zeros(n_codes)
-    total, missing = np.zeros(n_statistics), 0.0
-    for j in range(start, end):
-        code = codes[order[j]]
-        target, weight = entries[j, 0], entries[j, 1]
-        if code < 0:
-            missing += weight
-        else:
-            _add(criterion, counts[code], target, weight)
-            weights[code] += weight
-    for k in range(n_codes):
-        total += counts[k]
-    total_weight = weights.sum()
-    if total_weight <= 0:
-        return -np.inf, 0.0, 0.0
-    before = impurity_of(criterion, total, costs)
-    known = total_weight / (total_weight + missing)
-    if kind == MULTIWAY:
-        after, n_large = 0.0, 0
-        for k in range(n_codes):
-            after += weights[k] * impurity_of(criterion, counts[k], costs)
-            n_large += weights[k] > 0 and weights[k] >= min_leaf
-        if n_large < 2:
-            return -np.inf, 0.0, 0.0
-        return (before - after / total_weight) * known, _intrinsic(weights, missing), 0.0
-    best, category, right = -np.inf, -1, np.empty(n_statistics)
-    for k in range(n_codes):
-        rest = total_weight - weights[k]
-        if weights[k] <= 0 or rest <= 0 or weights[k] < min_leaf or rest < min_leaf:
-            continue
-        gain = _gain_of(criterion, costs, before, total, total_weight, counts[k], weights[k], right)
-        if gain > best + EQUAL_GAIN:
-            best, category = gain, k
-    if category < 0:
-        return -np.inf, 0.0, 0.0
-    branches = np.array([weights[category], total_weight - weights[category]])
-    return best * known, _intrinsic(branches, missing), float(category)
+    best *= total_weight / (total_weight + missing[0])
+    if release_8:  # bits that name the threshold, shared by the rows
+        best -= np.log2(n_tried) / (total_size + missing[1])
+        if best <= 0:
+            return -np.inf, 0.0, -1
+    return best, intrinsic_of(np.array([left_of_cut, total_weight - left_of_cut]), missing[0]), cut
 
 
 @njit(cache=True)
@@ -212,42 +161,34 @@ def project(direction, columns, row):
 
 
 @njit(cache=True)
-def _middle(low, high):
-    middle = low + (high - low) / 2
-    return middle if low <= middle < high else low  # adjacent floating-point numbers, or an overflow
-
-
-@njit(cache=True)
 def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
-    criterion, costs, min_leaf, n_statistics = rules
     order, entries, starts, ends = nodes
     gain, intrinsic, threshold = out[0], out[1], out[2]
     node, c = task // candidates.shape[1], task % candidates.shape[1]
     start, end, column, n_columns = starts[node], ends[node], candidates[node, c], len(kinds)
     if column < n_columns and kinds[column] != NUMERIC:
         categories = codes[column], kinds[column], n_codes[column]
-        best = _try_categories(categories, order, start, end, entries, criterion, costs, min_leaf, n_statistics)
+        best = try_categories(categories, order, start, end, entries, rules)
         gain[node, c], intrinsic[node, c], threshold[node, c] = best
         return
     if column < n_columns:
         keys = _sort(_keys_of_column(codes[column], order, start, end))
     else:
         keys = _keys_along(directions[column - n_columns], columns, order, start, end)
-    missing = 0.0
+    missing, missing_size, size = 0.0, 0.0, entries.shape[1] - 1
     if len(keys) < end - start:
-        missing = entries[start:end, 1].sum()
+        missing, missing_size = entries[start:end, 1].sum(), entries[start:end, size].sum()
         for key in keys:
             missing -= entries[np.int64(key & _ENTRY), 1]
-    gain[node, c], intrinsic[node, c], cut = _try_thresholds(
-        keys, entries, missing, criterion, costs, min_leaf, n_statistics
-    )
+            missing_size -= entries[np.int64(key & _ENTRY), size]
+    gain[node, c], intrinsic[node, c], cut = _try_thresholds(keys, entries, (missing, missing_size), rules)
     if cut >= 0:
         below, above = order[np.int64(keys[cut] & _ENTRY)], order[np.int64(keys[cut + 1] & _ENTRY)]
         if column < n_columns:
-            threshold[node, c] = _middle(columns[column, below], columns[column, above])
+            threshold[node, c] = middle(columns[column, below], columns[column, above])
         else:
             direction = directions[column - n_columns]
-            threshold[node, c] = _middle(project(direction, columns, below), project(direction, columns, above))
+            threshold[node, c] = middle(project(direction, columns, below), project(direction, columns, above))
 
 
 @njit(cache=True, parallel=True)
@@ -268,10 +209,11 @@ def scan_columns(
     kinds: np.ndarray,
     n_codes: np.ndarray,
     target: np.ndarray,
-    rules: tuple[int, np.ndarray, float, int],
+    rules: ScanRules,
     nodes: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     candidates: np.ndarray,
     directions: np.ndarray,
+    sizes: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the best split of every candidate column of every node.
 
@@ -279,27 +221,29 @@ def scan_columns(
     ----------
     columns : float64 (F, N), numbers, or codes of categories; NaN = missing
     codes : int32 (F, N), category, or rank of the number within its column; -1 = missing
-    kinds : uint8 (F,), NUMERIC, MULTIWAY or ONE_VS_REST
+    kinds : uint8 (F,), NUMERIC, MULTIWAY, ONE_VS_REST or SUBSET
     n_codes : int64 (F,), number of categories
     target : float64 (N,), class or number
-    rules : (criterion, costs, minimum weight of a branch, length of the statistics)
+    rules : ScanRules
     nodes : (order int32, weight float64, starts int64, ends int64), see `posepipe.learn.growing.OpenNodes`
     candidates : int32 (M, T), a column, or F + a row of ``directions``
     directions : float64 (D, F), linear combinations of numeric columns
+    sizes : float64 (N,), what each entry of ``order`` adds to the size of a branch; None = its weight
 
     Returns
     -------
     gain : float64 (M, T), impurity decrease times the share of weight with a known cell; -inf for no split.
         Of thresholds or categories with equal gain (`EQUAL_GAIN`), the first is taken
     intrinsic : float64 (M, T), intrinsic value in bits, with missing cells as one more branch
-    threshold : float64 (M, T), midpoint of two adjacent values, or the category
+    threshold : float64 (M, T), midpoint of two adjacent values, or the category; for a set see `find_subsets`
 
     References
     ----------
-    Quinlan 1993, chapter 2 and section 3.2; Breiman et al. 1984. Naive twin: tests/reference/tables/column_scan.py
+    Quinlan 1993, chapter 2 and section 3.2; release 8: Quinlan, Improved use of continuous attributes in C4.5, JAIR 4,
+    1996. Breiman et al. 1984; sets of categories: section 4.2.2. Naive twin: tests/reference/tables/column_scan.py
     """
     order, weight, starts, ends = nodes
-    entries = np.stack([target[order], weight], axis=1)  # interleaved: a sorted node reads both at random positions
+    entries = entries_of(target, order, weight, sizes)
     gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
     scan = _scan if use_threads((ends - starts).sum() * candidates.shape[1]) else _scan_serial
     scan(columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out)

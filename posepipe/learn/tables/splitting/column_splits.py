@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
-from posepipe.learn.growing import MISSING, GrowthRules, OpenNodes, Splits
+from posepipe.learn.growing import GrowthRules, OpenNodes, Splits
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
-from posepipe.learn.tables.splitting.column_scan import EQUAL_GAIN, MULTIWAY, NUMERIC, project, scan_columns
-from posepipe.learn.tables.splitting.threads import use_threads
-
-PURE = 1e-12
-"""Maximum impurity of a pure node, in the unit of the finder (`ColumnSplits`)."""
-ANY_CATEGORY = 1 << 30
-"""Limit above all category codes, because every category of a training row is known."""
+from posepipe.learn.tables.splitting.branches import find_branches
+from posepipe.learn.tables.splitting.category_scan import find_subsets
+from posepipe.learn.tables.splitting.column_scan import scan_columns
+from posepipe.learn.tables.splitting.sorted_growth import grow_sorted
+from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, MULTIWAY, NUMERIC, PURE, SUBSET
+from posepipe.learn.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +23,7 @@ class Table:
 
     columns: np.ndarray  #: float64 (F, N), numbers, or codes of categories; NaN = missing
     codes: np.ndarray  #: int32 (F, N), category, or rank of the number within its column; -1 = missing
-    kinds: np.ndarray  #: uint8 (F,), NUMERIC, MULTIWAY or ONE_VS_REST
+    kinds: np.ndarray  #: uint8 (F,), NUMERIC, MULTIWAY, ONE_VS_REST or SUBSET
     n_codes: np.ndarray  #: int64 (F,), number of categories
     target: np.ndarray  #: float64 (N,), class or number
     n_statistics: int  #: classes, or 3 moments
@@ -74,6 +72,7 @@ class ByGainRatio:
 
     average_gain_guard: bool = True
     costs: np.ndarray = field(default_factory=lambda: np.ones(0))  #: float64 (F,), of testing a column; empty = 1 each
+    slack: float = EQUAL_GAIN  #: bits by which a gain may stay below the average
 
     def __call__(self, gain: np.ndarray, intrinsic: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Score splits: gain, intrinsic value and column, each (M, T), to float64 (M, T)."""
@@ -85,10 +84,14 @@ class ByGainRatio:
             separates = ~np.isneginf(gain)  # the average includes splits without gain
             count = np.maximum(separates.sum(axis=1, keepdims=True), 1)
             average = np.where(separates, gain, 0).sum(axis=1, keepdims=True) / count
-            score = np.where(gain >= average - EQUAL_GAIN, score, -np.inf)
+            score = np.where(gain >= average - self.slack, score, -np.inf)
         return score
 
 
+Candidates = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Columns, gains, intrinsic values and scores of the candidates of one split, (T,) each."""
+Lists = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Order, weight, starts and ends of nodes, as `scan_columns` takes them."""
 Directions = Callable[["ColumnSplits", OpenNodes, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 """Draws linear combinations: directions, float64 (D, F), and the candidates of each node among them, (M, T)."""
 
@@ -104,15 +107,21 @@ class ColumnSplits:
     table : Table
     criterion : int, a value of `posepipe.learn.impurity.CRITERIA`
     choice : Choice, scores the columns of a node
-    min_leaf : float, minimum weight of a branch
+    min_leaf : float, minimum size of a branch: its weight or, with ``row_weight``, its number of rows
     costs : float64 (C, C), misclassification costs; Gini only
     directions : Directions, linear combinations to try besides the columns; None = none
     only_directions : bool, try no plain columns
+    row_weight : float64 (N,), weight of each row before missing cells divide it among branches. Branches then count
+        rows, whatever their weights: a row counts by the share of it that takes the branch. float, weight that counts
+        as one row; None = 1
+    release_8 : bool, thresholds as in release 8 of C4.5, see `posepipe.learn.tables.splitting.split_gain.ScanRules`
 
     Attributes
     ----------
     ties : list of int32 (columns,), or None
         When set to a list, each accepted split appends the columns that share its maximum score.
+    log : list of Candidates, or None
+        When set to a list, each accepted split appends its candidates.
     """
 
     def __init__(
@@ -124,6 +133,8 @@ class ColumnSplits:
         costs: np.ndarray = NO_COSTS,
         directions: Directions | None = None,
         only_directions: bool = False,
+        row_weight: np.ndarray | float | None = None,
+        release_8: bool = False,
     ) -> None:
         self.table = table
         self._criterion = criterion
@@ -135,11 +146,14 @@ class ColumnSplits:
         elif costs.any():
             self._unit = float(costs.max())
         self._costs = costs
-        self._rules = (criterion, costs / self._unit, float(min_leaf), table.n_statistics)
+        self._rules = (criterion, costs / self._unit, float(min_leaf), table.n_statistics, release_8)
         self._directions = directions
         self._only_directions = only_directions
+        self._row_weight = row_weight
+        self._subsets: list[np.ndarray] = []  #: branches of the categories, int8 (K,), of splits by sets
         self._used: list[np.ndarray] = []  #: combinations in use; feature F + k is the k-th
         self.ties: list[np.ndarray] | None = None
+        self.log: list[Candidates] | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -153,6 +167,11 @@ class ColumnSplits:
     def combinations(self) -> np.ndarray:
         """Combinations in use, float64 (D, F); row d is feature F + d of the tree."""
         return np.array(self._used) if self._used else np.zeros((0, len(self.table.kinds)))
+
+    @property
+    def subsets(self) -> np.ndarray:
+        """Sets of categories in use, int8 (S, K); a row is the threshold of its split."""
+        return np.array(self._subsets) if self._subsets else np.zeros((0, 0), np.int8)
 
     def best_splits(self, nodes: OpenNodes, rules: GrowthRules, rng: np.random.Generator) -> Splits:
         """Find the best of ``rules.candidates`` random columns of each node, or of all if none of these splits it."""
@@ -168,11 +187,16 @@ class ColumnSplits:
             split = rules.accept(gain[impure], open_nodes)
             tied = tied[split] & (candidates[split] < n_columns)
             self.ties += [columns[best] for columns, best in zip(candidates[split], tied, strict=True)]
+        if self.log is not None:
+            gains, intrinsic, score = self._scores
+            accepted = zip(candidates, gains, intrinsic, score, rules.accept(gain[impure], open_nodes), strict=True)
+            self.log += [tuple(own) for *own, is_split in accepted if is_split]
         unsplit = impure[np.isneginf(gain[impure])]
         if len(unsplit) and rules.candidates < n_columns and not self._only_directions:
             all_columns = np.tile(np.arange(n_columns, dtype=np.int32), (len(unsplit), 1))
             retried = nodes._replace(starts=nodes.starts[unsplit], ends=nodes.ends[unsplit])
             gain[unsplit], feature[unsplit], threshold[unsplit], _ = self._best(retried, all_columns, directions[:0])
+        self._name_subsets(nodes, feature, threshold, gain)
         combined = feature >= n_columns
         n_children = np.full(n_nodes, 2, np.int32)
         plain = feature[~combined]
@@ -201,13 +225,13 @@ class ColumnSplits:
         if len(candidates) == 0:
             return np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(candidates.shape, bool)
         t = self.table
-        order, weight, starts, ends = nodes
-        lists = order, np.ones(len(order)) if weight is None else weight, starts, ends
+        lists, sizes = self._lists(nodes)
         gain, intrinsic, threshold = scan_columns(
-            t.columns, t.codes, t.kinds, t.n_codes, self._target, self._rules, lists, candidates, directions
+            t.columns, t.codes, t.kinds, t.n_codes, self._target, self._rules, lists, candidates, directions, sizes
         )
         gain[np.abs(gain) < EQUAL_GAIN] = 0  # a negative rounding error must not stop growth at splits without gain
         score = np.where(np.isneginf(gain), -np.inf, self._choice(gain, intrinsic, candidates))
+        self._scores = gain * self._unit, intrinsic, score
         best = score.max(axis=1, keepdims=True)
         tied = score >= best - EQUAL_GAIN
         first = np.argmax(tied, axis=1)
@@ -215,12 +239,59 @@ class ColumnSplits:
         best_gain = np.where(np.isneginf(best[:, 0]), -np.inf, gain[row, first] * self._unit)
         return best_gain, candidates[row, first], threshold[row, first], tied
 
+    def _lists(self, nodes: OpenNodes) -> tuple[Lists, np.ndarray | None]:
+        """Order, weight, starts and ends of nodes, and the sizes of their entries, for the scan."""
+        order, weight, starts, ends = nodes
+        if weight is None:
+            return (order, np.ones(len(order)), starts, ends), None
+        if self._row_weight is None:
+            return (order, weight, starts, ends), None
+        own = self._row_weight[order] if isinstance(self._row_weight, np.ndarray) else self._row_weight
+        return (order, weight, starts, ends), weight / own
+
+    def _name_subsets(self, nodes: OpenNodes, feature: np.ndarray, threshold: np.ndarray, gain: np.ndarray) -> None:
+        """Replace the thresholds of splits by sets of categories by rows of `subsets`."""
+        t = self.table
+        plain = np.minimum(feature, len(t.kinds) - 1)
+        which = np.flatnonzero((feature < len(t.kinds)) & (t.kinds[plain] == SUBSET) & (gain > -np.inf))
+        if len(which) == 0:
+            return
+        chosen = nodes._replace(starts=nodes.starts[which], ends=nodes.ends[which])
+        lists, sizes = self._lists(chosen)
+        found = find_subsets(t.codes, t.n_codes, self._target, self._rules, lists, feature[which], sizes)
+        threshold[which] = len(self._subsets) + np.arange(len(which))
+        self._subsets.extend(found)
+
+    def grow_sorted(self, rules: GrowthRules, limits: tuple[float, float], weight: np.ndarray | None) -> Tree | None:
+        """Grow a whole tree at once, where that gives the tree of the growth loop; None elsewhere.
+
+        Parameters
+        ----------
+        rules : GrowthRules
+        limits : minimum impurity decrease, and the weight of all rows that it refers to
+        weight : float64 (N,), of the rows; None = 1 each
+        """
+        t = self.table
+        plain = self._choice is by_gain and self._directions is None and rules.candidates >= len(t.kinds)
+        if not plain or self.log is not None or self._rules[4] or (t.kinds != NUMERIC).any() or (t.codes < 0).any():
+            return None
+        sizes = None
+        if weight is not None and self._row_weight is not None:
+            with np.errstate(invalid="ignore"):
+                sizes = np.where(weight > 0, weight / self._row_weight, 0)
+        scale = self._unit, self._unit if len(self._costs) else 1.0
+        growth = (rules.max_depth, rules.min_samples, *limits)
+        tree, tied = grow_sorted(
+            t.columns, t.codes, t.target, self._target, weight, sizes, self._rules[:4], scale, growth
+        )
+        if self.ties is not None:
+            self.ties += [np.flatnonzero(columns).astype(np.int32) for columns in tied]
+        return tree
+
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         """Find the branch of each sample at its own feature and threshold: int32 (N,), or MISSING."""
-        out = np.empty(len(samples), np.int32)
-        branches = _branches if use_threads(len(samples)) else _branches_serial
-        branches(self.table.columns, self.table.kinds, self.combinations, samples, features, thresholds, out)
-        return out
+        splits = self.table.kinds, self.combinations, self.subsets
+        return find_branches(self.table.columns, splits, samples, features, thresholds)
 
     def statistics(self, nodes: OpenNodes) -> np.ndarray:
         """Sum the class weights, (M, C), or moments, (M, 3), of each node."""
@@ -236,36 +307,3 @@ class ColumnSplits:
         n_classes = self.table.n_statistics
         cell = node * n_classes + target.astype(np.int64)
         return np.bincount(cell, weights=weight, minlength=len(sizes) * n_classes).reshape(-1, n_classes)
-
-
-@njit(cache=True)
-def branch_of(feature, threshold, n_children, kinds, combinations, columns, row):
-    """Branch of one row, or MISSING; a category that the node does not know counts as missing.
-
-    ``columns`` is float64 (F, N); ``feature`` is a column, or F + a row of ``combinations``.
-    """
-    if feature >= len(kinds):
-        value = project(combinations[feature - len(kinds)], columns, row)
-        kind = NUMERIC
-    else:
-        value = columns[feature, row]
-        kind = kinds[feature]
-    if np.isnan(value):
-        return MISSING
-    if kind == NUMERIC:
-        return 0 if value <= threshold else 1
-    if kind == MULTIWAY:
-        return int(value) if value < n_children else MISSING
-    return 0 if value == threshold else 1
-
-
-@njit(cache=True, parallel=True)
-def _branches(columns, kinds, combinations, samples, features, thresholds, out):
-    for n in prange(len(samples)):
-        out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, columns, samples[n])
-
-
-@njit(cache=True, nogil=True)
-def _branches_serial(columns, kinds, combinations, samples, features, thresholds, out):
-    for n in range(len(samples)):
-        out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, columns, samples[n])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from posepipe.learn.growing import OpenNodes
-from posepipe.learn.tables.splitting.column_scan import NUMERIC
+from posepipe.learn.tables.splitting.split_gain import NUMERIC
 
 if TYPE_CHECKING:
     from posepipe.learn.tables.splitting.column_splits import ColumnSplits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,11 +19,22 @@ class Schema:
     """Names and categories of the columns of a training table."""
 
     names: tuple[str, ...]
-    categories: tuple[tuple | None, ...]  #: sorted categories of a column; None = numbers
+    categories: tuple[tuple | None, ...]  #: categories of a column, sorted or in their own order; None = numbers
     edges: tuple[np.ndarray | None, ...] = ()  #: ascending inner edges of discretised numbers
+    is_ordered: tuple[bool, ...] = ()  #: whether the codes of a column's categories are split like numbers
+
+    def __post_init__(self) -> None:
+        if not self.is_ordered:
+            object.__setattr__(self, "is_ordered", (False,) * len(self.categories))
 
     @classmethod
-    def learn(cls, cells: np.ndarray, names: Sequence[str], categorical: np.ndarray) -> Schema:
+    def learn(
+        cls,
+        cells: np.ndarray,
+        names: Sequence[str],
+        categorical: np.ndarray,
+        ordered: Mapping[int, tuple] | None = None,
+    ) -> Schema:
         """Collect the categories of a table.
 
         Parameters
@@ -31,6 +42,7 @@ class Schema:
         cells : (N, F), numbers or objects; None and NaN are missing
         names : of the columns
         categorical : bool (F,), columns of categories whatever their type; a column with a string always is one
+        ordered : categories of columns whose order counts, by position
 
         Raises
         ------
@@ -40,17 +52,16 @@ class Schema:
             For an infinite number.
         """
         categories: list[tuple | None] = []
-        for column, forced in zip(cells.T, categorical, strict=True):
-            if cells.dtype.kind != "O":
+        ordered = ordered or {}
+        for k, (column, forced) in enumerate(zip(cells.T, categorical, strict=True)):
+            if k in ordered:
+                categories.append(tuple(_plain(value) for value in ordered[k]))
+            elif cells.dtype.kind != "O":
                 categories.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
-                continue
-            present = [_plain(cell) for cell in column if not is_missing(cell)]
-            if forced or any(isinstance(value, str | bool) for value in present):
-                distinct = set(present)  # a set holds 1 and True as one value
-                categories.append(tuple(sorted(distinct, key=lambda value: (type(value).__name__, value))))
             else:
-                categories.append(None)
-        return cls(tuple(names), tuple(categories), (None,) * len(categories))
+                categories.append(_distinct(column, forced))
+        is_ordered = tuple(k in ordered for k in range(len(categories)))
+        return cls(tuple(names), tuple(categories), (None,) * len(categories), is_ordered)
 
     def cut(self, edges: Sequence[np.ndarray | None]) -> Schema:
         """Discretise columns of numbers: the intervals between the edges are their categories; None = unchanged."""
@@ -70,28 +81,30 @@ class Schema:
 
     @property
     def n_codes(self) -> np.ndarray:
-        """Number of categories or intervals of each column, 0 for numbers: int64 (F,)."""
+        """Number of categories or intervals of each column, 0 for numbers and ordered categories: int64 (F,)."""
         n_intervals = [0 if e is None else len(e) + 1 for e in self.edges]
-        return np.array(
-            [n if c is None else len(c) for c, n in zip(self.categories, n_intervals, strict=True)], np.int64
-        )
+        columns = zip(self.categories, n_intervals, self.is_ordered, strict=True)
+        return np.array([n if c is None or ordered else len(c) for c, n, ordered in columns], np.int64)
 
-    def encode(self, cells: np.ndarray) -> np.ndarray:
+    def encode(self, cells: np.ndarray, unseen: float = np.nan) -> np.ndarray:
         """Encode a table: numbers unchanged, categories as codes.
 
         Parameters
         ----------
         cells : (N, F), numbers or objects
+        unseen : float, code of a category that training did not have
 
         Returns
         -------
-        float64 (N, F); NaN = missing, or a category that training did not have
+        float64 (N, F), the given array itself where nothing is to be encoded; NaN = missing
 
         Raises
         ------
         TypeError, ValueError
             For a cell that is not valid in a column of numbers.
         """
+        if cells.dtype == np.float64 and all(own is None for own in (*self.categories, *self.edges)):
+            return cells
         out = np.empty(cells.shape)
         for k, (column, categories) in enumerate(zip(cells.T, self.categories, strict=True)):
             if categories is None:
@@ -100,12 +113,12 @@ class Schema:
                 out[:, k] = values if edges is None else _interval(values, edges)
             elif cells.dtype.kind == "O" or any(isinstance(category, str) for category in categories):
                 code = {value: float(c) for c, value in enumerate(categories)}
-                out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), np.nan) for cell in column]
+                out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), unseen) for cell in column]
             else:
                 place = np.searchsorted(categories, column)
                 place = np.minimum(place, len(categories) - 1)
                 known = np.asarray(categories)[place] == column if categories else np.zeros(len(column), bool)
-                out[:, k] = np.where(known, place, np.nan)
+                out[:, k] = np.where(known, place, np.where(np.isnan(column), np.nan, unseen))
         return out
 
     def _numbers(self, column: np.ndarray, k: int) -> np.ndarray:
@@ -135,6 +148,15 @@ class Schema:
         low = f"above {edges[code - 1]:g}" if code > 0 else ""
         high = f"to {edges[code]:g}" if code < len(edges) else ""
         return f"{low} {high}".strip() if low else (f"up {high}" if high else "any")
+
+
+def _distinct(column: np.ndarray, forced: bool) -> tuple | None:
+    """Sorted categories of a column of objects; None for numbers, unless ``forced``."""
+    present = [_plain(cell) for cell in column if not is_missing(cell)]
+    if not forced and not any(isinstance(value, str | bool) for value in present):
+        return None
+    # a set holds 1 and True as one value
+    return tuple(sorted(set(present), key=lambda value: (type(value).__name__, value)))
 
 
 def _interval(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -178,6 +200,14 @@ def with_own_types(table: Any) -> Any:
     if isinstance(table, list | tuple) and np.asarray(table).dtype.kind in "US":
         return np.array(table, object)
     return table
+
+
+def ordered_columns(categorical: str | Sequence | None, table: Any) -> dict[int, tuple]:
+    """Ordered categories of a DataFrame's columns, by position; none where the parameter ``categorical`` is given."""
+    types = getattr(table, "dtypes", None)
+    if categorical is not None or types is None or not hasattr(table, "columns"):
+        return {}
+    return {k: tuple(t.categories) for k, t in enumerate(types) if getattr(t, "ordered", False)}
 
 
 def chosen_columns(categorical: str | Sequence | None, names: Sequence[str], table: object) -> np.ndarray:

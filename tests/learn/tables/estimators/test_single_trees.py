@@ -16,7 +16,7 @@ from posepipe.learn.tables.estimators.c45 import C45Classifier
 from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.estimators.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
-from posepipe.learn.tables.splitting.column_scan import MULTIWAY, NUMERIC
+from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC
 
 CLASSIFIERS = (Id3Classifier, C45Classifier, CartClassifier)
 

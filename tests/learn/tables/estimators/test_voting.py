@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.learn.tables.estimators.voting import check_votes, vote_shares, vote_weights, votes_of
+from posepipe.learn.tables.estimators.voting import vote_shares, vote_weights, votes_of
 
 POSTERIORS = np.array([[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]])
 
@@ -31,9 +31,3 @@ def test_a_class_without_rows_gets_no_votes_and_does_no_harm():
 
 def test_a_row_without_votes_stays_unknown():
     assert np.isnan(vote_shares(np.full((1, 2), np.nan), np.ones(2))).all()
-
-
-@pytest.mark.parametrize(("vote", "weight", "named"), [("mean", None, "vote"), ("majority", "balanced", "vote_weight")])
-def test_a_way_of_voting_that_is_not_known_is_refused_by_name(vote, weight, named):
-    with pytest.raises(ValueError, match=f"^{named} must be one of .*, got"):
-        check_votes(vote, weight)

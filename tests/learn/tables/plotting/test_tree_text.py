@@ -14,10 +14,10 @@ from posepipe.learn.tables.estimators.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.plotting.tree_text import tree_text
 from posepipe.learn.tables.single_tree import SingleTreeClassifier
-from posepipe.learn.tables.splitting.column_scan import NUMERIC
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.schema import Schema
+from posepipe.learn.tables.splitting.split_gain import NUMERIC
 from posepipe.learn.tree import LEAF, Tree
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from posepipe.learn.growing import GrowthRules, OpenNodes
 from posepipe.learn.impurity import CRITERIA, SQUARED_ERROR
-from posepipe.learn.tables.splitting.column_scan import MULTIWAY, NUMERIC, ONE_VS_REST
 from posepipe.learn.tables.splitting.column_splits import ByGainRatio, ColumnSplits, Table, by_gain
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.directions import RandomCombinations, fisher_directions
+from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, ONE_VS_REST
 from posepipe.learn.tables.table_model import NO_LIMIT, grow_table_tree
 from tests.reference.tables import column_scan as naive
 from tests.reference.tables import descent as naive_descent
