@@ -6,6 +6,7 @@ The first call, which compiles, is not timed. No test passes or fails by a time.
 """
 
 import numba
+import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
@@ -15,6 +16,7 @@ from posepipe.learn import CartClassifier, RandomForestClassifier
 
 ROWS, COLUMNS, TREES = 100_000, 20, 10
 ROUNDS = 3
+CHAIN = 5_000
 ALL = numba.config.NUMBA_NUM_THREADS
 SIDES = {
     "cart": {"ours": lambda threads: CartClassifier(), "scikit-learn": lambda threads: DecisionTreeClassifier()},
@@ -54,3 +56,13 @@ def test_predict(learner, side, threads, table, benchmark):
     fitted = SIDES[learner][side](threads).fit(*(part[: ROWS // 4] for part in table))
     fitted.predict(table[0])
     benchmark.pedantic(lambda: fitted.predict(table[0]), rounds=3 * ROUNDS)
+
+
+@pytest.mark.parametrize("side", ["ours", "scikit-learn"])
+def test_fit_a_chain(side, benchmark):
+    """Classes that alternate along one column: each split takes one row, so that the tree has a level a row."""
+    benchmark.group = f"fit a chain of {CHAIN} levels"
+    X, y = np.arange(CHAIN + 1.0)[:, None], np.arange(CHAIN + 1) % 2
+    fresh = SIDES["cart"][side]
+    fresh(1).fit(X[:200], y[:200])
+    benchmark.pedantic(lambda: fresh(1).fit(X, y), rounds=ROUNDS)

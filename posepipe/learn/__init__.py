@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
     from posepipe.learn.tables.estimators.id3 import Id3Classifier
     from posepipe.learn.tables.examples import load_example
+    from posepipe.learn.tables.explanation import explain, split_log
 
 _TABLES = "posepipe.learn.tables."
 _ESTIMATORS = _TABLES + "estimators."
@@ -35,6 +36,8 @@ _HOME = {
     "RandomForestClassifier": _ESTIMATORS + "forest",
     "RandomForestRegressor": _ESTIMATORS + "forest",
     "load_example": _TABLES + "examples",
+    "explain": _TABLES + "explanation",
+    "split_log": _TABLES + "explanation",
     "train_forest": "posepipe.learn.depth.train_forest",
 }
 """Imported on first use: who runs a camera need not wait for scikit-learn."""
@@ -51,7 +54,9 @@ __all__ = [
     "Id3Classifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "explain",
     "load_example",
+    "split_log",
     "train_forest",
 ]
 

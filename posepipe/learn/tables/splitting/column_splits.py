@@ -187,7 +187,7 @@ class ColumnSplits:
             split = rules.accept(gain[impure], open_nodes)
             tied = tied[split] & (candidates[split] < n_columns)
             self.ties += [columns[best] for columns, best in zip(candidates[split], tied, strict=True)]
-        if self.log is not None:
+        if self.log is not None and len(impure):
             gains, intrinsic, score = self._scores
             accepted = zip(candidates, gains, intrinsic, score, rules.accept(gain[impure], open_nodes), strict=True)
             self.log += [tuple(own) for *own, is_split in accepted if is_split]

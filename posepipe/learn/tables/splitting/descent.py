@@ -46,9 +46,9 @@ def _go_down(packed, columns, first, count, nodes):
         for lane in range(count):
             node = nodes[lane]
             own = packed[node]
-            value = columns[own.feature, first + lane]
+            value = columns[own["feature"], first + lane]
             complete &= value == value
-            child = np.uint64(own.first_child) + np.uint64(value > own.threshold)
+            child = np.uint64(own["first_child"]) + np.uint64(value > own["threshold"])
             moving |= child != node
             nodes[lane] = child
     return complete

@@ -1,0 +1,109 @@
+"""Paths in words, the candidates of every split, and drawings that notebooks and Graphviz show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from posepipe.learn.impurity import gain_ratio, information_gain
+from posepipe.learn.tables.estimators.c45 import C45Classifier
+from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.examples import load_example
+from posepipe.learn.tables.explanation import explain, split_log
+from posepipe.learn.tables.plotting.graphviz import graphviz_text
+from posepipe.learn.tables.plotting.tree_drawing import draw_tree
+
+
+def fitted(learner, name, **options):
+    example = load_example(name)
+    return learner.fit(example.rows, example.target, **options), example
+
+
+def test_a_row_of_numbers_is_led_to_its_leaf_in_words():
+    X, y = load_iris(return_X_y=True)
+    learner = CartClassifier(max_depth=2).fit(X, y)
+    text = str(explain(learner, X[0], load_iris().feature_names))
+    assert text.splitlines() == [
+        "all rows: 0 50, 1 50, 2 50",
+        "petal length (cm) <= 2.45 (here 1.4): 0 50",
+        "prediction: 0",
+    ]
+
+
+def test_a_number_is_explained_by_the_means():
+    example = load_example("steps")
+    learner = CartRegressor(max_depth=2, min_samples_leaf=3).fit(example.rows.astype(float), example.target)
+    explanation = explain(learner, [2.0], ["x"])
+    assert [step.condition for step in explanation.steps] == ["x <= 6.5", "x <= 3.5"]
+    assert explanation.steps[-1].rows == "3 rows, mean 5.72333"
+    assert explanation.prediction == "5.72333"
+
+
+def test_a_missing_cell_is_told():
+    learner, weather = fitted(C45Classifier(min_samples_leaf=1), "weather")
+    explanation = explain(learner, [None, "mild", "high", "weak"], weather.columns)
+    assert explanation.steps[0].answer == "missing"
+    assert explanation.is_shared
+    assert "mean of several leaves" in str(explanation)
+    assert not explain(learner, ["rain", None, "high", "weak"], weather.columns).is_shared  # never asked
+
+
+def test_a_member_of_a_forest_is_explained():
+    X, y = load_iris(return_X_y=True)
+    member = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y).estimators_[1]
+    explanation = explain(member, X[100])
+    assert explanation.prediction == str(member.predict(X[100:101])[0])
+    assert len(explanation.steps) == member.tree_.tree.levels()[member.apply(X[100:101])[0]]
+
+
+def test_more_than_one_row_is_refused():
+    learner, weather = fitted(Id3Classifier(), "weather")
+    with pytest.raises(ValueError, match="explain takes one row, got 2"):
+        explain(learner, weather.rows[:2])
+
+
+@pytest.mark.parametrize("learner", [Id3Classifier(), C45Classifier(min_samples_leaf=1, prune=None)], ids=repr)
+def test_the_log_holds_the_gain_of_every_candidate(learner):
+    learner, weather = fitted(learner, "weather", log=True)
+    log = split_log(learner, weather.columns)
+    assert {candidate.node for candidate in log.candidates} == {0, 2, 3}
+    for k, candidate in enumerate(log.of(0)):
+        values, target = weather.rows[:, k], weather.target == "yes"
+        children = np.array(
+            [[np.sum((values == v) & (target == t)) for t in (False, True)] for v in np.unique(values.astype(str))]
+        )
+        assert candidate.gain == pytest.approx(information_gain(children.sum(axis=0), children))
+        assert candidate.ratio == pytest.approx(gain_ratio(children.sum(axis=0), children))
+        assert candidate.is_chosen == (candidate.column == "outlook")
+
+
+def test_a_log_changes_no_tree():
+    X, y = load_iris(return_X_y=True)
+    plain, logged = CartClassifier().fit(X, y), CartClassifier().fit(X, y, log=True)
+    np.testing.assert_array_equal(plain.tree_.tree.threshold, logged.tree_.tree.threshold)
+    assert len(split_log(logged).candidates) == 4 * (~logged.tree_.tree.is_leaf).sum()
+    with pytest.raises(ValueError, match="fit the tree with log=True"):
+        split_log(plain)
+
+
+def test_a_drawing_is_a_picture_in_a_notebook():
+    learner, weather = fitted(Id3Classifier(), "weather")
+    drawing = draw_tree(learner, weather.columns)
+    assert drawing._repr_svg_() == drawing
+    assert drawing.startswith("<svg")
+
+
+def test_a_tree_is_written_for_graphviz():
+    learner, weather = fitted(Id3Classifier(), "weather")
+    text = graphviz_text(learner, ['the "outlook"', *weather.columns[1:]])
+    assert text.splitlines()[:4] == [
+        "digraph tree {",
+        "  node [shape=box];",
+        '  0 [label="the \\"outlook\\""];',
+        '  0 -> 1 [label="overcast"];',
+    ]
+    assert text.count("->") == learner.tree_.tree.n_nodes - 1
+    assert text.count("shape=ellipse") == learner.get_n_leaves()
