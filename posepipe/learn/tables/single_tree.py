@@ -121,8 +121,6 @@ class SingleTree(TableModel):
     @property
     def ties_(self) -> dict[int, tuple[int, ...]]:
         """Nodes whose best score is shared, with the columns that share it, ascending; the first one is used."""
-        if not hasattr(self, "_grown"):  # a member of a forest
-            return {}
         raised = getattr(self, "_before_raising", None)
         if raised is None:
             return self._ties_of(self.tree_.tree)

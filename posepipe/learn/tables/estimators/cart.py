@@ -26,6 +26,7 @@ CATEGORY_SPLITS = {"one-vs-rest": ONE_VS_REST, "subset": SUBSET}
 CART: dict[str, list[Any]] = {
     **SINGLE_TREE,
     "prune": [StrOptions({"cost-complexity", "reduced-error"}), None],
+    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
     "standard_errors": NON_NEGATIVE,
     "category_split": [StrOptions(set(CATEGORY_SPLITS))],
     "oblique": ["boolean"],
@@ -39,6 +40,7 @@ class _Cart(SingleTree):
     """Growth, stopping and pruning of both trees."""
 
     min_samples_leaf: float
+    min_weight_fraction_leaf: float
     prune: str | None
     ccp_alpha: float
     standard_errors: float
@@ -53,13 +55,19 @@ class _Cart(SingleTree):
         return CATEGORY_SPLITS[self.category_split]
 
     def _finder(self, table: Table, weight: np.ndarray | None) -> ColumnSplits:
+        min_leaf: float = count_of_rows(self.min_samples_leaf, len(table))
+        row_weight = weight
+        if self.min_weight_fraction_leaf > 0:
+            total = float(len(table) if weight is None else weight.sum())
+            min_leaf = max(min_leaf * self.row_weight_, self.min_weight_fraction_leaf * total)
+            min_leaf, row_weight = min_leaf * (1 - 1e-9), None  # tolerates rounded sums of weights
         return ColumnSplits(
             table,
             CRITERIA[self._criterion_name()],
-            min_leaf=count_of_rows(self.min_samples_leaf, len(table)),
+            min_leaf=min_leaf,
             costs=self._error_costs(),
             directions=fisher_directions if self.oblique else None,
-            row_weight=weight,
+            row_weight=row_weight,
         )
 
     def _needs_validation(self) -> bool:
@@ -106,6 +114,8 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     min_samples_split : int, minimum rows of a node that is split, or float, their share of the training rows
     min_samples_leaf : int, minimum rows of a leaf, or float, their share of the training rows. As in scikit-learn,
         rows count whatever their weights. Of a row with a missing cell, each branch counts its share
+    min_weight_fraction_leaf : float, minimum weight of a leaf, as a share of the total. Above 0, all leaf sizes are
+        weights, and ``min_samples_leaf`` counts rows of the weight `row_weight_`
     min_impurity_decrease : float, minimum of impurity decrease x share of the training weight at the node, as in
         scikit-learn
     stop : "chi-square", refuse splits whose branches may differ by chance; "validation", refuse splits that do
@@ -161,6 +171,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         stop: str | None = None,
         significance: float = 0.05,
@@ -183,6 +194,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.stop = stop
         self.significance = significance
@@ -228,6 +240,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
     Parameters
     ----------
     max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf : as in `CartClassifier`
+    min_weight_fraction_leaf : as in `CartClassifier`
     min_impurity_decrease, ccp_alpha, oblique : as in `CartClassifier`, with the squared error as impurity
     category_split : as in `CartClassifier`; the best of all sets is found
     stop : "validation" or None
@@ -266,6 +279,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         stop: str | None = None,
         prune: str | None = None,
@@ -283,6 +297,7 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.stop = stop
         self.prune = prune

@@ -62,6 +62,14 @@ def test_limits_count_rows_as_scikit_learn_s_do(parameters):
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
 
 
+def test_a_minimum_share_of_the_weight_is_scikit_learn_s():
+    X, y = load_wine(return_X_y=True)
+    weight = np.random.default_rng(2).uniform(0.01, 5, len(y))
+    parameters = {"min_weight_fraction_leaf": 0.1, "max_depth": 3}
+    ours, theirs = CartClassifier(**parameters), DecisionTreeClassifier(random_state=0, **parameters)
+    np.testing.assert_allclose(ours.fit(X, y, weight).predict_proba(X), theirs.fit(X, y, weight).predict_proba(X))
+
+
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 1e-4, 1: 5e-4, 2: 2e-4}], ids=str)
 def test_class_weights_do_not_prune(class_weight):
     X, y = load_wine(return_X_y=True)
