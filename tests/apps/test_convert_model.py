@@ -34,7 +34,7 @@ def test_a_model_is_saved_anew(model, tmp_path, capsys):
     old, new = PoseModel.load(model), PoseModel.load(tmp_path / "new.npz")
     np.testing.assert_array_equal(old.forest.packed.records, new.forest.packed.records)
     np.testing.assert_array_equal(old.forest.packed.leaf_shares, new.forest.packed.leaf_shares)
-    assert dict(new.metadata) == {"name": "toy"}
+    assert dict(new.metadata) == {"name": "new"}
     assert f"{old.forest.trees[0].n_leaves} leaves" in capsys.readouterr().out
 
 
