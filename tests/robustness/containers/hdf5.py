@@ -23,11 +23,13 @@ def mutate_hdf5(rng: Random, content: bytes) -> bytes:
     import h5py
 
     packed = BytesIO(content)
-    with h5py.File(packed, "r+") as file:
-        names = [name for name in file if isinstance(file.get(name), h5py.Dataset)]
-        rng.choice((_other_array, _other_array, _other_storage, _damaged_chunk, _other_link))(
-            rng, file, rng.choice(names)
-        )
+    change = rng.choice((_other_array, _other_array, _other_storage, _damaged_chunk, _other_link))
+    try:
+        with h5py.File(packed, "r+") as file:
+            names = [name for name in file if isinstance(file.get(name), h5py.Dataset)]
+            change(rng, file, rng.choice(names))
+    except Exception:  # an array that HDF5 does not store, or a file that an earlier mutation broke
+        return mutate(rng, content)
     return packed.getvalue()
 
 
@@ -48,7 +50,8 @@ def _other_storage(rng: Random, file: Any, name: str) -> None:
     options = {"chunks": chunks, **rng.choice(_FILTERS)} if chunks else {}
     del file[name]
     if rng.random() < 0.3:
-        shape = (rng.choice((0, 1, 1 << 10, 1 << 20, 1 << 33)), *array.shape[1:])
+        shape = (rng.choice((1, 1 << 10, 1 << 20, 1 << 33)), *array.shape[1:])
+        options |= {"chunks": (1, *chunks[1:])} if chunks else {}
         file.create_dataset(name, shape, array.dtype, fillvalue=rng.choice((None, 1)), **options)
     else:
         file.create_dataset(name, data=array, **options)

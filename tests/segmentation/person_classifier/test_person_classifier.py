@@ -190,9 +190,9 @@ def test_a_chain_of_nodes_is_bounded(levels, refused):
     chain |= {"value": np.zeros(size, np.float32), "roots": np.zeros(1, np.int32)}
     if refused:
         with pytest.raises(ValueError, match="at most 10000 trees of 256 levels"):
-            stump(**chain)
+            replace(stump(), **chain)
     else:
-        stump(**chain)
+        replace(stump(), **chain)
 
 
 def test_unknown_evidence_is_refused():
