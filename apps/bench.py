@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from apps.options.pipeline_options import add_fit_options, body_model_of
 from apps.options.value_types import positive
 from apps.terminal.plain_text import show
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=positive, metavar="T", help="threads of the kernels (default: all cores)")
     parser.add_argument("--foreground", choices=["auto", "none"], default="auto", help="as for run (default: auto)")
+    add_fit_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
 
     threads = _set_threads(args.threads)
     started = time.perf_counter()
-    pipeline = Pipeline.load(args.model, foreground=args.foreground)
+    pipeline = Pipeline.load(args.model, foreground=args.foreground, body_model=body_model_of(args))
     show(f"model read in {time.perf_counter() - started:.2f} s")
     with open_source(args.source or RECORDING) as source:
         frames = list(islice(source, args.frames))

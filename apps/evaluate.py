@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from apps.evaluation.run_suite import add_suite_options, run_suite, suite_options
 from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
+from apps.options.pipeline_options import add_fit_options, body_model_of
 from apps.options.value_types import positive, seconds
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
+    from posepipe.body_model.body_model import BodyModel
     from posepipe.datasets.dataset import FrameSequence
     from posepipe.evaluation.evaluate_poses import Report
     from posepipe.evaluation.evaluate_tracks import TrackingVariant, TrackReport
@@ -66,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " by the true labels (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="use only the first N frames")
+    add_fit_options(parser)
     add_people_options(parser)
     add_suite_options(parser)
     tracking = parser.add_argument_group("tracking")
@@ -84,6 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Score every model, and print, write or file the figures."""
+    from posepipe.errors import PosepipeError
+
+    if args.fit == "on" and (args.suite is not None or asks_for_people(args)):
+        raise PosepipeError(
+            "--fit on applies to joints of DATASETs; leave it out, or leave out --suite, --labels, --empty"
+        )
     if args.suite is not None:
         run_suite(args)
     elif asks_for_people(args):
@@ -100,6 +109,7 @@ def _score_datasets(args: argparse.Namespace) -> None:
 
     _check_options(args)
     _check_files(args.datasets)
+    body_model = body_model_of(args)
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
     models = {name: PoseModel.load(path) for name, path in paths.items()}
@@ -107,9 +117,9 @@ def _score_datasets(args: argparse.Namespace) -> None:
     _check(models, frames, args.oracle)
     show(f"{len(frames)} frames, content {frames.identity}")
     if args.tracks:
-        _score_tracks(args, models, frames)
+        _score_tracks(args, models, frames, body_model)
     else:
-        reports, title = _score_joints(args, models, frames)
+        reports, title = _score_joints(args, models, frames, body_model)
         _write_reports(args, title, reports)
         if args.card:
             _fill_cards(paths, hashes, title, reports)
@@ -172,7 +182,7 @@ def _listed_frames(recording: Path) -> int | None:
 
 
 def _score_joints(
-    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence
+    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence, body_model: BodyModel | None
 ) -> tuple[dict[str, Report], str]:
     """Reports by model, printed, and what they are of."""
     from apps.terminal.progress import ProgressBar
@@ -186,7 +196,8 @@ def _score_joints(
 
     def score(name: str, model: PoseModel, oracle: OracleParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
-            report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints=0 if itop else None)
+            in_view_joints = 0 if itop else None
+            report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints, body_model)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
         show(f"\n{name}\n{reports[name].text()}")
 
@@ -205,7 +216,9 @@ def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
     return f"{names}: {len(frames)} {'whole frames' if whole else 'frames'}, content {frames.identity}"
 
 
-def _score_tracks(args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence) -> None:
+def _score_tracks(
+    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence, body_model: BodyModel | None
+) -> None:
     from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
     from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, find_poses
@@ -222,7 +235,7 @@ def _score_tracks(args: argparse.Namespace, models: Mapping[str, PoseModel], fra
     total = sum(len(each[::every]) for _, each in sequences)
     reports: dict[str, TrackReport] = {}
     for name, model in models.items():
-        find = partial(find_poses, model, whole_frames=whole)
+        find = partial(find_poses, model, whole_frames=whole, body_model=body_model)
         in_view = IN_VIEW_JOINTS if whole else 1
         with ProgressBar(total, name, "frames") as bar:
             reports[name] = evaluate_tracks(

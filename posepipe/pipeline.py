@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
+from posepipe.body_model.body_model import BodyModel
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.joints.pose_estimator import PoseEstimator
@@ -58,6 +60,7 @@ STAGES = (
     Stage("head_split", "split", "head split"),
     Stage("segmentation", "person_mask", "segmentation"),
     Stage("tracker", "update", "tracker"),
+    Stage("body_fitter", "update", "body fit"),
     Stage("smoother", "update", "smoother"),
 )
 """All stages, in the order in which a frame passes through them."""
@@ -87,6 +90,7 @@ class PersonEstimate:
     labels: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
     proposals: Proposals
     pose: Pose
+    pixels: PersonPixels  #: for the fit of a body
 
 
 @dataclass(slots=True)
@@ -113,6 +117,7 @@ class Pipeline:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
+    body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
     min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
@@ -125,6 +130,7 @@ class Pipeline:
         tracking: bool = True,
         foreground: str = "auto",
         background: StillBackground | None = None,
+        body_model: BodyModel | None = None,
     ) -> Pipeline:
         """Make the pipeline of a shipped model, by name, or of a model file.
 
@@ -134,15 +140,16 @@ class Pipeline:
         tracking : whether people keep their ids over time
         foreground : one of FOREGROUNDS
         background : the still background of the scene, recorded without people; None = it is learned from the frames
+        body_model : is fitted to every person; None = no body is fitted
 
         Raises
         ------
         FormatError
             When the file is missing or no model.
         ValueError
-            When no foreground has that name, or it needs no background.
+            When no foreground has that name, or it needs no background, or the body model is of another body.
         """
-        return cls.from_model(PoseModel.load(model), tracking, foreground, background)
+        return cls.from_model(PoseModel.load(model), tracking, foreground, background, body_model)
 
     @classmethod
     def from_model(
@@ -151,6 +158,7 @@ class Pipeline:
         tracking: bool = True,
         foreground: str = "auto",
         background: StillBackground | None = None,
+        body_model: BodyModel | None = None,
     ) -> Pipeline:
         """Make the pipeline of a model in memory; other parameters as in `load`."""
         if foreground not in FOREGROUNDS:
@@ -166,6 +174,7 @@ class Pipeline:
             head_split=None if cut_out else HeadSplit(),
             segmentation=None if cut_out else model.person_segmentation(),
             rotated_views=RotatedViews(len(model.body.joints)),
+            body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
@@ -176,6 +185,8 @@ class Pipeline:
         mask, labels = _drawn(people, candidates.labels.shape)
         self.foreground.learn(frame, candidates, mask)
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
+        if self.body_fitter is not None:
+            tracks = self.body_fitter.update(tracks, [person.pixels for person in people], frame)
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
         kept = [row for row, track in enumerate(tracks) if track.pose.confidence >= self.min_confidence]
@@ -266,11 +277,13 @@ class Pipeline:
         found = PoseInference(self.joint_stages, view, parts)
         if found.pose is None:
             return None
+        mask = view.to_image(view.mask)
         return PersonEstimate(
-            view.to_image(view.mask),
+            mask,
             view.to_image(draw_labels(found.parts, view.mask)),
             view.proposals_to_camera(found.proposals),
             view.pose_to_camera(found.pose),
+            PersonPixels(view.to_camera(found.points.points_m), found.parts.values, mask),
         )
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:

@@ -156,12 +156,26 @@ class Pose:
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyFit:
+    """A body fitted to one person in one frame."""
+
+    names: tuple[str, ...]  #: of the J joints, in the order of the body
+    joints_m: np.ndarray  #: float64 (J, 3), camera axes, metres; bones have the lengths of the person's build
+    rotations_xyzw: np.ndarray  #: float64 (J, 4), unit quaternions: from the rest pose to camera axes
+    sigma_m: np.ndarray  #: float64 (J,), standard deviation along an axis by the curvature of the fit; NaN = unknown
+    shape: np.ndarray  #: float64 (K,), coefficients of the build, in standard deviations of people
+    pixels_explained: float  #: share of the person's surface that lies on the body, 0 to 1
+    outline_explained: float  #: share of the body that lies within the person's outline, 0 to 1
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """One person over time: a persistent id and the current pose."""
 
     id: int
     pose: Pose
+    fit: BodyFit | None = None  #: None = no body was fitted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

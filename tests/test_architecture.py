@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "sources.cameras": "camera errors frames sources.base",
     "sources": "camera datasets errors frames io recording sources.base sources.cameras sources.formats",
     "kinematics": "body",
+    "body_model": "body camera errors frames io results",
     "sinks.files": "body errors io kinematics recording results",
     "sinks.streams": "errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
@@ -72,14 +73,14 @@ MAY_IMPORT = {
     " learn.interchange posepipe segmentation"
     " segmentation.person_classifier",
     "pose_inference": "joints landmarks parts results segmentation",
-    "pipeline": f"{NOUNS} camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"
+    "pipeline": f"{NOUNS} body_model camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"
     " tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",
-    "evaluation": f"{NOUNS} camera datasets io models pipeline segmentation sources.formats",
+    "evaluation": f"{NOUNS} body_model camera datasets io models pipeline segmentation sources.formats",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",
     "evaluation.suite": "datasets errors evaluation io models tracking",
@@ -119,7 +120,7 @@ MAY_IMPORT = {
     " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
-    "synth.tools": "body errors frames recording synth.body synth.furniture synth.labelled_frame synth.motion.mocap"
+    "synth.tools": "body body_model errors frames recording synth.body synth.furniture synth.labelled_frame synth.motion.mocap"
     " synth.motion.poses synth.recipe synth.scene synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
@@ -138,6 +139,7 @@ KERNEL_NOUNS = {
     "Tree",
     "LeafVotes",
     "PackedForest",
+    "BodyModel",
     *("GrowthRules", "OpenNodes", "Splits"),
     *("BodyDefinition", "BodyAsset", "RestBody", "NoiseFields", "SensorPreset"),
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from apps.options.value_types import positive, share
 
 if TYPE_CHECKING:
+    from posepipe.body_model.body_model import BodyModel
     from posepipe.models.pose_model import PoseModel
     from posepipe.pipeline import Pipeline
 
@@ -58,6 +59,42 @@ def add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--no-tracking", action="store_true", help="treat every frame alone; ids count from 1 in each")
     group.add_argument("--smooth", action="store_true", help="smooth the joints of each track")
+    add_fit_options(group)
+
+
+def add_fit_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add whether a body is fitted, and which."""
+    parser.add_argument(
+        "--fit",
+        choices=["off", "on"],
+        default="off",
+        help="on: fit a body with constant bones to every person: joints keep its lengths, hidden ones are filled in, "
+        "and results also hold orientations and uncertainty (default: off)",
+    )
+    parser.add_argument(
+        "--body-model",
+        type=Path,
+        metavar="FILE",
+        help="body model that --fit uses (default: the shipped one of people)",
+    )
+
+
+def body_model_of(args: argparse.Namespace) -> BodyModel | None:
+    """Read the body model of the arguments; None where no body is fitted.
+
+    Raises
+    ------
+    PosepipeError
+        If the file cannot be read, or is given without ``--fit on``.
+    """
+    from posepipe.body_model.body_model import HUMAN_FILE, read_body_model
+    from posepipe.errors import PosepipeError
+
+    if args.fit == "off":
+        if args.body_model is not None:
+            raise PosepipeError("--body-model is the body that --fit on fits; add --fit on, or leave it out")
+        return None
+    return read_body_model(args.body_model or HUMAN_FILE)
 
 
 def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable[[], Pipeline], bool]:
@@ -86,11 +123,12 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
 
     thresholds = ThresholdSettings() if args.thresholds is None else read_thresholds(args.thresholds)
     extrinsics = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
+    body_model = body_model_of(args)
 
     background = None if args.background is None else read_background(args)
 
     def make() -> Pipeline:
-        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background)
+        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background, body_model)
         pipeline.smoother = None if args.no_tracking else OneEuroSmoother()
         thresholds.apply(pipeline)
         pipeline.max_people = args.max_people or thresholds.max_people

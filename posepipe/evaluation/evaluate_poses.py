@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.body_model.body_model import BodyModel
 from posepipe.camera import Intrinsics
 from posepipe.evaluation.pose_metrics import DetectionScores, JointScores, PartScores
 from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
@@ -146,6 +149,7 @@ def evaluate(
     oracle: OracleParts | None = None,
     whole_frames: bool = False,
     in_view_joints: int | None = None,
+    body_model: BodyModel | None = None,
 ) -> Report:
     """Run the pipeline without tracking, and score parts and joints.
 
@@ -158,12 +162,14 @@ def evaluate(
     whole_frames : True = the pipeline finds the people, as in use, and detection is scored too; False = each true
         person is cut out and scored alone
     in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = IN_VIEW_JOINTS
+    body_model : is fitted to every person; None = no body is fitted
 
     Returns
     -------
     Report
     """
-    pipeline = Pipeline.from_model(model, tracking=False, foreground="auto" if whole_frames else "none")
+    foreground = "auto" if whole_frames else "none"
+    pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, body_model=body_model)
     if oracle is not None:
         pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
     report = Report(0, PartScores(model.body), JointScores(model.body))
@@ -180,7 +186,10 @@ def evaluate(
 
 
 def find_poses(
-    model: PoseModel, frames: Iterable[LabelledFrame], whole_frames: bool = False
+    model: PoseModel,
+    frames: Iterable[LabelledFrame],
+    whole_frames: bool = False,
+    body_model: BodyModel | None = None,
 ) -> Iterator[tuple[LabelledFrame, list[Pose]]]:
     """Find the poses in every frame of one sequence, as input of trackers.
 
@@ -190,16 +199,21 @@ def find_poses(
     frames : of the sequence, in order
     whole_frames : True = the pipeline finds the people with a background model, as in use; False = each true person is
         cut out and gives at most one pose
+    body_model : is fitted to every person, over time; None = no body is fitted
 
     Yields
     ------
     LabelledFrame and its poses
     """
-    pipeline = Pipeline.from_model(model, tracking=whole_frames, foreground="auto" if whole_frames else "none")
+    foreground, tracking = "auto" if whole_frames else "none", whole_frames or body_model is not None
+    make = partial(Pipeline.from_model, model, tracking, foreground, body_model=body_model)
+    pipelines: defaultdict[int, Pipeline] = defaultdict(make)
     for frame in frames:
         people = range(1, len(frame.joints_m) + 1)
         depth_frames = [frame.depth] if whole_frames else [_cut_out(frame, person) for person in people]
-        yield frame, [track.pose for depth in depth_frames for track in pipeline.step(depth).people]
+        # a body is fitted to one person over time: each who is cut out has a pipeline
+        steps = [pipelines[row if body_model else 0].step(depth) for row, depth in enumerate(depth_frames)]
+        yield frame, [track.pose for step in steps for track in step.people]
 
 
 def _cut_out(frame: LabelledFrame, person: int) -> DepthFrame:

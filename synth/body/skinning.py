@@ -92,6 +92,12 @@ def _rig(asset: BodyAsset) -> _Rig:
     )
 
 
+def posed_weights(asset: BodyAsset) -> tuple[np.ndarray, np.ndarray]:
+    """Return the posed bones that move each vertex, int32 (V, 4), and their weights, float32 (V, 4), heaviest first."""
+    rig = _rig(asset)
+    return rig.weight_bones, rig.weights
+
+
 def _bone_end(asset: BodyAsset, name: str) -> int:
     """Row of a bone's head, or of its tail for "... tail", among all heads followed by all tails."""
     is_tail = name.endswith(" tail")

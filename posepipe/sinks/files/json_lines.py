@@ -16,7 +16,8 @@ import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.kinematics.joint_angles import joint_angles
+from posepipe.results import BodyFit, FrameResult, Joint, Pose, Track
 from posepipe.sinks.files.lazy_file import LazyFile
 
 FORMAT = "posepipe-results"
@@ -25,6 +26,8 @@ AXES = "x right, y down, z forward, metres"
 
 _DECIMALS = 4  # 0.1 mm: far below the resolution of a depth camera
 _TIME_DECIMALS = 6
+_ANGLE_DECIMALS = 2
+_BY_UP = ("trunk_lean",)  # measured from the vertical, which a person's row does not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +142,38 @@ def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) ->
         joints[name] = {"xyz_m": list(joint.xyz_m), "confidence": joint.confidence}
         if name in world_m:
             joints[name]["xyz_world_m"] = list(world_m[name])
-    return {"id": track.id, "joints": joints}
+    if track.fit is None:
+        return {"id": track.id, "joints": joints}
+    return {"id": track.id, "joints": _with_fit(joints, track.fit), "fit": _fit_row(track.fit)}
+
+
+def _with_fit(joints: dict[str, dict], fit: BodyFit) -> dict[str, dict]:
+    """Add orientation and uncertainty of the fitted body to the rows of its joints."""
+    for name, rotation, sigma_m in zip(fit.names, fit.rotations_xyzw, fit.sigma_m.tolist(), strict=True):
+        if name in joints:
+            joints[name]["rotation_xyzw"] = [_rounded(value) for value in rotation]
+            if math.isfinite(sigma_m):
+                joints[name]["sigma_m"] = _rounded(sigma_m)
+    return joints
+
+
+def _fit_row(fit: BodyFit) -> dict:
+    """Describe the fitted body as a whole."""
+    angles = joint_angles(dict(zip(fit.names, fit.joints_m, strict=True)))
+    known = {name: float(value) for name, value in angles.items() if name not in _BY_UP and math.isfinite(value)}
+    return {
+        "pixels_explained": _rounded(fit.pixels_explained),
+        "outline_explained": _rounded(fit.outline_explained),
+        "shape": [_rounded(value) for value in fit.shape],
+        "angles_deg": {name: round(value, _ANGLE_DECIMALS) + 0.0 for name, value in known.items()},
+    }
 
 
 def _rounded_track(track: Track) -> Track:
     joints = {
         name: (_rounded_point(joint.xyz_m), _rounded(joint.confidence)) for name, joint in track.pose.joints.items()
     }
-    return Track(int(track.id), _pose(joints))
+    return Track(int(track.id), _pose(joints), track.fit)
 
 
 def _pose(joints: dict[str, tuple[tuple[float, float, float], float]]) -> Pose:

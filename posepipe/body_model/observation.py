@@ -1,0 +1,128 @@
+"""From the pixels of a person to what the fit reads: sampled points, likely capsules, outline."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+
+from posepipe.body_model.residuals import Observation
+from posepipe.camera import Intrinsics
+from posepipe.compilation import njit
+from posepipe.frames import window_of
+
+N_POINTS = 200
+"""Points of a person that the fit reads; more cost time and change little."""
+N_CHOICES = 5
+"""Capsules that a point may lie on: those of highest probability."""
+MAX_CELLS = 96
+"""Longest side of the grid of the outline, cells."""
+MARGIN_SHARE = 0.15
+"""Border around the person, share of their size."""
+MIN_PROBABILITY = 0.02
+"""Lower bound of a capsule's probability: labels may be wrong."""
+
+
+@njit(cache=True)
+def choose_capsules(probabilities, part_capsules, choices, costs):
+    """Fill in the most probable capsules of each point.
+
+    Parameters
+    ----------
+    probabilities : float32 (N, 1 + P), of the parts
+    part_capsules : float64 (1 + P, C), likelihood of each class on each capsule
+    choices : int64 (N, M), written in place, highest probability first
+    costs : float64 (N, M), -2 log probability, written in place
+
+    References
+    ----------
+    Naive twin: tests/reference/body_model/observation.py
+    """
+    n_capsules = part_capsules.shape[1]
+    likely = np.empty(n_capsules)
+    for n in range(len(probabilities)):
+        likely[:] = 0.0
+        for part in range(1, len(part_capsules)):
+            share = float(probabilities[n, part])
+            if share > 0:
+                for c in range(n_capsules):
+                    likely[c] += share * part_capsules[part, c]
+        for m in range(choices.shape[1]):
+            best = 0
+            for c in range(1, n_capsules):
+                if likely[c] > likely[best]:
+                    best = c
+            choices[n, m] = best
+            costs[n, m] = -2 * math.log(min(max(likely[best], MIN_PROBABILITY), 1.0))
+            likely[best] = -1.0
+
+
+def sample_points(
+    points_m: np.ndarray, probabilities: np.ndarray, part_capsules: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Sample points evenly in image order, and choose the capsules that each may lie on.
+
+    Parameters
+    ----------
+    points_m : float (N, 3), camera axes, metres; N > 0
+    probabilities : float32 (N, 1 + P), of the parts
+    part_capsules : float64 (1 + P, C)
+
+    Returns
+    -------
+    points_m, point_weights, choices, choice_costs : as in `Observation`
+    """
+    count = min(N_POINTS, len(points_m))
+    rows = (np.arange(count) * len(points_m)) // count
+    points_m = points_m[rows].astype(np.float64)
+    shape = count, min(N_CHOICES, part_capsules.shape[1])
+    choices, costs = np.empty(shape, np.int64), np.empty(shape)
+    choose_capsules(probabilities[rows], part_capsules, choices, costs)
+    areas = points_m[:, 2] ** 2  # of the surface that a pixel shows
+    return points_m, areas / max(float(areas.sum()), 1e-12), choices, costs
+
+
+def outline(depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Crop a person to a coarse grid and measure how far each cell lies outside them.
+
+    Parameters
+    ----------
+    depth_m : float32 (H, W), metres
+    mask : bool (H, W), the person, at least one pixel
+    intrinsics : Intrinsics
+
+    Returns
+    -------
+    outside_px, depth_m, camera : as in `Observation`
+    """
+    rows, cols = window_of(mask)
+    margin = int(MARGIN_SHARE * max(rows.stop - rows.start, cols.stop - cols.start)) + 2
+    top, left = max(rows.start - margin, 0), max(cols.start - margin, 0)
+    rows, cols = slice(top, rows.stop + margin), slice(left, cols.stop + margin)
+    step = max(1, -(-max(mask[rows].shape[0], mask[:, cols].shape[1]) // MAX_CELLS))
+    own = np.ascontiguousarray(mask[rows, cols][::step, ::step]).view(np.uint8)
+    missing = max(0, 2 - own.shape[0]), max(0, 2 - own.shape[1])  # distances are interpolated between two cells
+    padded = cv2.copyMakeBorder(own, 0, missing[0], 0, missing[1], cv2.BORDER_REPLICATE)
+    filled = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+    outside_px = cv2.distanceTransform(1 - filled, cv2.DIST_L2, 3)
+    camera = (intrinsics.fx / step, intrinsics.fy / step, (intrinsics.cx - left) / step, (intrinsics.cy - top) / step)
+    return outside_px, np.ascontiguousarray(depth_m[rows, cols][::step, ::step]), np.array(camera)
+
+
+def observe_person(
+    points_m: np.ndarray,
+    probabilities: np.ndarray,
+    image: tuple[np.ndarray, np.ndarray, Intrinsics],
+    part_capsules: np.ndarray,
+    shape: tuple[np.ndarray, np.ndarray],
+) -> Observation:
+    """Gather what the fit reads of one person.
+
+    Parameters
+    ----------
+    points_m, probabilities, part_capsules : as in `sample_points`
+    image : depth, mask and intrinsics, as in `outline`
+    shape : expected coefficients, float64 (K,), and their inverse covariance, float64 (K, K)
+    """
+    return Observation(*sample_points(points_m, probabilities, part_capsules), *outline(*image), *shape)
