@@ -1,0 +1,1 @@
+"""A body of capsules, and its fit to the pixels of a person."""

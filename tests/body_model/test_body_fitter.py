@@ -1,0 +1,94 @@
+"""Fitting: joints nearer to the truth, bones of one length, orientations, and a shape that settles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from posepipe.body import HUMAN
+from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
+from posepipe.results import Pose, Track
+from tests.reference.body_model.placement import place
+from tests.support.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
+
+
+def _scene(seed):
+    model, body = human()
+    rng = np.random.default_rng(seed)
+    posture = random_posture(body, rng)
+    frame, pixels = seen_by_camera(model, body, posture)
+    return model, body, rng, posture, frame, pixels
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fitted_joints_are_nearer_to_the_truth_than_the_pose(seed):
+    model, body, rng, posture, frame, pixels = _scene(seed)
+    rotations, _, truth_m, _, _ = place(body, posture)
+    pose = noisy_pose(body, posture, rng, 0.05)
+    (track,) = BodyFitter(HUMAN, model).update([Track(7, pose)], [pixels], frame)
+    before, after = (
+        np.linalg.norm(joints_m - truth_m, axis=1).mean() for joints_m in (pose.joints_m, track.fit.joints_m)
+    )
+    assert after < 0.6 * before
+    assert track.id == 7
+    assert track.pose.names == HUMAN.joints
+    thigh = rotations[model.segment_names.index("left_thigh")]
+    found = Rotation.from_quat(track.fit.rotations_xyzw[HUMAN.joint_index("left_hip")])
+    assert (found * Rotation.from_matrix(thigh).inv()).magnitude() < np.radians(35)
+    assert track.fit.pixels_explained > 0.8
+    assert track.fit.outline_explained > 0.9
+    assert (track.fit.sigma_m > 0).all()
+
+
+def test_bones_have_the_lengths_of_the_shape():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    (track,) = BodyFitter(HUMAN, model).update([Track(1, noisy_pose(body, posture, rng, 0.05))], [pixels], frame)
+    built = model.build(track.fit.shape)
+    for upper, lower in (("left_hip", "left_knee"), ("right_elbow", "right_wrist")):
+        a, b = HUMAN.joint_index(upper), HUMAN.joint_index(lower)
+        length_m = np.linalg.norm(track.fit.joints_m[a] - track.fit.joints_m[b])
+        assert length_m == pytest.approx(np.linalg.norm(built.joints_m[b]), abs=1e-9)
+
+
+def test_joints_that_were_not_found_are_filled_in():
+    model, body, rng, posture, frame, pixels = _scene(1)
+    pose = noisy_pose(body, posture, rng, 0.03)
+    kept = [row for row, name in enumerate(pose.names) if name != "left_knee"]
+    short = Pose(tuple(pose.names[row] for row in kept), pose.joints_m[kept], pose.confidences[kept])
+    (track,) = BodyFitter(HUMAN, model).update([Track(1, short)], [pixels], frame)
+    assert track.pose.joints["left_knee"].confidence < track.pose.joints["right_knee"].confidence
+
+
+def test_the_shape_of_a_track_settles():
+    model, body, rng, posture, frame, pixels = _scene(2)
+    fitter, lengths_m = BodyFitter(HUMAN, model), []
+    a, b = HUMAN.joint_index("left_hip"), HUMAN.joint_index("left_knee")
+    for index in range(24):
+        at = replace(frame, timestamp_s=index / 30)
+        (track,) = fitter.update([Track(1, noisy_pose(body, posture, rng, 0.04))], [pixels], at)
+        lengths_m.append(np.linalg.norm(track.fit.joints_m[a] - track.fit.joints_m[b]))
+    assert np.ptp(lengths_m[12:]) < 0.01 * np.median(lengths_m)
+
+
+def test_without_tracking_a_frame_depends_on_itself_alone():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    track = Track(1, noisy_pose(body, posture, rng, 0.05))
+    fitter = BodyFitter(HUMAN, model, tracking=False)
+    first, second = (fitter.update([track], [pixels], replace(frame, timestamp_s=t))[0].fit for t in (0.0, 0.1))
+    np.testing.assert_array_equal(first.joints_m, second.joints_m)
+
+
+def test_a_person_without_pixels_keeps_their_pose():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    nothing = PersonPixels(pixels.points_m[:0], pixels.probabilities[:0], np.zeros_like(pixels.mask))
+    track = Track(1, noisy_pose(body, posture, rng, 0.05))
+    assert BodyFitter(HUMAN, model).update([track], [nothing], frame) == (track,)
+
+
+def test_a_body_model_of_another_body_is_refused():
+    model, *_ = human()
+    with pytest.raises(ValueError, match="build a body model"):
+        BodyFitter(replace(HUMAN, joints=HUMAN.joints[:-1], parents={}, joint_parts={}), model)

@@ -1,0 +1,119 @@
+"""Costs agree with their naive twin, and gradients with finite differences of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.body_model.observation import MIN_PROBABILITY, choose_capsules, observe_person
+from posepipe.body_model.placement import Placement, Posture, place, take_step
+from posepipe.body_model.residuals import Assignment, Equations, Targets, Weights, assign, linearize
+from tests.reference.body_model import observation as naive_observation
+from tests.reference.body_model import placement as naive_placement
+from tests.reference.body_model import residuals as naive
+from tests.support.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
+
+STEP = 1e-6
+
+
+def _linearized(seed, with_contacts):
+    """A body some way off what is seen: every term counts."""
+    model, body = human()
+    body = body if with_contacts else body._replace(pairs=body.pairs[:0])
+    rng = np.random.default_rng(seed)
+    truth = random_posture(body, rng)
+    frame, pixels = seen_by_camera(model, body, truth)
+    memory = rng.normal(0, 0.3, model.n_coefficients), 2 * np.eye(model.n_coefficients)
+    image = frame.depth_m, pixels.mask, frame.intrinsics
+    seen = observe_person(pixels.points_m, pixels.probabilities, image, model.part_capsules, memory)
+    pose = noisy_pose(body, truth, rng, 0.05)
+    targets = Targets(pose.joints_m, np.where(rng.random(len(pose.names)) < 0.8, pose.confidences, 0.0))
+    size = 3 + model.n_coefficients + 3 * len(model.parents)
+    posture = naive_placement.take_step(body, truth, rng.normal(0, 0.08, size))
+    placement, assigned = Placement.empty(body), Assignment.empty(len(seen.points_m))
+    equations = Equations.empty(len(model.parents), model.n_coefficients)
+    place(body, posture, placement)
+    assign(placement, seen, Weights(), assigned)
+    linearize(body, placement, posture, seen, targets, Weights(), assigned, equations)
+    return body, posture, placement, seen, targets, assigned, equations
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_placement_agrees_with_its_naive_twin(seed):
+    _, body = human()
+    posture, placement = random_posture(body, np.random.default_rng(seed)), Placement.empty(body)
+    place(body, posture, placement)
+    rotations, starts_m, joints_m, ends_m, radii_m = naive_placement.place(body, posture)
+    np.testing.assert_allclose(placement.rotations, rotations, atol=1e-12)
+    np.testing.assert_allclose(placement.starts_m, starts_m, atol=1e-12)
+    np.testing.assert_allclose(placement.joints_m, joints_m, atol=1e-12)
+    np.testing.assert_allclose(placement.ends_m, ends_m, atol=1e-12)
+    np.testing.assert_allclose(placement.radii_m, radii_m, atol=1e-12)
+
+
+def test_a_step_agrees_with_its_naive_twin():
+    model, body = human()
+    rng = np.random.default_rng(0)
+    posture, placement = random_posture(body, rng), Placement.empty(body)
+    step = rng.normal(0, 0.2, 3 + model.n_coefficients + 3 * len(model.parents))
+    place(body, posture, placement)
+    out = Posture.empty(len(model.parents), model.n_coefficients)
+    take_step(body, *posture, placement, step, out)
+    for fast, slow in zip(out, naive_placement.take_step(body, posture, step), strict=True):
+        np.testing.assert_allclose(fast, slow, atol=1e-12)
+
+
+def test_the_choice_of_capsules_agrees_with_its_naive_twin():
+    model, _ = human()
+    probabilities = np.random.default_rng(0).dirichlet(np.full(32, 0.1), 50).astype(np.float32)
+    choices, costs = np.empty((50, 5), np.int64), np.empty((50, 5))
+    choose_capsules(probabilities, model.part_capsules, choices, costs)
+    slow, slow_costs = naive_observation.choose_capsules(probabilities, model.part_capsules, 5, MIN_PROBABILITY)
+    np.testing.assert_allclose(costs, slow_costs, atol=1e-6)
+    assert (choices[:, 0] == slow[:, 0]).all()  # later ones may tie
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_costs_agree_with_their_naive_twin(seed):
+    body, posture, _, seen, targets, assigned, equations = _linearized(seed, with_contacts=True)
+    slow = naive.costs(body, posture, seen, targets, Weights(), assigned)
+    np.testing.assert_allclose(equations.costs, slow, rtol=1e-5, atol=1e-6)
+    assert (slow[:7] > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gradient_is_the_finite_difference_of_the_naive_cost(seed):
+    body, posture, _, seen, targets, assigned, equations = _linearized(seed, with_contacts=False)
+    for unknown in range(len(equations.gradient)):
+        step = np.zeros(len(equations.gradient))
+        step[unknown] = STEP
+        moved = [naive_placement.take_step(body, posture, sign * step) for sign in (1, -1)]
+        ahead, back = (naive.costs(body, each, seen, targets, Weights(), assigned).sum() for each in moved)
+        slope = (ahead - back) / (2 * STEP)
+        assert 2 * equations.gradient[unknown] == pytest.approx(slope, rel=2e-3, abs=0.05), unknown
+
+
+def test_capsules_that_enter_each_other_are_pushed_apart():
+    model, body = human()
+    posture, placement = random_posture(body, np.random.default_rng(0), 0.0), Placement.empty(body)
+    names = model.segment_names
+    thigh = names.index("left_thigh")
+    place(body, posture, placement)
+    step = np.zeros(3 + model.n_coefficients + 3 * len(names))
+    step[3 + model.n_coefficients + 3 * thigh + 2] = 0.9 * np.sign(placement.starts_m[thigh, 0])  # across the other
+    crossed = naive_placement.take_step(body, posture, step)
+    costs = [
+        naive.costs(body, each, *_nothing(model, body), Weights(), Assignment.empty(0))[7]
+        for each in (posture, crossed)
+    ]
+    assert costs[0] < costs[1]
+
+
+def _nothing(model, body):
+    """What a camera sees of nobody: every cell is within the outline and far away."""
+    empty = np.zeros((0, 3)), np.zeros(0), np.zeros((0, 5), np.int64), np.zeros((0, 5))
+    from posepipe.body_model.residuals import Observation
+
+    image = np.zeros((4, 4), np.float32), np.zeros((4, 4), np.float32), np.array([1.0, 1, 1, 1])
+    shape = np.zeros(model.n_coefficients), np.eye(model.n_coefficients)
+    return Observation(*empty, *image, *shape), Targets(np.zeros((20, 3)), np.zeros(20))
