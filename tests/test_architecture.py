@@ -120,8 +120,8 @@ MAY_IMPORT = {
     " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
-    "synth.tools": "body body_model errors frames recording synth.body synth.furniture synth.labelled_frame synth.motion.mocap"
-    " synth.motion.poses synth.recipe synth.scene synth.sensors",
+    "synth.tools": "body body_model errors frames recording synth.body synth.furniture synth.labelled_frame"
+    " synth.motion.mocap synth.motion.poses synth.recipe synth.scene synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}
