@@ -73,8 +73,8 @@ MAY_IMPORT = {
     " learn.interchange posepipe segmentation"
     " segmentation.person_classifier",
     "pose_inference": "joints landmarks parts results segmentation",
-    "pipeline": f"{NOUNS} body_model camera joints models pose_inference segmentation segmentation.room_geometry sinks sources"
-    " tracking",
+    "pipeline": f"{NOUNS} body_model camera joints models pose_inference segmentation segmentation.room_geometry"
+    " sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow

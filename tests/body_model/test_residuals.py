@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.body_model.observation import MIN_PROBABILITY, choose_capsules, observe_person
 from posepipe.body_model.placement import Placement, Posture, place, take_step
-from posepipe.body_model.residuals import Assignment, Equations, Targets, Weights, assign, linearize
+from posepipe.body_model.residuals import CONTACT, Assignment, Equations, Targets, Weights, assign, linearize
 from tests.reference.body_model import observation as naive_observation
 from tests.reference.body_model import placement as naive_placement
 from tests.reference.body_model import residuals as naive
@@ -94,26 +94,19 @@ def test_the_gradient_is_the_finite_difference_of_the_naive_cost(seed):
 
 
 def test_capsules_that_enter_each_other_are_pushed_apart():
-    model, body = human()
-    posture, placement = random_posture(body, np.random.default_rng(0), 0.0), Placement.empty(body)
-    names = model.segment_names
-    thigh = names.index("left_thigh")
-    place(body, posture, placement)
-    step = np.zeros(3 + model.n_coefficients + 3 * len(names))
-    step[3 + model.n_coefficients + 3 * thigh + 2] = 0.9 * np.sign(placement.starts_m[thigh, 0])  # across the other
-    crossed = naive_placement.take_step(body, posture, step)
-    costs = [
-        naive.costs(body, each, *_nothing(model, body), Weights(), Assignment.empty(0))[7]
-        for each in (posture, crossed)
-    ]
-    assert costs[0] < costs[1]
-
-
-def _nothing(model, body):
-    """What a camera sees of nobody: every cell is within the outline and far away."""
-    empty = np.zeros((0, 3)), np.zeros(0), np.zeros((0, 5), np.int64), np.zeros((0, 5))
-    from posepipe.body_model.residuals import Observation
-
-    image = np.zeros((4, 4), np.float32), np.zeros((4, 4), np.float32), np.array([1.0, 1, 1, 1])
-    shape = np.zeros(model.n_coefficients), np.eye(model.n_coefficients)
-    return Observation(*empty, *image, *shape), Targets(np.zeros((20, 3)), np.zeros(20))
+    body, posture, placement, seen, targets, assigned, equations = _linearized(0, with_contacts=True)
+    thick = Weights(contact_share=2.5)  # as if the thighs overlapped
+    linearize(body, placement, posture, seen, targets, thick, assigned, equations)
+    with_contacts = equations.gradient.copy()
+    assert equations.costs[CONTACT] == pytest.approx(
+        naive.costs(body, posture, seen, targets, thick, assigned)[CONTACT]
+    )
+    apart = body._replace(pairs=body.pairs[:0])
+    linearize(apart, placement, posture, seen, targets, thick, assigned, equations)
+    pushed = with_contacts - equations.gradient
+    step = np.zeros(len(pushed))
+    step -= 1e-7 * pushed
+    step[3 : 3 + len(posture.shape)] = 0.0
+    moved = naive_placement.take_step(body, posture, step)
+    before, after = (naive.costs(body, each, seen, targets, thick, assigned)[CONTACT] for each in (posture, moved))
+    assert after < before
