@@ -17,9 +17,9 @@ from posepipe.body_model.body_model import BodyModel
 from posepipe.body_model.contacts import contact_pairs
 from posepipe.body_model.descent import descend, joint_sigmas
 from posepipe.body_model.explanation import explained
+from posepipe.body_model.fit_arrays import Assignment, Equations, Observation, Targets, Weights
 from posepipe.body_model.observation import observe_person
 from posepipe.body_model.placement import BodyArrays, Placement, Posture
-from posepipe.body_model.residuals import Assignment, Equations, Observation, Targets, Weights
 from posepipe.body_model.rotations import quaternion_of
 from posepipe.body_model.shape_memory import ShapeMemory
 from posepipe.frames import DepthFrame

@@ -6,7 +6,7 @@ import numpy as np
 
 from posepipe.body_model.normal_equations import factor, solve, solve_half
 from posepipe.body_model.placement import place, take_step
-from posepipe.body_model.residuals import TARGETS, assign, linearize
+from posepipe.body_model.residuals import assign, linearize
 from posepipe.compilation import njit
 
 FIRST_DAMPING = 1e-2
@@ -72,12 +72,6 @@ def descend(body, posture, placement, seen, targets, weights, iterations, assign
             place(body, posture, placement)
             damping *= 10
     return cost
-
-
-@njit(cache=True)
-def evidence_cost(equations):
-    """Cost without that of the targets: hypotheses with different targets are compared by what the camera shows."""
-    return equations.costs.sum() - equations.costs[TARGETS]
 
 
 @njit(cache=True)

@@ -7,7 +7,7 @@ import math
 import cv2
 import numpy as np
 
-from posepipe.body_model.residuals import Observation
+from posepipe.body_model.fit_arrays import Observation
 from posepipe.camera import Intrinsics
 from posepipe.compilation import njit
 from posepipe.frames import window_of

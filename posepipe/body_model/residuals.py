@@ -7,11 +7,11 @@ points of other things, labels and joints that are mistaken.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from posepipe.body_model.capsules import nearest_on_capsule, nearest_shares, sphere_at
+from posepipe.body_model.fit_arrays import CONTACT, FREE_SPACE, LABELS, POINTS, SHAPE, SILHOUETTE, TARGETS, TURNS
 from posepipe.body_model.normal_equations import add_residual, spread
 from posepipe.body_model.rotations import inverse_jacobian, vector_of
 from posepipe.compilation import njit
@@ -19,84 +19,6 @@ from posepipe.compilation import njit
 SPHERES = (0.0, 0.5, 1.0)
 """Places along a capsule where silhouette and free space are tested, shares of its length."""
 MIN_Z_M = 0.05
-N_TERMS = 8
-POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, SHAPE, CONTACT = range(N_TERMS)
-"""Rows of the costs."""
-
-
-class Weights(NamedTuple):
-    """Standard deviations of the terms; at its bound a squared residual costs half of the most it can."""
-
-    point_sigma_m: float = 0.02
-    point_bound_m: float = 0.08
-    points: float = 120.0  #: independent measurements that all points together are worth
-    label: float = 1.0  #: share of -2 log probability of its capsule that a point's choice costs
-    silhouette_sigma_m: float = 0.07
-    silhouette_bound_m: float = 0.15
-    free_sigma_m: float = 0.1
-    free_bound_m: float = 0.2
-    target_sigma_m: float = 0.025  #: of a joint of confidence 1
-    target_bound_m: float = 0.15
-    turn: float = 0.7  #: share of the squared turns, measured in their standard deviations
-    limit_sigma_rad: float = 0.1
-    contact_sigma_m: float = 0.02
-    contact_share: float = 0.8  #: of the radii: flesh gives way
-
-
-class Observation(NamedTuple):
-    """What the camera shows of one person."""
-
-    points_m: np.ndarray  #: float64 (N, 3), camera axes
-    point_weights: np.ndarray  #: float64 (N,), their sum is 1
-    choices: np.ndarray  #: int64 (N, M), capsules that a point may lie on
-    choice_costs: np.ndarray  #: float64 (N, M), -2 log probability
-    outside_px: np.ndarray  #: float32 (H, W), distance of each cell of a grid from the person, cells; 0 = within
-    depth_m: np.ndarray  #: float32 (H, W), of the cells; 0 = no reading
-    camera: np.ndarray  #: float64 (4,), fx fy cx cy, of the grid
-    shape_mean: np.ndarray  #: float64 (K,), coefficients expected
-    shape_precision: np.ndarray  #: float64 (K, K), their inverse covariance
-
-
-class Targets(NamedTuple):
-    """Where joints are thought to be before the fit."""
-
-    joints_m: np.ndarray  #: float64 (J, 3), camera axes
-    weights: np.ndarray  #: float64 (J,), 0 = not found
-
-
-class Assignment(NamedTuple):
-    """The capsule of each point, and the place on it."""
-
-    capsules: np.ndarray  #: int64 (N,)
-    shares: np.ndarray  #: float64 (N,), of the axis
-    label_costs: np.ndarray  #: float64 (N,), of the capsules
-
-    @classmethod
-    def empty(cls, points: int) -> Assignment:
-        """Arrays to be filled by `assign`."""
-        return cls(np.zeros(points, np.int64), np.zeros(points), np.zeros(points))
-
-
-class Equations(NamedTuple):
-    """Normal equations of a step of D unknowns, and the arrays that they are summed in."""
-
-    normal: np.ndarray  #: float64 (D, D), lower triangle
-    gradient: np.ndarray  #: float64 (D,), half the derivative of the cost where no bound applies
-    costs: np.ndarray  #: float64 (N_TERMS,)
-    sums: np.ndarray  #: float64 (S, 6 + K, 6 + K), of `add_residual`
-    forces: np.ndarray  #: float64 (S, 6 + K)
-
-    @classmethod
-    def empty(cls, segments: int, coefficients: int) -> Equations:
-        """Arrays to be filled by `linearize`."""
-        size, row = 3 + coefficients + 3 * segments, 6 + coefficients
-        return cls(
-            np.zeros((size, size)),
-            np.zeros(size),
-            np.zeros(N_TERMS),
-            np.zeros((segments, row, row)),
-            np.zeros((segments, row)),
-        )
 
 
 @njit(cache=True)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from posepipe.body import HUMAN
+from posepipe.body import HUMAN, BodyDefinition
 from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
 from posepipe.results import Pose, Track
+from tests.body_model.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
 from tests.reference.body_model.placement import place
-from tests.support.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
 
 
 def _scene(seed):
@@ -91,4 +91,4 @@ def test_a_person_without_pixels_keeps_their_pose():
 def test_a_body_model_of_another_body_is_refused():
     model, *_ = human()
     with pytest.raises(ValueError, match="build a body model"):
-        BodyFitter(replace(HUMAN, joints=HUMAN.joints[:-1], parents={}, joint_parts={}), model)
+        BodyFitter(BodyDefinition("other", ("shell",), ("middle",), {}), model)

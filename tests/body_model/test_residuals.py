@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posepipe.body_model.explanation import NEAR_M, OUTSIDE_M, explained
+from posepipe.body_model.fit_arrays import CONTACT, Assignment, Equations, Targets, Weights
 from posepipe.body_model.observation import MIN_PROBABILITY, choose_capsules, observe_person
 from posepipe.body_model.placement import Placement, Posture, place, take_step
-from posepipe.body_model.residuals import CONTACT, Assignment, Equations, Targets, Weights, assign, linearize
+from posepipe.body_model.residuals import assign, linearize
+from tests.body_model.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
+from tests.reference.body_model import explanation as naive_explanation
 from tests.reference.body_model import observation as naive_observation
 from tests.reference.body_model import placement as naive_placement
 from tests.reference.body_model import residuals as naive
-from tests.support.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
 
 STEP = 1e-6
 
@@ -110,3 +113,10 @@ def test_capsules_that_enter_each_other_are_pushed_apart():
     moved = naive_placement.take_step(body, posture, step)
     before, after = (naive.costs(body, each, seen, targets, thick, assigned)[CONTACT] for each in (posture, moved))
     assert after < before
+
+
+def test_what_is_explained_agrees_with_its_naive_twin():
+    _, _, placement, seen, _, assigned, _ = _linearized(0, with_contacts=False)
+    slow = naive_explanation.explained(placement.ends_m, placement.radii_m, seen, assigned.capsules, NEAR_M, OUTSIDE_M)
+    assert explained(placement, seen, assigned) == pytest.approx(slow, abs=0.006)  # one point at the bound
+    assert 0 < slow[0] < 1
