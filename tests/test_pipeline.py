@@ -134,9 +134,9 @@ def test_stages_are_fields_of_the_pipeline_each_named_once():
 
 def test_stages_that_are_none_are_left_out(model):
     pipeline = Pipeline.from_model(model, foreground="none")
-    assert pipeline.head_split is pipeline.smoother is None
+    assert pipeline.head_split is pipeline.smoother is pipeline.body_fitter is None
     assert [stage.field for stage, _ in pipeline.stages()] == [
-        stage.field for stage in STAGES if stage.field not in ("head_split", "segmentation", "smoother")
+        stage.field for stage in STAGES if stage.field not in ("head_split", "segmentation", "smoother", "body_fitter")
     ]
 
 

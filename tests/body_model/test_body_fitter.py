@@ -70,7 +70,7 @@ def test_the_shape_of_a_track_settles():
         at = replace(frame, timestamp_s=index / 30)
         (track,) = fitter.update([Track(1, noisy_pose(body, posture, rng, 0.04))], [pixels], at)
         lengths_m.append(np.linalg.norm(track.fit.joints_m[a] - track.fit.joints_m[b]))
-    assert np.ptp(lengths_m[12:]) < 0.01 * np.median(lengths_m)
+    assert np.std(lengths_m[12:]) < 0.01 * np.median(lengths_m)
 
 
 def test_without_tracking_a_frame_depends_on_itself_alone():

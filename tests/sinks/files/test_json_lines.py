@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
-from posepipe.results import FrameResult, Track
+from posepipe.results import BodyFit, FrameResult, Track
 from posepipe.sinks import JsonLinesSink, read_results
 from tests.support.found_people import track_of
 
@@ -54,6 +55,18 @@ def test_the_lines_are_those_of_the_contract(tmp_path):
     joints = {"head": {"xyz_m": [0.1235, 0.0, 2.5], "confidence": 0.8765}}
     assert full == {"frame": 2, "timestamp_s": 0.066667, "people": [{"id": 4, "joints": joints}]}
     assert "-0.0" not in path.read_text()
+
+
+def test_a_fitted_body_adds_fields_that_readers_may_pass_over(tmp_path):
+    turned = np.array([[0.0, 0, 0.6, 0.8]])
+    fit = BodyFit(("head",), np.array([[0.1, 0.2, 2.5]]), turned, np.array([np.nan]), np.array([0.5]), 0.9, 1.0)
+    plain = person(4, head=(0.1, 0.2, 2.5))
+    path = write(tmp_path / "r.jsonl", [result(0, (replace(plain, fit=fit),))])
+    (row,) = json.loads(path.read_text().splitlines()[1])["people"]
+    assert row["joints"]["head"]["rotation_xyzw"] == [0, 0, 0.6, 0.8]
+    assert "sigma_m" not in row["joints"]["head"]  # unknown
+    assert row["fit"] == {"pixels_explained": 0.9, "outline_explained": 1, "shape": [0.5], "angles_deg": {}}
+    assert read_results(path).frames == read_results(write(tmp_path / "p.jsonl", [result(0, (plain,))])).frames
 
 
 def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
