@@ -297,5 +297,21 @@ def _readme(own: Mapping[str, Any]) -> str:
             f"{missed}; {false}",
         ],
         ["rendered rooms, one person lying on a bed or the floor", "people missed; visible joints within 10 cm", lying],
+        *_real_rooms_in_short(own),
     ]
     return markdown_table(["frames", "figure", ""], rows)
+
+
+def _real_rooms_in_short(own: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of real rooms with people and without; none for sets that were not scored."""
+    rows = []
+    if REAL_ROOMS in own:
+        figures = own[REAL_ROOMS]["scores"]["people"]
+        frames = f"real rooms, {figures['frames']} frames with {figures['people']} people"
+        found = f"{_number(figures['recall'], 2)}; {_number(figures['precision'], 2)}"
+        rows.append([frames, "people found; share of the found who are people", found])
+    if EMPTY_ROOMS in own:
+        figures = own[EMPTY_ROOMS]["scores"]["people"]
+        share = f"{100 * figures['share of frames with a false person']:.0f} %"
+        rows.append([f"real rooms, {figures['frames']} frames without people", "frames with a false person", share])
+    return rows
