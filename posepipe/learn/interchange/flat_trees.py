@@ -91,6 +91,8 @@ def flat_table_trees(learner: Any) -> FlatTrees:
     odd = {name: value for name, value in options.items() if getattr(learner, name, value) is not value}
     if odd.keys() - {"vote"} or getattr(learner, "vote", "posterior") != "posterior":
         raise ValueError(f"exported trees predict the mean of their leaves; leave out {', '.join(odd) or 'vote'}")
+    if any(len(own.subsets) for own in trees):
+        raise ValueError("exported trees split one category from the rest, got sets: category_split='one-vs-rest'")
     nodes = _flat_nodes([own.tree for own in trees], [0] * len(trees))
     values = [own.values[own.tree.is_leaf][np.argsort(own.tree.first_child[own.tree.is_leaf])] for own in trees]
     combinations, nodes["feature"] = _joined_combinations(trees, nodes)

@@ -170,6 +170,9 @@ def test_what_cannot_be_exported_is_refused():
         flat_table_trees(voting)
     with pytest.raises(ValueError, match="wanted a fitted tree"):
         flat_table_trees(Id3Classifier())
+    sets = CartClassifier(category_split="subset").fit(np.array([["a"], ["b"], ["c"], ["d"]]), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="got sets: category_split='one-vs-rest'"):
+        flat_table_trees(sets)
     rng = np.random.default_rng(1)
     raw = DepthForest([random_inputs.tree(rng, 3, 4, TOY.n_classes)], [random_inputs.offset_pairs(rng, 4)], TOY)
     with pytest.raises(ValueError, match="save it and load it again"):

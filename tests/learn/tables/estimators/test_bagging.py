@@ -256,12 +256,12 @@ def test_a_data_frame_reaches_the_learner_as_it_is():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be at least 1, got 0"),
-        ({"max_samples": 0}, "max_samples must be a whole number of the 4 rows or a share up to 1.0, got 0"),
+        ({"n_estimators": 0}, "'n_estimators' parameter of .* must be .* Got 0 instead"),
+        ({"max_samples": 0}, "'max_samples' parameter of .* must be .* Got 0 instead"),
         ({"max_samples": 5}, "max_samples must be .* got 5"),
-        ({"max_samples": 1.5}, "max_samples must be .* got 1.5"),
-        ({"vote": "mean"}, "vote must be one of"),
-        ({"vote_weight": "balanced"}, "vote_weight must be one of"),
+        ({"max_samples": 1.5}, "'max_samples' parameter of .* must be .* Got 1.5 instead"),
+        ({"vote": "mean"}, "'vote' parameter of .* must be .* Got 'mean' instead"),
+        ({"vote_weight": "balanced"}, "'vote_weight' parameter of .* must be .* Got 'balanced' instead"),
     ],
 )
 def test_a_parameter_that_does_not_fit_is_named(parameters, message):
