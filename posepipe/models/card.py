@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,19 +101,50 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         paragraphs += ["By command (folders left out):", _fenced("sh", "\n".join(commands))]
     if "training" in header:
         paragraphs += ["Parameters of the trees:", _fenced("toml", _toml(header["training"]))]
-    of_trees, of_joints = (header.get(name, []) for name in ("recipes", "joint_recipes"))
-    if of_trees == of_joints:
-        recipes = {"trees and the joint parameters": of_trees}
-    else:
-        recipes = {"trees": of_trees, "joint parameters": of_joints}
-    recipes |= {"segmentation": of_segmentation.get("recipes", []), "person filter": of_filter.get("recipes", [])}
-    for what, datasets in recipes.items():
-        for recipe in datasets:
-            fields = dict(recipe)  # without the bank, as `posepipe synth --recipe` accepts it
-            bank = fields.pop("pose_bank", None)
-            title = f"Recipe of the frames for the {what}" + (f", pose bank {bank}:" if bank else ":")
-            paragraphs += [title, _fenced("toml", _toml(fields))]
+    paragraphs += _recipes(
+        {
+            "trees": header.get("recipes", []),
+            "joint parameters": header.get("joint_recipes", []),
+            "segmentation": of_segmentation.get("recipes", []),
+            "person filter": of_filter.get("recipes", []),
+        }
+    )
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _recipes(used: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Paragraphs of the recipes that stages were trained on, each once.
+
+    Of several recipes for the same stages, the first is written whole, and the others by what differs from it.
+    """
+    stages: dict[str, list[str]] = {}
+    for stage, recipes in used.items():
+        for recipe in recipes:
+            named = stages.setdefault(json.dumps(recipe), [])
+            named += [stage] if stage not in named else []
+    paragraphs: list[str] = []
+    first: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    for text, named in stages.items():
+        fields = json.loads(text)  # without the bank, as `posepipe synth --recipe` accepts it
+        bank = fields.pop("pose_bank", None)
+        title = f"Recipe of the frames for the {' and the '.join(named)}" + (f", pose bank {bank}" if bank else "")
+        whole = first.setdefault(tuple(named), fields)
+        if whole is not fields and whole.keys() == fields.keys():
+            title, fields = f"{title}, as the first of these but for", _differing(fields, whole)
+        paragraphs += [f"{title}:", _fenced("toml", _toml(fields))]
+    return paragraphs
+
+
+def _differing(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields, also of tables inside, that are not those of ``whole``."""
+    differing = {}
+    for name, value in fields.items():
+        known = whole.get(name)
+        if isinstance(value, dict) and isinstance(known, dict):
+            value = _differing(value, known)
+        if value not in (known, {}):
+            differing[name] = value
+    return differing
 
 
 def _joints_from(parameters: JointParameters) -> str:

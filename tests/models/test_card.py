@@ -127,6 +127,23 @@ def test_a_recipe_of_trees_and_joint_parameters_is_written_once(tmp_path):
     assert card.read_text().count("sensor =") == 1
 
 
+def test_further_recipes_of_a_stage_are_written_by_what_differs(tmp_path):
+    scene = {"people": [1, 2], "room_share": 1.0}
+    first = {"frames": 100, "seed": 1, "sensor": "ideal", "scene": scene}
+    second = first | {"seed": 2, "scene": scene | {"room_share": 0.5}}
+    other = {"frames": 100, "seed": 1, "sensor": "d435"}
+    history = {"segmentation": {"recipes": [first, second]}, "person_filter": {"recipes": [first, second, other]}}
+    made = block(write_card(save(tmp_path / "toy.npz", history)).read_text(), "made")
+    codes = [tomllib.loads(code) for code in re.findall("```toml\n(.*?)```", made, re.DOTALL)]
+    assert codes == [first, {"seed": 2, "scene": {"room_share": 0.5}}, other]
+    both = "Recipe of the frames for the segmentation and the person filter"
+    assert [line for line in made.splitlines() if line.startswith("Recipe")] == [
+        f"{both}:",
+        f"{both}, as the first of these but for:",
+        "Recipe of the frames for the person filter:",
+    ]
+
+
 def test_a_resumed_training_says_since_when_its_time_counts(tmp_path):
     card = write_card(save(tmp_path / "toy.npz", HISTORY | {"resumed": True}))
     assert "| which took | 34 min since it was resumed | 71 s |" in card.read_text()
