@@ -30,6 +30,7 @@ from posepipe.learn.tree import LEAF, Tree
 MAX_HEIGHT = 22
 """Maximum height of a tree; those of the library have 20."""
 _NODE_NUMBERS = 5
+_MAX_BYTES = 160 << 20  # of text: 6 for each number of the highest tree
 _MAX_NUMBER = 1 << 15
 _BZIP2 = b"BZh"
 _START_BYTES = 128
@@ -111,14 +112,16 @@ def _text(path: Path) -> bytes:
 
 
 def _numbers(text: bytes) -> np.ndarray:
-    """All whole numbers of the text, int32. Raises ValueError for anything else in it."""
+    """All whole numbers of the text, int32. Raises ValueError for anything else in it, or too much."""
+    if len(text) > _MAX_BYTES:
+        raise ValueError(f"{len(text)} bytes of text; a tree of height {MAX_HEIGHT} has at most {_MAX_BYTES}")
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # NumPy's word for text that is no number
         try:
             numbers = np.fromstring(text, np.int64, sep=" ")
         except (DeprecationWarning, ValueError):  # by version of NumPy
             raise ValueError("it holds something besides whole numbers") from None
-    if len(numbers) == 0 or np.abs(numbers).max() > _MAX_NUMBER:
+    if len(numbers) == 0 or numbers.min() < -_MAX_NUMBER or numbers.max() > _MAX_NUMBER:
         raise ValueError(f"wanted whole numbers up to {_MAX_NUMBER}")
     return numbers.astype(np.int32)
 

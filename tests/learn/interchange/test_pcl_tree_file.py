@@ -112,6 +112,7 @@ def test_the_files_of_a_folder_are_found_by_their_content(folder):
         ("1\n0 0 0.5 0 0\n7\n7\n", "besides whole numbers"),
         ("1\n0 0 x 0 0\n7\n7\n", "besides whole numbers"),
         ("1\n0 0 99999 0 0\n7\n7\n", "whole numbers up to 32768"),
+        (f"1\n0 0 {-(1 << 63)} 0 0\n7\n7\n", "whole numbers up to 32768"),
     ],
 )
 def test_other_texts_are_refused(tmp_path, text, message):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import json
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from posepipe.body_model.body_model import HUMAN_FILE, read_body_model
 from posepipe.camera.camera_file import CameraFile, find_camera, write_camera_file
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset, RecordingEntry, write_manifest
@@ -20,6 +23,7 @@ from posepipe.io.npz import write_npz
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
+from posepipe.learn.interchange.pcl_tree_file import pcl_tree_files, read_pcl_forest
 from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
@@ -104,6 +108,15 @@ def _model_with_all_sections() -> PoseModel:
 def _sections(folder: Path) -> None:
     _model(folder)
     _model_with_all_sections().save(folder / "small.npz")
+
+
+def _pcl_trees(folder: Path) -> None:
+    rng = np.random.default_rng(3)
+    for name, height in (("tree1.txt", 3), ("tree2.txt.bz2", 2)):
+        nodes = rng.integers(-350, 351, (2**height - 1, 5)).tolist()
+        labels = rng.integers(0, 25, (2**height, 1)).tolist()
+        text = "\n".join([str(height), *(" ".join(map(str, row)) for row in nodes + labels), ""]).encode()
+        (folder / name).write_bytes(bz2.compress(text) if name.endswith("bz2") else text)
 
 
 def _card(folder: Path) -> None:
@@ -213,6 +226,18 @@ def _read_labelled_people(folder: Path) -> None:
 
 FILE_TARGETS = (
     Target("model", _model, _use_model, ("posepipe.models.model_file", "posepipe.models.header")),
+    Target(
+        "body-model",
+        lambda f: shutil.copy(HUMAN_FILE, f / "human.npz"),
+        lambda f: read_body_model(f / "human.npz"),
+        ("posepipe.body_model.body_model",),
+    ),
+    Target(
+        "pcl-trees",
+        _pcl_trees,
+        lambda f: read_pcl_forest([f / "tree1.txt", f / "tree2.txt.bz2"]) and pcl_tree_files(f),
+        ("posepipe.learn.interchange.pcl_tree_file",),
+    ),
     Target("model-sections", _sections, _use_model, ()),
     Target("model-card", _card, lambda f: write_card(f / "small.npz"), ("posepipe.models.card",)),
     Target(
