@@ -44,7 +44,7 @@ class Explanation:
         lines = [f"all rows: {self.rows}"]
         for step in self.steps:
             lines.append(f"{step.condition} (here {step.answer}): {step.rows}")
-        note = "; the mean of several leaves, because a cell on the way is missing" if self.is_shared else ""
+        note = "; the mean of several leaves, because a cell on its path is missing" if self.is_shared else ""
         return "\n".join([*lines, f"prediction: {self.prediction}{note}"])
 
 

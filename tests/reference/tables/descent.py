@@ -48,7 +48,7 @@ def branch(tree, node, kinds, combinations, row):
 
 
 def shares(tree, kinds, combinations, row, moments, missing, node=0, share=1.0):
-    """Map each node on the way of a row to the share of the row that passes it."""
+    """Map each node on the path of a row to the share of the row that passes it."""
     passed = {node: share}
     below = children_of(tree, node)
     if not below:

@@ -35,7 +35,7 @@ def _heaviest_branch(weight, first, count):
 
 @njit(cache=True, inline="always")
 def _go_down(packed, columns, first, count, nodes):
-    """Fill ``nodes`` with the leaves of ``count`` rows, side by side; returns whether no cell on the way was missing.
+    """Fill ``nodes`` with the leaves of ``count`` rows, side by side; returns whether no cell on a path was missing.
 
     Indices are unsigned: Numba then leaves out the code for negative ones.
     """
@@ -56,7 +56,7 @@ def _go_down(packed, columns, first, count, nodes):
 
 @njit(cache=True)
 def _find_leaves(packed, columns, start, end, leaves):
-    """Fill ``leaves`` for some rows; returns False at the first rows with a missing cell on the way."""
+    """Fill ``leaves`` for some rows; returns False at the first rows with a missing cell on their path."""
     nodes = np.empty(LANES, np.uint64)
     for first in range(start, end, np.uint64(LANES)):
         count = min(np.uint64(LANES), end - first)
