@@ -40,3 +40,18 @@ def test_a_detached_head_names_its_commit(tmp_path, monkeypatch):
 def test_a_branch_without_commits_is_the_version(tmp_path, monkeypatch):
     checkout(tmp_path, monkeypatch, "ref: refs/heads/main\n")
     assert source_revision() == __version__
+
+
+def test_a_worktree_names_the_commit_of_its_branch(tmp_path, monkeypatch):
+    main = checkout(tmp_path, monkeypatch, "ref: refs/heads/main\n")
+    (main / "refs" / "heads").mkdir(parents=True)
+    (main / "refs" / "heads" / "trial").write_text("89abcdef01234567\n")
+    own = main / "worktrees" / "trial"
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text("ref: refs/heads/trial\n")
+    (own / "commondir").write_text("../..\n")
+    tree = tmp_path / "trial"
+    (tree / "posepipe" / "models").mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {own}\n")
+    monkeypatch.setattr(posepipe.models.provenance, "__file__", str(tree / "posepipe" / "models" / "provenance.py"))
+    assert source_revision() == f"{__version__} 89abcdef0123"
