@@ -21,7 +21,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless
@@ -94,7 +94,7 @@ def refit_person_filter(
     classifier = PersonClassifier(
         body=model.body,
         lengths=lengths,
-        names=evidence_names(model.body),
+        names=PersonEvidence(model.body, lengths).names,
         **flat_trees(boosted),
         calibration=_calibration(candidates.is_person, score),
     )
@@ -171,7 +171,7 @@ def collect_candidates(
                 evidence.append(numbers)
                 people.append(share >= PERSON_SHARE)
         on_frame()
-    table = np.array(evidence, np.float32).reshape(len(rows), len(evidence_names(model.body)))
+    table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
     return Candidates(table, np.array(people, bool), np.array(rows, np.int64))
 
 
@@ -179,7 +179,7 @@ class _Recorder(Stateless):
     """A person filter that accepts true people, and keeps the share of people and the evidence of every candidate."""
 
     def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
-        self._body, self._lengths = model.body, lengths
+        self.evidence = PersonEvidence(model.body, lengths)
         self._filter = PersonFilter()
         self.begin(np.zeros((0, 0), bool))
 
@@ -196,7 +196,7 @@ class _Recorder(Stateless):
     def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
         if pose.confidence < self._filter.min_confidence:
             return False
-        numbers = person_evidence(view.depth_m, view.mask, view.intrinsics, parts, pose, self._body, self._lengths)
+        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose)
         share = float(self._people[view.mask].mean())
         self.seen.append((share, numbers))
         return share >= PERSON_SHARE

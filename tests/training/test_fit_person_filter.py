@@ -13,7 +13,7 @@ from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training import fit_person_filter
 from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_person_filter import FOLDS, collect_candidates, folds_of, refit_person_filter
@@ -87,9 +87,10 @@ def test_candidates_are_labelled_by_the_truth(model):
     seen = []
     found = collect_candidates(model, frames, lengths, lambda: seen.append(1))
     assert len(seen) == len(frames)
-    assert found.evidence.shape == (len(found.row), len(evidence_names(TOY)))
+    names = PersonEvidence(TOY, lengths).names
+    assert found.evidence.shape == (len(found.row), len(names))
     assert set(found.row[found.is_person]) == set(found.row[~found.is_person]) == set(range(6))
-    width = found.evidence[:, evidence_names(TOY).index("depth")]
+    width = found.evidence[:, names.index("depth")]
     assert width[~found.is_person].max() < 0.01  # the board is flat
 
 

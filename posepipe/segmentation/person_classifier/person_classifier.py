@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names, person_evidence
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF, sum_of_leaves
 
 MAX_LOG_ODDS = 700.0
@@ -41,9 +41,12 @@ class PersonClassifier:
     value: np.ndarray  #: float32 (N,), what a leaf adds to the score
     roots: np.ndarray  #: int32 (T,)
     calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds of a person against the score
+    _evidence: PersonEvidence = field(init=False)
+    _order: np.ndarray | slice = field(init=False)  #: places of ``names`` among all evidence
 
     def __post_init__(self) -> None:
-        known = {name: k for k, name in enumerate(evidence_names(self.body))}
+        evidence = PersonEvidence(self.body, self.lengths)
+        known = {name: k for k, name in enumerate(evidence.names)}
         if unknown := [name for name in self.names if name not in known]:
             raise ValueError(f"the person filter needs {unknown[0]!r}, which this posepipe does not measure; update it")
         inner = np.flatnonzero(self.number != LEAF)
@@ -56,6 +59,10 @@ class PersonClassifier:
             raise ValueError("children of the person filter's nodes come after them, within the tree")
         if len(self.roots) > MAX_TREES or self._exceeds(MAX_LEVELS):
             raise ValueError(f"a person filter has at most {MAX_TREES} trees of {MAX_LEVELS} levels")
+        first = evidence.names[: len(self.names)] == self.names
+        order = slice(len(self.names)) if first else np.array([known[name] for name in self.names], np.int64)
+        object.__setattr__(self, "_evidence", evidence)
+        object.__setattr__(self, "_order", order)
 
     def _exceeds(self, levels: int) -> bool:
         """Whether nodes are left after so many levels."""
@@ -69,17 +76,12 @@ class PersonClassifier:
     def probability(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
     ) -> float:
-        """Probability that a candidate is a person; parameters as for `person_evidence`."""
-        evidence = person_evidence(depth_m, mask, intrinsics, parts, pose, self.body, self.lengths)
-        return self.probability_of(self.select(evidence))
+        """Probability that a candidate is a person; parameters as for `PersonEvidence.measure`."""
+        return self.probability_of(self.select(self._evidence.measure(depth_m, mask, intrinsics, parts, pose)))
 
     def select(self, evidence: np.ndarray) -> np.ndarray:
         """Take the numbers that the classifier was trained on, float32 (E,), from all evidence."""
-        names = evidence_names(self.body)
-        if names[: len(self.names)] == self.names:
-            return np.ascontiguousarray(evidence[: len(self.names)])
-        known = {name: k for k, name in enumerate(names)}
-        return evidence[[known[name] for name in self.names]]
+        return evidence[self._order]
 
     def probability_of(self, evidence: np.ndarray) -> float:
         """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the score (Platt 1999)."""

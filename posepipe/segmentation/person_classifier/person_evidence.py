@@ -6,7 +6,8 @@ the surface. More numbers may join the list: a person classifier names those tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -19,10 +20,14 @@ from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_j
 from posepipe.segmentation.person_classifier.quantiles import quantiles
 from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES, curvature_names, surface_curvature
 
+MAX_PIXELS = 600
+"""Pixels of a candidate that are measured at most, evenly spaced in their order."""
+
 STEP_M = 0.15
 """Depth step, metres, across the outline of a candidate above which its surface ends there."""
 OUTLINE_PX = 5
 """Width, pixels, of the neighbourhood in which a pixel outside is compared with the candidate."""
+SHORTEST_BONE_M = 1e-3
 UNKNOWN = -1.0
 """Value of a number that cannot be measured, such as bone lengths of a pose without bones."""
 
@@ -43,15 +48,104 @@ class BoneLengths:
         return cls(bones, np.median(lengths_m, axis=0).astype(np.float32))
 
 
-def evidence_names(body: BodyDefinition) -> tuple[str, ...]:
-    """Name the numbers of `person_evidence`, in their order."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonEvidence:
+    """Measures the evidence for a person in candidates."""
+
+    body: BodyDefinition  #: of parts and poses
+    lengths: BoneLengths
+    names: tuple[str, ...] = field(init=False)  #: of the E numbers, in their order
+    _joint_rows: dict[str, int] = field(init=False)
+    _pairs: np.ndarray = field(
+        init=False
+    )  #: float32 (C, K), 1 where a class counts to one of K parts, as its mirror does
+    _bones: np.ndarray = field(init=False)  #: int64 (B, 2)
+
+    def __post_init__(self) -> None:
+        body, mirrored = self.body, self.body.mirrored_classes()
+        codes = [code for code in range(1, body.n_classes) if code <= mirrored[code]]  # one of each pair
+        pairs = np.zeros((body.n_classes, len(codes)), np.float32)
+        pairs[codes, np.arange(len(codes))] = pairs[mirrored[codes], np.arange(len(codes))] = 1
+        object.__setattr__(self, "names", _names(body, codes))
+        object.__setattr__(self, "_joint_rows", {name: row for row, name in enumerate(body.joints)})
+        object.__setattr__(self, "_pairs", pairs)
+        object.__setattr__(self, "_bones", np.array(self.lengths.bones, np.int64).reshape(-1, 2))
+
+    def measure(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+    ) -> np.ndarray:
+        """Measure one candidate.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres
+        mask : bool (H, W), the candidate
+        intrinsics : Intrinsics
+        parts : of the candidate, at least one pixel
+        pose : Pose found in it
+
+        Returns
+        -------
+        float32 (E,), in the order of ``names``
+        """
+        sample = _spread(len(parts.pixels))
+        pixels, values = parts.pixels[sample], parts.values[sample]
+        rows, cols = pixels.T
+        z = depth_m[rows, cols]
+        points_m = intrinsics.deproject_pixels(rows, cols, z)
+        pixel_m2 = parts.stands_for * len(parts.pixels) / len(pixels) / (intrinsics.fx * intrinsics.fy)
+        area_m2 = z**2 * np.float32(pixel_m2)
+        box = cv2.boundingRect(mask.view(np.uint8))
+        return np.array(
+            [
+                *_of_labels(values),
+                *(area_m2 @ values @ self._pairs / area_m2.sum()),
+                *self._ranked(pose.confidences),
+                self._on_surface(pose, mask, intrinsics),
+                *self._of_bones(pose),
+                *_of_distances(points_m, pose.joints_m),
+                *_of_size(points_m, float(area_m2.sum())),
+                np.count_nonzero(mask) / max(1, box[2] * box[3]),
+                *_of_outline(depth_m, mask, box),
+                *surface_curvature(depth_m, mask, pixels, intrinsics),
+            ],
+            np.float32,
+        )
+
+    def _ranked(self, confidences: np.ndarray) -> np.ndarray:
+        """Confidences in falling order, with 0 for joints that were not found."""
+        ranked = np.zeros(len(self.body.joints))
+        ranked[: len(confidences)] = np.sort(confidences)[::-1]
+        return ranked
+
+    def _on_surface(self, pose: Pose, mask: np.ndarray, intrinsics: Intrinsics) -> float:
+        """Share of joints in front of whose place the mask lies."""
+        if not pose.names:
+            return 0.0
+        row, col = np.rint(intrinsics.project(pose.joints_m)).T
+        inside = (row >= 0) & (row < mask.shape[0]) & (col >= 0) & (col < mask.shape[1])
+        on_mask = mask[row[inside].astype(int), col[inside].astype(int)]
+        return float(np.count_nonzero(on_mask)) / len(pose.names)
+
+    def _of_bones(self, pose: Pose) -> tuple[float, float]:
+        """Mean and maximum of |ln(bone / median)| over the bones whose joints were both found."""
+        places_m = np.full((len(self.body.joints), 3), np.nan)
+        places_m[[self._joint_rows[name] for name in pose.names]] = pose.joints_m
+        across_m = places_m[self._bones[:, 0]] - places_m[self._bones[:, 1]]
+        bones_m = np.sqrt((across_m**2).sum(axis=1))
+        found = np.isfinite(bones_m)
+        if not found.any():
+            return UNKNOWN, UNKNOWN
+        errors = np.abs(np.log(np.maximum(bones_m[found], SHORTEST_BONE_M) / self.lengths.median_m[found]))
+        return float(errors.mean()), float(errors.max())
+
+
+def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
     of_labels = [f"{name} {q}" for name in ("background", "top part", "entropy") for q in ("mean", *QUANTILES)]
-    of_parts = [f"share of {body.parts[code - 1]}" for code in _one_of_each_pair(body)]
-    of_joints = [f"confidence of joint {k + 1} by rank" for k in range(len(body.joints))]
     return (
         *of_labels,
-        *of_parts,
-        *of_joints,
+        *(f"share of {body.parts[code - 1]}" for code in codes),
+        *(f"confidence of joint {k + 1} by rank" for k in range(len(body.joints))),
         *("joints on the surface", "bone error", "largest bone error"),
         *("distance to joints", "distance to joints 0.9"),
         *("width", "height", "depth", "area", "distance", "filled box"),
@@ -60,48 +154,9 @@ def evidence_names(body: BodyDefinition) -> tuple[str, ...]:
     )
 
 
-def person_evidence(
-    depth_m: np.ndarray,
-    mask: np.ndarray,
-    intrinsics: Intrinsics,
-    parts: PartProbabilities,
-    pose: Pose,
-    body: BodyDefinition,
-    lengths: BoneLengths,
-) -> np.ndarray:
-    """Measure the evidence for a person in a candidate.
-
-    Parameters
-    ----------
-    depth_m : float32 (H, W), metres
-    mask : bool (H, W), the candidate
-    intrinsics : Intrinsics
-    parts : of the candidate, at least one pixel
-    pose : Pose found in it
-    body : of parts and pose
-    lengths : BoneLengths
-
-    Returns
-    -------
-    float32 (E,), in the order of `evidence_names`
-    """
-    rows, cols = parts.pixels.T
-    z = depth_m[rows, cols]
-    points_m = intrinsics.deproject_pixels(rows, cols, z)
-    area_m2 = z**2 * (parts.stands_for / (intrinsics.fx * intrinsics.fy))
-    return np.array(
-        [
-            *_of_labels(parts.values),
-            *_of_parts(parts.values, area_m2, body),
-            *np.sort(_padded(pose.confidences, len(body.joints)))[::-1],
-            *_of_pose(pose, mask, intrinsics, body, lengths),
-            *_of_distances(points_m, pose.joints_m),
-            *_of_size(points_m, area_m2, mask),
-            *_of_outline(depth_m, mask),
-            *surface_curvature(depth_m, mask, parts.pixels, intrinsics),
-        ],
-        np.float32,
-    )
+def _spread(size: int) -> slice | np.ndarray:
+    """At most MAX_PIXELS of ``size`` rows. Steps are fractional: whole ones may hit the same columns in every row."""
+    return slice(None) if size <= MAX_PIXELS else np.linspace(0, size - 1, MAX_PIXELS).astype(np.int64)
 
 
 def _of_labels(values: np.ndarray) -> list[float]:
@@ -109,43 +164,6 @@ def _of_labels(values: np.ndarray) -> list[float]:
     confidence = label_confidence(values)
     found = quantiles(confidence, QUANTILES)
     return np.column_stack([confidence.mean(axis=1), found]).ravel().tolist()
-
-
-def _one_of_each_pair(body: BodyDefinition) -> list[int]:
-    """Classes of parts, left out those whose mirror image came before."""
-    mirrored = body.mirrored_classes()
-    return [code for code in range(1, body.n_classes) if code <= mirrored[code]]
-
-
-def _of_parts(values: np.ndarray, area_m2: np.ndarray, body: BodyDefinition) -> np.ndarray:
-    """Share of the surface of each part, with its mirror image."""
-    share = area_m2 @ values / area_m2.sum()
-    mirrored, codes = body.mirrored_classes(), _one_of_each_pair(body)
-    return np.array([share[code] + (share[mirrored[code]] if mirrored[code] != code else 0) for code in codes])
-
-
-def _padded(values: np.ndarray, size: int) -> np.ndarray:
-    return np.concatenate([values, np.zeros(size - len(values))])
-
-
-def _of_pose(
-    pose: Pose, mask: np.ndarray, intrinsics: Intrinsics, body: BodyDefinition, lengths: BoneLengths
-) -> tuple[float, float, float]:
-    """Share of joints in front of whose place the mask lies; mean and maximum of |ln(bone / median)|."""
-    if not pose.names:
-        return 0.0, UNKNOWN, UNKNOWN
-    x, y, z = pose.joints_m.T
-    col = np.rint(intrinsics.fx * x / z + intrinsics.cx)
-    row = np.rint(intrinsics.fy * y / z + intrinsics.cy)
-    inside = (row >= 0) & (row < mask.shape[0]) & (col >= 0) & (col < mask.shape[1])
-    on_surface = mask[row[inside].astype(int), col[inside].astype(int)].sum() / len(pose.names)
-    place = {body.joint_index(name): place for name, place in zip(pose.names, pose.joints_m, strict=True)}
-    errors = [
-        abs(np.log(max(np.linalg.norm(place[joint] - place[parent]), 1e-3) / median))
-        for (joint, parent), median in zip(lengths.bones, lengths.median_m, strict=True)
-        if joint in place and parent in place
-    ]
-    return on_surface, *((float(np.mean(errors)), max(errors)) if errors else (UNKNOWN, UNKNOWN))
 
 
 def _of_distances(points_m: np.ndarray, joints_m: np.ndarray) -> tuple[float, float]:
@@ -156,32 +174,31 @@ def _of_distances(points_m: np.ndarray, joints_m: np.ndarray) -> tuple[float, fl
     return float(nearest.mean()), float(quantiles(nearest[None], QUANTILES[-1:])[0, 0])
 
 
-def _of_size(points_m: np.ndarray, area_m2: np.ndarray, mask: np.ndarray) -> tuple[float, ...]:
-    """Extents along the camera's axes, surface, distance, and the share of its box in the image that it fills."""
-    low, high = quantiles(points_m.T, (0.05, 0.95)).T
-    _, _, width, height = cv2.boundingRect(mask.view(np.uint8))
-    filled = float(mask.sum()) / max(1, width * height)
-    return *(high - low), float(area_m2.sum()), float(quantiles(points_m.T[2:], (0.5,))[0, 0]), filled
+def _of_size(points_m: np.ndarray, area_m2: float) -> tuple[float, ...]:
+    """Extents along the camera's axes, metres, surface, square metres, and distance, metres."""
+    low, middle, high = quantiles(points_m.T, (0.05, 0.5, 0.95)).T
+    return *(high - low).tolist(), area_m2, float(middle[2])
 
 
-def _of_outline(depth_m: np.ndarray, mask: np.ndarray) -> tuple[float, ...]:
+def _of_outline(depth_m: np.ndarray, mask: np.ndarray, box: Sequence[int]) -> tuple[float, ...]:
     """Shares of the pixels around a candidate: nearer, farther, continuing its surface, without reading; and of the
     candidate's pixels at the image border.
 
     A person who stands free ends at pixels that are farther; furniture and walls continue.
     """
     kernel = np.ones((OUTLINE_PX, OUTLINE_PX), np.uint8)
-    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
-    at_border = float(border.sum()) / max(1.0, float(mask.sum()) ** 0.5)
-    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    border = sum(np.count_nonzero(edge) for edge in (mask[0], mask[-1], mask[:, 0], mask[:, -1]))
+    at_border = border / max(1.0, float(np.count_nonzero(mask)) ** 0.5)
+    left, top, width, height = box
     rows = slice(max(0, top - OUTLINE_PX), top + height + OUTLINE_PX)
     cols = slice(max(0, left - OUTLINE_PX), left + width + OUTLINE_PX)
-    depth_m, mask = depth_m[rows, cols], np.ascontiguousarray(mask[rows, cols])
-    ring = (cv2.dilate(mask.view(np.uint8), kernel) > 0) & ~mask
+    mask = np.ascontiguousarray(mask[rows, cols])
+    depth_m = np.ascontiguousarray(depth_m[rows, cols])
+    beside_m = cv2.dilate(depth_m * mask, kernel)  # farthest reading of the candidate beside each pixel
+    ring = (beside_m > 0) & ~mask
     count = max(1, int(np.count_nonzero(ring)))
-    beside_m = cv2.dilate(np.where(mask, depth_m, np.float32(0)), kernel)[ring]
-    here_m = depth_m[ring]
-    read = here_m > 0
-    nearer, farther = read & (here_m < beside_m - STEP_M), read & (here_m > beside_m + STEP_M)
-    shares = (nearer, farther, read & ~nearer & ~farther, ~read)
-    return *(int(np.count_nonzero(share)) / count for share in shares), at_border
+    read = ring & (depth_m > 0)
+    step_m = depth_m[read] - beside_m[read]
+    nearer, farther = int(np.count_nonzero(step_m < -STEP_M)), int(np.count_nonzero(step_m > STEP_M))
+    shares = (nearer, farther, len(step_m) - nearer - farther, count - len(step_m))
+    return *(share / count for share in shares), at_border

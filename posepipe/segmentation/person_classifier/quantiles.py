@@ -18,10 +18,10 @@ def quantiles(samples: np.ndarray, shares: tuple[float, ...], counts: np.ndarray
     -------
     float64 (K, len(shares))
     """
-    ordered = np.sort(samples, axis=1).astype(np.float64)
-    last = np.full(len(samples), samples.shape[1]) - 1 if counts is None else counts - 1
-    place = last[:, None] * np.array(shares)
+    ordered = np.sort(samples, axis=1)
+    row = np.arange(len(samples))[:, None]
+    last = np.full_like(row, samples.shape[1] - 1) if counts is None else counts[:, None] - 1
+    place = last * np.array(shares)
     below = place.astype(np.int64)
-    above = np.minimum(below + 1, last[:, None])
-    low, high = np.take_along_axis(ordered, below, 1), np.take_along_axis(ordered, above, 1)
+    low, high = ordered[row, below].astype(np.float64), ordered[row, np.minimum(below + 1, last)]
     return low + (high - low) * (place - below)

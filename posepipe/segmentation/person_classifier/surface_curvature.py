@@ -17,8 +17,6 @@ MIN_PIXELS = 6
 """Fewer measured pixels tell nothing."""
 UNKNOWN = -1.0
 """Share of flat pixels where too few were measured."""
-MAX_PIXELS = 600
-"""Pixels that are measured at most, evenly spaced in their order."""
 
 
 def curvature_names() -> list[str]:
@@ -35,7 +33,7 @@ def surface_curvature(depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray,
     Parameters
     ----------
     depth_m, mask, intrinsics : as in `second_differences`
-    pixels : int32 (N, 2), N > 0; at most MAX_PIXELS of them are used
+    pixels : int32 (N, 2), N > 0
 
     Returns
     -------
@@ -43,22 +41,17 @@ def surface_curvature(depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray,
         For each radius and axis: share of pixels with both neighbours; mean and quantiles, metres; share of flat
         pixels. Where too few could be measured, the last is UNKNOWN, and those before it but the first are 0.
     """
-    differences = second_differences(depth_m, mask, _spread(pixels), intrinsics)
+    differences = second_differences(depth_m, mask, pixels, intrinsics)
     measured = np.isfinite(differences)
     counts = np.count_nonzero(measured, axis=1)
     known = counts >= MIN_PIXELS
-    found = np.zeros((len(counts), len(QUANTILES)))
-    found[known] = quantiles(differences[known], QUANTILES, counts[known])
-    numbers: list[float] = []
-    for k, (radius, _) in enumerate(product(RADII_M, AXES)):
-        own = differences[k, measured[k]] if known[k] else np.zeros(1)
-        flat = float((np.abs(own) < FLAT_M + FLAT_SHARE * radius).mean()) if known[k] else UNKNOWN
-        numbers += [float(counts[k] / differences.shape[1]), float(own.mean()), *found[k].tolist(), flat]
-    return numbers
-
-
-def _spread(pixels: np.ndarray) -> np.ndarray:
-    """At most MAX_PIXELS of the pixels; fractional steps, because whole ones may hit the same columns in every row."""
-    if len(pixels) <= MAX_PIXELS:
-        return pixels
-    return pixels[np.linspace(0, len(pixels) - 1, MAX_PIXELS).astype(np.int64)]
+    numbers = np.zeros((len(counts), 3 + len(QUANTILES)))
+    numbers[:, 0] = counts / differences.shape[1]
+    numbers[:, -1] = UNKNOWN
+    if known.any():
+        own, counted = differences[known], counts[known]
+        flat_m = np.array([FLAT_M + FLAT_SHARE * radius for radius, _ in product(RADII_M, AXES)], np.float32)[known]
+        numbers[known, 1] = own.sum(axis=1, where=measured[known]) / counted
+        numbers[known, 2:-1] = quantiles(own, QUANTILES, counted)
+        numbers[known, -1] = np.count_nonzero(np.abs(own) < flat_m[:, None], axis=1) / counted
+    return numbers.ravel().tolist()

@@ -30,7 +30,7 @@ from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, evidence_names
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
@@ -91,10 +91,11 @@ def _model_with_all_sections() -> PoseModel:
         [random_inputs.tree(rng, 4, 6, SEGMENTS.n_classes)], [random_inputs.offset_pairs(rng, 6)], SEGMENTS
     )
     bones = tuple(TOY.bones())
+    lengths = BoneLengths(bones, np.full(len(bones), 0.5, np.float32))
     classifier = PersonClassifier(
         body=TOY,
-        lengths=BoneLengths(bones, np.full(len(bones), 0.5, np.float32)),
-        names=evidence_names(TOY),
+        lengths=lengths,
+        names=PersonEvidence(TOY, lengths).names,
         number=np.array([0, 3, *[LEAF] * 3], np.int32),
         threshold=np.array([0.5, 1.5, 0, 0, 0], np.float32),
         child=np.array([1, 3, 0, 0, 0], np.int32),

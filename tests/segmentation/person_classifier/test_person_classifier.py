@@ -14,10 +14,10 @@ from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import (
+    MAX_PIXELS,
     UNKNOWN,
     BoneLengths,
-    evidence_names,
-    person_evidence,
+    PersonEvidence,
 )
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
@@ -34,6 +34,7 @@ BODY = BodyDefinition(
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)
 SHAPE = (48, 64)
 LENGTHS = BoneLengths(((0, 1),), np.array([0.5], np.float32))
+EVIDENCE = PersonEvidence(BODY, LENGTHS)
 
 
 def candidate(wall_m: float = 4.0) -> tuple[np.ndarray, np.ndarray]:
@@ -57,9 +58,9 @@ STANDING = pose_of(head=(0, -0.2, 2.05), hip=(0, 0.1, 2.05))
 
 
 def measured(depth_m, mask, pose=STANDING, parts=None) -> dict[str, float]:
-    numbers = person_evidence(depth_m, mask, CAMERA, parts or parts_of(mask), pose, BODY, LENGTHS)
+    numbers = EVIDENCE.measure(depth_m, mask, CAMERA, parts or parts_of(mask), pose)
     assert numbers.dtype == np.float32
-    return dict(zip(evidence_names(BODY), numbers.tolist(), strict=True))
+    return dict(zip(EVIDENCE.names, numbers.tolist(), strict=True))
 
 
 def test_labels_and_parts_are_summed_over_the_surface():
@@ -115,9 +116,24 @@ def test_evidence_does_not_change_under_a_mirror():
     assert straight == pytest.approx(turned, rel=1e-4)
 
 
+def test_large_candidates_are_sampled_evenly():
+    depth_m = np.full((200, 300), 4.0, np.float32)
+    mask = np.zeros(depth_m.shape, bool)
+    mask[20:180, 100:200] = True
+    depth_m[mask] = 2 + 0.001 * (np.arange(100) - 50)[None].repeat(160, 0).ravel() ** 2 / 10
+    camera, parts = Intrinsics(300.0, 300.0, 149.5, 99.5), parts_of(mask)
+    assert len(parts.pixels) > 20 * MAX_PIXELS
+    sampled = dict(zip(EVIDENCE.names, EVIDENCE.measure(depth_m, mask, camera, parts, STANDING).tolist(), strict=True))
+    rows, cols = parts.pixels.T
+    points_m = camera.deproject_pixels(rows, cols, depth_m[rows, cols])
+    assert sampled["area"] == pytest.approx((depth_m[mask] ** 2 / 300**2).sum(), rel=0.01)
+    assert sampled["width"] == pytest.approx(np.diff(np.quantile(points_m[:, 0], (0.05, 0.95)))[0], rel=0.03)
+    assert sampled["depth"] == pytest.approx(np.diff(np.quantile(points_m[:, 2], (0.05, 0.95)))[0], rel=0.05)
+
+
 def stump(name: str = "area", threshold: float = 0.05, **changes) -> PersonClassifier:
     """One tree that calls large candidates people."""
-    names = evidence_names(BODY)
+    names = EVIDENCE.names
     fields = {
         "number": np.array([names.index(name), LEAF, LEAF], np.int32),
         "threshold": np.array([threshold, 0, 0], np.float32),
@@ -151,8 +167,8 @@ def test_the_sum_of_trees_is_calibrated():
 def test_a_classifier_of_fewer_numbers_takes_its_own():
     names = ("area", "distance")
     own = replace(stump(), names=names, number=np.array([0, LEAF, LEAF], np.int32))
-    evidence = np.arange(len(evidence_names(BODY)), dtype=np.float32)
-    assert own.select(evidence).tolist() == [evidence_names(BODY).index(name) for name in names]
+    evidence = np.arange(len(EVIDENCE.names), dtype=np.float32)
+    assert own.select(evidence).tolist() == [EVIDENCE.names.index(name) for name in names]
 
 
 @pytest.mark.parametrize(
