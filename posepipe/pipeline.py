@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +20,7 @@ from posepipe.joints.weighted_points import PointWeighting
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.pose_inference import JointStages, PoseInference
-from posepipe.results import FrameResult, Pose, Proposals
+from posepipe.results import FrameResult, Pose, Proposals, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
 from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
@@ -30,6 +31,7 @@ from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
+from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.tracking.one_euro import OneEuroSmoother
@@ -42,26 +44,27 @@ FOREGROUNDS = ("auto", "none")
 
 
 class Stage(NamedTuple):
-    """Field, method and title of one stage, for timing, tuning and display."""
+    """Field, title and methods of one stage, for timing, tuning and display."""
 
     field: str  #: of the `Pipeline`
-    call: str  #: its method that a frame goes through
     title: str  #: for tables and pages
+    calls: tuple[str, ...] = ("update",)  #: its methods that a frame goes through
 
 
 STAGES = (
-    Stage("foreground", "update", "foreground"),
-    Stage("classifier", "predict", "body parts"),
-    Stage("person_filter", "person_mask", "person filter"),
-    Stage("weighting", "weigh", "weighting, votes"),
-    Stage("proposer", "find", "proposals"),
-    Stage("pose_estimator", "estimate", "pose"),
-    Stage("rotated_views", "choose", "rotated views"),
-    Stage("head_split", "split", "head split"),
-    Stage("segmentation", "person_mask", "segmentation"),
-    Stage("tracker", "update", "tracker"),
-    Stage("body_fitter", "update", "body fit"),
-    Stage("smoother", "update", "smoother"),
+    Stage("foreground", "foreground", ("update", "group", "learn")),
+    Stage("classifier", "body parts", ("predict",)),
+    Stage("person_filter", "person filter", ("person_mask", "person_probability")),
+    Stage("weighting", "weighting, votes", ("weigh",)),
+    Stage("proposer", "proposals", ("find",)),
+    Stage("pose_estimator", "pose", ("estimate",)),
+    Stage("rotated_views", "rotated views", ("choose",)),
+    Stage("head_split", "head split", ("split",)),
+    Stage("segmentation", "segmentation", ("person_mask",)),
+    Stage("tracker", "tracker"),
+    Stage("still_furniture", "still furniture"),
+    Stage("body_fitter", "body fit"),
+    Stage("smoother", "smoother"),
 )
 """All stages, in the order in which a frame passes through them."""
 
@@ -91,6 +94,7 @@ class PersonEstimate:
     proposals: Proposals
     pose: Pose
     pixels: PersonPixels  #: for the fit of a body
+    probability: float = 1.0  #: of a person, by the person filter
 
 
 @dataclass(slots=True)
@@ -117,6 +121,7 @@ class Pipeline:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
+    still_furniture: StillFurniture | None = None  #: of tracks; None = whoever was found is a person
     body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
@@ -174,27 +179,47 @@ class Pipeline:
             head_split=None if cut_out else HeadSplit(),
             segmentation=None if cut_out else model.person_segmentation(),
             rotated_views=RotatedViews(len(model.body.joints)),
+            still_furniture=StillFurniture() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
-        """Find the people in one depth frame. Only foreground, tracker and smoother remember earlier frames."""
+        """Find the people in one depth frame. Foreground, tracker and the stages after it remember earlier frames."""
         candidates = self.foreground.update(frame)
         people = self._people_among(frame, candidates)
-        people = sorted(people, key=lambda person: -person.pose.confidence)[: self.max_people]
-        mask, labels = _drawn(people, candidates.labels.shape)
-        self.foreground.learn(frame, candidates, mask)
+        people.sort(key=lambda person: -person.pose.confidence)
+        self.foreground.learn(frame, candidates, _mask_of(people, candidates.labels.shape))
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
+        people, tracks = self._shown(frame, people, tracks)
         if self.body_fitter is not None:
             tracks = self.body_fitter.update(tracks, [person.pixels for person in people], frame)
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
-        kept = [row for row, track in enumerate(tracks) if track.pose.confidence >= self.min_confidence]
-        if len(kept) < len(people):
-            people, tracks = [people[row] for row in kept], tuple(tracks[row] for row in kept)
-            mask, labels = _drawn(people, mask.shape)
+        return self._result(frame, people, tracks, candidates.floor)
+
+    def _shown(
+        self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track]
+    ) -> tuple[list[PersonEstimate], tuple[Track, ...]]:
+        """People who are no still furniture, at most ``max_people`` of them, and their tracks."""
+        rows = list(zip(people, tracks, strict=True))
+        if self.still_furniture is not None:
+            found = [FoundPerson(track.id, person.mask, person.probability) for person, track in rows]
+            rows = list(compress(rows, self.still_furniture.update(frame, found)))
+        rows = rows[: self.max_people]
+        return [person for person, _ in rows], tuple(track for _, track in rows)
+
+    def _result(
+        self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track], floor: Plane | None
+    ) -> FrameResult:
+        """Result of those people who reach the minimum confidence."""
+        kept = [track.pose.confidence >= self.min_confidence for track in tracks]
+        people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
+        shape = frame.depth_m.shape
+        labels = np.zeros(shape, np.uint8)
+        for person in people:
+            labels += person.labels
         proposals = tuple(person.proposals for person in people)
-        return FrameResult(frame, mask, labels, proposals, tracks, candidates.floor, self.extrinsics)
+        return FrameResult(frame, _mask_of(people, shape), labels, proposals, tracks, floor, self.extrinsics)
 
     def reset(self) -> None:
         """Forget earlier frames, in every stage."""
@@ -223,14 +248,18 @@ class Pipeline:
             return None
         view, parts = found
         first = self._estimate_in(view, parts)
-        if first is None or not self.person_filter.is_person(view, parts, first.pose):
+        if first is None:
             return None
+        probability = self.person_filter.person_probability(view, parts, first.pose)
+        if probability < self.person_filter.min_probability:
+            return None
+        first = replace(first, probability=probability)
         if views is None or not views.wanted(view, first.pose):
             return first
         tried = (self._estimate_in(view.rotated(quarters)) for quarters in ROTATIONS)
         rotated = [other for other in tried if other is not None]
         best = views.choose(first.pose, [other.pose for other in rotated])
-        return first if best is None else rotated[best]
+        return first if best is None else replace(rotated[best], probability=probability)
 
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.
@@ -300,13 +329,12 @@ def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeg
     return RoomForeground(background, still)
 
 
-def _drawn(people: Iterable[PersonEstimate], shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Draw people into one image: mask, bool, and labels, uint8, both (H, W)."""
-    mask, labels = np.zeros(shape, bool), np.zeros(shape, np.uint8)
+def _mask_of(people: Iterable[PersonEstimate], shape: tuple[int, ...]) -> np.ndarray:
+    """Pixels of several people: bool (H, W)."""
+    mask = np.zeros(shape, bool)
     for person in people:
         mask |= person.mask
-        labels += person.labels
-    return mask, labels
+    return mask
 
 
 def _was_reduced(person: np.ndarray, mask: np.ndarray) -> bool:

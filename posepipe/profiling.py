@@ -18,12 +18,13 @@ WARM_UP = 3
 
 
 class Stopwatch:
-    """Proxy of a stage that sums the time spent in one of its methods."""
+    """Proxy of a stage that sums the time spent in some of its methods."""
 
-    def __init__(self, stage: Any, call: str) -> None:
+    def __init__(self, stage: Any, calls: Iterable[str]) -> None:
         self._stage = stage
         self.seconds = 0.0
-        setattr(self, call, self._timed(getattr(stage, call)))
+        for call in calls:
+            setattr(self, call, self._timed(getattr(stage, call)))
 
     def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
@@ -41,7 +42,7 @@ class Stopwatch:
 
 def with_stopwatches(pipeline: Pipeline) -> tuple[Pipeline, dict[str, Stopwatch]]:
     """Return a copy of the pipeline with a stopwatch on every stage, and the stopwatches by title."""
-    watches = {stage: Stopwatch(own, stage.call) for stage, own in pipeline.stages()}
+    watches = {stage: Stopwatch(own, stage.calls) for stage, own in pipeline.stages()}
     stopped: dict[str, Any] = {stage.field: watch for stage, watch in watches.items()}
     return replace(pipeline, **stopped), {stage.title: watch for stage, watch in watches.items()}
 

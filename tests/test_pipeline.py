@@ -71,7 +71,7 @@ def test_every_stage_answers_its_call_and_a_reset(model, tracking, foreground):
     pipeline.smoother = OneEuroSmoother()
     for stage, own in pipeline.stages():
         assert own is getattr(pipeline, stage.field)
-        assert callable(getattr(own, stage.call))
+        assert all(callable(getattr(own, call)) for call in stage.calls)
         own.reset()
 
 
@@ -104,9 +104,9 @@ class LeftHalf(Stateless):
 class SmallIsPerson(PersonFilter):
     """A filter that accepts candidates of few pixels."""
 
-    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
-        """Whether fewer than 60 % of the person's pixels are left."""
-        return view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m)
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+        """1 where fewer than 60 % of the person's pixels are left."""
+        return float(view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m))
 
 
 def test_only_what_shows_nobody_is_divided_by_the_segmentation(model):
@@ -136,7 +136,14 @@ def test_stages_that_are_none_are_left_out(model):
     pipeline = Pipeline.from_model(model, foreground="none")
     assert pipeline.head_split is pipeline.smoother is pipeline.body_fitter is None
     assert [stage.field for stage, _ in pipeline.stages()] == [
-        stage.field for stage in STAGES if stage.field not in ("head_split", "segmentation", "smoother", "body_fitter")
+        "foreground",
+        "classifier",
+        "person_filter",
+        "weighting",
+        "proposer",
+        "pose_estimator",
+        "rotated_views",
+        "tracker",
     ]
 
 

@@ -78,14 +78,16 @@ class PersonFilter(Stateless):
         window &= enlarged(person, parts.stride, window.shape)
         return whole
 
-    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
-        """Whether the parts and the pose found in a candidate are those of a person."""
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+        """Probability that the parts and the pose found in a candidate are those of a person.
+
+        0 for a pose of little confidence. Without a classifier it is 1 or 0, by ``max_background``.
+        """
         if pose.confidence < self.min_confidence:
-            return False
+            return 0.0
         if self.classifier is None:
-            return bool(parts.values[:, 0].mean() <= self.max_background)
-        found = self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose)
-        return found >= self.min_probability
+            return float(parts.values[:, 0].mean() <= self.max_background)
+        return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class AcceptAll(Stateless):
     """Accepts every candidate whole, for frames in which each is known to be a person."""
 
     min_confidence: float = 0.0
+    min_probability: float = 0.5
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -100,9 +103,9 @@ class AcceptAll(Stateless):
         """Return the candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
 
-    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
-        """Whether the pose reaches the minimum confidence."""
-        return pose.confidence >= self.min_confidence
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+        """1 where the pose reaches the minimum confidence, else 0."""
+        return float(pose.confidence >= self.min_confidence)
 
 
 def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]:

@@ -193,13 +193,15 @@ class _Recorder(Stateless):
     ) -> np.ndarray | None:
         return self._filter.person_mask(depth_m, mask, intrinsics, parts)
 
-    def is_person(self, view: View, parts: PartProbabilities, pose: Pose) -> bool:
+    min_probability = 0.5
+
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
         if pose.confidence < self._filter.min_confidence:
-            return False
+            return 0.0
         numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose)
         share = float(self._people[view.mask].mean())
         self.seen.append((share, numbers))
-        return share >= PERSON_SHARE
+        return float(share >= PERSON_SHARE)
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:

@@ -140,20 +140,20 @@ def pose_of(confidence: float) -> Pose:
     ],
 )
 def test_a_person_has_little_background_and_some_confidence(background, confidence, wanted):
-    assert PersonFilter().is_person(VIEW, parts_of(background), pose_of(confidence)) is wanted
+    assert PersonFilter().person_probability(VIEW, parts_of(background), pose_of(confidence)) == wanted
 
 
 def test_the_limits_of_background_and_confidence_may_be_set():
     unclear = parts_of([0.4, 0.4])
-    assert not PersonFilter().is_person(VIEW, unclear, pose_of(0.5))
-    assert PersonFilter(max_background=0.45).is_person(VIEW, unclear, pose_of(0.5))
-    assert not PersonFilter(max_background=0.45, min_confidence=0.6).is_person(VIEW, unclear, pose_of(0.5))
+    assert not PersonFilter().person_probability(VIEW, unclear, pose_of(0.5))
+    assert PersonFilter(max_background=0.45).person_probability(VIEW, unclear, pose_of(0.5))
+    assert not PersonFilter(max_background=0.45, min_confidence=0.6).person_probability(VIEW, unclear, pose_of(0.5))
 
 
 def test_accepting_all_asks_for_confidence_alone():
-    assert AcceptAll().is_person(VIEW, parts_of([0.9, 1.0]), pose_of(0.01))
-    assert not AcceptAll(min_confidence=0.5).is_person(VIEW, parts_of([0.0]), pose_of(0.4))
+    assert AcceptAll().person_probability(VIEW, parts_of([0.9, 1.0]), pose_of(0.01))
+    assert not AcceptAll(min_confidence=0.5).person_probability(VIEW, parts_of([0.0]), pose_of(0.4))
 
 
 def test_a_forest_without_class_0_rejects_no_parts():
-    assert PersonFilter().is_person(VIEW, parts_of([0.0, 0.0]), pose_of(0.5))
+    assert PersonFilter().person_probability(VIEW, parts_of([0.0, 0.0]), pose_of(0.5))

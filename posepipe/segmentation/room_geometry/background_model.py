@@ -13,6 +13,8 @@ SEEN_FRAMES = 15
 """Frames in a row after which a constant depth outside of people becomes background, or replaces nearer background."""
 STANDS_FRAMES = 300
 """The same for new surfaces in front of the background, and for person-sized candidates."""
+NEVER = np.iinfo(np.int16).max
+"""Instead of STANDS_FRAMES: 18 minutes at 30 frames a second, without one reading that differs."""
 FOLLOW = 0.05
 """Weight of a new reading that agrees with the background's depth."""
 MOVED_SHARE = 0.4
@@ -41,7 +43,7 @@ def _before(depth_m, background_m, mask):
 
 
 @njit(cache=True)
-def _learn(depth_m, people, doubtful, background_m, waiting_m, waited):
+def _learn(depth_m, people, doubtful, stands_frames, background_m, waiting_m, waited):
     for row in range(depth_m.shape[0]):
         for col in range(depth_m.shape[1]):
             z, background = depth_m[row, col], background_m[row, col]
@@ -60,7 +62,7 @@ def _learn(depth_m, people, doubtful, background_m, waiting_m, waited):
             waited[row, col] += 1
             waiting_m[row, col] += (z - waiting_m[row, col]) / waited[row, col]
             slow = doubtful[row, col] or (background > 0 and z < background)
-            if waited[row, col] >= (STANDS_FRAMES if slow else SEEN_FRAMES):
+            if waited[row, col] >= (stands_frames if slow else SEEN_FRAMES):
                 background_m[row, col], waited[row, col] = waiting_m[row, col], 0
 
 
@@ -73,10 +75,16 @@ class BackgroundModel:
         Background to start from; a reset returns to it. It is given up when the camera moves.
     learning : bool
         Whether the background follows what the camera sees; otherwise frames are independent.
+    stands_frames : int
+        Frames after which new surfaces in front of the background, and person-sized candidates, become background;
+        at most NEVER.
     """
 
-    def __init__(self, still_m: np.ndarray | None = None, learning: bool = True) -> None:
+    def __init__(
+        self, still_m: np.ndarray | None = None, learning: bool = True, stands_frames: int = STANDS_FRAMES
+    ) -> None:
         self._still_m = still_m
+        self._stands_frames = stands_frames
         self._learning = learning
         self._warned = False
         self.reset()
@@ -133,7 +141,7 @@ class BackgroundModel:
             return
         if depth_m.shape != self._depth_m.shape:
             self.reset(depth_m.shape)
-        _learn(depth_m, people, doubtful, self._depth_m, self._waiting_m, self._waited)
+        _learn(depth_m, people, doubtful, self._stands_frames, self._depth_m, self._waiting_m, self._waited)
 
     def reset(self, shape: tuple[int, ...] = (0, 0)) -> None:
         """Forget what was learned; ``shape`` is that of the next frames."""

@@ -219,10 +219,9 @@ def test_unknown_evidence_is_refused():
 def test_the_filter_asks_the_classifier_instead_of_class_0():
     depth_m, mask = candidate()
     view, parts = View(depth_m, mask, CAMERA), parts_of(mask, (0.9, 0.05, 0.0, 0.05))
-    assert not PersonFilter().is_person(view, parts, STANDING)
-    assert PersonFilter(classifier=stump()).is_person(view, parts, STANDING)
-    assert not PersonFilter(classifier=stump(), min_probability=0.9).is_person(view, parts, STANDING)
-    assert not PersonFilter(classifier=stump(), min_confidence=0.8).is_person(view, parts, STANDING)
+    assert PersonFilter().person_probability(view, parts, STANDING) == 0
+    assert PersonFilter(classifier=stump()).person_probability(view, parts, STANDING) == pytest.approx(0.88, abs=0.01)
+    assert PersonFilter(classifier=stump(), min_confidence=0.8).person_probability(view, parts, STANDING) == 0
 
 
 def test_typical_bones_are_the_medians_of_true_ones():

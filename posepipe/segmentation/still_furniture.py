@@ -1,0 +1,88 @@
+"""Still furniture: what has not moved since the camera started, and is not surely a person, is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from posepipe.frames import DepthFrame, window_of
+from posepipe.segmentation.person_segmentation import grid_step, on_segmentation_grid
+from posepipe.segmentation.room_geometry.background_model import NEVER, BackgroundModel
+from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
+
+SPECK = np.ones((3, 3), np.uint8)
+"""Changes narrower than this, in pixels of the grid, are flicker at an edge."""
+TOLERANCES = 2.0
+"""A reading so many times the tolerance of a plane before the scene has moved there."""
+
+
+class FoundPerson(NamedTuple):
+    """One person whom the pipeline has found in a frame."""
+
+    id: int  #: of the track
+    mask: np.ndarray  #: bool (H, W)
+    probability: float  #: of a person, by the person filter
+
+
+@dataclass(slots=True, eq=False)
+class StillFurniture:
+    """Tells still furniture from people by the scene as the camera first saw it.
+
+    The scene is learned from all readings, those of people too, so that people who enter it differ from it. Somebody
+    of whom a surface of ``moved_m2`` is nearer than the scene has moved, and counts as a person from then on. Where
+    nothing moved and most of the surface is that of the scene, only a high probability makes a person. While the
+    camera moves the scene is not known, and everybody counts.
+    """
+
+    min_probability: float = 0.9  #: minimum probability of a person who has not moved
+    moved_m2: float = 0.01  #: minimum surface, seen face on, that has moved: a hand
+    min_still: float = 0.5  #: minimum share of the surface that belongs to the scene
+    _scene: BackgroundModel = field(default_factory=lambda: BackgroundModel(stands_frames=NEVER), init=False)
+    _moved: set[int] = field(default_factory=set, init=False)  #: ids of people who have moved
+
+    def update(self, frame: DepthFrame, people: Sequence[FoundPerson]) -> list[bool]:
+        """Judge the people found in the next frame.
+
+        Parameters
+        ----------
+        frame : DepthFrame
+        people : found in it
+
+        Returns
+        -------
+        list of bool, False for furniture
+        """
+        step = grid_step(frame.intrinsics)
+        depth_m, grid = on_segmentation_grid(frame.depth_m, frame.intrinsics)
+        self._scene.before(depth_m)  # forgets the scene when the camera has moved
+        pixel_m2 = 1 / (grid.fx * grid.fy)
+        shown = [self._is_person(depth_m, pixel_m2, person, step) for person in people]
+        nobody = np.zeros(depth_m.shape, bool)
+        self._scene.learn(depth_m, nobody, nobody)
+        return shown
+
+    def reset(self) -> None:
+        """Forget the scene, and who has moved."""
+        self._scene.reset()
+        self._moved.clear()
+
+    def _is_person(self, depth_m: np.ndarray, pixel_m2: float, person: FoundPerson, step: int) -> bool:
+        if person.id in self._moved or self._scene.depth_m.shape != depth_m.shape:
+            return True
+        mask = person.mask[::step, ::step]
+        window = window_of(mask)
+        mask, depth_m, scene_m = mask[window], depth_m[window], self._scene.depth_m[window]
+        area_m2 = np.where(mask, depth_m**2 * pixel_m2, 0)
+        tolerance_m = TOLERANCES * plane_tolerance_m(scene_m)
+        known = scene_m > 0
+        nearer = (mask & known & (depth_m < scene_m - tolerance_m)).view(np.uint8)
+        moved = cv2.morphologyEx(nearer, cv2.MORPH_OPEN, SPECK, borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0
+        if area_m2[moved].sum() >= self.moved_m2:
+            self._moved.add(person.id)
+            return True
+        still = known & (np.abs(depth_m - scene_m) <= tolerance_m)
+        return bool(person.probability >= self.min_probability or area_m2[still].sum() < self.min_still * area_m2.sum())

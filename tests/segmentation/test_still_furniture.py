@@ -1,0 +1,108 @@
+"""Still furniture: people are told from things that have stood there since the camera started."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
+from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
+
+CAMERA = Intrinsics(140.0, 140.0, 79.5, 59.5)
+SHAPE = (120, 160)
+PLACE = np.s_[30:100, 60:90]
+ELSEWHERE = np.s_[30:100, 110:140]
+
+
+def frame_of(*boxes, box_m: float = 2.0, camera: Intrinsics = CAMERA) -> DepthFrame:
+    """A wall at 4 m, and boxes before it."""
+    depth_m = np.full(SHAPE, 4.0, np.float32)
+    for box in boxes:
+        depth_m[box] = box_m
+    return DepthFrame(depth_m, camera)
+
+
+def found(box, probability: float = 0.7, id: int = 1) -> FoundPerson:
+    mask = np.zeros(SHAPE, bool)
+    mask[box] = True
+    return FoundPerson(id, mask, probability)
+
+
+def after_seconds(*boxes) -> StillFurniture:
+    """The stage after the scene has been seen for a while."""
+    still = StillFurniture()
+    for _ in range(SEEN_FRAMES + 1):
+        still.update(frame_of(*boxes), [])
+    return still
+
+
+@pytest.mark.parametrize(("probability", "person"), [(0.5, False), (0.89, False), (0.9, True)])
+def test_what_never_moved_needs_a_high_probability(probability, person):
+    assert after_seconds(PLACE).update(frame_of(PLACE), [found(PLACE, probability)]) == [person]
+
+
+def test_everybody_counts_before_the_scene_is_known():
+    still = StillFurniture()
+    for _ in range(SEEN_FRAMES):
+        assert still.update(frame_of(PLACE), [found(PLACE, 0.5)]) == [True]
+    assert still.update(frame_of(PLACE), [found(PLACE, 0.5)]) == [False]
+
+
+def test_who_comes_in_counts_and_is_never_taken_for_furniture():
+    still = after_seconds()
+    for _ in range(10 * SEEN_FRAMES):
+        assert still.update(frame_of(PLACE), [found(PLACE, 0.5)]) == [True]
+
+
+def test_who_moves_a_hand_counts_from_then_on():
+    still, hand = after_seconds(PLACE), np.s_[60:70, 90:100]  # 14 x 14 cm at 2 m
+    person = found(PLACE)
+    person.mask[hand] = True
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
+    assert still.update(frame_of(PLACE, hand), [person]) == [True]
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [True]
+    assert still.update(frame_of(PLACE), [found(PLACE, id=2)]) == [False]
+
+
+def test_flicker_at_an_edge_is_no_motion():
+    still, edge = after_seconds(PLACE), np.s_[30:100, 90:92]
+    wider = found(PLACE)
+    wider.mask[edge] = True
+    assert still.update(frame_of(PLACE, edge), [wider]) == [False]
+
+
+def test_a_thing_behind_somebody_who_leaves_is_furniture():
+    still = after_seconds(PLACE)
+    for _ in range(SEEN_FRAMES):  # a chair at 3 m, which the person at 2 m hid
+        still.update(frame_of(PLACE, box_m=3.0), [])
+    assert still.update(frame_of(PLACE, box_m=3.0), [found(PLACE)]) == [False]
+
+
+def test_a_camera_that_moves_withholds_nobody():
+    still = after_seconds(PLACE)
+    for shift in range(1, 30):
+        moved = np.s_[30:100, 60 + shift : 90 + shift]
+        depth_m = frame_of(moved, box_m=2.0 + 0.2 * (shift % 2)).depth_m + np.float32(0.5 * (shift % 2))
+        assert still.update(DepthFrame(depth_m, CAMERA), [found(moved, id=shift)]) == [True]
+
+
+def test_reset_forgets_the_scene_and_who_has_moved():
+    still = after_seconds()
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [True]
+    still.reset()
+    for _ in range(SEEN_FRAMES + 1):
+        still.update(frame_of(PLACE), [])
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
+
+
+def test_finer_images_are_judged_on_the_same_grid():
+    still = StillFurniture()
+    fine = DepthFrame(np.repeat(np.repeat(frame_of(PLACE).depth_m, 4, 0), 4, 1), CAMERA.scaled(4))
+    person = found(PLACE, 0.5)
+    person = person._replace(mask=np.repeat(np.repeat(person.mask, 4, 0), 4, 1))
+    for _ in range(SEEN_FRAMES + 1):
+        still.update(fine, [])
+    assert still.update(fine, [person]) == [False]
+    assert still.update(fine, [person._replace(probability=0.95)]) == [True]
