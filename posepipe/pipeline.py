@@ -236,8 +236,8 @@ class Pipeline:
         """The stages from the pixels of a candidate to a pose."""
         return JointStages(self.classifier, self.weighting, self.proposer, self.pose_estimator)
 
-    def estimate(self, frame: DepthFrame, mask: np.ndarray) -> PersonEstimate | None:
-        """Estimate the person in a candidate, bool (H, W); None when it shows none.
+    def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
+        """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
 
         The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
         where the first pose is poor, and used where they give a better one.
@@ -250,7 +250,7 @@ class Pipeline:
         first = self._estimate_in(view, parts)
         if first is None:
             return None
-        probability = self.person_filter.person_probability(view, parts, first.pose)
+        probability = self.person_filter.person_probability(view, parts, first.pose, floor)
         if probability < self.person_filter.min_probability:
             return None
         first = replace(first, probability=probability)
@@ -281,12 +281,12 @@ class Pipeline:
 
     def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch."""
-        whole = self.estimate(frame, mask)
+        whole = self.estimate(frame, mask, floor)
         if whole is None or self.head_split is None:
             return [] if whole is None else [whole]
         up = CAMERA_UP if floor is None else floor.normal
         masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        separate = [person for part in masks if (person := self.estimate(frame, part)) is not None]
+        separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
         separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
         return separate if len(separate) > 1 else [whole]
 

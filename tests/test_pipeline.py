@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
@@ -104,7 +104,7 @@ class LeftHalf(Stateless):
 class SmallIsPerson(PersonFilter):
     """A filter that accepts candidates of few pixels."""
 
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """1 where fewer than 60 % of the person's pixels are left."""
         return float(view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m))
 

@@ -61,7 +61,10 @@ def test_thresholds_of_stages_that_are_off_have_no_effect():
         ("[person_filter]\nmin_confidence = 2", "person_filter.min_confidence: wanted a number from 0 to 1, got 2"),
         ("[person_filter]\nmin_share = true", "person_filter.min_share: wanted a number from 0 to 1, got True"),
         ("[person_filter]\nmin_share = nan", "person_filter.min_share: wanted a number"),
-        ("[person_filter]\nmin = 0.5", "person_filter.min: no such threshold; .* has min_confidence, min_probability, max_background"),
+        (
+            "[person_filter]\nmin = 0.5",
+            "person_filter.min: no such threshold; .* has min_confidence, min_probability, max_background",
+        ),
         ("[tracker]\nmax_step_m = 1", "tracker: wanted max_people, smooth, or a table of .*person_filter"),
         ("smoother = 1", "smoother: wanted max_people, smooth, or a table"),
         ("max_people = 0", "max_people: wanted a whole number from 1 up, got 0; leave it out"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
@@ -78,7 +78,7 @@ class PersonFilter(Stateless):
         window &= enlarged(person, parts.stride, window.shape)
         return whole
 
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """Probability that the parts and the pose found in a candidate are those of a person.
 
         0 for a pose of little confidence. Without a classifier it is 1 or 0, by ``max_background``.
@@ -87,7 +87,7 @@ class PersonFilter(Stateless):
             return 0.0
         if self.classifier is None:
             return float(parts.values[:, 0].mean() <= self.max_background)
-        return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose)
+        return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class AcceptAll(Stateless):
         """Return the candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
 
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """1 where the pose reaches the minimum confidence, else 0."""
         return float(pose.confidence >= self.min_confidence)
 

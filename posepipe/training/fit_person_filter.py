@@ -12,7 +12,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
@@ -35,13 +35,13 @@ FURNITURE_SHARE = 0.2
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
 BOOSTING: dict[str, Any] = {
-    "n_estimators": 300,
-    "learning_rate": 0.05,
+    "n_estimators": 500,
+    "learning_rate": 0.04,
     "max_depth": None,
-    "max_leaf_nodes": 12,
+    "max_leaf_nodes": 16,
     "min_samples_leaf": 10,
     "subsample": 0.6,
-    "max_features": 0.25,
+    "max_features": 0.15,
     "random_state": 0,
 }
 """Parameters of scikit-learn's gradient boosting (Friedman 2001): small trees, each on a share of rows and columns."""
@@ -195,10 +195,10 @@ class _Recorder(Stateless):
 
     min_probability = 0.5
 
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         if pose.confidence < self._filter.min_confidence:
             return 0.0
-        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose)
+        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
         share = float(self._people[view.mask].mean())
         self.seen.append((share, numbers))
         return float(share >= PERSON_SHARE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
@@ -74,10 +74,16 @@ class PersonClassifier:
         return bool(len(nodes))
 
     def probability(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+        self,
+        depth_m: np.ndarray,
+        mask: np.ndarray,
+        intrinsics: Intrinsics,
+        parts: PartProbabilities,
+        pose: Pose,
+        floor: Plane | None = None,
     ) -> float:
         """Probability that a candidate is a person; parameters as for `PersonEvidence.measure`."""
-        return self.probability_of(self.select(self._evidence.measure(depth_m, mask, intrinsics, parts, pose)))
+        return self.probability_of(self.select(self._evidence.measure(depth_m, mask, intrinsics, parts, pose, floor)))
 
     def select(self, evidence: np.ndarray) -> np.ndarray:
         """Take the numbers that the classifier was trained on, float32 (E,), from all evidence."""

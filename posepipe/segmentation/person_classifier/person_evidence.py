@@ -1,7 +1,8 @@
 """Evidence for a person: numbers of a whole candidate that tell people from furniture.
 
-They measure the confidence of labels and joints, the shares of the parts, bone lengths, size, outline and curvature of
-the surface. More numbers may join the list: a person classifier names those that it was trained on.
+They measure the confidence of labels and joints, the shares of the parts, bone lengths, size, outline, curvature of
+the surface and height over the floor. More numbers may join at the end of the list: a person classifier names those
+that it was trained on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
@@ -72,7 +73,13 @@ class PersonEvidence:
         object.__setattr__(self, "_bones", np.array(self.lengths.bones, np.int64).reshape(-1, 2))
 
     def measure(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+        self,
+        depth_m: np.ndarray,
+        mask: np.ndarray,
+        intrinsics: Intrinsics,
+        parts: PartProbabilities,
+        pose: Pose,
+        floor: Plane | None = None,
     ) -> np.ndarray:
         """Measure one candidate.
 
@@ -83,6 +90,7 @@ class PersonEvidence:
         intrinsics : Intrinsics
         parts : of the candidate, at least one pixel
         pose : Pose found in it
+        floor : Plane; None = not known
 
         Returns
         -------
@@ -108,6 +116,7 @@ class PersonEvidence:
                 np.count_nonzero(mask) / max(1, box[2] * box[3]),
                 *_of_outline(depth_m, mask, box),
                 *surface_curvature(depth_m, mask, pixels, intrinsics),
+                *_over_floor(points_m, floor),
             ],
             np.float32,
         )
@@ -151,6 +160,7 @@ def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
         *("width", "height", "depth", "area", "distance", "filled box"),
         *("outline before", "outline free", "outline behind", "outline unread", "outline at border"),
         *curvature_names(),
+        *("floor known", "lowest over floor", "middle over floor", "highest over floor"),
     )
 
 
@@ -178,6 +188,13 @@ def _of_size(points_m: np.ndarray, area_m2: float) -> tuple[float, ...]:
     """Extents along the camera's axes, metres, surface, square metres, and distance, metres."""
     low, middle, high = quantiles(points_m.T, (0.05, 0.5, 0.95)).T
     return *(high - low).tolist(), area_m2, float(middle[2])
+
+
+def _over_floor(points_m: np.ndarray, floor: Plane | None) -> tuple[float, ...]:
+    """Whether the floor is known, and quantiles of the height over it, metres."""
+    if floor is None:
+        return 0.0, UNKNOWN, UNKNOWN, UNKNOWN
+    return 1.0, *quantiles(floor.height_m(points_m)[None], (0.02, 0.5, 0.98))[0].tolist()
 
 
 def _of_outline(depth_m: np.ndarray, mask: np.ndarray, box: Sequence[int]) -> tuple[float, ...]:

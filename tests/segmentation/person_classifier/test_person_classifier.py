@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
@@ -57,8 +57,8 @@ def pose_of(**joints: tuple[float, float, float]) -> Pose:
 STANDING = pose_of(head=(0, -0.2, 2.05), hip=(0, 0.1, 2.05))
 
 
-def measured(depth_m, mask, pose=STANDING, parts=None) -> dict[str, float]:
-    numbers = EVIDENCE.measure(depth_m, mask, CAMERA, parts or parts_of(mask), pose)
+def measured(depth_m, mask, pose=STANDING, parts=None, floor=None) -> dict[str, float]:
+    numbers = EVIDENCE.measure(depth_m, mask, CAMERA, parts or parts_of(mask), pose, floor)
     assert numbers.dtype == np.float32
     return dict(zip(EVIDENCE.names, numbers.tolist(), strict=True))
 
@@ -93,6 +93,16 @@ def test_size_and_distance_are_metric():
     assert found["width"] == pytest.approx(0.18 * 0.9, rel=0.12)
     assert found["distance"] == pytest.approx(2.0)
     assert found["filled box"] == 1
+
+
+def test_heights_are_those_over_the_floor():
+    found = measured(*candidate(), floor=Plane((0.0, -1.0, 0.0), 1.0))  # 1 m below the camera
+    assert found["floor known"] == 1
+    assert found["middle over floor"] == pytest.approx(1.0, abs=0.02)
+    assert found["highest over floor"] == pytest.approx(1.18, abs=0.03)
+    assert found["lowest over floor"] == pytest.approx(0.8, abs=0.03)
+    unknown = measured(*candidate())
+    assert [unknown["floor known"], unknown["lowest over floor"]] == [0, UNKNOWN]
 
 
 @pytest.mark.parametrize(
