@@ -16,12 +16,16 @@ class PeopleSet(NamedTuple):
 
     frames: PeopleFrames
     command: str  #: that scores them
+    repeat_s: float = 0.0  #: each frame is shown for so long as a still camera would; 0 = once, without tracking
 
 
 def people_sets(args: argparse.Namespace) -> dict[str, PeopleSet]:
-    """Open the frames that the suite is given, by the name of their set; they are judged one by one."""
+    """Open the frames that the suite is given, by the name of their set.
+
+    They are judged one by one, and a second time as a still camera would see them after STILL_S seconds.
+    """
     from posepipe.evaluation.people.people_frames import PeopleFrames
-    from posepipe.evaluation.suite.tables import EMPTY_ROOMS, REAL_ROOMS
+    from posepipe.evaluation.suite.tables import EMPTY_ROOMS, REAL_ROOMS, STILL, STILL_S
 
     sets = {}
     if args.rooms is not None:
@@ -30,7 +34,11 @@ def people_sets(args: argparse.Namespace) -> dict[str, PeopleSet]:
     if args.empty:
         command = f"posepipe evaluate {_listed(args.empty)} --empty"
         sets[EMPTY_ROOMS] = PeopleSet(PeopleFrames.without_people(args.empty), command)
-    return sets
+    still = {
+        name + STILL: own._replace(command=f"{own.command} --repeat {STILL_S:g}", repeat_s=STILL_S)
+        for name, own in sets.items()
+    }
+    return sets | still
 
 
 def _listed(paths: Sequence[Path]) -> str:

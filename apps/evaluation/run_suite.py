@@ -225,7 +225,8 @@ def _score_people(
         if figures.has(set_name, content, name, identities[name]):
             continue
         with ProgressBar(len(people.frames), f"{set_name}, {name}", "frames") as bar:
-            report = evaluate_people(Pipeline.from_model(model, tracking=False), people.frames, on_frame=bar.update)
+            pipeline = Pipeline.from_model(model, tracking=people.repeat_s > 0)
+            report = evaluate_people(pipeline, people.frames, repeat_s=people.repeat_s, on_frame=bar.update)
         figures = figures.with_scores(set_name, about, name, identities[name], {"people": report.to_dict()})
         figures.write(args.suite / FIGURES)
     show(f"{set_name}: {len(people.frames)} frames, content {content}")

@@ -19,7 +19,9 @@ REAL_FRAMES = "real-frames"
 """Name of the figures of labelled packs, which the suite is given and does not render."""
 REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
 """Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
-OF_PACKS = (REAL_FRAMES, REAL_ROOMS, EMPTY_ROOMS)
+STILL, STILL_S = "-still", 5.0
+"""End of the names of the same frames as a still camera would see them after so many seconds, with tracking."""
+OF_PACKS = (REAL_FRAMES, REAL_ROOMS, EMPTY_ROOMS, REAL_ROOMS + STILL, EMPTY_ROOMS + STILL)
 _BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
 
 #: column of a table of one set -> where it stands among the figures
@@ -94,6 +96,7 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "real-rooms": ((REAL_ROOMS,), _real_rooms),
         "real-rooms-by-state": ((REAL_ROOMS,), _real_rooms_by_state),
         "empty-rooms": ((EMPTY_ROOMS,), _empty_rooms),
+        "still-camera": ((REAL_ROOMS + STILL, EMPTY_ROOMS + STILL), _still_camera),
         "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), _readme),
     }
     own = {name: {**about, "scores": about["models"][model]} for name, about in sets.items()}
@@ -260,6 +263,13 @@ def _empty_rooms(own: Mapping[str, Any]) -> str:
     shares = [figures["share of frames with a false person"], figures["false people a frame"]]
     row = [str(figures["frames"]), *map(_number, shares), content]
     return markdown_table(["frames", "frames with a false person", "false people per frame", "content"], [row])
+
+
+def _still_camera(own: Mapping[str, Any]) -> str:
+    people, empty = (own[name + STILL]["scores"]["people"] for name in (REAL_ROOMS, EMPTY_ROOMS))
+    row = [people["recall"], people["precision"], empty["share of frames with a false person"]]
+    columns = ["found", "precision", "empty frames with a false person"]
+    return markdown_table(columns, [list(map(_number, row))])
 
 
 def _readme(own: Mapping[str, Any]) -> str:

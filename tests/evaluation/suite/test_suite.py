@@ -15,6 +15,7 @@ from posepipe.evaluation.suite.tables import (
     EMPTY_ROOMS,
     REAL_FRAMES,
     REAL_ROOMS,
+    STILL,
     fill_document,
     markdown_table,
     suite_tables,
@@ -175,7 +176,7 @@ def everything_scored() -> SuiteFigures:
     shares = {"recall": 0.5, "precision": 0.5, "false people a frame": 1.5, "share of frames with a false person": 0.5}
     by = {word: {"people": 4, "found": 2, "recall": 0.5} for word in ("full", "upper")}
     people = {"people": shares | {"frames": 9, "people": 8, "by visible": by, "by state": by}}
-    for name in (REAL_ROOMS, EMPTY_ROOMS):
+    for name in (REAL_ROOMS, EMPTY_ROOMS, REAL_ROOMS + STILL, EMPTY_ROOMS + STILL):
         sets[name] = {"frames": 9, "content": "c", "models": {"m": people}}
     return SuiteFigures(sets, {"m": "x"})
 
