@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from posepipe.learn.tables.estimators.bagging import BaggingClassifier, BaggingRegressor
     from posepipe.learn.tables.estimators.c45 import C45Classifier
     from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
+    from posepipe.learn.tables.estimators.cost_complexity_cv import CostComplexityCV
+    from posepipe.learn.tables.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
     from posepipe.learn.tables.estimators.id3 import Id3Classifier
+    from posepipe.learn.tables.estimators.isolation_forest import IsolationForest
+    from posepipe.learn.tables.estimators.leaf_embedding import LeafEmbedding
     from posepipe.learn.tables.examples import load_example
     from posepipe.learn.tables.explanation import explain, split_log
 
@@ -29,10 +33,15 @@ _HOME = {
     "C45Classifier": _ESTIMATORS + "c45",
     "CartClassifier": _ESTIMATORS + "cart",
     "CartRegressor": _ESTIMATORS + "cart",
+    "CostComplexityCV": _ESTIMATORS + "cost_complexity_cv",
     "DepthForest": "posepipe.learn.depth.depth_forest",
     "Discretizer": _TABLES + "discretize",
+    "ExtraTreesClassifier": _ESTIMATORS + "extra_trees",
+    "ExtraTreesRegressor": _ESTIMATORS + "extra_trees",
     "ForestParameters": "posepipe.learn.depth.train_forest",
     "Id3Classifier": _ESTIMATORS + "id3",
+    "IsolationForest": _ESTIMATORS + "isolation_forest",
+    "LeafEmbedding": _ESTIMATORS + "leaf_embedding",
     "RandomForestClassifier": _ESTIMATORS + "forest",
     "RandomForestRegressor": _ESTIMATORS + "forest",
     "load_example": _TABLES + "examples",
@@ -48,10 +57,15 @@ __all__ = [
     "C45Classifier",
     "CartClassifier",
     "CartRegressor",
+    "CostComplexityCV",
     "DepthForest",
     "Discretizer",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "ForestParameters",
     "Id3Classifier",
+    "IsolationForest",
+    "LeafEmbedding",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "explain",

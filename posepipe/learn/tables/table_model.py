@@ -71,11 +71,15 @@ class TableModel(BaseEstimator):
         numeric = not isinstance(self, ClassifierMixin)
         own_types = with_own_types(X)
         cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
+        return self._learn_schema(cells, X), y
+
+    def _learn_schema(self, cells: np.ndarray, X: Any) -> np.ndarray:
+        """Learn the types of the columns from checked cells of a table: encoded cells, float64 (N, F)."""
         names = getattr(self, "feature_names_in_", [f"column {k}" for k in range(cells.shape[1])])
         chosen = chosen_columns(self.categorical, list(names), X)
         ordered = ordered_columns(self.categorical, X) if self.splits_ordered_categories else {}
         self.schema_ = Schema.learn(_real(cells), names, chosen, ordered)
-        return self.schema_.encode(cells), y
+        return self.schema_.encode(cells)
 
     def _encode(self, X: Any) -> np.ndarray:
         """Check rows to predict and encode them as in training: float64 (F, N), Fortran order."""

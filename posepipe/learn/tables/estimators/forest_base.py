@@ -34,14 +34,15 @@ FOREST: dict[str, list[Any]] = {
     "importances": [StrOptions({"impurity", "permutation"})],
     "oob_score": ["boolean"],
 }
-"""Parameters of every forest."""
+"""Parameters of every random forest."""
 ROWS_PER_JOB = 10_000
 """Rows that one thread predicts at a time, with all trees."""
 
 
 class Forest(TableModel):
-    """Shared parts of both forests."""
+    """Shared parts of all forests."""
 
+    random_cuts = False  #: whether a node tries one random split of each candidate column instead of all
     n_estimators: int
     max_features: str | float | None
     combine: int | None
@@ -156,6 +157,7 @@ class Forest(TableModel):
             max_leaf_nodes=self.max_leaf_nodes,
             min_leaf=min_leaf * (1 - 1e-9),  # tolerates rounded sums of weights
             directions=candidate_combinations(self.combine, self.schema_, table, count),
+            random_cuts=self.random_cuts,
             bootstrap=self.bootstrap,
             missing=self.missing,
             predict_oob=self.bootstrap and (self.oob_score or shuffle),

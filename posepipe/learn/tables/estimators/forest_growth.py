@@ -11,13 +11,15 @@ import numpy as np
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.stopping import best_first
 from posepipe.learn.tables.estimators.out_of_bag import draw_bag, mean_loss, row_losses
+from posepipe.learn.tables.splitting.column_scan import scan_columns
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Directions, Table
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.directions import RandomCombinations
+from posepipe.learn.tables.splitting.random_cuts import RandomCuts
 from posepipe.learn.tables.splitting.schema import Schema
 from posepipe.learn.tables.table_model import grow_table_tree
 
-BAG, GROWTH, SHUFFLE = range(3)
+BAG, GROWTH, SHUFFLE, CUTS = range(4)
 """Purposes of random numbers; each has the seed (seed of the forest, tree, purpose)."""
 
 
@@ -42,6 +44,7 @@ class ForestGrowth:
     max_leaf_nodes: int | None  #: maximum leaves of a tree
     min_leaf: float  #: minimum weight of a leaf
     directions: Directions | None  #: draws combinations of columns, which replace single columns as candidates
+    random_cuts: bool  #: draw one split of each candidate instead of searching the best one
     bootstrap: bool
     missing: str
     predict_oob: bool
@@ -60,6 +63,7 @@ class ForestGrowth:
             min_leaf=self.min_leaf,
             directions=self.directions,
             only_directions=self.directions is not None,
+            scan=RandomCuts(self._rng(number, CUTS)) if self.random_cuts else scan_columns,
         )
         tree = grow_table_tree(finder, self.rules, (self.seed, number, GROWTH), self.weight * draws)
         if self.max_leaf_nodes is not None:

@@ -27,7 +27,7 @@ def to_sklearn(learner: Ours) -> Any:
 
     Returns
     -------
-    DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier or RandomForestRegressor, with equal
+    DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier or the regressor of either, with equal
     predictions for tables of float32; scikit-learn rounds other tables to it. A missing cell takes the most common
     branch, as with ``missing="most_common"``
 
@@ -58,10 +58,13 @@ def _forest(learner: RandomForestClassifier | RandomForestRegressor) -> Any:
     if isinstance(learner, RandomForestClassifier):
         if learner.vote != "posterior" or learner.vote_weight is not None:
             raise ValueError("scikit-learn's forests average posteriors: fit with vote='posterior', vote_weight=None")
-        theirs = ensemble.RandomForestClassifier(len(members))
+        kind = ensemble.ExtraTreesClassifier if learner.random_cuts else ensemble.RandomForestClassifier
+        theirs = kind(len(members))
         theirs.classes_, theirs.n_classes_ = learner.classes_, len(learner.classes_)
         for member in members:  # members of their forests predict codes
             member.classes_ = np.arange(len(learner.classes_), dtype=np.float64)
+    elif learner.random_cuts:
+        theirs = ensemble.ExtraTreesRegressor(len(members))
     else:
         theirs = ensemble.RandomForestRegressor(len(members))
     theirs.estimators_ = members

@@ -115,6 +115,7 @@ class ColumnSplits:
         rows, whatever their weights: a row counts by the share of it that takes the branch. float, weight that counts
         as one row; None = 1
     release_8 : bool, thresholds as in release 8 of C4.5, see `posepipe.learn.tables.splitting.split_gain.ScanRules`
+    scan : callable with the arguments of `scan_columns`, the splits that are tried
 
     Attributes
     ----------
@@ -135,6 +136,7 @@ class ColumnSplits:
         only_directions: bool = False,
         row_weight: np.ndarray | float | None = None,
         release_8: bool = False,
+        scan: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]] = scan_columns,
     ) -> None:
         self.table = table
         self._criterion = criterion
@@ -150,6 +152,7 @@ class ColumnSplits:
         self._directions = directions
         self._only_directions = only_directions
         self._row_weight = row_weight
+        self._scan = scan
         self._subsets: list[np.ndarray] = []  #: branches of the categories, int8 (K,), of splits by sets
         self._used: list[np.ndarray] = []  #: combinations in use; feature F + k is the k-th
         self.ties: list[np.ndarray] | None = None
@@ -226,7 +229,7 @@ class ColumnSplits:
             return np.zeros(0), np.zeros(0, np.int32), np.zeros(0), np.zeros(candidates.shape, bool)
         t = self.table
         lists, sizes = self._lists(nodes)
-        gain, intrinsic, threshold = scan_columns(
+        gain, intrinsic, threshold = self._scan(
             t.columns, t.codes, t.kinds, t.n_codes, self._target, self._rules, lists, candidates, directions, sizes
         )
         gain[np.abs(gain) < EQUAL_GAIN] = 0  # a negative rounding error must not stop growth at splits without gain
@@ -272,7 +275,8 @@ class ColumnSplits:
         weight : float64 (N,), of the rows; None = 1 each
         """
         t = self.table
-        plain = self._choice is by_gain and self._directions is None and rules.candidates >= len(t.kinds)
+        plain = self._choice is by_gain and self._directions is None and self._scan is scan_columns
+        plain &= rules.candidates >= len(t.kinds)
         if not plain or self.log is not None or self._rules[4] or (t.kinds != NUMERIC).any() or (t.codes < 0).any():
             return None
         sizes = None
