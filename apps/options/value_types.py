@@ -88,6 +88,11 @@ def png_file(text: str) -> Path:
     return _with_suffix(".png", text)
 
 
+def svg_file(text: str) -> Path:
+    """Return the path of a drawing to write: .svg."""
+    return _with_suffix(".svg", text)
+
+
 def _at_least(minimum: int, text: str) -> int:
     try:
         number = int(text)

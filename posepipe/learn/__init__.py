@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.learn.depth.explanation.pixel_path import explain_pixel
+    from posepipe.learn.depth.explanation.probe_drawing import draw_probes
     from posepipe.learn.depth.train_forest import ForestParameters, train_forest
     from posepipe.learn.tables.discretize import Discretizer
     from posepipe.learn.tables.estimators.bagging import BaggingClassifier, BaggingRegressor
@@ -44,6 +46,8 @@ _HOME = {
     "LeafEmbedding": _ESTIMATORS + "leaf_embedding",
     "RandomForestClassifier": _ESTIMATORS + "forest",
     "RandomForestRegressor": _ESTIMATORS + "forest",
+    "draw_probes": "posepipe.learn.depth.explanation.probe_drawing",
+    "explain_pixel": "posepipe.learn.depth.explanation.pixel_path",
     "load_example": _TABLES + "examples",
     "explain": _TABLES + "explanation",
     "split_log": _TABLES + "explanation",
@@ -68,7 +72,9 @@ __all__ = [
     "LeafEmbedding",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "draw_probes",
     "explain",
+    "explain_pixel",
     "load_example",
     "split_log",
     "train_forest",

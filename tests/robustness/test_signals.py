@@ -38,6 +38,7 @@ WORDS: dict[str, Callable[[Path, Path], list[object]]] = {
     "convert": lambda data, out: ["convert", WALK, out / "frames"],
     "view": lambda data, out: ["view", WALK, "--port", free_port()],
     "info": lambda data, out: ["info", data],
+    "explain": lambda data, out: ["explain", WALK, "--part", "left_hand", "--draw", out / "hand.svg"],
     "synth": lambda data, out: ["synth", out / "data", "--frames", 2000, "--workers", 2],
     "synth alone": lambda data, out: ["synth", out / "data", "--frames", 2000, "--workers", 1],
     "train": lambda data, out: ["train", data, "--out", out / "m.npz", "--trees", 1, "--max-depth", 8],

@@ -40,6 +40,14 @@ def _find_leaves(image, pixels, fx, fy, reference, records, links, roots, leaves
             leaves[n, t] = -1 - node
 
 
+def clamped_image(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Make the image that probes read: int32 (H, W), millimetres; depth and mask as in `find_clamped_leaves`."""
+    shown = mask & (depth_m > 0) & (depth_m < BACKGROUND_MM / 1000)
+    image = np.full(depth_m.shape, BACKGROUND_MM, np.int32)
+    image[shown] = (depth_m[shown] * np.float32(1000) + np.float32(0.5)).astype(np.int32)
+    return image
+
+
 def find_clamped_leaves(
     depth_m: np.ndarray,
     mask: np.ndarray,
@@ -72,9 +80,7 @@ def find_clamped_leaves(
     Buys et al., An adaptable system for RGB-D based human body detection and pose estimation, JVCIR 2014.
     Naive twin: tests/reference/learn/clamped_probes.py
     """
-    shown = mask & (depth_m > 0) & (depth_m < BACKGROUND_MM / 1000)
-    image = np.full(depth_m.shape, BACKGROUND_MM, np.int32)
-    image[shown] = (depth_m[shown] * np.float32(1000) + np.float32(0.5)).astype(np.int32)
+    image = clamped_image(depth_m, mask)
     leaves = np.empty((len(pixels), len(roots)), np.int32)
     _find_leaves(image, pixels, float(focal[0]), float(focal[1]), reference, records, links, roots, leaves)
     return leaves

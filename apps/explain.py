@@ -1,0 +1,96 @@
+"""``posepipe explain``: why a pixel gets its body part, probe by probe."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from apps.options.source_options import add_source_options, open_as_asked
+from apps.options.value_types import not_negative, svg_file
+from apps.terminal.plain_text import show
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from posepipe.frames import DepthFrame
+    from posepipe.learn.depth.depth_forest import DepthForest
+    from posepipe.models.pose_model import PoseModel
+
+HELP = "say why a pixel gets its body part: every probe of the forest, in words and drawn on the person"
+EXAMPLES = (
+    "posepipe explain walk.mcap --part left_hand",
+    "posepipe explain walk.mcap --at 120 85 --start 2",
+    "posepipe explain walk.mcap --part left_hand --draw hand.svg",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_source_options(parser)
+    pixel = parser.add_mutually_exclusive_group(required=True)
+    pixel.add_argument("--at", nargs=2, type=not_negative, metavar=("ROW", "COLUMN"), help="pixel of the first frame")
+    pixel.add_argument("--part", metavar="PART", help="the pixel that is most probably this part, such as left_hand")
+    parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
+    parser.add_argument(
+        "--foreground",
+        choices=["auto", "none"],
+        default="auto",
+        help="as in posepipe run; none: all pixels with a reading are one person (default: auto)",
+    )
+    parser.add_argument("--draw", type=svg_file, metavar="FILE", help="draw the probes on the person, as .svg")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the path of one pixel of the first frame through the forest."""
+    from posepipe.io.files import replace_file
+    from posepipe.learn.depth.explanation.pixel_path import explain_pixel
+    from posepipe.learn.depth.explanation.probe_drawing import draw_probes
+    from posepipe.models.pose_model import PoseModel
+
+    model = PoseModel.load(args.model)
+    with open_as_asked(args) as source:
+        frame = next(iter(source))
+    mask = _person(args, model, frame)
+    pixel = tuple(args.at) if args.at else _pixel_of(args.part, model.forest, frame, mask)
+    explained = explain_pixel(model.forest, frame.depth_m, mask, pixel, frame.intrinsics)
+    show(str(explained))
+    if args.draw:
+        replace_file(args.draw, draw_probes(explained, frame.depth_m, mask).encode())
+        show(f"-> {args.draw}")
+
+
+def _person(args: argparse.Namespace, model: PoseModel, frame: DepthFrame) -> np.ndarray:
+    """Mask of the person who holds the pixel, or of the one of highest confidence."""
+    from posepipe.errors import PosepipeError
+    from posepipe.pipeline import Pipeline
+
+    pipeline = Pipeline.from_model(model, tracking=False, foreground=args.foreground)
+    candidates = pipeline.foreground.update(frame)
+    people = [person for mask in candidates.masks() if (person := pipeline.estimate(frame, mask)) is not None]
+    if not people:
+        raise PosepipeError(f"nobody found in the first frame of {args.source}; give another with --start")
+    if args.at is None:
+        return max(people, key=lambda person: person.pose.confidence).mask
+    row, col = args.at
+    height, width = frame.depth_m.shape
+    if row >= height or col >= width:
+        raise PosepipeError(f"--at must lie in the image of {height} rows and {width} columns, got {row} {col}")
+    holding = [person.mask for person in people if person.mask[row, col]]
+    if not holding:
+        raise PosepipeError(f"--at {row} {col} lies on no person of the first frame; see posepipe run --video")
+    return holding[0]
+
+
+def _pixel_of(part: str, forest: DepthForest, frame: DepthFrame, mask: np.ndarray) -> tuple[int, int]:
+    """Row and column of the pixel that is most probably a part."""
+    import numpy as np
+
+    from posepipe.errors import PosepipeError
+
+    try:
+        code = forest.body.part_code(part)
+    except ValueError as problem:
+        raise PosepipeError(f"--part: {problem}") from None
+    parts = forest.predict(frame.depth_m, mask, frame.intrinsics)
+    row, col = parts.pixels[int(np.argmax(parts.values[:, code]))]
+    return int(row), int(col)

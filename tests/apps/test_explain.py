@@ -1,0 +1,37 @@
+"""``posepipe explain``: the path of a pixel in words, and drawn; what it refuses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from apps.cli import main
+from apps.demo import RECORDING
+
+
+def test_a_part_is_explained_and_drawn(tmp_path, capsys):
+    picture = tmp_path / "hand.svg"
+    assert main(["explain", str(RECORDING), "--start", "1", "--part", "left_hand", "--draw", str(picture)]) == 0
+    said = capsys.readouterr().out
+    found = re.match(r"pixel of row (\d+), column (\d+), at [\d.]+ m: left hand 0\.\d\d", said)
+    assert found
+    assert "tree 3, mirrored" in said
+    assert " cm " in said
+    assert said.rstrip().endswith("hand.svg")
+    assert "Why this pixel is left hand" in picture.read_text()
+    assert main(["explain", str(RECORDING), "--start", "1", "--at", *found.groups()]) == 0
+    assert capsys.readouterr().out == said.rpartition("-> ")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--part", "hoof"], "has no part 'hoof'"),
+        (["--at", "0", "0"], "--at 0 0 lies on no person"),
+        (["--at", "9999", "0"], "--at must lie in the image"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(words, problem, capsys):
+    assert main(["explain", str(RECORDING), "--start", "1", *words]) == 1
+    assert problem in capsys.readouterr().err
