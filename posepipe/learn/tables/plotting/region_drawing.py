@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from posepipe.learn.tables.conditions import format_number
+from posepipe.learn.tables.plotting.axes import LEFT_SPACE, MARGIN, Axes, padded_range
 from posepipe.learn.tables.plotting.svg import (
     FAINT_INK,
     LEGEND_LINE,
-    LINE,
     PAPER,
+    Drawing,
     class_colour,
     document,
     element,
@@ -25,12 +26,8 @@ from posepipe.learn.tables.plotting.svg import (
 )
 from posepipe.learn.tables.splitting.schema import Schema, chosen_columns
 
-MARGIN = 20.0
-"""Margin of the drawing, pixels."""
 CELL = 2
 """Side of the squares for which the classifier predicts, pixels."""
-PADDING = 0.05
-"""Space around the rows, as a share of their range."""
 TINT = 0.3
 """Strength of the colour of a region, 0 to 1."""
 _MARKS = (
@@ -51,7 +48,7 @@ def draw_regions(
     columns: tuple[int | str, int | str] = (0, 1),
     size: tuple[int, int] = (640, 480),
     names: Sequence[str] | None = None,
-) -> str:
+) -> Drawing:
     """Draw the decision regions of a classifier over two columns.
 
     The regions are a slice through the other columns at their median or most frequent value, which the drawing
@@ -68,7 +65,7 @@ def draw_regions(
 
     Returns
     -------
-    str, an SVG document
+    Drawing, an SVG document that notebooks show
 
     Raises
     ------
@@ -158,39 +155,23 @@ def _slice(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plot:
-    """Axes of the drawing: ranges of both columns, and the frame that they fill."""
+class _Plot(Axes):
+    """Axes of the drawing, filled with squares."""
 
-    low: tuple[float, float]  #: horizontal and vertical
-    high: tuple[float, float]
-    left: float  #: of the frame, pixels
-    top: float
     grid: tuple[int, int]  #: rows and columns of the squares that fill the frame
 
     @classmethod
     def of(cls, across: np.ndarray, up: np.ndarray, size: tuple[int, int], beside: float, below: float) -> _Plot:
         """Fit the frame to the rows, with space for axes, legend and text around it."""
-        ranges = [_range(values) for values in (across, up)]
-        left, top = MARGIN + 52, MARGIN
+        ranges = [padded_range(values) for values in (across, up)]
+        left, top = MARGIN + LEFT_SPACE, MARGIN
         width, height = size[0] - left - beside - 14 - MARGIN, size[1] - top - below
         if width < 80 or height < 80:
             raise ValueError(f"size must leave room for the drawing beside its texts, got {size}")
         (x_low, x_high), (y_low, y_high) = ranges
-        return cls((x_low, y_low), (x_high, y_high), left, top, (int(height) // CELL, int(width) // CELL))
-
-    @property
-    def right(self) -> float:
-        return self.left + CELL * self.grid[1]
-
-    @property
-    def bottom(self) -> float:
-        return self.top + CELL * self.grid[0]
-
-    def x(self, values: Any) -> Any:
-        return self.left + (values - self.low[0]) / (self.high[0] - self.low[0]) * (self.right - self.left)
-
-    def y(self, values: Any) -> Any:
-        return self.bottom - (values - self.low[1]) / (self.high[1] - self.low[1]) * (self.bottom - self.top)
+        grid = int(height) // CELL, int(width) // CELL
+        right, bottom = left + CELL * grid[1], top + CELL * grid[0]
+        return cls((x_low, y_low), (x_high, y_high), left, top, right, bottom, grid)
 
     def middles(self) -> tuple[np.ndarray, np.ndarray]:
         """Values at the middle of each square, horizontal and vertical: float64 (rows x columns,) each, top first."""
@@ -209,24 +190,6 @@ class _Plot:
             if mask.any()
         ]
 
-    def axes(self, across: str, up: str) -> list[str]:
-        """Draw the frame, the ticks and the names of both columns."""
-        width, height = self.right - self.left, self.bottom - self.top
-        shapes = [element("rect", x=self.left, y=self.top, width=width, height=height, fill="none", stroke=LINE)]
-        for value, text in _ticks(self.low[0], self.high[0], width / 90):
-            x = float(self.x(value))
-            shapes.append(element("path", d=f"M{x:.1f} {self.bottom:.1f}v5", stroke=LINE))
-            shapes.append(label(x, self.bottom + 14, text, 11, fill=FAINT_INK))
-        for value, text in _ticks(self.low[1], self.high[1], height / 60):
-            y = float(self.y(value))
-            shapes.append(element("path", d=f"M{self.left:.1f} {y:.1f}h-5", stroke=LINE))
-            shapes.append(label(self.left - 8, y, text, 11, fill=FAINT_INK, text_anchor="end"))
-        middle = (self.top + self.bottom) / 2
-        shapes.append(label(self.left + width / 2, self.bottom + 34, shortened(across, width, 13), 13))
-        rotated = {"transform": f"rotate(-90 {MARGIN} {middle:.1f})"}
-        shapes.append(label(MARGIN, middle, shortened(up, height, 13), 13, **rotated))
-        return shapes
-
     def dots(self, across: np.ndarray, up: np.ndarray, y: np.ndarray, classes: list) -> list[str]:
         """Draw the rows with both numbers, by class."""
         shapes = []
@@ -235,22 +198,6 @@ class _Plot:
             marks = [_mark(k, *place) for place in zip(self.x(across[rows]), self.y(up[rows]), strict=True)]
             shapes.append(element("g", "".join(marks), fill=class_colour(k), stroke=PAPER, stroke_width=0.8))
         return shapes
-
-
-def _range(values: np.ndarray) -> tuple[float, float]:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    padding = PADDING * (high - low) or 0.5 * abs(low) or 0.5
-    return low - padding, high + padding
-
-
-def _ticks(low: float, high: float, count: float) -> list[tuple[float, str]]:
-    """About ``count`` round numbers in a range, with their texts."""
-    min_step = (high - low) / max(count, 1)
-    power = 10.0 ** np.floor(np.log10(min_step))
-    step = next(float(power * k) for k in (1, 2, 5, 10) if power * k >= min_step * 0.999)
-    digits = max(0, -int(np.floor(np.log10(step * 1.001))))
-    values = [step * k for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
-    return [(v, f"{v:.{digits}f}" if 1e-4 < step < 1e6 else f"{v:.6g}") for v in values]
 
 
 def _outline(mask: np.ndarray) -> str:

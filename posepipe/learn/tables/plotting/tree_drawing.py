@@ -21,6 +21,7 @@ from posepipe.learn.tables.plotting.svg import (
     LINE,
     PANEL,
     PAPER,
+    Drawing,
     class_colour,
     document,
     element,
@@ -56,7 +57,7 @@ class _Box:
     shapes: list[str]
 
 
-def draw_tree(learner: SingleTree, names: Sequence[str] | None = None) -> str:
+def draw_tree(learner: SingleTree, names: Sequence[str] | None = None) -> Drawing:
     """Draw a fitted tree.
 
     Line widths show the share of training rows. A strip in each inner node shows the classes of its rows. Leaves
@@ -69,7 +70,7 @@ def draw_tree(learner: SingleTree, names: Sequence[str] | None = None) -> str:
 
     Returns
     -------
-    str, an SVG document
+    Drawing, an SVG document that notebooks show
     """
     tree, splits = learner.tree_.tree, SplitConditions.of(learner, names)
     leaf_box = _leaf_of_classes(learner) if isinstance(learner, SingleTreeClassifier) else _leaf_of_number(learner)
