@@ -66,7 +66,11 @@ def _person(args: argparse.Namespace, model: PoseModel, frame: DepthFrame) -> np
 
     pipeline = Pipeline.from_model(model, tracking=False, foreground=args.foreground)
     candidates = pipeline.foreground.update(frame)
-    people = [person for mask in candidates.masks() if (person := pipeline.estimate(frame, mask)) is not None]
+    people = [
+        person
+        for mask in candidates.masks()
+        if (person := pipeline.estimate(frame, mask, candidates.floor)) is not None
+    ]
     if not people:
         raise PosepipeError(f"nobody found in the first frame of {args.source}; give another with --start")
     if args.at is None:
