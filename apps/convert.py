@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
-from apps.options.value_types import share_between
+from apps.options.value_types import MOTION_SUFFIXES, share_between
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.csv_file import CsvSink
     from posepipe.sinks.files.json_lines import Results
+    from posepipe.sinks.motion.motion_sink import MotionSink
 
 HELP = "convert a recording to another format, results to a table or motion capture, or a model to a smaller one"
 EXAMPLES = (
@@ -27,13 +28,14 @@ EXAMPLES = (
     "posepipe convert frames/ pack.npz --rotate 90 --mirror",
     "posepipe convert results.jsonl results.csv",
     "posepipe convert results.jsonl walk.bvh                        # also from an interrupted run",
+    "posepipe convert results.jsonl walk.trc                        # markers for OpenSim, or walk.c3d, walk.glb",
     "posepipe convert results.jsonl dog.bvh --model dog.npz         # of a model with another body",
     "posepipe convert old.npz new.npz                               # a model, as this version saves it: smaller",
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
-RESULT_SUFFIXES = (".csv", ".bvh")
+RESULT_SUFFIXES = (".csv", *MOTION_SUFFIXES)
 """Formats made from results; all others are made from depth frames."""
 MODEL_SUFFIXES = (".npz",)
 """Formats of models."""
@@ -48,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="file to write: from depth frames .mcap, .npz or a folder of PNGs; from results .csv or .bvh; from a"
-        " model or tree files .npz; from a model .json or .h, its trees alone",
+        help="file to write: from depth frames .mcap, .npz or a folder of PNGs; from results .csv, .bvh, .c3d, .trc or"
+        " .glb; from a model or tree files .npz; from a model .json or .h, its trees alone",
     )
     parser.add_argument(
         "--round-to-mm", action="store_true", help="round finer depth if the format stores whole millimetres only"
@@ -172,13 +174,13 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
         show(line)
 
 
-def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | CsvSink:
-    from posepipe.sinks.files.bvh import BvhSink
+def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | CsvSink | MotionSink:
     from posepipe.sinks.files.csv_file import CsvSink
+    from posepipe.sinks.motion.motion_formats import open_motion_sink
 
     if file.suffix.lower() == ".csv":
         return CsvSink(file, results.joints)
-    return BvhSink(file, _body(results, model))
+    return open_motion_sink(file, _body(results, model))
 
 
 def _body(results: Results, model: str | None) -> BodyDefinition:
@@ -194,9 +196,9 @@ def _body(results: Results, model: str | None) -> BodyDefinition:
     return body
 
 
-def _written(sink: BvhSink | CsvSink) -> list[str]:
-    from posepipe.sinks.files.bvh import BvhSink
+def _written(sink: BvhSink | CsvSink | MotionSink) -> list[str]:
+    from posepipe.sinks.files.csv_file import CsvSink
 
-    if isinstance(sink, BvhSink):
-        return [str(each) for each in sink.written] or [f"no person to write to {sink.path}"]
-    return [f"-> {sink.path}"]
+    if isinstance(sink, CsvSink):
+        return [f"-> {sink.path}"]
+    return [str(each) for each in sink.written] or [f"no person to write to {sink.path}"]

@@ -32,6 +32,7 @@ EXAMPLES = (
     "posepipe run walk.mcap --background empty.mcap     # what a recording of the empty scene shows is no person",
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
     "posepipe run walk.mcap --out walk.csv --bvh walk.bvh --record found.mcap",
+    "posepipe run walk.mcap --motion walk.c3d --motion walk.glb  # for biomechanics, for animation",
     "posepipe run camera:realsense --view               # also shown in the browser",
     "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
@@ -52,9 +53,10 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity, model_path
 
-    if args.bvh and args.no_tracking and args.max_people != 1:
+    if (args.bvh or args.motion) and args.no_tracking and args.max_people != 1:
+        option = "--bvh" if args.bvh else "--motion"
         raise PosepipeError(
-            "--bvh follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
+            f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
     check_outputs(Path(args.source), args)
     path = model_path(args.model)

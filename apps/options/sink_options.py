@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.value_types import bvh_file, recording_file, video_file
+from apps.options.value_types import bvh_file, motion_file, recording_file, video_file
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sinks.streams.stream_address import StreamAddress
 
-_FILES = ("out", "bvh", "record", "video")
-_NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh")
+_FILES = ("out", "bvh", "motion", "record", "video")
+_NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh", ".c3d", ".trc", ".glb")
 
 
 def add_sink_options(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,14 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
         help="JSON lines, or a table if the name ends in .csv (default: results.jsonl)",
     )
     group.add_argument("--bvh", type=bvh_file, metavar="FILE.bvh", help="also write motion capture, one file a person")
+    group.add_argument(
+        "--motion",
+        type=motion_file,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also write motion as .c3d, .trc, .glb (glTF) or .bvh, one file a person; repeatable",
+    )
     group.add_argument(
         "--record", type=recording_file, metavar="FILE.mcap", help="also record depth and people, as a ROS 2 recording"
     )
@@ -54,11 +62,13 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
     from posepipe.sinks.files.ros_poses import PoseRecordingSink
     from posepipe.sinks.images.pictures import PictureSink
     from posepipe.sinks.images.video import VideoSink
+    from posepipe.sinks.motion.motion_formats import open_motion_sink
     from posepipe.sinks.streams.stream_formats import open_stream
 
     sinks: list[FrameSink] = [open_result_sink(args.out, header)]
     if args.bvh:
         sinks.append(BvhSink(args.bvh, body))
+    sinks += [open_motion_sink(path, body) for path in args.motion]
     if args.record:
         about = {"source": header.source, "model": header.model}
         sinks.append(PoseRecordingSink(args.record, body, about, header.start_time_ns))
@@ -73,13 +83,14 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
 def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
     """Yield a line for every output besides the results file that exists now, also after an error."""
     from posepipe.sinks.files.bvh import BvhSink
+    from posepipe.sinks.motion.motion_sink import MotionSink
 
     for what, path in (("depth and people", args.record), ("video", args.video), ("pictures", args.pictures)):
         if path is not None and path.exists():
             yield f"{what} -> {path}"
     yield from (f"stream -> {address}" for address in args.stream)
     for sink in sinks:
-        if isinstance(sink, BvhSink):
+        if isinstance(sink, BvhSink | MotionSink):
             yield from map(str, sink.written) if sink.has_people else [f"no person to write to {sink.path}"]
 
 
@@ -106,14 +117,20 @@ def check_outputs(source: Path, args: argparse.Namespace) -> None:
     check_suffix(args.out)
 
 
+def _outputs(args: argparse.Namespace, options: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Yield the option and the path of each output that is asked for."""
+    for option in options:
+        given = getattr(args, option)
+        for path in given if isinstance(given, list) else [given]:
+            if path is not None:
+                yield option, path
+
+
 def _check_places(args: argparse.Namespace) -> None:
     """Refuse files that are folders, and folders that are files."""
     from posepipe.errors import PosepipeError
 
-    for option in (*_FILES, "pictures"):
-        path = getattr(args, option)
-        if path is None:
-            continue
+    for option, path in _outputs(args, (*_FILES, "pictures")):
         if option != "pictures" and path.is_dir():
             raise PosepipeError(f"--{option} {path} is a folder; give the name of a file to write")
         above = path if option == "pictures" else path.parent
@@ -128,10 +145,7 @@ def _check_clashes(source: Path, args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
 
     taken: dict[Path, str] = {}
-    for option in _FILES:
-        path = getattr(args, option)
-        if path is None:
-            continue
+    for option, path in _outputs(args, _FILES):
         inside = source.resolve() in path.resolve().parents and path.suffix not in _NEVER_A_SOURCE
         if path.resolve() == source.resolve() or (path.exists() and inside):
             raise PosepipeError(f"--{option} {path} would replace a file of the source; give another name")

@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 
 HIGHEST_PORT = 65535
+MOTION_SUFFIXES = (".bvh", ".c3d", ".trc", ".glb")
+"""Formats of motion: those of posepipe.sinks.motion, which takes longer to import."""
 
 
 def positive(text: str) -> int:
@@ -76,6 +78,13 @@ def video_file(text: str) -> Path:
 def bvh_file(text: str) -> Path:
     """Return the path of motion capture to write: .bvh."""
     return _with_suffix(".bvh", text)
+
+
+def motion_file(text: str) -> Path:
+    """Return the path of a file of motion to write: one of `MOTION_SUFFIXES`."""
+    if Path(text).suffix.lower() not in MOTION_SUFFIXES:
+        raise argparse.ArgumentTypeError(f"wanted a name that ends in {' or '.join(MOTION_SUFFIXES)}, got {text!r}")
+    return Path(text)
 
 
 def recording_file(text: str) -> Path:

@@ -57,6 +57,31 @@ def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.nd
     return even_m
 
 
+def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.ndarray:
+    """Find the frames of `resample` in which a joint is unknown, for formats that can say so.
+
+    Parameters
+    ----------
+    times_s, joints_m, frame_s : as for `resample`
+
+    Returns
+    -------
+    bool (T', J), True before a joint is first seen, after it is last seen and in gaps above MAX_GAP_S
+    """
+    even_s = times_s[0] + np.arange(int((times_s[-1] - times_s[0]) / frame_s + 1.5)) * frame_s
+    absent = np.ones((len(even_s), joints_m.shape[1]), bool)
+    for joint in range(joints_m.shape[1]):
+        own_s = times_s[np.isfinite(joints_m[:, joint]).all(axis=-1)]
+        if len(own_s):
+            after = np.searchsorted(own_s, even_s)
+            before_s = even_s - own_s[np.maximum(after - 1, 0)]
+            after_s = own_s[np.minimum(after, len(own_s) - 1)] - even_s
+            near = np.minimum(np.abs(before_s), np.abs(after_s)) <= frame_s / 2  # a frame beside a measured one
+            between = (before_s >= 0) & (after_s >= 0) & (before_s + after_s <= MAX_GAP_S)
+            absent[:, joint] = ~(near | between)
+    return absent
+
+
 def _interpolate(even_s: np.ndarray, times_s: np.ndarray, positions_m: np.ndarray, frame_s: float) -> np.ndarray:
     before = np.clip(np.searchsorted(times_s, even_s, side="right") - 1, 0, len(times_s) - 1)
     after = np.minimum(before + 1, len(times_s) - 1)

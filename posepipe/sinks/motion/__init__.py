@@ -1,0 +1,1 @@
+"""Results as files of motion: markers for biomechanics, animated skeletons."""

@@ -1,0 +1,101 @@
+"""The sink of all files of motion: one file per person, written when the run ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from posepipe.body import BodyDefinition
+from posepipe.errors import PosepipeError
+from posepipe.io.files import disk_errors, replace_file
+from posepipe.results import FrameResult
+from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.motion.person_motion import MotionCollector, PersonMotion
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMotion:
+    """Summary of one file; ``str`` gives it as a line of text."""
+
+    path: Path
+    person: int
+    first_frame: int  #: frames from the start of the run to the start of the file
+    frames: int
+    frame_s: float
+    axes: str  #: "world" or "camera"
+
+    def __str__(self) -> str:
+        start = f", from frame {self.first_frame} on" if self.first_frame else ""
+        return (
+            f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes "
+            f"-> {self.path}"
+        )
+
+
+class MotionSink:
+    """Writes one file of motion per person; a `FrameSink`.
+
+    Frames are even in time and people complete only at the end of the run. Until then joints are kept in memory and
+    no file is written. After a kill ``posepipe convert`` makes the same files from the run's results file.
+
+    Parameters
+    ----------
+    path : the file for a single person; several people get ``NAME-ID.SUFFIX`` each
+    body : joints and parents
+    encode : makes the content of one person's file; raises ValueError where the format cannot hold it
+
+    Raises
+    ------
+    PosepipeError
+        If the file cannot be written; checked when the sink is opened.
+    """
+
+    def __init__(self, path: str | Path, body: BodyDefinition, encode: Callable[[PersonMotion], bytes]) -> None:
+        self.path = Path(path)
+        self.written: tuple[WrittenMotion, ...] = ()  #: filled when the sink is closed
+        self.has_people = False  #: whether any person was found
+        self._encode = encode
+        self._collector = MotionCollector(body)
+        self._closed = False
+
+    def write(self, result: FrameResult) -> None:
+        """Keep the joints of one frame."""
+        self.write_row(ResultRow.of(result))
+
+    def write_row(self, row: ResultRow) -> None:
+        """Keep the joints of a frame read from a file. Raises ValueError for a joint that the body does not have."""
+        self._collector.add(row)
+        self.has_people = self.has_people or any(track.pose.joints for track in row.people)
+
+    def close(self) -> None:
+        """Write the files. Each replaces an older file when it is complete; without people there is no file."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            people = self._collector.people()
+            self.written = tuple(self._write_person(person, alone=len(people) == 1) for person in people)
+        except ValueError as error:
+            raise PosepipeError(f"{self.path}: {error}") from error
+
+    def _write_person(self, motion: PersonMotion, alone: bool) -> WrittenMotion:
+        path = self.path if alone else self.path.with_name(f"{self.path.stem}-{motion.person}{self.path.suffix}")
+        replace_file(path, self._encode(motion))
+        return WrittenMotion(path, motion.person, motion.first_frame, len(motion.joints_m), motion.frame_s, motion.axes)
+
+    def __enter__(self) -> MotionSink:
+        partial = self.path.with_name(self.path.name + ".partial")
+        with disk_errors(self.path):  # an error at the end of a long run would lose its results
+            if self.path.is_dir():
+                raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            partial.touch()
+            partial.unlink()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

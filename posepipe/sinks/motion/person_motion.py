@@ -1,0 +1,93 @@
+"""The joints of each person over a whole run, with y up and at a constant frame rate."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
+
+_TO_Y_UP = {
+    "camera": np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]),
+    "world": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonMotion:
+    """Joints of one person: T even times, J joints."""
+
+    person: int
+    body: BodyDefinition
+    axes: str  #: "world" or "camera", y up in both; z towards the camera
+    frame_s: float  #: time between frames, seconds
+    first_frame: int  #: frames from the start of the run
+    joints_m: np.ndarray  #: float64 (T, J, 3), metres; gaps are filled, NaN = never found
+    absent: np.ndarray  #: bool (T, J), whether a joint is in a long gap, or not found yet or any more
+
+    def markers_m(self) -> np.ndarray:
+        """Joint positions, float64 (T, J, 3), metres; NaN where a joint is absent."""
+        return np.where(self.absent[..., None], np.nan, self.joints_m)
+
+
+@dataclass
+class _Found:
+    """Times and joint positions of one person, as they come."""
+
+    times_s: array = field(default_factory=lambda: array("d"))
+    # float32: a long run must fit into memory
+    positions_m: dict[str, array] = field(default_factory=lambda: {axes: array("f") for axes in _TO_Y_UP})
+
+
+class MotionCollector:
+    """Gathers the joints of all people, 0.5 kB per frame and person.
+
+    Parameters
+    ----------
+    body : joints of the rows
+    """
+
+    def __init__(self, body: BodyDefinition) -> None:
+        self._body = body
+        self._times_s = array("d")
+        self._people: dict[int, _Found] = {}
+        self._axes = "world"  # as long as every joint has a world position
+
+    def add(self, row: ResultRow) -> None:
+        """Keep the joints of one frame. Raises ValueError for a joint that the body does not have."""
+        self._times_s.append(row.timestamp_s)
+        for track, world_m in row.with_world():
+            camera_m = {name: joint.xyz_m for name, joint in track.pose.joints.items()}
+            found = self._people.setdefault(track.id, _Found())
+            if not camera_m or (found.times_s and row.timestamp_s <= found.times_s[-1]):
+                continue  # no joints, or the clock does not advance
+            if not camera_m.keys() <= world_m.keys():
+                self._axes = "camera"
+            found.times_s.append(row.timestamp_s)
+            found.positions_m["camera"].extend(self._as_row(camera_m))
+            if self._axes == "world":
+                found.positions_m["world"].extend(self._as_row(world_m))
+
+    def _as_row(self, positions_m: dict[str, tuple[float, float, float]]) -> list[float]:
+        row = np.full((len(self._body.joints), 3), np.nan)
+        for name, position in positions_m.items():
+            row[self._body.joint_index(name)] = position
+        return row.ravel().tolist()
+
+    def people(self) -> list[PersonMotion]:
+        """Motions of all people who were found. Raises ValueError for times that give too many frames."""
+        frame_s = median_frame_s(np.array(self._times_s))
+        return [self._motion(id, found, frame_s) for id, found in self._people.items() if found.times_s]
+
+    def _motion(self, id: int, found: _Found, frame_s: float) -> PersonMotion:
+        times_s = np.array(found.times_s)
+        shape = (len(times_s), len(self._body.joints), 3)
+        joints_m = np.array(found.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
+        even_m = resample(times_s, joints_m, frame_s)
+        absent = in_long_gaps(times_s, joints_m, frame_s)
+        first = round((times_s[0] - self._times_s[0]) / frame_s)
+        return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent)
