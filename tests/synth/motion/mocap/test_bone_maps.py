@@ -31,6 +31,11 @@ SKELETONS = {  # joints as these sources name them, the root first
         clavicle_r upperarm_r lowerarm_r hand_r thigh_l calf_l foot_l ball_l thigh_r calf_r foot_r ball_r""",
     "rokoko": """Hips Spine1 Spine3 Spine4 Neck Head LeftShoulder LeftArm LeftForeArm LeftHand RightShoulder RightArm
         RightForeArm RightHand LeftThigh LeftShin LeftFoot LeftToe RightThigh RightShin RightFoot RightToe""",
+    "bandai_namco": """joint_Root Hips Spine Chest Neck Head Shoulder_L UpperArm_L LowerArm_L Hand_L Shoulder_R
+        UpperArm_R LowerArm_R Hand_R UpperLeg_L LowerLeg_L Foot_L Toes_L UpperLeg_R LowerLeg_R Foot_R Toes_R""",
+    "mocapnet": """hip abdomen chest neck neck1 head jaw rcollar rshoulder relbow rhand metacarpal1.r finger3-1.r rthumb
+        lcollar lshoulder lelbow lhand metacarpal1.l finger3-1.l rbuttock rhip rknee rfoot toe1-1.r lbuttock lhip lknee
+        lfoot toe1-1.l""",
 }
 
 
