@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.learn.depth.binned_splits import BinnedSplits
+from posepipe.learn.depth.binned_splits import FEATURE_BLOCK, BinnedSplits
 from posepipe.learn.depth.responses import DepthResponses, OffsetRange
-from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow_level, start_growth
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 
@@ -34,14 +34,21 @@ class Columns:
     def draw_features(self, rng, count):
         return rng.integers(self.table.shape[1], size=(count, 1))
 
-    def fill_bins(self, samples, features, out):
-        out[:] = self.table[samples][:, features[:, 0]]
+    def fill_bins(self, samples, features, out, rows):
+        out[rows] = self.table[samples][:, features[:, 0]]
 
     def threshold(self, threshold_bin):
         return (threshold_bin + 0.5).astype(np.float32)
 
     def go_right(self, samples, features, thresholds):
         return self.table[samples, features[:, 0]] > thresholds
+
+
+class InOrder(Columns):
+    """Columns that are all tried, in their order."""
+
+    def draw_features(self, rng, count):
+        return np.arange(count)[:, None]
 
 
 def random_columns(seed: int, rows: int = 600, columns: int = 8) -> Columns:
@@ -82,6 +89,29 @@ def same_tree(one, other) -> bool:
     (a, features_a), (b, features_b) = one, other
     pairs = [(getattr(a, name), getattr(b, name)) for name in Tree.__dataclass_fields__]
     return all(np.array_equal(x, y) for x, y in [*pairs, (features_a, features_b)])
+
+
+def test_features_are_compared_across_blocks():
+    """A table of more columns than are binned together; the first of two equal ones wins."""
+    table = np.random.default_rng(8).integers(0, 16, (400, 3 * FEATURE_BLOCK), dtype=np.uint8)
+    table[:, 2 * FEATURE_BLOCK + 5] = table[:, FEATURE_BLOCK + 9]
+    labels = (table[:, FEATURE_BLOCK + 9] > 6).astype(np.uint8)
+    finder = BinnedSplits(InOrder(table), labels, 2)
+    nodes = OpenNodes(np.arange(400, dtype=np.int32), None, np.array([0, 130]), np.array([130, 400]))
+    rules = replace(EVERY_COLUMN, candidates=table.shape[1])
+    splits = finder.best_splits(nodes, rules, np.random.default_rng(0))
+    assert splits.feature.tolist() == [FEATURE_BLOCK + 9] * 2
+    assert splits.threshold.tolist() == [6.5, 6.5]
+
+
+def test_a_large_node_is_split_on_evenly_spaced_samples():
+    table = np.tile(np.arange(10, dtype=np.uint8)[:, None], (3, 1))
+    labels = np.zeros(30, np.uint8)
+    labels[[1, 3, 4, 15, 25]] = 1  # the first node is split on samples 0, 2, 5, 7, the second on 10, 15, 20, 25
+    nodes = OpenNodes(np.arange(30, dtype=np.int32), None, np.array([0, 10]), np.array([10, 30]))
+    rules = replace(EVERY_COLUMN, candidates=1, split_samples=4)
+    splits = BinnedSplits(InOrder(table), labels, 2).best_splits(nodes, rules, np.random.default_rng(0))
+    assert splits.gain.tolist() == [0, 1]
 
 
 def test_a_planted_tree_is_found():

@@ -1,8 +1,8 @@
 """Kernel: best splits of many nodes from binned responses.
 
-The samples of a node are counted into bins x classes for one block of features at a time, small enough for the
-second-level cache. One sweep over the bins tries every threshold. Classes absent from a node are left out, which keeps
-small nodes cheap.
+The samples of a node are counted into classes x bins for one block of features at a time, small enough for the
+first-level cache. One sweep over the bins of each class then scores every threshold. Classes absent from a node are
+left out, which keeps small nodes cheap.
 """
 
 from __future__ import annotations
@@ -12,85 +12,128 @@ import numpy as np
 from posepipe.compilation import njit, prange
 from posepipe.learn.impurity import BIT, n_log_n_table
 
-FEATURE_BLOCK = 16
-"""Features counted together: 16 x 42 bins x 32 classes x 4 bytes = 86 kB."""
+FEATURE_BLOCK = 8
+"""Features counted together: 8 x 16 classes x 42 bins x 4 bytes = 22 kB."""
+NODE_RANGES = 32
+"""Runs of adjacent nodes, of about as many samples each: a task is one run and one block of features."""
+NO_SPLIT = np.int64(-(1 << 62))
+"""Score of a feature that does not separate the samples."""
+
+
+@njit(cache=True)
+def _code_classes(labels, starts, codes, n_classes):
+    """Number the classes of each node by first appearance: codes of the samples, and classes of each node."""
+    code_of = np.empty(256, np.int32)
+    for node in range(len(starts) - 1):
+        for label in range(256):
+            code_of[label] = -1
+        found = 0
+        for s in range(starts[node], starts[node + 1]):
+            label = labels[s]
+            if code_of[label] < 0:
+                code_of[label] = found
+                found += 1
+            codes[s] = code_of[label]
+        n_classes[node] = found
 
 
 @njit(cache=True, inline="always")
-def _sweep(counts, totals, n_samples, n_log_n):
+def _count(bins, codes, start, end, first, width, n_bins, n_classes, counts):
+    """Count the samples of a node: counts (width, n_classes, n_bins), flat."""
+    stride = n_classes * n_bins
+    for cell in range(width * stride):
+        counts[cell] = 0
+    for s in range(start, end):
+        row = np.int64(codes[s]) * n_bins  # cells are unsigned: signed ones could count from the end, and cost a test
+        if width == FEATURE_BLOCK:  # a loop of constant length is unrolled
+            for f in range(FEATURE_BLOCK):
+                counts[np.uint64(row + f * stride + np.int64(bins[s, first + f]))] += 1
+        else:
+            for f in range(width):
+                counts[np.uint64(row + f * stride + np.int64(bins[s, first + f]))] += 1
+
+
+@njit(cache=True, inline="always")
+def _class_terms(counts, n_bins, n_classes, n_log_n, totals, terms):
+    """Count the classes of a node, and tabulate n log n of both children for every count of a class on the left."""
+    place = 0
+    for k in range(n_classes):
+        total = 0
+        for b in range(n_bins):
+            total += counts[k * n_bins + b]
+        totals[k] = total
+        for left in range(total + 1):
+            terms[place + left] = n_log_n[left] + n_log_n[total - left]
+        place += total + 1
+
+
+@njit(cache=True, inline="always")
+def _sweep(counts, first_cell, n_bins, n_classes, totals, n_samples, terms, n_log_n, n_left, scores):
     """Best threshold of one feature: (sum of n_c log n_c - n log n over both children, its bin).
 
-    Maximising that sum maximises the information gain, because the term of the parent is constant. ``counts`` (B, K),
-    ``totals`` (K,) counts of the whole node.
+    Maximising that sum maximises the information gain, because the term of the parent is constant. One class is swept
+    after the other, for all bins between the first and the last that hold samples.
     """
-    n_bins, n_classes = counts.shape
-    left = np.zeros(n_classes, np.int64)
-    n_left, left_sum = 0, np.int64(0)
-    right_sum = np.int64(0)
+    for b in range(n_bins):
+        n_left[b] = 0
+        scores[b] = 0
     for k in range(n_classes):
-        right_sum += n_log_n[totals[k]]
-    best_score, best_bin = np.int64(-(1 << 62)), -1
-    for b in range(n_bins - 1):
-        moved = 0
-        for k in range(n_classes):
-            count = counts[b, k]
-            if count:
-                before = left[k]
-                after = before + count
-                left[k] = after
-                left_sum += n_log_n[after] - n_log_n[before]
-                right_sum += n_log_n[totals[k] - after] - n_log_n[totals[k] - before]
-                moved += count
-        n_left += moved
-        if moved and n_left < n_samples:
-            score = left_sum - n_log_n[n_left] + right_sum - n_log_n[n_samples - n_left]
-            if score > best_score:
-                best_score, best_bin = score, b
+        row = first_cell + k * n_bins
+        for b in range(n_bins):
+            n_left[b] += counts[np.uint64(row + b)]
+    low, high = 0, n_bins - 1
+    while low < high and n_left[low] == 0:
+        low += 1
+    while high > low and n_left[high] == 0:
+        high -= 1
+    place = 0
+    for k in range(n_classes):
+        row = first_cell + k * n_bins
+        at = place
+        for b in range(low, high):
+            at += counts[np.uint64(row + b)]
+            scores[b] += terms[np.uint64(at)]
+        place += totals[k] + 1
+    best_score, best_bin, left = NO_SPLIT, -1, 0
+    for b in range(low, high):
+        left += n_left[b]
+        score = scores[b] - n_log_n[left] - n_log_n[n_samples - left]
+        if score > best_score:
+            best_score, best_bin = score, b
     return best_score, best_bin
 
 
 @njit(cache=True, parallel=True)
-def _block_best_splits(bins, labels, starts, n_bins, n_log_n, scores, features, best_bins):
-    n_nodes, n_blocks = scores.shape
-    n_features = bins.shape[1]
-    for task in prange(n_nodes * n_blocks):  # each task writes its own cell of the outputs
-        node, block = task // n_blocks, task % n_blocks
-        start, end = starts[node], starts[node + 1]
-        compact = np.full(256, -1, np.int32)
-        n_classes = 0
-        for s in range(start, end):
-            if compact[labels[s]] < 0:
-                compact[labels[s]] = n_classes
-                n_classes += 1
-        totals = np.zeros(n_classes, np.int64)
-        for s in range(start, end):
-            totals[compact[labels[s]]] += 1
+def _block_best_splits(bins, codes, n_classes, starts, ranges, n_bins, n_log_n, gains, features, best_bins):
+    n_features, n_blocks, n_ranges = bins.shape[1], gains.shape[1], len(ranges) - 1
+    max_classes, max_samples = 0, 0
+    for node in range(len(starts) - 1):
+        max_classes = max(max_classes, n_classes[node])
+        max_samples = max(max_samples, starts[node + 1] - starts[node])
+    for task in prange(n_blocks * n_ranges):  # each task writes its own cells of the outputs
+        block, part = task // n_ranges, task % n_ranges
         first = block * FEATURE_BLOCK
         width = min(FEATURE_BLOCK, n_features - first)
-        counts = np.zeros((width, n_bins, n_classes), np.int32)
-        for s in range(start, end):
-            k = compact[labels[s]]
+        counts = np.empty(width * max_classes * n_bins, np.int32)
+        terms, totals = np.empty(max_samples + max_classes, np.int64), np.empty(max_classes, np.int32)
+        n_left, scores = np.empty(n_bins, np.int32), np.empty(n_bins, np.int64)
+        for node in range(ranges[part], ranges[part + 1]):
+            start, end, classes = starts[node], starts[node + 1], np.int64(n_classes[node])
+            _count(bins, codes, start, end, first, width, n_bins, classes, counts)
+            _class_terms(counts, n_bins, classes, n_log_n, totals, terms)
+            best_score, best_feature, best_bin = NO_SPLIT, -1, -1
             for f in range(width):
-                counts[f, bins[s, first + f], k] += 1
-        best_score, best_feature, best_bin = np.int64(-(1 << 62)), -1, -1
-        for f in range(width):
-            score, b = _sweep(counts[f], totals, end - start, n_log_n)
-            if score > best_score:  # ties go to the first feature
-                best_score, best_feature, best_bin = score, first + f, b
-        scores[node, block] = best_score
-        features[node, block] = best_feature
-        best_bins[node, block] = best_bin
-
-
-@njit(cache=True)
-def _node_terms(labels, starts, n_log_n, terms):
-    for node in range(len(starts) - 1):
-        totals = np.zeros(256, np.int64)
-        for s in range(starts[node], starts[node + 1]):
-            totals[labels[s]] += 1
-        terms[node] = -n_log_n[starts[node + 1] - starts[node]]
-        for k in range(256):
-            terms[node] += n_log_n[totals[k]]
+                score, b = _sweep(
+                    counts, f * classes * n_bins, n_bins, classes, totals, end - start, terms, n_log_n, n_left, scores
+                )
+                if score > best_score:  # ties go to the first feature
+                    best_score, best_feature, best_bin = score, first + f, b
+            parent = -n_log_n[end - start]
+            for k in range(classes):
+                parent += n_log_n[totals[k]]
+            gains[node, block] = best_score - parent
+            features[node, block] = best_feature
+            best_bins[node, block] = best_bin
 
 
 def best_splits(
@@ -115,17 +158,18 @@ def best_splits(
     ----------
     Gain: Quinlan 1986. Naive twin: tests/reference/learn/histogram.py
     """
-    n_nodes, n_features = len(starts) - 1, bins.shape[1]
-    n_blocks = -(-n_features // FEATURE_BLOCK)
-    n_log_n = n_log_n_table(int(np.diff(starts).max(initial=1)))
-    scores = np.empty((n_nodes, n_blocks), np.int64)
-    features = np.empty((n_nodes, n_blocks), np.int32)
-    best_bins = np.empty((n_nodes, n_blocks), np.int32)
-    _block_best_splits(bins, labels, starts, n_bins, n_log_n, scores, features, best_bins)
-    terms = np.empty(n_nodes, np.int64)
-    _node_terms(labels, starts, n_log_n, terms)
+    n_nodes, n_blocks = len(starts) - 1, -(-bins.shape[1] // FEATURE_BLOCK)
+    sizes = np.diff(starts)
+    n_log_n = n_log_n_table(int(sizes.max(initial=1)))
+    codes, n_classes = np.empty(len(labels), np.uint8), np.empty(n_nodes, np.int32)
+    _code_classes(labels, starts, codes, n_classes)
+    gains = np.empty((n_nodes, n_blocks), np.int64)
+    features, best_bins = np.empty((n_nodes, n_blocks), np.int32), np.empty((n_nodes, n_blocks), np.int32)
+    ranges = np.searchsorted(starts[:-1], np.linspace(0, starts[-1], NODE_RANGES + 1)[1:-1])
+    ranges = np.concatenate([[0], ranges, [n_nodes]])
+    _block_best_splits(bins, codes, n_classes, starts, ranges, n_bins, n_log_n, gains, features, best_bins)
     rows = np.arange(n_nodes)
-    block = scores.argmax(axis=1)  # the first maximum, so ties go to the first feature
+    block = gains.argmax(axis=1)  # the first maximum, so ties go to the first feature
     feature, threshold_bin = features[rows, block], best_bins[rows, block]
-    gain = (scores[rows, block] - terms) / np.maximum(np.diff(starts), 1) / BIT
+    gain = gains[rows, block] / np.maximum(sizes, 1) / BIT
     return np.where(threshold_bin >= 0, gain, -np.inf), feature, threshold_bin

@@ -14,6 +14,9 @@ import numpy as np
 from posepipe.compilation import njit, prange
 from posepipe.learn.depth.depth_features import probe_index
 
+CHUNK_SAMPLES = 512
+"""Samples that a thread bins in one go."""
+
 
 class Responses(Protocol):
     """Responses of N training samples to features drawn level by level."""
@@ -25,8 +28,13 @@ class Responses(Protocol):
     def draw_features(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw ``count`` candidate features, one per row."""
 
-    def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
-        """Write the bin of every response: samples int32 (N,), out uint8 (N, F)."""
+    def fill_bins(
+        self, samples: np.ndarray, features: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None
+    ) -> None:
+        """Write the bin of every response: samples int32 (N,), out uint8 (N, F).
+
+        With ``rows``, int (N,), sample n is written to row ``rows[n]`` of ``out``.
+        """
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         """Upper bound of the responses of a bin: float32, metres."""
@@ -121,11 +129,21 @@ class DepthResponses:
         """Draw candidate offsets: float32 (count, 2, 2), metres."""
         return self._range.draw_offsets(rng, count)
 
-    def fill_bins(self, samples: np.ndarray, features: np.ndarray, out: np.ndarray) -> None:
-        """Write the bin of every response: samples int32 (N,), out uint8 (N, F)."""
+    def fill_bins(
+        self, samples: np.ndarray, features: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None
+    ) -> None:
+        """Write the bin of every response: samples int32 (N,), out uint8 (N, F).
+
+        With ``rows``, int (N,), sample n is written to row ``rows[n]`` of ``out``. Ascending samples are fastest: those
+        of one image are then adjacent, and the image stays in cache.
+        """
         s = self._samples
-        images = s.images, s.start, s.shape
-        _fill_bins(images, s.image, s.pixel, s.scale, samples, _rows(features), self._bin_of, out)
+        places = np.arange(len(samples), dtype=np.int32) if rows is None else rows.astype(np.int32, copy=False)
+        offsets = np.ascontiguousarray(_rows(features).T)
+        two_probes = offsets[2:].any(axis=0)
+        n_single = int(two_probes.argmax()) if two_probes.any() else len(two_probes)
+        pool = s.images, s.start, s.shape
+        _fill_bins(pool, s.image, s.pixel, s.scale, (samples, places), offsets, n_single, self._bin_of, out)
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         """Upper bound of the responses of a bin: float32, metres."""
@@ -158,18 +176,31 @@ def _response_mm(images, start, row, col, height, width, row_scale, col_scale, o
 
 
 @njit(cache=True, parallel=True)
-def _fill_bins(pool, image, pixel, scale, samples, offsets, bin_of, out):
+def _fill_bins(pool, image, pixel, scale, chosen, offsets, n_single, bin_of, out):
+    """Bins of samples for features (4, F), of which the first ``n_single`` have their second probe on the pixel."""
     images, image_start, image_shape = pool
+    samples, places = chosen
+    n_features = offsets.shape[1]
     limit = np.int32(len(bin_of) // 2)
-    for n in prange(len(samples)):  # one task per sample keeps its image in cache
-        s = samples[n]
-        i = image[s]
-        start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
-        row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
-        row_scale, col_scale = scale[s, 0], scale[s, 1]
-        for f in range(len(offsets)):
-            response = _response_mm(images, start, row, col, height, width, row_scale, col_scale, offsets, f)
-            out[n, f] = bin_of[np.uint32(min(max(response, -limit), limit) + limit)]
+    for chunk in prange((len(samples) + CHUNK_SAMPLES - 1) // CHUNK_SAMPLES):
+        u, v = np.empty(n_features, np.uint32), np.empty(n_features, np.uint32)
+        for n in range(chunk * CHUNK_SAMPLES, min((chunk + 1) * CHUNK_SAMPLES, len(samples))):
+            s, to = samples[n], places[n]
+            i = image[s]
+            start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
+            row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+            row_scale, col_scale = scale[s, 0], scale[s, 1]
+            for f in range(n_features):  # these two loops have no branches, and vectorise
+                u[f] = probe_index(row, col, offsets[0, f], offsets[1, f], row_scale, col_scale, height, width)
+            for f in range(n_single, n_features):
+                v[f] = probe_index(row, col, offsets[2, f], offsets[3, f], row_scale, col_scale, height, width)
+            centre = np.int32(images[start + np.uint64(row * width + col)])
+            for f in range(n_single):
+                response = np.int32(images[start + np.uint64(u[f])]) - centre
+                out[to, f] = bin_of[np.uint64(min(max(response, -limit), limit) + limit)]
+            for f in range(n_single, n_features):
+                response = np.int32(images[start + np.uint64(u[f])]) - np.int32(images[start + np.uint64(v[f])])
+                out[to, f] = bin_of[np.uint64(min(max(response, -limit), limit) + limit)]
 
 
 @njit(cache=True, parallel=True)

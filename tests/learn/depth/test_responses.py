@@ -32,6 +32,21 @@ def test_bins_beyond_b_are_responses_above_threshold_b(seed):
             np.testing.assert_array_equal(bins[n, f] > np.arange(responses.n_bins - 1), response_m > thresholds_m)
 
 
+@pytest.mark.parametrize("one_probe", [0, 3, 7])
+def test_rows_and_single_probes_change_no_bin(one_probe):
+    rng = np.random.default_rng(one_probe)
+    samples, offsets = random_inputs.pixel_samples(rng, 5, 300), random_inputs.offset_pairs(rng, 7)
+    offsets[:one_probe, 1] = 0
+    responses, chosen = DepthResponses(samples, OffsetRange()), np.sort(rng.permutation(300)[:200]).astype(np.int32)
+    rows, out = rng.permutation(200), np.empty((200, 7), np.uint8)
+    responses.fill_bins(chosen, offsets, out, rows)
+    for f in range(7):
+        alone = bins_of(responses, chosen, offsets[f : f + 1])[:, 0]
+        np.testing.assert_array_equal(out[rows, f], alone)
+        expected = [response_mm(samples, n, offsets[f]) > OffsetRange().thresholds_mm() for n in chosen]
+        assert np.mean(alone != np.sum(expected, axis=1)) < 0.02  # an edge of two pixels is rounded either way
+
+
 def test_samples_go_right_when_beyond_the_threshold_bin():
     rng = np.random.default_rng(1)
     samples, offsets = random_inputs.pixel_samples(rng, 5, 400), random_inputs.offset_pairs(rng, 7)
