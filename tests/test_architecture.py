@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "sinks.files": "body errors io kinematics recording results",
     "sinks.streams": "errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
+    "sinks.motion": "body errors io kinematics results sinks.files",
     "sinks": "results sinks.files",
     # the stages
     "segmentation.room_geometry": "camera errors frames",

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from posepipe import __version__
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
 from posepipe.sinks.motion.person_motion import PersonMotion
 
@@ -39,7 +38,7 @@ def glb_bytes(motion: PersonMotion) -> bytes:
     buffer = _Buffer()
     nodes = [{"name": f"person {motion.person}", "mesh": 0, "skin": 0}] + _joint_nodes(skeleton)
     document = {
-        "asset": {"version": "2.0", "generator": f"posepipe {__version__}"},
+        "asset": {"version": "2.0", "generator": "posepipe"},
         "scene": 0,
         "scenes": [{"nodes": [0, 1]}],
         "nodes": nodes,
