@@ -33,6 +33,7 @@ EXAMPLES = (
     "posepipe run rgbd_dataset/ --camera camera.json --model my_model.npz",
     "posepipe run walk.mcap --out walk.csv --bvh walk.bvh --record found.mcap",
     "posepipe run walk.mcap --motion walk.c3d --motion walk.glb  # for biomechanics, for animation",
+    "posepipe run walk.mcap --masks masks              # whose pixel each is, and which part, as PNGs",
     "posepipe run camera:realsense --view               # also shown in the browser",
     "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",

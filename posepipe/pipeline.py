@@ -219,7 +219,9 @@ class Pipeline:
         for person in people:
             labels += person.labels
         proposals = tuple(person.proposals for person in people)
-        return FrameResult(frame, _mask_of(people, shape), labels, proposals, tracks, floor, self.extrinsics)
+        masks = tuple(person.mask for person in people)
+        mask = _mask_of(people, shape)
+        return FrameResult(frame, mask, labels, proposals, tracks, floor, self.extrinsics, masks)
 
     def reset(self) -> None:
         """Forget earlier frames, in every stage."""

@@ -16,6 +16,8 @@ from posepipe.landmarks import Landmark
 CORRECT_M = 0.1
 """A joint is *right* when it lies within 10 cm of the truth (Shotton et al. 2011)."""
 
+_MAX_PIXEL_ID = 65_535  # what a pixel of 16 bits holds
+
 
 @dataclass(frozen=True, slots=True)
 class JointProposal:
@@ -189,6 +191,14 @@ class FrameResult:
     people: tuple[Track, ...] = field(default=())  #: empty when no person is in view
     floor: Plane | None = None  #: None = not in view, or not searched for
     extrinsics: Extrinsics | None = None  #: pose of the camera, where it was given
+    person_masks: tuple[np.ndarray, ...] = ()  #: bool (H, W) of each person, in the order of `people`
+
+    def person_ids(self) -> np.ndarray:
+        """Id of the person at every pixel: uint16 (H, W), 0 = background. Ids above 65535 begin again at 1."""
+        ids = np.zeros(self.mask.shape, np.uint16)
+        for track, mask in zip(self.people, self.person_masks, strict=True):
+            ids[mask] = (track.id - 1) % _MAX_PIXEL_ID + 1
+        return ids
 
     @property
     def world(self) -> Extrinsics | None:

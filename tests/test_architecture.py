@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "sinks.streams": "errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks.motion": "body errors io kinematics results sinks.files",
+    "sinks.masks": "body io recording results",
     "sinks": "results sinks.files",
     # the stages
     "segmentation.room_geometry": "camera errors frames",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.value_types import bvh_file, motion_file, recording_file, video_file
+from apps.options.value_types import bvh_file, masks_place, motion_file, recording_file, video_file
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sinks.streams.stream_address import StreamAddress
 
-_FILES = ("out", "bvh", "motion", "record", "video")
+_OUTPUTS = ("out", "bvh", "motion", "masks", "record", "video", "pictures")
 _NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh", ".c3d", ".trc", ".glb")
 
 
@@ -39,6 +39,12 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="also write motion as .c3d, .trc, .glb (glTF) or .bvh, one file a person; repeatable",
+    )
+    group.add_argument(
+        "--masks",
+        type=masks_place,
+        metavar="DIR|FILE.mcap",
+        help="also write whose pixel and which part each pixel is: PNGs, or topics beside the depth",
     )
     group.add_argument(
         "--record", type=recording_file, metavar="FILE.mcap", help="also record depth and people, as a ROS 2 recording"
@@ -69,8 +75,10 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
     if args.bvh:
         sinks.append(BvhSink(args.bvh, body))
     sinks += [open_motion_sink(path, body) for path in args.motion]
+    about = {"source": header.source, "model": header.model}
+    if args.masks:
+        sinks.append(_mask_sink(args.masks, body, about, header.start_time_ns))
     if args.record:
-        about = {"source": header.source, "model": header.model}
         sinks.append(PoseRecordingSink(args.record, body, about, header.start_time_ns))
     sinks += [open_stream(address, header) for address in args.stream]
     if args.video:
@@ -80,12 +88,20 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
     return sinks
 
 
+def _mask_sink(path: Path, body: BodyDefinition, about: dict[str, str], start_time_ns: int) -> FrameSink:
+    from posepipe.sinks.masks.mask_folder import MaskFolder
+    from posepipe.sinks.masks.mask_recording import MaskRecording
+
+    return MaskRecording(path, body, about, start_time_ns) if path.suffix else MaskFolder(path, body)
+
+
 def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
     """Yield a line for every output besides the results file that exists now, also after an error."""
     from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.motion.motion_sink import MotionSink
 
-    for what, path in (("depth and people", args.record), ("video", args.video), ("pictures", args.pictures)):
+    named = {"masks": args.masks, "depth and people": args.record, "video": args.video, "pictures": args.pictures}
+    for what, path in named.items():
         if path is not None and path.exists():
             yield f"{what} -> {path}"
     yield from (f"stream -> {address}" for address in args.stream)
@@ -117,23 +133,23 @@ def check_outputs(source: Path, args: argparse.Namespace) -> None:
     check_suffix(args.out)
 
 
-def _outputs(args: argparse.Namespace, options: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Yield the option and the path of each output that is asked for."""
-    for option in options:
+def _outputs(args: argparse.Namespace) -> Iterator[tuple[str, Path, bool]]:
+    """Yield the option and the path of each output that is asked for, and whether it is a folder."""
+    for option in _OUTPUTS:
         given = getattr(args, option)
         for path in given if isinstance(given, list) else [given]:
             if path is not None:
-                yield option, path
+                yield option, path, option == "pictures" or (option == "masks" and not path.suffix)
 
 
 def _check_places(args: argparse.Namespace) -> None:
     """Refuse files that are folders, and folders that are files."""
     from posepipe.errors import PosepipeError
 
-    for option, path in _outputs(args, (*_FILES, "pictures")):
-        if option != "pictures" and path.is_dir():
+    for option, path, is_folder in _outputs(args):
+        if not is_folder and path.is_dir():
             raise PosepipeError(f"--{option} {path} is a folder; give the name of a file to write")
-        above = path if option == "pictures" else path.parent
+        above = path if is_folder else path.parent
         while not above.exists() and above != above.parent:
             above = above.parent
         if not above.is_dir():
@@ -145,15 +161,17 @@ def _check_clashes(source: Path, args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
 
     taken: dict[Path, str] = {}
-    for option, path in _outputs(args, _FILES):
+    for option, path, is_folder in _outputs(args):
+        if is_folder:
+            if source.resolve() in (path.resolve(), *path.resolve().parents):
+                raise PosepipeError(f"--{option} {path} would lie among the frames of the source; give another folder")
+            continue
         inside = source.resolve() in path.resolve().parents and path.suffix not in _NEVER_A_SOURCE
         if path.resolve() == source.resolve() or (path.exists() and inside):
             raise PosepipeError(f"--{option} {path} would replace a file of the source; give another name")
         if path.resolve() in taken:
             raise PosepipeError(f"--{option} {path} is the file of --{taken[path.resolve()]}; give another name")
         taken[path.resolve()] = option
-    if args.pictures and source.resolve() in (args.pictures.resolve(), *args.pictures.resolve().parents):
-        raise PosepipeError(f"--pictures {args.pictures} would lie among the frames of the source; give another folder")
 
 
 def _stream_address(text: str) -> StreamAddress:

@@ -87,6 +87,13 @@ def motion_file(text: str) -> Path:
     return Path(text)
 
 
+def masks_place(text: str) -> Path:
+    """Return the path of label images to write: .mcap, or a folder, whose name has no suffix."""
+    if Path(text).suffix.lower() not in ("", ".mcap"):
+        raise argparse.ArgumentTypeError(f"wanted a folder or a name that ends in .mcap, got {text!r}")
+    return Path(text)
+
+
 def recording_file(text: str) -> Path:
     """Return the path of a recording to write: .mcap."""
     return _with_suffix(".mcap", text)

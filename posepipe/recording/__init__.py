@@ -14,12 +14,14 @@ from posepipe.recording.containers.sqlite_file import SqliteFile
 from posepipe.recording.depth_stream import DepthStream
 from posepipe.recording.reader import RecordingReader
 from posepipe.recording.ros.depth_images import IMAGE_KINDS
+from posepipe.recording.ros.mask_messages import MASK_TOPICS, encode_masks
 from posepipe.recording.ros.pose_messages import POSE_TOPICS, encode_poses
 from posepipe.recording.ros.topics import SeveralTopicsError, camera_info_topic
 from posepipe.recording.writer import RecordingWriter
 
 __all__ = [
     "IMAGE_KINDS",
+    "MASK_TOPICS",
     "POSE_TOPICS",
     "DamagedMessageError",
     "DepthStream",
@@ -33,5 +35,6 @@ __all__ = [
     "SqliteFile",
     "Topic",
     "camera_info_topic",
+    "encode_masks",
     "encode_poses",
 ]
