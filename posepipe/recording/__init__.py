@@ -7,6 +7,7 @@ ROS 1 bags and ROS 2 databases are read, too. A `MessageFile` finds the messages
 decodes their depth.
 """
 
+from posepipe.recording.codecs.primesense_16z import decode_16z
 from posepipe.recording.containers.mcap_file import McapFile
 from posepipe.recording.containers.message_file import DamagedMessageError, JoinedFiles, MessageFile, Topic
 from posepipe.recording.containers.ros1_file import Ros1File
@@ -35,6 +36,7 @@ __all__ = [
     "SqliteFile",
     "Topic",
     "camera_info_topic",
+    "decode_16z",
     "encode_masks",
     "encode_poses",
 ]

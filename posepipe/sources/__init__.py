@@ -27,6 +27,7 @@ from posepipe.sources.formats.depth_png import PNG_MAGIC
 from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
 from posepipe.sources.formats.npz_pack import ZIP_MAGICS, NpzPack
+from posepipe.sources.formats.openni_file import ONI_MAGIC, OpenniFile
 from posepipe.sources.formats.png_folder import PngFolder
 from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
 from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
@@ -75,6 +76,7 @@ FORMATS: tuple[SourceFormat, ...] = (
     SourceFormat("a ROS 1 bag", file_starting_with(BAG_MAGIC), Ros1Bag, has_topics=True),
     SourceFormat("a ROS 2 database", file_starting_with(SQLITE_MAGIC), Ros2Bag, has_topics=True),
     SourceFormat("a recording of the Azure Kinect (.mkv)", file_starting_with(EBML_MAGIC), AzureMkv),
+    SourceFormat("a recording of OpenNI (.oni)", file_starting_with(ONI_MAGIC), OpenniFile),
     SourceFormat("a depth map of ITOP (HDF5)", file_starting_with(HDF5_MAGIC), ItopDepthMap),
     SourceFormat("an NPZ pack", file_starting_with(*ZIP_MAGICS), NpzPack),
 )

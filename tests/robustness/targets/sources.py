@@ -26,6 +26,7 @@ from tests.support.recordings.azure_recordings import NFOV_PARAMETERS, calibrati
 from tests.support.recordings.depth_senders import stream_bytes
 from tests.support.recordings.itop_files import write_itop
 from tests.support.recordings.kinect_dumps import device_json, write_dump
+from tests.support.recordings.openni_files import write_oni
 from tests.support.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
 
 _READER = "posepipe.recording.containers."
@@ -205,6 +206,12 @@ SOURCE_TARGETS = (
         play_only(),
         (_FORMAT + "azure_mkv", _FORMAT + "azure_calibration"),
         extras=("av",),
+    ),
+    Target(
+        "openni",
+        lambda folder: write_oni(folder / "a.oni", np.full((2, 12, 16), 2000, np.uint16)),
+        play_only(),
+        (_FORMAT + "openni_file",),
     ),
     Target(
         "mcap-zstd",
