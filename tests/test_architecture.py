@@ -46,7 +46,8 @@ MAY_IMPORT = {
     "sources.cameras": "camera errors frames sources.base",
     "sources": "camera datasets errors frames io recording sources.base sources.cameras sources.formats",
     "kinematics": "body",
-    "body_model": "body camera errors frames io results",
+    "body_model.kernels": "",
+    "body_model": "body body_model.kernels camera errors frames io results",
     "sinks.files": "body errors io kinematics recording results",
     "sinks.streams": "errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
@@ -491,7 +492,7 @@ TWINS_ELSEWHERE = {
     "posepipe.learn.growing",  # its kernel only moves rows
     "posepipe.learn.tree",  # as do these
     "posepipe.learn.tables.splitting.sorted_growth",  # its twin is the growth loop: test_sorted_growth.py
-    "posepipe.body_model.explanation",  # arrays of a whole fit: tests/body_model/test_residuals.py
+    "posepipe.body_model.kernels.explanation",  # arrays of a whole fit: tests/body_model/test_residuals.py
     "posepipe.body_model.observation",  # its kernel is hidden among images: tests/body_model/test_residuals.py
 }
 #: no arithmetic: layouts, choices

@@ -1,7 +1,7 @@
 """Fitting: from a person's pixels and pose to a body with constant bones, orientations and uncertainty.
 
-The fit starts from several hypotheses: the pose as found, the pose with its legs swapped, and the last posture of the
-track. After a few steps each, the one of lowest cost is improved further.
+The fit of a new person starts from several hypotheses: the pose as found, and the pose with its legs swapped. Later it
+starts from the last posture of the track, and from the pose where the last posture explains the person badly.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition, mirror_name
-from posepipe.body_model.aiming import aim
+from posepipe.body_model.body_arrays import body_arrays, built_arrays
 from posepipe.body_model.body_model import BodyModel
-from posepipe.body_model.contacts import contact_pairs
-from posepipe.body_model.descent import descend, joint_sigmas
-from posepipe.body_model.explanation import explained
-from posepipe.body_model.fit_arrays import Assignment, Equations, Observation, Targets, Weights
+from posepipe.body_model.kernels.aiming import aim
+from posepipe.body_model.kernels.descent import descend, joint_sigmas
+from posepipe.body_model.kernels.explanation import explained
+from posepipe.body_model.kernels.fit_arrays import Assignment, Equations, Observation, Targets, Weights
+from posepipe.body_model.kernels.placement import BodyArrays, Placement, Posture, place
+from posepipe.body_model.kernels.residuals import linearize
+from posepipe.body_model.kernels.rotations import quaternion_of
 from posepipe.body_model.observation import observe_person
-from posepipe.body_model.placement import BodyArrays, Placement, Posture
-from posepipe.body_model.rotations import quaternion_of
-from posepipe.body_model.shape_memory import ShapeMemory
+from posepipe.body_model.shape_memory import ShapeMemory, frame_information
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, Pose, Track
 
@@ -30,6 +31,12 @@ SWAPPED = ("knee", "ankle", "foot")
 FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 """Rotation of an upright body that faces a level camera."""
 FORGET_AFTER_S = 2.0
+REST_S = 0.1
+"""Time after which the last place of a joint says nothing about its next one."""
+WORSE = 1.1
+"""Cost of the last posture in a new frame, over its cost before, beyond which the pose is tried as well."""
+BUILD_ROUNDS = 3
+"""Times that the posture and the build of a new person are improved in turn."""
 CONFIDENCES = (
     (0.0, 0.14, 0.29, 0.50, 0.71, 0.85, 0.93, 0.97, 1.0),
     (0.27, 0.30, 0.51, 0.65, 0.80, 0.90, 0.95, 0.99, 1.0),
@@ -52,7 +59,9 @@ class _Known:
 
     seen_s: float
     posture: Posture
-    shape: ShapeMemory
+    joints_m: np.ndarray  #: float64 (J, 3)
+    cost: float
+    memory: ShapeMemory
 
 
 @dataclass(slots=True, eq=False)
@@ -68,13 +77,14 @@ class BodyFitter:
     body: BodyDefinition
     model: BodyModel
     tracking: bool = True  #: False = every frame alone
-    first_steps: int = 4  #: of each hypothesis
-    last_steps: int = 5  #: of the best one
+    first_steps: int = 3  #: of each hypothesis
+    last_steps: int = 3  #: of the best one, for every estimate of the build
     weights: Weights = field(default_factory=Weights)
     _arrays: BodyArrays = field(init=False, repr=False)
     _frames: np.ndarray = field(init=False, repr=False)  #: int (J,), segment whose orientation a joint has
     _known: dict[int, _Known] = field(default_factory=dict, init=False, repr=False)
-    _equations: tuple[Equations, Equations] = field(init=False, repr=False)
+    _equations: tuple[Equations, Equations] = field(init=False, repr=False)  #: of the posture alone
+    _with_shape: Equations = field(init=False, repr=False)
     _now_s: float = field(default=-np.inf, init=False)
 
     def __post_init__(self) -> None:
@@ -84,10 +94,11 @@ class BodyFitter:
                 f" body {self.body.name!r} has {len(self.body.joints)} and {len(self.body.parts)}, or other names;"
                 " build a body model of this body with `python -m synth.tools.build_body_model`"
             )
-        self._arrays = BodyArrays.of(self.model, contact_pairs(self.model))
+        self._arrays = body_arrays(self.model)
         self._frames = _frames_of(self.model)
-        sizes = len(self.model.parents), self.model.n_coefficients
-        self._equations = Equations.empty(*sizes), Equations.empty(*sizes)
+        segments = len(self.model.parents)
+        self._equations = Equations.empty(segments, 0), Equations.empty(segments, 0)
+        self._with_shape = Equations.empty(segments, self.model.n_coefficients)
 
     def update(self, tracks: Sequence[Track], pixels: Sequence[PersonPixels], frame: DepthFrame) -> tuple[Track, ...]:
         """Fit a body to every track of a frame, and replace its pose by the joints of the body."""
@@ -106,58 +117,85 @@ class BodyFitter:
         if len(pixels.points_m) == 0 or not pixels.mask.any():
             return track
         known = self._known.get(track.id)
-        memory = ShapeMemory.unknown(self.model.n_coefficients) if known is None else known.shape
-        seen = observe_person(
-            pixels.points_m,
-            pixels.probabilities,
-            (frame.depth_m, pixels.mask, frame.intrinsics),
-            self.model.part_capsules,
-            memory,
-        )
-        posture, fit = self._fit(self._targets(track.pose), seen, None if known is None else known.posture)
+        image = frame.depth_m, pixels.mask, frame.intrinsics
+        seen = observe_person(pixels.points_m, pixels.probabilities, image, self.model.part_capsules)
+        targets = self._targets(track.pose, known)
+        new, fit = self._fit(targets, seen, known, frame.timestamp_s)
         if self.tracking:
-            memory = memory.updated(posture.shape, self._equations[0].normal)
-            self._known[track.id] = _Known(frame.timestamp_s, posture, memory)
+            self._known[track.id] = new
         return Track(track.id, _fitted_pose(track.pose, fit, self.body), fit)
 
-    def _fit(self, targets: Targets, seen: Observation, last: Posture | None) -> tuple[Posture, BodyFit]:
-        """Fit from every hypothesis, and improve the one of lowest cost."""
-        placement, assigned = Placement.empty(self._arrays), Assignment.empty(len(seen.points_m))
-        starts = self._starts(targets, seen, last)
-        costs = [self._descend(start, placement, seen, targets, self.first_steps, assigned) for start in starts]
-        posture = starts[int(np.argmin(costs))]
-        self._descend(posture, placement, seen, targets, self.last_steps, assigned)
-        return posture, self._described(posture, placement, seen, assigned)
+    def _fit(self, targets: Targets, seen: Observation, known: _Known | None, now_s: float) -> tuple[_Known, BodyFit]:
+        """Fit the posture at the build as it is known, and learn the build from the frame."""
+        before = ShapeMemory.unknown(self.model.n_coefficients) if known is None else known.memory
+        body, memory = built_arrays(self._arrays, before.shape), before
+        found, assigned = (Placement.empty(self._arrays), seen, targets), Assignment.empty(len(seen.points_m))
+        posture = self._best_start(body, found, assigned, known)
+        for _ in range(BUILD_ROUNDS if known is None else 1):
+            body = built_arrays(self._arrays, memory.shape)
+            cost = self._descend(body, posture, found, self.last_steps, assigned)
+            fit = self._described(body, found[0], seen, assigned, memory.shape)
+            memory = before.updated(*self._information(posture, found, assigned, memory.shape))
+        return _Known(now_s, posture, fit.joints_m, cost, memory), fit
 
     def _descend(
         self,
+        body: BodyArrays,
         posture: Posture,
-        placement: Placement,
-        seen: Observation,
-        targets: Targets,
+        found: tuple[Placement, Observation, Targets],
         steps: int,
         assigned: Assignment,
     ) -> float:
-        found = posture, placement, seen, targets
-        return float(descend(self._arrays, *found, self.weights, steps, assigned, *self._equations))
+        return float(descend(body, posture, *found, self.weights, steps, assigned, *self._equations))
 
-    def _targets(self, pose: Pose) -> Targets:
-        """Joints of a pose, weighted by confidence."""
-        targets = Targets(np.zeros((len(self.body.joints), 3)), np.zeros(len(self.body.joints)))
+    def _best_start(
+        self,
+        body: BodyArrays,
+        found: tuple[Placement, Observation, Targets],
+        assigned: Assignment,
+        known: _Known | None,
+    ) -> Posture:
+        """The posture of lowest cost after a few steps from each hypothesis."""
+        _, seen, targets = found
+        starts, costs = [], []
+        if known is not None:
+            starts.append(known.posture.copy())
+            costs.append(self._descend(body, starts[0], found, self.first_steps, assigned))
+            if costs[0] <= WORSE * known.cost:
+                return starts[0]
+        swapped = self._swapped(targets) if known is None else None
+        for wanted in (targets,) if swapped is None else (targets, swapped):
+            starts.append(self._aimed(body, wanted, seen))
+            costs.append(self._descend(body, starts[-1], found, self.first_steps, assigned))
+        return starts[int(np.argmin(costs))]
+
+    def _information(
+        self,
+        posture: Posture,
+        found: tuple[Placement, Observation, Targets],
+        assigned: Assignment,
+        shape: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What the frame says about the build; see `frame_information`."""
+        placement, seen, targets = found
+        k = len(shape)
+        free = seen._replace(shape_mean=shape, shape_precision=np.zeros((k, k)))
+        targets = targets._replace(last_weights=np.zeros(len(targets.weights)))
+        own = Posture(posture.root_m, posture.turns, shape)
+        place(self._arrays, own, placement)
+        given = placement, own, free, targets, self.weights, assigned, self._with_shape
+        linearize(self._arrays, *given)
+        return frame_information(self._with_shape, shape)
+
+    def _targets(self, pose: Pose, known: _Known | None) -> Targets:
+        """Joints of a pose, weighted by confidence, and those of the last frame."""
+        targets = Targets.empty(len(self.body.joints))
         for name, xyz_m, confidence in zip(pose.names, pose.joints_m, pose.confidences, strict=True):
             row = self.body.joint_index(name)
             targets.joints_m[row], targets.weights[row] = xyz_m, confidence
+        if known is not None and self._now_s - known.seen_s <= REST_S:
+            targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
         return targets
-
-    def _starts(self, targets: Targets, seen: Observation, last: Posture | None) -> list[Posture]:
-        """The postures that the fit starts from."""
-        starts = [self._aimed(targets, seen)]
-        swapped = self._swapped(targets)
-        if swapped is not None:
-            starts.append(self._aimed(swapped, seen))
-        if last is not None:
-            starts.append(last.copy())
-        return starts
 
     def _swapped(self, targets: Targets) -> Targets | None:
         """Targets with left and right legs swapped; None where the body has none."""
@@ -166,26 +204,34 @@ class BodyFitter:
             return None
         order = np.arange(len(self.body.joints))
         order[rows] = self.body.mirrored_joints()[rows]
-        return Targets(targets.joints_m[order], targets.weights[order])
+        return targets._replace(joints_m=targets.joints_m[order], weights=targets.weights[order])
 
-    def _aimed(self, targets: Targets, seen: Observation) -> Posture:
-        posture = Posture.empty(len(self.model.parents), self.model.n_coefficients)
-        posture.turns[0], posture.shape[:] = FACING_CAMERA, seen.shape_mean
+    def _aimed(self, body: BodyArrays, targets: Targets, seen: Observation) -> Posture:
+        """The posture of a build that is turned towards its targets."""
+        posture = Posture.empty(len(self.model.parents), 0)
+        posture.turns[0] = FACING_CAMERA
         found = targets.weights > 0
         own = found & (self.model.joint_segments == 0)
         at_root = own & (np.abs(self.model.joints_m[0]).sum(axis=1) < 1e-6)
         rows = next((rows for rows in (at_root, own, found) if rows.any()), None)
         posture.root_m[:] = seen.points_m.mean(axis=0) if rows is None else targets.joints_m[rows].mean(axis=0)
-        aim(self._arrays, targets, posture, Placement.empty(self._arrays))
+        aim(body, targets, posture, Placement.empty(body))
         return posture
 
-    def _described(self, posture: Posture, placement: Placement, seen: Observation, assigned: Assignment) -> BodyFit:
+    def _described(
+        self,
+        body: BodyArrays,
+        placement: Placement,
+        seen: Observation,
+        assigned: Assignment,
+        shape: np.ndarray,
+    ) -> BodyFit:
         sigmas_m, turns = np.full(len(self._frames), np.nan), np.empty((len(self._frames), 4))
-        joint_sigmas(self._arrays, placement, self._equations[0], sigmas_m)
+        joint_sigmas(body, placement, self._equations[0], sigmas_m)
         for row, segment in enumerate(self._frames.tolist()):
             quaternion_of(placement.rotations[segment], turns[row])
         points, outline = explained(placement, seen, assigned)
-        return BodyFit(self.body.joints, placement.joints_m, turns, sigmas_m, posture.shape.copy(), points, outline)
+        return BodyFit(self.body.joints, placement.joints_m.copy(), turns, sigmas_m, shape, points, outline)
 
 
 def _stem(name: str) -> str:

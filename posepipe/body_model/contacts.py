@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.body_model.body_model import BodyModel
-from posepipe.body_model.capsules import nearest_shares
+from posepipe.body_model.kernels.capsules import nearest_shares
 
 
 def contact_pairs(model: BodyModel) -> np.ndarray:

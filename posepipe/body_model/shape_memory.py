@@ -1,4 +1,4 @@
-"""The build of one person over time: how sure the shape coefficients are after each frame."""
+"""The build of one person over time: what each frame says about the shape coefficients, averaged."""
 
 from __future__ import annotations
 
@@ -6,49 +6,65 @@ from typing import NamedTuple
 
 import numpy as np
 
-FRAME_SHARE = 0.15
-"""Share of a frame's curvature that counts as new: errors of neighbouring frames are alike."""
-MAX_PRECISION = 1e6
-"""Bound of the precision of a coefficient, to keep it finite; a millionth of a deviation changes nothing."""
+from posepipe.body_model.kernels.fit_arrays import Equations
+from posepipe.body_model.kernels.normal_equations import factor, solve_half
+
+MAX_FRAMES = 90
+"""Frames that the average remembers; a later frame replaces their share."""
 
 
 class ShapeMemory(NamedTuple):
-    """Gaussian over shape coefficients; its precision grows from frame to frame, so that the shape settles."""
+    """Mean information of the frames of a track about the shape coefficients.
 
-    mean: np.ndarray  #: float64 (K,)
-    precision: np.ndarray  #: float64 (K, K), inverse covariance
+    Frames of one person err alike, by clothes and by what is hidden. Together they therefore weigh as much as one, and
+    how people are built always counts.
+    """
+
+    precision: np.ndarray  #: float64 (K, K), inverse covariance by the mean frame, without how people are built
+    information: np.ndarray  #: float64 (K,), precision times the coefficients
+    frames: int = 0
 
     @classmethod
     def unknown(cls, coefficients: int) -> ShapeMemory:
-        """How people are built: coefficients of unit variance."""
-        return cls(np.zeros(coefficients), np.eye(coefficients))
+        """No frame was seen."""
+        return cls(np.zeros((coefficients, coefficients)), np.zeros(coefficients))
 
-    def updated(self, shape: np.ndarray, normal: np.ndarray) -> ShapeMemory:
-        """The memory after a frame whose fit ended at ``shape``.
+    @property
+    def shape(self) -> np.ndarray:
+        """Coefficients, float64 (K,): the mean of the frames and of people, whose coefficients have unit variance."""
+        return np.linalg.solve(self.precision + np.eye(len(self.information)), self.information)
 
-        Parameters
-        ----------
-        shape : float64 (K,)
-        normal : float64 (D, D), normal equations at the end of the fit, lower triangle; they include this memory
-        """
-        n = len(self.mean)
-        normal = np.tril(normal) + np.tril(normal, -1).T
-        others = np.r_[0:3, 3 + n : len(normal)]
-        rest = normal[np.ix_(others, others)] + 1e-6 * np.eye(len(others))
-        across = normal[np.ix_(range(3, 3 + n), others)]
-        marginal = normal[3 : 3 + n, 3 : 3 + n] - across @ np.linalg.solve(rest, across.T)
-        gained = _positive(marginal - self.precision) * FRAME_SHARE
-        precision = self.precision + gained
-        if np.trace(precision) > MAX_PRECISION:
-            return self
-        # the fit ended at the mean of memory and frame; the memory moves by the share of the frame that is new
-        moved = np.linalg.solve(
-            precision, gained @ (shape - self.mean) + FRAME_SHARE * self.precision @ (shape - self.mean)
+    def updated(self, precision: np.ndarray, information: np.ndarray) -> ShapeMemory:
+        """The memory after another frame, of `frame_information`."""
+        frames = min(self.frames + 1, MAX_FRAMES)
+        return ShapeMemory(
+            self.precision + (precision - self.precision) / frames,
+            self.information + (information - self.information) / frames,
+            frames,
         )
-        return ShapeMemory(self.mean + moved, precision)
 
 
-def _positive(matrix: np.ndarray) -> np.ndarray:
-    """Nearest positive semidefinite matrix."""
-    sizes, axes = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (axes * np.maximum(sizes, 0)) @ axes.T
+def frame_information(equations: Equations, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What one frame says about the shape coefficients, whatever the posture.
+
+    Parameters
+    ----------
+    equations : Equations, at ``shape`` and the posture found, without knowledge of the shape; they are used up
+    shape : float64 (K,)
+
+    Returns
+    -------
+    precision : float64 (K, K), inverse covariance
+    information : float64 (K,), precision times the coefficients
+    """
+    k = len(shape)
+    normal, half = equations.normal, np.zeros(len(equations.gradient))
+    normal[np.diag_indices_from(normal)] += 1e-6
+    if not factor(normal):
+        return np.zeros((k, k)), np.zeros(k)
+    solve_half(normal, equations.gradient, half)
+    first = np.tril(normal[: 3 + k, : 3 + k])  # the turns are eliminated: they come last, and go first
+    marginal, gradient = first.T @ first, first.T @ half[: 3 + k]
+    across = np.linalg.solve(marginal[:3, :3], marginal[:3, 3:])
+    precision = marginal[3:, 3:] - marginal[3:, :3] @ across
+    return precision, precision @ shape - (gradient[3:] - gradient[:3] @ across)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN
+from posepipe.body_model.body_arrays import body_arrays
 from posepipe.body_model.body_fitter import FACING_CAMERA, PersonPixels
 from posepipe.body_model.body_model import BodyModel, read_body_model
-from posepipe.body_model.contacts import contact_pairs
-from posepipe.body_model.placement import BodyArrays, Posture
+from posepipe.body_model.kernels.placement import BodyArrays, Posture
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.results import Pose
@@ -24,7 +24,7 @@ HEIGHT, WIDTH = 120, 160
 @cache
 def human() -> tuple[BodyModel, BodyArrays]:
     model = read_body_model()
-    return model, BodyArrays.of(model, contact_pairs(model))
+    return model, body_arrays(model)
 
 
 def random_posture(body: BodyArrays, rng: np.random.Generator, spread: float = 0.5) -> Posture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.body_model.capsules import nearest_on_capsule, nearest_shares
+from posepipe.body_model.kernels.capsules import nearest_on_capsule, nearest_shares
 from tests.reference.body_model import capsules as naive
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.body_model.normal_equations import add_residual, factor, solve, spread
+from posepipe.body_model.kernels.normal_equations import add_residual, factor, solve, spread
 from tests.reference.body_model import normal_equations as naive
 
 PARENTS, N_SHAPE = np.array([-1, 0, 1, 1, 0, 4]), 2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from posepipe.body_model.aiming import nearest_rotation
-from posepipe.body_model.rotations import inverse_jacobian, quaternion_of, rotation_of, vector_of
+from posepipe.body_model.kernels.aiming import nearest_rotation
+from posepipe.body_model.kernels.rotations import inverse_jacobian, quaternion_of, rotation_of, vector_of
 from tests.reference.body_model import aiming as naive
 
 VECTORS = [np.zeros(3), np.array([1e-7, -2e-7, 0]), np.array([0, 3.1415, 0]), np.array([-2.2, 0.3, 2.1])]

@@ -17,12 +17,14 @@ def bounded(square, sigma, bound):
 
 
 def costs(body, posture, seen, targets, w, assigned):
-    """Points, labels, silhouette, free space, targets, turns, shape, contact: float (8,)."""
+    """Points, labels, silhouette, free space, targets, turns, shape, contact, rest: float (9,)."""
     _, _, joints, ends, radii = place(body, posture)
     silhouette, free = _spheres(ends, radii, seen, w)
     gap = posture.shape - seen.shape_mean
     misses = np.linalg.norm(joints - targets.joints_m, axis=1)
     found = (targets.weights * bounded(misses**2, w.target_sigma_m, w.target_bound_m))[targets.weights > 0].sum()
+    moved = np.linalg.norm(joints - targets.last_m, axis=1)
+    rest = (targets.last_weights * bounded(moved**2, w.rest_sigma_m, w.rest_bound_m)).sum()
     labels = w.points * w.label * (seen.point_weights * _label_costs(seen, assigned)).sum()
     return np.array(
         [
@@ -34,6 +36,7 @@ def costs(body, posture, seen, targets, w, assigned):
             _turns(body, posture, w),
             gap @ seen.shape_precision @ gap,
             _contacts(body, ends, radii, w),
+            rest,
         ]
     )
 
@@ -94,7 +97,7 @@ def _turns(body, posture, w):
 
 
 def _contacts(body, ends, radii, w):
-    from posepipe.body_model.capsules import nearest_shares  # which has a twin of its own
+    from posepipe.body_model.kernels.capsules import nearest_shares  # which has a twin of its own
 
     total = 0.0
     for i, j in body.pairs:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-N_TERMS = 8
-POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, SHAPE, CONTACT = range(N_TERMS)
+N_TERMS = 9
+POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, SHAPE, CONTACT, REST = range(N_TERMS)
 """Rows of the costs."""
 
 
@@ -22,8 +22,10 @@ class Weights(NamedTuple):
     silhouette_bound_m: float = 0.15
     free_sigma_m: float = 0.1
     free_bound_m: float = 0.2
-    target_sigma_m: float = 0.025  #: of a joint of confidence 1
+    target_sigma_m: float = 0.015  #: of a joint of confidence 1
     target_bound_m: float = 0.15
+    rest_sigma_m: float = 0.01  #: of a joint's motion since the last frame
+    rest_bound_m: float = 0.02  #: joints that move further are free
     turn: float = 0.7  #: share of the squared turns, measured in their standard deviations
     limit_sigma_rad: float = 0.1
     contact_sigma_m: float = 0.02
@@ -49,6 +51,13 @@ class Targets(NamedTuple):
 
     joints_m: np.ndarray  #: float64 (J, 3), camera axes
     weights: np.ndarray  #: float64 (J,), 0 = not found
+    last_m: np.ndarray  #: float64 (J, 3), joints of the body in the last frame of the track
+    last_weights: np.ndarray  #: float64 (J,), 0 = no last frame
+
+    @classmethod
+    def empty(cls, joints: int) -> Targets:
+        """Targets of nothing."""
+        return cls(np.zeros((joints, 3)), np.zeros(joints), np.zeros((joints, 3)), np.zeros(joints))
 
 
 class Assignment(NamedTuple):

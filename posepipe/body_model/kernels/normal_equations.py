@@ -114,7 +114,9 @@ def spread(parents, starts_m, sums, forces, normal, gradient):  # noqa: C901 - o
 def _moments(start_m, out):
     """Fill ``out``, float64 (6 + K, 3), with the derivative by a turn about a start, of force and moment."""
     x, y, z = start_m[0], start_m[1], start_m[2]
-    out[:6] = 0.0
+    for i in range(6):
+        for b in range(3):
+            out[i, b] = 0.0
     out[1, 0], out[2, 0], out[3, 0] = z, -y, 1.0
     out[0, 1], out[2, 1], out[4, 1] = -z, x, 1.0
     out[0, 2], out[1, 2], out[5, 2] = y, -x, 1.0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from posepipe.body_model.normal_equations import factor, solve, solve_half
-from posepipe.body_model.placement import place, take_step
-from posepipe.body_model.residuals import assign, linearize
+from posepipe.body_model.kernels.normal_equations import factor, solve, solve_half
+from posepipe.body_model.kernels.placement import place, take_step
+from posepipe.body_model.kernels.residuals import assign, linearize
 from posepipe.compilation import njit
 
 FIRST_DAMPING = 1e-2
@@ -38,15 +40,16 @@ def descend(body, posture, placement, seen, targets, weights, iterations, assign
     Levenberg 1944, Marquardt 1963. A step that costs more is tried again with ten times the damping.
     """
     coefficients, size = len(posture.shape), len(equations.gradient)
-    step, right, damped = np.zeros(size), np.zeros(size), np.empty((size, size))
+    step, right, damped = np.zeros(size), np.zeros(size), np.zeros((size, size))
     root_m, turns, shape = posture.root_m.copy(), posture.turns.copy(), posture.shape.copy()
     damping = FIRST_DAMPING
     place(body, posture, placement)
     assign(placement, seen, weights, assigned)
     cost = linearize(body, placement, posture, seen, targets, weights, assigned, equations)
     for _ in range(iterations):
-        damped[:] = equations.normal
         for i in range(size):
+            for j in range(i + 1):
+                damped[i, j] = equations.normal[i, j]
             damped[i, i] += damping * damped[i, i] + 1e-6
             right[i] = -equations.gradient[i]
         if not factor(damped):
@@ -57,21 +60,37 @@ def descend(body, posture, placement, seen, targets, weights, iterations, assign
         for i in range(size):
             limit = MAX_STEP_M if i < 3 else (MAX_STEP_SHAPE if i < 3 + coefficients else MAX_STEP_RAD)
             longest = max(longest, abs(step[i]) / limit)
-        step /= longest
-        root_m[:], turns[:], shape[:] = posture.root_m, posture.turns, posture.shape
+        for i in range(size):
+            step[i] /= longest
+        _copy_posture(posture.root_m, posture.turns, posture.shape, root_m, turns, shape)
         take_step(body, root_m, turns, shape, placement, step, posture)
         place(body, posture, placement)
         assign(placement, seen, weights, assigned)
         tried = linearize(body, placement, posture, seen, targets, weights, assigned, trial)
         if tried <= cost:
             cost, damping = tried, max(damping * 0.3, 1e-5)
-            equations.normal[:], equations.gradient[:] = trial.normal, trial.gradient
-            equations.costs[:] = trial.costs
+            for i in range(size):
+                equations.gradient[i] = trial.gradient[i]
+                for j in range(i + 1):
+                    equations.normal[i, j] = trial.normal[i, j]
+            for term in range(len(trial.costs)):
+                equations.costs[term] = trial.costs[term]
         else:
-            posture.root_m[:], posture.turns[:], posture.shape[:] = root_m, turns, shape
+            _copy_posture(root_m, turns, shape, posture.root_m, posture.turns, posture.shape)
             place(body, posture, placement)
             damping *= 10
     return cost
+
+
+@njit(cache=True)
+def _copy_posture(root_m, turns, shape, to_root_m, to_turns, to_shape):
+    for a in range(3):
+        to_root_m[a] = root_m[a]
+        for s in range(len(turns)):
+            for b in range(3):
+                to_turns[s, a, b] = turns[s, a, b]
+    for k in range(len(shape)):
+        to_shape[k] = shape[k]
 
 
 @njit(cache=True)
@@ -82,15 +101,18 @@ def joint_sigmas(body, placement, equations, out):
     Returns False, and fills nothing, where they determine no covariance.
     """
     size, coefficients = len(equations.gradient), len(equations.gradient) - 3 - 3 * len(body.parents)
-    factored, right, half = equations.normal.copy(), np.zeros(size), np.zeros(size)
+    factored, right, half = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     for i in range(size):
+        for j in range(i + 1):
+            factored[i, j] = equations.normal[i, j]
         factored[i, i] += 1e-6
     if not factor(factored):
         return False
     for j in range(len(out)):
         variance = 0.0
         for a in range(3):
-            right[:] = 0.0
+            for i in range(size):
+                right[i] = 0.0
             right[a] = 1.0
             s = body.joint_segments[j]
             for k in range(coefficients):
@@ -107,5 +129,5 @@ def joint_sigmas(body, placement, equations, out):
             solve_half(factored, right, half)
             for i in range(size):
                 variance += half[i] * half[i] / 3
-        out[j] = np.sqrt(variance)
+        out[j] = math.sqrt(variance)
     return True

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from posepipe.body_model.capsules import nearest_on_capsule, sphere_at
-from posepipe.body_model.fit_arrays import Assignment, Observation
-from posepipe.body_model.placement import Placement
-from posepipe.body_model.residuals import MIN_Z_M, SPHERES, outside_at
+from posepipe.body_model.kernels.capsules import nearest_on_capsule, sphere_at
+from posepipe.body_model.kernels.fit_arrays import Assignment, Observation
+from posepipe.body_model.kernels.placement import Placement
+from posepipe.body_model.kernels.residuals import MIN_Z_M, SPHERES, outside_at
 from posepipe.compilation import njit
 
 NEAR_M = 0.04

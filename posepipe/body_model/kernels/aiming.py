@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from posepipe.body_model.placement import place
-from posepipe.body_model.rotations import rotation_of
+from posepipe.body_model.kernels.placement import place_segment
+from posepipe.body_model.kernels.rotations import rotation_of
 from posepipe.compilation import njit
 
 MEAN_WEIGHT = 0.02
@@ -20,7 +20,7 @@ SWEEPS = 6
 
 @njit(cache=True)
 def aim(body, targets, posture, placement):
-    """Turn every segment towards its targets, from the root outwards; in place.
+    """Turn every segment towards its targets, from the root outwards; in place, at the mean build.
 
     A segment is turned so that its own joints, and those of the next segments at their mean turns, best meet the
     targets. Where there are none it takes its mean turn, and the root keeps the turn that it has.
@@ -30,42 +30,55 @@ def aim(body, targets, posture, placement):
     body : BodyArrays
     targets : Targets
     posture : Posture; its root, the root's turn and its shape are given
-    placement : Placement, filled with that of the posture
+    placement : Placement; where its segments are is filled in, its joints and capsules are not
     """
-    mean_turn, covariance, rotation = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    rest_m = np.empty(3)
-    place(body, posture, placement)
+    covariance, rotation = np.empty((3, 3)), np.empty((3, 3))
     for s in range(len(body.parents)):
         parent = body.parents[s]
-        if parent < 0:
-            rotation[:] = posture.turns[s]
-        else:
+        if parent >= 0:
             rotation_of(body.turn_mean_rad[s], posture.turns[s])
-            rotation[:] = placement.rotations[parent] @ posture.turns[s]
-        covariance[:] = 0.0
-        size = 1e-6
-        for j in range(len(targets.weights)):
-            owner = body.joint_segments[j]
-            if targets.weights[j] <= 0 or (owner != s and body.parents[owner] != s):
-                continue
-            weight = targets.weights[j]
-            if owner == s:
-                rest_m[:] = body.joints_m[0, j]
-            else:
-                weight *= NEXT_WEIGHT
-                rotation_of(body.turn_mean_rad[owner], mean_turn)
-                rest_m[:] = body.origins_m[0, owner] + mean_turn @ body.joints_m[0, j]
-            for a in range(3):
-                aim_m = targets.joints_m[j, a] - placement.starts_m[s, a]
-                for b in range(3):
-                    covariance[a, b] += weight * aim_m * rest_m[b]
-                    size += abs(weight * aim_m * rest_m[b])
+        place_segment(body, posture, s, placement)
+        size = _covariance(body, targets, placement, s, covariance)
         for a in range(3):
             for b in range(3):
-                covariance[a, b] += MEAN_WEIGHT * size * rotation[a, b]
+                covariance[a, b] += MEAN_WEIGHT * size * placement.rotations[s, a, b]
         nearest_rotation(covariance, rotation)
-        posture.turns[s] = rotation if parent < 0 else placement.rotations[parent].T @ rotation
-        place(body, posture, placement)  # the next segments start from here
+        for a in range(3):
+            for b in range(3):
+                turned = rotation[a, b]
+                if parent >= 0:
+                    up = placement.rotations[parent]
+                    turned = up[0, a] * rotation[0, b] + up[1, a] * rotation[1, b] + up[2, a] * rotation[2, b]
+                posture.turns[s, a, b] = turned
+        place_segment(body, posture, s, placement)  # the next segments start from here
+
+
+@njit(cache=True)
+def _covariance(body, targets, placement, s, out):
+    """Fill ``out``, float64 (3, 3), with the weighted covariance of targets and joints at rest; return its size."""
+    mean_turn, rest_m, size = np.empty((3, 3)), np.empty(3), 1e-6
+    for a in range(3):
+        for b in range(3):
+            out[a, b] = 0.0
+    for j in range(len(targets.weights)):
+        owner, weight = body.joint_segments[j], targets.weights[j]
+        if weight <= 0 or (owner != s and body.parents[owner] != s):
+            continue
+        at = body.joints_m[0, j]
+        for a in range(3):
+            rest_m[a] = at[a]
+        if owner != s:
+            weight *= NEXT_WEIGHT
+            rotation_of(body.turn_mean_rad[owner], mean_turn)
+            for a in range(3):
+                turned = mean_turn[a, 0] * at[0] + mean_turn[a, 1] * at[1] + mean_turn[a, 2] * at[2]
+                rest_m[a] = body.origins_m[0, owner, a] + turned
+        for a in range(3):
+            aim_m = targets.joints_m[j, a] - placement.starts_m[s, a]
+            for b in range(3):
+                out[a, b] += weight * aim_m * rest_m[b]
+                size += abs(weight * aim_m * rest_m[b])
+    return size
 
 
 @njit(cache=True)
@@ -78,7 +91,9 @@ def nearest_rotation(matrix, rotation):
     eigenvector by Jacobi's method. Naive twin: tests/reference/body_model/aiming.py
     """
     m = matrix
-    form, vectors = np.empty((4, 4)), np.eye(4)
+    form, vectors = np.empty((4, 4)), np.zeros((4, 4))
+    for i in range(4):
+        vectors[i, i] = 1.0
     form[0, 0] = m[0, 0] + m[1, 1] + m[2, 2]
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3

@@ -1,7 +1,7 @@
 """Kernels: where the segments of a body are, and how points on them move with posture and shape.
 
 A posture is the place of the root, the turn of every segment from its parent, and the shape coefficients. A *step*
-changes it a little (`posepipe.body_model.normal_equations`).
+changes it a little (`posepipe.body_model.kernels.normal_equations`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posepipe.body_model.body_model import BodyModel
-from posepipe.body_model.rotations import rotation_of
+from posepipe.body_model.kernels.rotations import rotation_of
 from posepipe.compilation import njit
 
 
 class BodyArrays(NamedTuple):
-    """The arrays of a `BodyModel`, as kernels take them; shapes and units are those of the model."""
+    """The arrays of a `BodyModel`, as kernels take them; shapes and units are those of the model.
+
+    A body of one build has no shape coefficients: its arrays (1 + K, ...) have one row.
+    """
 
     parents: np.ndarray
     origins_m: np.ndarray
@@ -32,12 +34,6 @@ class BodyArrays(NamedTuple):
     turn_low_rad: np.ndarray
     turn_high_rad: np.ndarray
     pairs: np.ndarray  #: int64 (P, 2), capsules that must not enter each other
-
-    @classmethod
-    def of(cls, model: BodyModel, pairs: np.ndarray) -> BodyArrays:
-        """Take the arrays of a model."""
-        arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in cls._fields if name != "pairs"}
-        return cls(**arrays, pairs=pairs)
 
 
 class Posture(NamedTuple):
@@ -92,35 +88,17 @@ def _built(array, shape, row, axis):
 
 
 @njit(cache=True)
-def place(body, posture, out):  # noqa: C901 - one pass over segments, joints and capsules
+def place(body, posture, out):
     """Fill a `Placement` from a `Posture`.
 
     References
     ----------
     Forward kinematics. Naive twin: tests/reference/body_model/placement.py
     """
-    root_m, turns, shape = posture
-    rotations, starts_m, by_shape = out.rotations, out.starts_m, out.starts_by_shape
+    shape, rotations, starts_m = posture.shape, out.rotations, out.starts_m
     local = np.empty(3)
     for s in range(len(body.parents)):
-        parent = body.parents[s]
-        if parent < 0:
-            rotations[s] = turns[s]
-            starts_m[s] = root_m
-            by_shape[s] = 0.0
-            continue
-        up = rotations[parent]
-        for a in range(3):
-            local[a] = _built(body.origins_m, shape, s, a)
-            for b in range(3):
-                rotations[s, a, b] = up[a, 0] * turns[s, 0, b] + up[a, 1] * turns[s, 1, b] + up[a, 2] * turns[s, 2, b]
-        for a in range(3):
-            starts_m[s, a] = starts_m[parent, a] + up[a, 0] * local[0] + up[a, 1] * local[1] + up[a, 2] * local[2]
-            for k in range(len(shape)):
-                of_k = body.origins_m[1 + k, s]
-                by_shape[s, k, a] = (
-                    by_shape[parent, k, a] + up[a, 0] * of_k[0] + up[a, 1] * of_k[1] + up[a, 2] * of_k[2]
-                )
+        place_segment(body, posture, s, out)
     for j in range(len(body.joint_segments)):
         s = body.joint_segments[j]
         for a in range(3):
@@ -141,6 +119,34 @@ def place(body, posture, out):  # noqa: C901 - one pass over segments, joints an
 
 
 @njit(cache=True)
+def place_segment(body, posture, s, out):
+    """Fill in where segment ``s`` of a `Placement` is; its parent is there already."""
+    turns, shape, rotations, starts_m = posture.turns, posture.shape, out.rotations, out.starts_m
+    parent = body.parents[s]
+    if parent < 0:
+        for a in range(3):
+            starts_m[s, a] = posture.root_m[a]
+            for b in range(3):
+                rotations[s, a, b] = turns[s, a, b]
+            for k in range(len(shape)):
+                out.starts_by_shape[s, k, a] = 0.0
+        return
+    x, y, z = (
+        _built(body.origins_m, shape, s, 0),
+        _built(body.origins_m, shape, s, 1),
+        _built(body.origins_m, shape, s, 2),
+    )
+    for a in range(3):
+        up_x, up_y, up_z = rotations[parent, a, 0], rotations[parent, a, 1], rotations[parent, a, 2]
+        for b in range(3):
+            rotations[s, a, b] = up_x * turns[s, 0, b] + up_y * turns[s, 1, b] + up_z * turns[s, 2, b]
+        starts_m[s, a] = starts_m[parent, a] + up_x * x + up_y * y + up_z * z
+        for k in range(len(shape)):
+            own = body.origins_m[1 + k, s, 0] * up_x + body.origins_m[1 + k, s, 1] * up_y
+            out.starts_by_shape[s, k, a] = out.starts_by_shape[parent, k, a] + own + body.origins_m[1 + k, s, 2] * up_z
+
+
+@njit(cache=True)
 def _carry(rotation, start_m, local_m, out):
     for a in range(3):
         out[a] = start_m[a] + rotation[a, 0] * local_m[0] + rotation[a, 1] * local_m[1] + rotation[a, 2] * local_m[2]
@@ -153,12 +159,12 @@ def take_step(body, root_m, turns, shape, placement, step, out):
     for a in range(3):
         out.root_m[a] = root_m[a] + step[a]
     for s in range(len(body.parents)):
-        parent, own = body.parents[s], step[3 + coefficients + 3 * s : 6 + coefficients + 3 * s]
+        parent, first = body.parents[s], 3 + coefficients + 3 * s
         for a in range(3):
-            moved[a] = own[a]
+            moved[a] = step[first + a]
             if parent >= 0:  # into the parent's axes, in which the turn is
                 up = placement.rotations[parent]
-                moved[a] = up[0, a] * own[0] + up[1, a] * own[1] + up[2, a] * own[2]
+                moved[a] = up[0, a] * step[first] + up[1, a] * step[first + 1] + up[2, a] * step[first + 2]
         rotation_of(moved, turn)
         old = turns[s]
         for a in range(3):

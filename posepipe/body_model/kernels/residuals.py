@@ -10,10 +10,20 @@ import math
 
 import numpy as np
 
-from posepipe.body_model.capsules import nearest_on_capsule, nearest_shares, sphere_at
-from posepipe.body_model.fit_arrays import CONTACT, FREE_SPACE, LABELS, POINTS, SHAPE, SILHOUETTE, TARGETS, TURNS
-from posepipe.body_model.normal_equations import add_residual, spread
-from posepipe.body_model.rotations import inverse_jacobian, vector_of
+from posepipe.body_model.kernels.capsules import nearest_on_capsule, nearest_shares, sphere_at
+from posepipe.body_model.kernels.fit_arrays import (
+    CONTACT,
+    FREE_SPACE,
+    LABELS,
+    POINTS,
+    REST,
+    SHAPE,
+    SILHOUETTE,
+    TARGETS,
+    TURNS,
+)
+from posepipe.body_model.kernels.normal_equations import add_residual, spread
+from posepipe.body_model.kernels.rotations import inverse_jacobian, vector_of
 from posepipe.compilation import njit
 
 SPHERES = (0.0, 0.5, 1.0)
@@ -65,15 +75,15 @@ def linearize(body, placement, posture, seen, targets, weights, assigned, equati
     Naive twin: tests/reference/body_model/residuals.py
     """
     normal, gradient, costs = equations.normal, equations.gradient, equations.costs
-    normal[:] = 0.0
-    costs[:] = 0.0
-    equations.sums[:] = 0.0
-    equations.forces[:] = 0.0
     coefficients = len(posture.shape)
+    _clear(equations)
     scratch = (np.empty(3), np.empty(3), np.empty(coefficients), np.empty(6 + coefficients))
     _add_points(body, placement, seen, weights, assigned, equations, scratch)
     _add_spheres(body, placement, seen, weights, equations, scratch)
-    _add_targets(body, placement, targets, weights, equations, scratch)
+    at = targets.joints_m, targets.weights, weights.target_sigma_m, weights.target_bound_m, TARGETS
+    _add_targets(body, placement, at, equations, scratch)
+    last = targets.last_m, targets.last_weights, weights.rest_sigma_m, weights.rest_bound_m, REST
+    _add_targets(body, placement, last, equations, scratch)
     _add_contacts(body, placement, weights, equations, scratch)
     spread(body.parents, placement.starts_m, equations.sums, equations.forces, normal, gradient)
     _add_turns(body, placement, posture, weights, equations)
@@ -83,7 +93,24 @@ def linearize(body, placement, posture, seen, targets, weights, assigned, equati
             gradient[3 + k] += seen.shape_precision[k, m] * gap
             costs[SHAPE] += (posture.shape[k] - seen.shape_mean[k]) * seen.shape_precision[k, m] * gap
             normal[3 + k, 3 + m] += seen.shape_precision[k, m]
-    return costs.sum()
+    total = 0.0
+    for term in range(len(costs)):
+        total += costs[term]
+    return total
+
+
+@njit(cache=True)
+def _clear(equations):
+    for i in range(len(equations.gradient)):
+        for j in range(len(equations.gradient)):
+            equations.normal[i, j] = 0.0
+    for term in range(len(equations.costs)):
+        equations.costs[term] = 0.0
+    for s in range(len(equations.forces)):
+        for i in range(equations.forces.shape[1]):
+            equations.forces[s, i] = 0.0
+            for j in range(equations.forces.shape[1]):
+                equations.sums[s, i, j] = 0.0
 
 
 @njit(cache=True)
@@ -207,21 +234,22 @@ def _add_spheres(body, placement, seen, weights, equations, scratch):
 
 
 @njit(cache=True)
-def _add_targets(body, placement, targets, weights, equations, scratch):
+def _add_targets(body, placement, wanted, equations, scratch):
+    """Distance of every joint from where it is wanted."""
     _, direction, by_shape, row = scratch
-    bound = (weights.target_bound_m / weights.target_sigma_m) ** 2
-    for j in range(len(targets.weights)):
-        if targets.weights[j] <= 0:
+    joints_m, joint_weights, sigma_m, bound_m, term = wanted
+    for j in range(len(joint_weights)):
+        if joint_weights[j] <= 0:
             continue
         s, at_m = body.joint_segments[j], placement.joints_m[j]
         square = 0.0
         for a in range(3):
-            square += (at_m[a] - targets.joints_m[j, a]) ** 2
-        cost, share = _bounded(square / weights.target_sigma_m**2, bound)
-        equations.costs[TARGETS] += targets.weights[j] * cost
-        weight = share * targets.weights[j] / weights.target_sigma_m**2
+            square += (at_m[a] - joints_m[j, a]) ** 2
+        cost, share = _bounded(square / sigma_m**2, (bound_m / sigma_m) ** 2)
+        equations.costs[term] += joint_weights[j] * cost
+        weight = share * joint_weights[j] / sigma_m**2
         for a in range(3):
-            direction[:] = 0.0
+            direction[0] = direction[1] = direction[2] = 0.0
             direction[a] = 1.0
             turn = placement.rotations[s, a]
             for k in range(len(by_shape)):
@@ -229,7 +257,7 @@ def _add_targets(body, placement, targets, weights, equations, scratch):
                 by_shape[k] = (
                     placement.starts_by_shape[s, k, a] + turn[0] * own[0] + turn[1] * own[1] + turn[2] * own[2]
                 )
-            gap = at_m[a] - targets.joints_m[j, a]
+            gap = at_m[a] - joints_m[j, a]
             add_residual(equations.sums, equations.forces, s, at_m, direction, by_shape, gap, weight, row)
 
 
@@ -242,7 +270,8 @@ def _add_contacts(body, placement, weights, equations, scratch):
     """
     one_m, direction, by_shape, row = scratch
     other_m = np.empty(3)
-    by_shape[:] = 0.0
+    for k in range(len(by_shape)):
+        by_shape[k] = 0.0
     for p in range(len(body.pairs)):
         i, j = body.pairs[p, 0], body.pairs[p, 1]
         s, t = nearest_shares(placement.ends_m[i], placement.ends_m[j])
@@ -276,7 +305,7 @@ def _add_turns(body, placement, posture, weights, equations):
         inverse_jacobian(vector, jacobian)
         for i in range(3):
             along = 0.0
-            row[:] = 0.0
+            row[0] = row[1] = row[2] = 0.0
             for a in range(3):
                 along += axes[i, a] * (vector[a] - body.turn_mean_rad[s, a])
                 turned = axes[i, 0] * jacobian[0, a] + axes[i, 1] * jacobian[1, a] + axes[i, 2] * jacobian[2, a]
