@@ -41,10 +41,12 @@ class MaskRecording:
         """Append one frame and its labels."""
         frame = result.frame
         if self._writer is None:
+            height, width = frame.depth_m.shape
             self._writer = RecordingWriter(
                 self.path,
                 frame.intrinsics,
-                *frame.depth_m.shape,
+                height,
+                width,
                 metadata=self._metadata,
                 start_time_ns=self._start_time_ns,
                 further_topics=MASK_TOPICS,
