@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "recording.containers": "errors io",
     "recording.codecs": "io",
     "recording.ros": "body camera errors io results recording.codecs recording.containers",
-    "recording": "body camera errors frames io recording.containers recording.ros",
+    "recording": "body camera errors frames io recording.codecs recording.containers recording.ros",
     "datasets": "body errors frames io recording",
     "sources.base": "camera frames recording",
     "sources.formats": "camera datasets errors frames io recording sources.base",
@@ -498,6 +498,7 @@ TWINS_ELSEWHERE = {
 #: no arithmetic: layouts, choices
 WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} | {
     "branches_of",
+    "clamped_image",  # one rounding
     "entries_of",
     "find_branches",
     "find_subsets",  # the gain of its sets is that of scan_columns

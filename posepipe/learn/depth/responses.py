@@ -140,7 +140,7 @@ class DepthResponses:
         s = self._samples
         places = np.arange(len(samples), dtype=np.int32) if rows is None else rows.astype(np.int32, copy=False)
         offsets = np.ascontiguousarray(_rows(features).T)
-        two_probes: np.ndarray = offsets[2:].any(axis=0)
+        two_probes = np.asarray(offsets[2:].any(axis=0))
         n_single = int(two_probes.argmax()) if two_probes.any() else len(two_probes)
         pool = s.images, s.start, s.shape
         _fill_bins(pool, s.image, s.pixel, s.scale, (samples, places), offsets, n_single, self._bin_of, out)
