@@ -50,7 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="write tables, plots and the confusion of parts")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="DIR",
+        help="write figures, charts and pictures of the best and worst people as one page, report.html",
+    )
     parser.add_argument(
         "--card",
         action="store_true",
@@ -273,14 +278,16 @@ def _check(models: Mapping[str, PoseModel], frames: FrameSequence, oracle: bool)
 
 
 def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, Report]) -> None:
-    from posepipe.evaluation.report import write_figures, write_report
+    from posepipe.evaluation.report import write_figures
 
     if args.json:
         write_figures(args.json, title, reports)
         show(f"figures -> {args.json}")
     if args.report:
+        from posepipe.evaluation.html_report.page import write_report
+
         write_report(args.report, title, reports)
-        show(f"report -> {args.report}")
+        show(f"report -> {args.report / 'report.html'}")
 
 
 def _fill_cards(

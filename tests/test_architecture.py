@@ -85,6 +85,7 @@ MAY_IMPORT = {
     "training": f"{NOUNS} camera datasets joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",
     "evaluation": f"{NOUNS} body_model camera datasets io models pipeline segmentation sources.formats",
+    "evaluation.html_report": "body evaluation io results sinks.images",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",
     "evaluation.suite": "datasets errors evaluation io models tracking",
@@ -152,9 +153,11 @@ NEVER_IMPORTED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve"
 #: modules that read files of our own alone: of this checkout, of the documents, of the package's data
 READ_OWN_FILES = {
     COMPILER,
+    "posepipe.evaluation.html_report.page",
     "posepipe.evaluation.suite.tables",
     "posepipe.models.provenance",
     "posepipe.learn.tables.examples",
+    "posepipe.viewer.ui.hover",
 }
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 #: distribution -> module, where they differ

@@ -13,6 +13,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel
 from posepipe.camera import Intrinsics
+from posepipe.evaluation.extremes import Extremes
 from posepipe.evaluation.pose_metrics import DetectionScores, JointScores, PartScores
 from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
 from posepipe.frames import DepthFrame, LabelledFrame
@@ -39,6 +40,7 @@ class Report:
     parts: PartScores
     joints: JointScores
     detection: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; empty for cut-out people
+    extremes: Extremes = field(default_factory=Extremes)  #: people found best and worst
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
@@ -229,6 +231,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
         every_pixel = pipeline.classifier.predict(alone, alone > 0, frame.depth.intrinsics)
         report.parts.add(np.where(frame.people == person, frame.parts, 0), draw_labels(every_pixel, alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
+        report.extremes.add(joints_m, frame.visible[person - 1], result, report.joints.body)
 
 
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:
@@ -245,6 +248,7 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
             k = pairs[person]
             one = replace(result, people=result.people[k : k + 1], proposals=result.proposals[k : k + 1])
         report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
+        report.extremes.add(frame.joints_m[person], frame.visible[person], one, report.joints.body)
     report.detection.add(
         people=len(in_view),
         missed=sum(person not in pairs for person in in_view),

@@ -170,6 +170,25 @@ class JointScores:
             "front_back_flips": self.facing_reversed / people,
         }
 
+    def precision_recall(self, max_points: int = 100) -> tuple[np.ndarray, np.ndarray]:
+        """Precision over recall of all proposals of all joints, ranked by confidence.
+
+        Parameters
+        ----------
+        max_points : maximum length of the curve
+
+        Returns
+        -------
+        recall, precision : float64 (K,), K at most ``max_points``; empty without visible joints or proposals
+        """
+        ranked = sorted((p for tally in self._tally.values() for p in tally.proposals), key=lambda p: -p[0])
+        visible = sum(tally.visible for tally in self._tally.values())
+        if not ranked or not visible:
+            return np.zeros(0), np.zeros(0)
+        hits = np.cumsum([right for _, right in ranked])
+        rows = np.unique(np.linspace(0, len(ranked) - 1, max_points).round().astype(int))
+        return hits[rows] / visible, hits[rows] / (rows + 1)
+
     def calibration(self, bins: int = 10) -> list[dict[str, float]]:
         """Confidence compared with the share of joints within 10 cm, over visible and hidden joints.
 
