@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.page_options import add_page_options, leaves_at_end, page_server
+from apps.options.page_options import add_page_options, leaves_at_end, page_server, plays_for_guests
 from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import png_file, positive
@@ -83,8 +83,9 @@ def _play_source(args: argparse.Namespace) -> None:
                 title,
                 live,
                 dropped=lambda: getattr(opened, "dropped", 0),
-                on_end=lambda: leaves_at_end(args),
+                on_end=lambda: leaves_at_end(args) if live else args.close_at_end,
                 on_poll=stop_if_interrupted,
+                for_guests=not live and plays_for_guests(args),
             )
 
 
@@ -97,7 +98,8 @@ def _play_results(args: argparse.Namespace) -> None:
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
     with page_server(args) as server:
-        play_results(server, results, Path(args.source).name, lambda: leaves_at_end(args), stop_if_interrupted)
+        name, for_guests = Path(args.source).name, plays_for_guests(args)
+        play_results(server, results, name, lambda: args.close_at_end, stop_if_interrupted, for_guests)
 
 
 def _is_results(source: str) -> bool:

@@ -30,7 +30,9 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--open", action="store_true", help="open the page in the browser")
     group.add_argument(
-        "--close-at-end", action="store_true", help="end after the last frame (default: show it until Ctrl-C)"
+        "--close-at-end",
+        action="store_true",
+        help="end after the last frame; view then plays at once, and once (default: until Ctrl-C)",
     )
 
 
@@ -56,6 +58,13 @@ def page_server(args: argparse.Namespace) -> Iterator[Any]:
         if args.open:
             webbrowser.open(address(server))
         yield server
+
+
+def plays_for_guests(args: argparse.Namespace) -> bool:
+    """Return whether a recording waits for a browser and loops; print that it waits."""
+    if not args.close_at_end:
+        show("a recording plays once a browser opens the page, and loops; Ctrl-C ends it", flush=True)
+    return not args.close_at_end
 
 
 def leaves_at_end(args: argparse.Namespace) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -43,6 +44,7 @@ def play_source(
     dropped: Callable[[], int] = lambda: 0,
     on_end: Callable[[], bool] = lambda: False,
     on_poll: Callable[[], None] = lambda: None,
+    for_guests: bool = False,
 ) -> None:
     """Play an open source: a recording with all controls, a stream with pause only.
 
@@ -57,6 +59,7 @@ def play_source(
     dropped : returns the number of frames the source has dropped so far
     on_end : called once after the last frame; return True to stop playing
     on_poll : called in every iteration; an exception ends playing
+    for_guests : a recording stays at its first frame until a browser opens the page, and then plays again and again
 
     Raises
     ------
@@ -75,9 +78,9 @@ def play_source(
     else:
         player = Player(source.timestamps_s)
         feed = PlayedFeed(source.__getitem__, player)
-        controls = PlayerControls(server, page.panel.playing, player)
+        controls = PlayerControls(server, page.panel.playing, player, for_guests)
     try:
-        _play(feed, analysis, page, controls, on_end, on_poll)
+        _play(feed, analysis, page, controls, on_end, on_poll, for_guests and not live)
     finally:
         feed.close()
 
@@ -88,15 +91,16 @@ def play_results(
     title: str,
     on_end: Callable[[], bool] = lambda: False,
     on_poll: Callable[[], None] = lambda: None,
+    for_guests: bool = False,
 ) -> None:
     """Play the joints of a results file; the parameters are those of `play_source`."""
     if not results.frames:
         raise SourceError(title, "the results hold no frames to show")
     page = Page(server, body_with_joints(results.joints), title, has_depth=False)
     player = Player(np.array([row.timestamp_s for row in results.frames]))
-    controls = PlayerControls(server, page.panel.playing, player)
+    controls = PlayerControls(server, page.panel.playing, player, for_guests)
     feed = PlayedFeed(lambda row: result_from_row(results.frames[row]), player)
-    _play(feed, _StoredAnalysis(), page, controls, on_end, on_poll)
+    _play(feed, _StoredAnalysis(), page, controls, on_end, on_poll, for_guests)
 
 
 class _FrameAnalysis(Protocol[Item]):
@@ -129,15 +133,21 @@ def _play(
     controls: Controls,
     on_end: Callable[[], bool],
     on_poll: Callable[[], None],
+    waits: bool,
 ) -> None:
-    end_reported = False
+    end_reported, started = False, False
     while True:
         on_poll()
+        waits = waits and not page.has_guests()
+        if waits and started:
+            time.sleep(POLL_S)
+            continue
         due = feed.next()
         result = analysis.again() if due is None else analysis.step(due.item, due.follows)
         if result is not None:
             page.show(result, analysis.stage_s, feed.readouts(), follows=due is None or due.follows)
             controls.refresh()
+            started = True
             continue
         page.flush()
         controls.refresh()

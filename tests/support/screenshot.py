@@ -19,6 +19,7 @@ END_S = 1.5
 def take_picture(address: str) -> np.ndarray:
     """A screenshot of the last frame, after playing all frames: uint8 (H, W, 3), BGR."""
     with Chromium(address) as page:
+        page.click("loop")
         page.click("every frame")
         page.wait_for_text("Play")  # at the end
         page.click("Play")

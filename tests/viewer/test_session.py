@@ -95,3 +95,21 @@ def test_the_end_is_reported_once_and_the_page_stays(shown):
         )
     assert ends == [0]
     assert np.array_equal([follows for _, follows in shown], [True] * len(shown))
+
+
+def test_a_recording_waits_at_its_first_frame_for_a_browser(shown, monkeypatch):
+    polls = []
+
+    def open_browser() -> None:
+        polls.append(len(shown))
+        if len(polls) > 5:
+            monkeypatch.setattr(Page, "has_guests", lambda page: True)
+
+    play(SlicedSource(open_source(RECORDING), end_s=0.1), for_guests=True, on_poll=open_browser, on_end=lambda: True)
+    assert polls[2:6] == [1, 1, 1, 1]
+    assert len(shown) > 1
+
+
+def test_a_camera_waits_for_nobody(shown):
+    play(Camera(), live=True, for_guests=True, on_end=lambda: True)
+    assert len(shown) > 1

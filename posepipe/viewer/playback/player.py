@@ -13,6 +13,8 @@ DEFAULT_STEP_S = 1 / 30
 """Step between frames without timestamps, seconds."""
 MIN_STEP_S, MAX_STEP_S = 1e-3, 1.0
 """Steps below the minimum count as missing timestamps. Steps above the maximum are shortened to it."""
+LOOP_PAUSE_S = 1.0
+"""How long a recording that plays again stays at its last frame, seconds."""
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -63,6 +65,7 @@ class Player:
         self._changed = threading.Event()
         self._row, self._requested = -1, 0  # the last frame given; the frame asked for, -1 = the next one when due
         self._playing, self._every, self._speed, self._dropped = True, False, 1.0, 0
+        self._loops: Callable[[], bool] = lambda: False
         self._anchor: tuple[float, float] | None = None  # a clock time and its due time; None = set at the next frame
 
     @property
@@ -130,15 +133,20 @@ class Player:
             self._every, self._anchor = every, None
         self._changed.set()
 
+    def loop_while(self, loops: Callable[[], bool]) -> None:
+        """Play again from the start at every end where ``loops`` returns True."""
+        self._loops = loops
+
     def next(self) -> DueFrame | None:
         """Return the frame to show now; None if none is due."""
         with self._lock:
             if self._requested >= 0:
                 return self._jump()
-            if not self._playing or self._row == self.count - 1:
-                self._playing = False
+            if not self._playing:
                 return None
             now_s = self._now_s()
+            if self._row == self.count - 1:
+                return self._end(now_s)
             if self._due_s[self._row + 1] > now_s:
                 return None
             row = self._row + 1
@@ -162,6 +170,15 @@ class Player:
                 timeout_s = max(0.0, min(timeout_s, due_s))
         self._changed.wait(timeout_s)
         self._changed.clear()
+
+    def _end(self, now_s: float) -> DueFrame | None:
+        """Stop after the last frame, or return the first one where playing loops."""
+        if not self._loops():
+            self._playing = False
+        elif now_s >= self._due_s[-1] + LOOP_PAUSE_S:
+            self._requested = 0
+            return self._jump()
+        return None
 
     def _jump(self) -> DueFrame:
         row, self._requested = self._requested, -1

@@ -10,7 +10,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Extrinsics, Intrinsics
-from posepipe.results import FrameResult, Track
+from posepipe.results import FrameResult, Joint, Track
 from posepipe.sinks.images.shading import shade_depth
 from posepipe.viewer.scene.palette import Palette
 
@@ -103,6 +103,7 @@ class Skeletons:
     joints_m: np.ndarray  #: float32 (M, 3), world axes
     radii_m: np.ndarray  #: float32 (M,), growing with confidence
     joint_colours: np.ndarray  #: uint8 (M, 3)
+    captions: list[str]  #: of each joint: person, name, position in camera axes, confidence
     bones_m: np.ndarray  #: float32 (B, 2, 3), world axes, joint and parent
     bone_colours: np.ndarray  #: uint8 (B, 3)
     labels: dict[int, np.ndarray]  #: track id -> position of its label, float32 (3,)
@@ -112,7 +113,7 @@ def skeletons(people: Sequence[Track], body: BodyDefinition, world: Extrinsics, 
     """Make joints, bones and labels of tracks. A bone needs both its joints, a label at least one."""
     rows = {name: row for row, name in enumerate(body.joints)}
     bones = body.bones()
-    joints_m, radii_m, joint_rows, ends_m, bone_rows = [], [], [], [], []
+    joints_m, radii_m, joint_rows, captions, ends_m, bone_rows = [], [], [], [], [], []
     labels = {}
     for track in people:
         known = {rows[name]: joint for name, joint in track.pose.joints.items() if name in rows}
@@ -123,6 +124,7 @@ def skeletons(people: Sequence[Track], body: BodyDefinition, world: Extrinsics, 
         joints_m += list(positions)
         radii_m += [JOINT_M + CONFIDENCE_M * joint.confidence for joint in known.values()]
         joint_rows += list(known)
+        captions += [_caption(track.id, joint) for joint in known.values()]
         complete = [k for k, ends in enumerate(bones) if all(end in position_of for end in ends)]
         ends_m += [[position_of[end] for end in bones[k]] for k in complete]
         bone_rows += complete
@@ -131,10 +133,17 @@ def skeletons(people: Sequence[Track], body: BodyDefinition, world: Extrinsics, 
         np.array(joints_m, np.float32).reshape(-1, 3),
         np.array(radii_m, np.float32),
         palette.joints[np.array(joint_rows, int)],
+        captions,
         np.array(ends_m, np.float32).reshape(-1, 2, 3),
         palette.bones[np.array(bone_rows, int)],
         labels,
     )
+
+
+def _caption(id: int, joint: Joint) -> str:
+    x, y, z = joint.xyz_m
+    name = joint.name.replace("_", " ")
+    return f"{name} of person {id}\nx {x:.2f}  y {y:.2f}  z {z:.2f} m\nconfidence {joint.confidence:.2f}"
 
 
 def cylinder_transforms(ends_m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

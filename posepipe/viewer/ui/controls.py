@@ -18,16 +18,17 @@ THRESHOLDS_FILE = "thresholds.toml"
 
 
 class PlayerControls:
-    """Controls of a recording: pause, step, seek, speed.
+    """Controls of a recording: pause, step, seek, speed, loop.
 
     Parameters
     ----------
     server : the viser server
     container : the viser folder that holds the controls
     player : schedule of the recording
+    loop : whether it plays again after its end, until somebody unticks the box; it does not while no browser is open
     """
 
-    def __init__(self, server: Any, container: Any, player: Player) -> None:
+    def __init__(self, server: Any, container: Any, player: Player, loop: bool = False) -> None:
         gui, self._player, self._displayed = server.gui, player, 0
         with container:
             self._button = _PauseButton(gui, self._toggle)
@@ -36,10 +37,12 @@ class PlayerControls:
             speeds = {f"{speed:g} x": speed for speed in SPEEDS}
             speed = gui.add_dropdown("speed", tuple(speeds), initial_value="1 x")
             every = gui.add_checkbox("every frame", False, hint="drop no frame, even if playing takes longer")
+            self._loop = gui.add_checkbox("loop", loop, hint="play again from the start after the last frame")
         steps.on_click(lambda event: self._step(event.target.value))
         self._slider.on_update(self._seek)
         speed.on_update(lambda event: player.set_speed(speeds[event.target.value]))
         every.on_update(lambda event: player.set_every_frame(event.target.value))
+        player.loop_while(lambda: self._loop.value and bool(server.get_clients()))
         for label, key, command in (
             ("Play or pause", "P", self._toggle),
             ("One frame back", "B", lambda: player.step(-1)),
@@ -131,7 +134,7 @@ class TuningControls:
                 smooth.on_update(lambda event: tuning.set_smooth(event.target.value))
                 self._sliders |= {each: self._slider(gui, each) for each in self._initial if each.stage == "smoother"}
             reset = gui.add_button("Reset", color="gray")
-            save = gui.add_button("Save", color="gray", hint="download a file for posepipe run --thresholds")
+            save = gui.add_button("Save thresholds", color="gray", hint="download a file for posepipe run --thresholds")
         people.on_update(lambda event: tuning.set_max_people(event.target.value or None))
         reset.on_click(lambda _: self._reset())
         save.on_click(lambda event: self._save(event.client))
@@ -146,7 +149,8 @@ class TuningControls:
 
     def _save(self, client: Any) -> None:
         """Send the file to the browser that asked for it: nothing is written where the page is served."""
-        client.send_file_download(THRESHOLDS_FILE, self._tuning.settings.to_toml().encode())
+        content = self._tuning.settings.to_toml().encode()
+        client.send_file_download(THRESHOLDS_FILE, content, save_immediately=True)
 
     def _reset(self) -> None:
         for threshold, slider in self._sliders.items():

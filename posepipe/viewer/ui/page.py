@@ -20,8 +20,10 @@ from posepipe.viewer.scene.palette import Palette
 from posepipe.viewer.scene.result_arrays import point_clouds, skeletons, subsample
 from posepipe.viewer.scene.trails import Trails
 from posepipe.viewer.scene.viewpoints import INITIAL_VIEW, Viewpoint, ViewTarget
+from posepipe.viewer.ui.hover import Hover
 from posepipe.viewer.ui.panel import Panel, set_view
 from posepipe.viewer.ui.readouts import readouts_html, stage_times_html
+from posepipe.viewer.ui.screenshot import download_screenshot
 
 MIN_DRAW_PERIOD_S = 1 / 45
 """Minimum time between drawings, seconds. Of results that arrive faster, the newest is drawn."""
@@ -49,7 +51,8 @@ class Page:
         self._palette = Palette.of(body)
         self._trails, self._placement, self.rates = Trails(body, self._palette), CameraPlacement(), Rates()
         self._nodes = SceneNodes(server)
-        self.panel = Panel(server, body, has_depth, tunable, self._show_layer, self.redraw, self._viewpoint)
+        self.panel = Panel(server, body, self._palette, has_depth, tunable, self)
+        self._hover = Hover(server)
         self._result: FrameResult | None = None
         self._target: ViewTarget | None = None
         self._readouts: list[tuple[str, str]] = []
@@ -85,7 +88,7 @@ class Page:
                 self._trails.clear()
             self._world = self._placement.update(result.world)
             self._trails.add(result.people, result.frame.timestamp_s)
-            self.rates.count({**(stages_s or {}), **({"page": self.last_draw_s} if self._has_clients() else {})})
+            self.rates.count({**(stages_s or {}), **({"page": self.last_draw_s} if self.has_guests() else {})})
             self._result, self._is_outdated = result, True
             self._readouts = readouts or [(str(result.frame.index), "frame")]
             if time.monotonic() - self._drawn_s >= MIN_DRAW_PERIOD_S:
@@ -94,7 +97,7 @@ class Page:
     def flush(self) -> None:
         """Draw the newest result if it is not drawn yet, and update the readouts."""
         with self._lock:
-            if self._is_outdated and self._has_clients():
+            if self._is_outdated and self.has_guests():
                 self.redraw()
             if time.monotonic() - self._readouts_s >= MIN_READOUT_PERIOD_S:
                 self._update_readouts()
@@ -123,6 +126,7 @@ class Page:
             nodes.put_camera(world, result.frame.intrinsics, result.frame.depth_m.shape)
             self.panel.put_image(surface.colours)
         nodes.put_people(people)
+        self._hover.put(people.captions, people.joints_m)
         nodes.put_trails(*self._trails.segments(self.panel.trail_joints, self.panel.trail_s, world))
         self._update_target(ViewTarget.of(visible_m, heading(world)))
         nodes.put_grid(self._grid_centre(people.joints_m))
@@ -153,13 +157,21 @@ class Page:
         self.panel.put_readouts(readouts_html(self._title, readouts), stage_times_html(self.rates.stages_s))
         self._readouts_s = time.monotonic()
 
-    def _has_clients(self) -> bool:
+    def has_guests(self) -> bool:
+        """Whether a browser has the page open."""
         return bool(self._server.get_clients())
 
-    def _viewpoint(self, name: str) -> Viewpoint:
+    def send_screenshot(self, client: Any) -> None:
+        """Send a browser its view of the scene as a PNG, named after the frame."""
+        frame = "" if self._result is None else f"-{self._result.frame.index:05d}"
+        download_screenshot(client, f"posepipe{frame}.png")
+
+    def viewpoint(self, name: str) -> Viewpoint:
+        """Return the viewpoint with a name of `DIRECTIONS`, for the people or the room in view."""
         return (self._target or ViewTarget()).viewpoint(name)
 
-    def _show_layer(self, layer: str, shown: bool) -> None:
+    def show_layer(self, layer: str, shown: bool) -> None:
+        """Show or hide one of `LAYERS`."""
         with self._lock:
             self._nodes.show(layer, shown)
             self.redraw()

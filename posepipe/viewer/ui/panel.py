@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.viewer.scene.nodes import LAYERS
+from posepipe.viewer.scene.palette import Palette
 from posepipe.viewer.scene.trails import MAX_TRAIL_S, default_trail_joints
 from posepipe.viewer.scene.viewpoints import DIRECTIONS, FOV_DEG, Viewpoint
+from posepipe.viewer.ui.legend import legend_html
 
 TITLE = "posepipe"
 WIDTH_PX = 340
@@ -29,6 +30,22 @@ _HINTS = {
 }
 
 
+class Scene(Protocol):
+    """What the controls of a panel change."""
+
+    def show_layer(self, layer: str, shown: bool) -> None:
+        """Show or hide one of `LAYERS`."""
+
+    def redraw(self) -> None:
+        """Draw again, because trails or points look different."""
+
+    def viewpoint(self, name: str) -> Viewpoint:
+        """Return the viewpoint with a name of `DIRECTIONS`."""
+
+    def send_screenshot(self, client: Any) -> None:
+        """Send a viser client its view of the scene."""
+
+
 class Panel:
     """The controls that every page has.
 
@@ -36,22 +53,14 @@ class Panel:
     ----------
     server : the viser server
     body : joints that may leave trails
+    palette : colours, for the legend
     has_depth : whether results have depth: an image and points
     tunable : whether there is a tab for thresholds
-    on_layer : called with a layer's name and whether it is shown
-    on_change : called when trails or points must be drawn again
-    viewpoint : returns the viewpoint with a name of `DIRECTIONS`
+    scene : what the controls change
     """
 
     def __init__(
-        self,
-        server: Any,
-        body: BodyDefinition,
-        has_depth: bool,
-        tunable: bool,
-        on_layer: Callable[[str, bool], None],
-        on_change: Callable[[], None],
-        viewpoint: Callable[[str], Viewpoint],
+        self, server: Any, body: BodyDefinition, palette: Palette, has_depth: bool, tunable: bool, scene: Scene
     ) -> None:
         gui = server.gui
         gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False, brand_color=ACCENT)
@@ -63,12 +72,15 @@ class Panel:
         self.playing = gui.add_folder(None)  #: folder for the controls of playback
         tabs = gui.add_tab_group()
         with tabs.add_tab("Show"):
+            gui.add_html(legend_html(body, palette, has_depth))
             views = gui.add_button_group("view", tuple(DIRECTIONS))
             for layer in LAYERS:
                 if has_depth or layer not in _OF_DEPTH:
-                    _checkbox(gui, layer, on_layer)
+                    _checkbox(gui, layer, scene)
             self._points = gui.add_slider("point size", 0.2, 3.0, 0.1, 1.0, visible=has_depth)
-        views.on_click(lambda event: set_view(event.client.camera, viewpoint(event.target.value)))
+            screenshot = gui.add_button("Screenshot", color="gray", hint="download this view as a PNG")
+        views.on_click(lambda event: set_view(event.client.camera, scene.viewpoint(event.target.value)))
+        screenshot.on_click(lambda event: scene.send_screenshot(event.client))
         self.thresholds = (
             tabs.add_tab("Thresholds") if tunable else None
         )  #: tab for the controls of thresholds; None = there is none
@@ -79,7 +91,7 @@ class Panel:
         with tabs.add_tab("Times"):
             self._times = gui.add_html("")
         for control in (self._points, self._seconds, *self._joints.values()):
-            control.on_update(lambda _: on_change())
+            control.on_update(lambda _: scene.redraw())
 
     @property
     def point_scale(self) -> float:
@@ -113,6 +125,6 @@ def set_view(camera: Any, viewpoint: Viewpoint) -> None:
     camera.look_at = viewpoint.target_m
 
 
-def _checkbox(gui: Any, layer: str, on_layer: Callable[[str, bool], None]) -> None:
+def _checkbox(gui: Any, layer: str, scene: Scene) -> None:
     box = gui.add_checkbox(layer, True, hint=_HINTS.get(layer))
-    box.on_update(lambda event: on_layer(layer, event.target.value))
+    box.on_update(lambda event: scene.show_layer(layer, event.target.value))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.viewer.playback.player import DEFAULT_STEP_S, MAX_STEP_S, DueFrame, Player, due_times
+from posepipe.viewer.playback.player import DEFAULT_STEP_S, LOOP_PAUSE_S, MAX_STEP_S, DueFrame, Player, due_times
 
 
 class Clock:
@@ -186,3 +186,24 @@ def test_whatever_the_times_playing_goes_forward_and_ends(times_s):
     assert due_s[0] == 0
     assert (np.diff(due_s) > 0).all()
     assert due_s[-1] <= MAX_STEP_S * len(times_s)
+
+
+def test_a_loop_starts_again_after_a_pause_and_ends_when_told(clock):
+    loops = [True]
+    player = player_of(clock, count=3)
+    player.loop_while(lambda: loops[0])
+    assert rows_shown(player, clock, 0.2 + LOOP_PAUSE_S - 0.02) == [1, 2]
+    assert (player.ended, player.playing) == (True, True)
+    clock.now_s += 0.05
+    assert player.next() == DueFrame(0, follows=False)
+    loops[0] = False
+    assert rows_shown(player, clock, 5) == [1, 2]
+    assert (player.ended, player.playing) == (True, False)
+
+
+def test_the_last_frame_that_was_asked_for_does_not_loop(clock):
+    player = player_of(clock, count=3)
+    player.loop_while(lambda: True)
+    player.step(2)
+    assert player.next() == DueFrame(2, follows=False)
+    assert rows_shown(player, clock, 5) == []

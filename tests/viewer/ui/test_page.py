@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 import time
 
+import cv2
 import numpy as np
 import pytest
 
@@ -31,6 +34,8 @@ CANVAS = (slice(None), slice(0, 460))
 """Rows and columns of a screenshot that show the scene, without the panel."""
 PERSON_PX = 720
 """Minimum number of pixels of the person, 1/300 of the scene."""
+_SCENE_BOX = """(box => [box.x, box.y, box.width, box.height])(
+    document.querySelector("canvas[data-engine]").getBoundingClientRect())"""
 COMPILE_S = 300.0
 """Time for the first frames, which may compile kernels, seconds."""
 END_S, FRAMES = 0.3, 10
@@ -119,6 +124,35 @@ def test_the_person_is_seen_in_the_colours_of_parts(page):
     for word in ("posepipe", "walk", "frames a second", "people", "dropped", "Thresholds", "Trails", "Times"):
         assert word in text
     pixels_when(page, lambda count: count > PERSON_PX)
+
+
+@in_a_browser
+def test_the_joint_under_the_pointer_is_named_and_placed(page):
+    """Its place is that of the results: camera axes, metres."""
+    assert page.evaluate("document.title") == "posepipe"
+    assert "joint, their left" in page.text()
+    joints = json.loads(page.wait_for("document.getElementById('posepipe-joints')?.dataset.joints"))
+    caption, across, down = next(joint for joint in joints if joint[0].startswith("neck of person 1"))
+    left, top, width, height = page.evaluate(_SCENE_BOX)
+    page.command("Input.dispatchMouseEvent", type="mouseMoved", x=left + across * width, y=top + down * height)
+    page.wait_for("document.getElementById('posepipe-tip').hidden === false")
+    text = page.evaluate("document.getElementById('posepipe-tip').textContent")
+    assert text == caption
+    assert 1.5 < float(re.search(r"z (\d.\d\d) m", text)[1]) < 4
+    page.command("Input.dispatchMouseEvent", type="mouseMoved", x=left + 2, y=top + 2)
+    page.wait_for("document.getElementById('posepipe-tip').hidden")
+
+
+@in_a_browser
+def test_a_screenshot_is_downloaded_and_shows_the_person(page, tmp_path):
+    pixels_when(page, lambda count: count > PERSON_PX)
+    page.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.click("Screenshot")
+    until = time.monotonic() + PATIENCE_S
+    while not (found := list(tmp_path.glob("posepipe-*.png"))):
+        assert time.monotonic() < until, list(tmp_path.iterdir())
+        time.sleep(0.1)
+    assert of_parts(cv2.imread(str(found[0]))) > PERSON_PX / 2
 
 
 @in_a_browser

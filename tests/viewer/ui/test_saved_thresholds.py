@@ -14,12 +14,12 @@ from tests.support.shipped_model import shipped_model
 
 def test_the_saved_file_holds_what_the_sliders_show(tmp_path):
     tuning, server = Tuning(Pipeline.from_model(shipped_model())), MagicMock()
-    buttons = {name: MagicMock() for name in ("Reset", "Save")}
+    buttons = {name: MagicMock() for name in ("Reset", "Save thresholds")}
     server.gui.add_button.side_effect = lambda label, **_: buttons[label]
     TuningControls(server, MagicMock(), tuning, can_smooth=False)
     tuning.set(THRESHOLDS[1], 0.4)
     tuning.set_max_people(2)
-    (save,) = buttons["Save"].on_click.call_args.args
+    (save,) = buttons["Save thresholds"].on_click.call_args.args
     browser = MagicMock()
     save(SimpleNamespace(client=browser))
     name, content = browser.send_file_download.call_args.args
