@@ -35,9 +35,11 @@ coverage:
 bench:
     pytest benchmarks -n 0 -m "" --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds
 
-# every command and example in docs and docstrings, run
+# every command, example and notebook of the documents run; their site built into .site, strictly, and its links checked
 docs:
-    pytest tests/docs/test_docs.py
+    pytest tests/docs
+    pytest -n 0 -m slow tests/docs/test_site.py
+    NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
 
 # every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
 figures mocap motions pack:

@@ -82,13 +82,17 @@ def main(arguments: list[str] | None = None) -> None:
     pointer = Pointer(Screen(args.screen, args.centre, args.pitch))
     pipeline = Pipeline.load("person")
     pipeline.smoother = OneEuroSmoother()  # its delay: docs/guides/tracking.md
+    frames = pointing = 0
     with open_source(args.source) as source:
         for result in map(pipeline.step, source):
             people = [track.pose for track in result.people if "neck" in track.pose.joints]
             nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose.of({}))
             spot = pointer.point(nearest, result.frame.timestamp_s)
+            frames += 1
             if spot is not None:
+                pointing += 1
                 print(f"{spot[0]:.3f} {spot[1]:.3f} {pointer.pressed:d}", flush=True)
+    print(f"a hand pointed in {pointing} of {frames} frames", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
                 line = people.setdefault(track.id, Squats()).step(now_s, bent_knees(track.pose))
                 if line:
                     print(f"{now_s:7.1f} s  person {track.id}, {line}", flush=True)
+    totals = [f"person {id}: {squats.count} squats" for id, squats in people.items()]
+    print(*totals or ["no person was found"], sep="\n", file=sys.stderr)
 
 
 if __name__ == "__main__":

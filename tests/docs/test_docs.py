@@ -6,21 +6,23 @@ import doctest
 import importlib
 import re
 import shlex
+import shutil
 
 import numpy as np
 import pytest
 
 from apps.cli import COMMANDS, build_parser, command_module
+from apps.demo import RECORDING
 from posepipe import sources
-from posepipe.camera import Intrinsics
+from posepipe.body import HUMAN
 from posepipe.errors import FormatError
-from posepipe.frames import DepthFrame
 from posepipe.sources.conversion import convert_frames
 from posepipe.sources.formats.png_folder import write_png_folder
 from posepipe.sources.playback import SlicedSource
 from tests.support.paths import ROOT
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+EXAMPLE_ROWS = (20, 40)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "models").glob("*.md")])
 
 
@@ -54,12 +56,21 @@ def python_examples():
     ]
 
 
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory):
+    """A few frames of the shipped recording, as the folder of PNGs that the documents name."""
+    folder = tmp_path_factory.mktemp("docs") / "frames"
+    with sources.open_source(RECORDING) as recording:
+        write_png_folder(folder, [recording[row] for row in EXAMPLE_ROWS])
+    return folder
+
+
 @pytest.mark.parametrize("code", python_examples())
-def test_every_python_example_runs(code, tmp_path, monkeypatch):
-    frame = DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(57, 57, 31.5, 23.5))
-    write_png_folder(tmp_path / "frames", [frame])
+def test_every_python_example_runs_and_prints(code, frames, tmp_path, monkeypatch, capsys):
+    shutil.copytree(frames, tmp_path / "frames")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {})
+    assert capsys.readouterr().out or code in CONTRIBUTING  # its class is run below
 
 
 def test_the_format_that_contributing_adds_plays_like_any_other(tmp_path, monkeypatch):
@@ -116,3 +127,10 @@ def test_every_link_inside_the_project_leads_somewhere():
     links = [(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#]+)", page.read_text())]
     broken = [f"{page.name}: {link}" for page, link in links if "://" not in link and not (page.parent / link).exists()]
     assert not broken, "\n".join(broken)
+
+
+def test_the_table_of_joints_of_other_trackers_has_every_joint_of_ours():
+    text = (ROOT / "docs" / "guides" / "coming-from.md").read_text()
+    table = text.partition("## Joints")[2].partition("## Axes")[0]
+    firsts = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(name for cell in firsts for name in re.findall("`(.*?)`", cell)) == sorted(HUMAN.joints)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from apps.demo import RECORDING
 from posepipe import Pipeline
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Plane
@@ -356,3 +357,14 @@ def test_an_example_is_a_page(name):
     imported = re.findall(r"from (posepipe[\w.]*) import ([\w, ]+)", text)
     assert imported
     assert not [names for _, names in imported if names.startswith("_")]
+
+
+@pytest.mark.parametrize("example", [FALL_ALARM, HAND_POINTER, SQUAT_COUNTER, RECORD_BVH], ids=NAMES)
+def test_every_example_prints_something_on_the_shipped_recording(example, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Pipeline, "load", lambda model: Pipeline.from_model(shipped_model()))
+    level = [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1], [0, 0, 0, 1]]  # one metre above the floor
+    (tmp_path / "camera.json").write_text(json.dumps({"T_world_camera": level}))
+    more = {FALL_ALARM: ["--extrinsics", str(tmp_path / "camera.json")], RECORD_BVH: [str(tmp_path / "out")]}
+    example.main([str(RECORDING), *more.get(example, [])])
+    printed = capsys.readouterr()
+    assert (printed.out + printed.err).strip()
