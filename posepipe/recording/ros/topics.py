@@ -15,6 +15,10 @@ from posepipe.recording.ros.messages import DEPTH_TOPIC
 CAMERA_INFO = "sensor_msgs/CameraInfo"
 _TRANSPORTS = ("/compressedDepth", "/compressed")
 """Suffixes that image_transport appends to the name of a stream."""
+_OTHER_CONTENT = re.compile(
+    r"(?:^|[/_])(?:ir|infra\w*|amplitude|intensity|confidence|disparity|masks?|labels?)(?:$|[/_\d])"
+)
+"""Names of images whose pixels have the type of depth and hold something else."""
 _MAX_LISTED = 20  #: topics in an error message
 
 
@@ -49,8 +53,10 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     own = file.topics.get(DEPTH_TOPIC)
     if own is not None and own.kind == IMAGE:
         return _checked(file, DEPTH_TOPIC)
-    named = [t for t in file.topics.values() if t.kind in IMAGE_KINDS and "depth" in t.name.lower()]
-    readable = {t.name: t for t in named if t.encoding in ENCODINGS and (t.count == 0 or is_depth(read_head(file, t)))}
+    images = [t for t in file.topics.values() if t.kind in IMAGE_KINDS]
+    readable = _readable(file, [t for t in images if "depth" in t.name.lower()])
+    if not readable:  # then by their type alone
+        readable = _readable(file, [t for t in images if t.count and not _OTHER_CONTENT.search(t.name.lower())])
     nonempty = {name: t for name, t in readable.items() if t.count} or readable
     found = [t for name, t in nonempty.items() if name == stream_of(name) or stream_of(name) not in nonempty]
     if len(found) == 1:
@@ -58,6 +64,12 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     if found:
         raise SeveralTopicsError(file.path, found)
     raise FormatError(file.path, f"no depth topic was found, choose one with --topic: {_listed(file)}{_foreign(file)}")
+
+
+def _readable(file: MessageFile, topics: Sequence[Topic]) -> dict[str, Topic]:
+    """Depth streams among some topics, by the encoding of their first image; those without images, too."""
+    known = (topic for topic in topics if topic.encoding in ENCODINGS)
+    return {topic.name: topic for topic in known if topic.count == 0 or is_depth(read_head(file, topic))}
 
 
 def camera_info_topic(file: MessageFile, topic: str) -> Topic | None:

@@ -130,3 +130,17 @@ def test_an_oversized_chunk_is_refused_before_allocation(tmp_path, compression):
             play(path)
         assert tracemalloc.get_traced_memory()[1] < 50e6
         tracemalloc.stop()
+
+
+def test_depth_without_its_name_is_found_by_its_type(tmp_path):
+    messages = []
+    for i in range(3):
+        time_ns = ros.START_NS + i * 10**9 // 30
+        colour = np.zeros((ros.SHAPE[0], ros.SHAPE[1] * 3), np.uint8)
+        infrared = ros.image(ros.depth_mm(i + 9), time_ns, "/camera/ir/image_raw", encoding="mono16")
+        messages += [ros.camera_info(time_ns, "/tof/camera_info"), ros.image(ros.depth_mm(i), time_ns, "/tof/range")]
+        messages += [infrared, ros.image(colour, time_ns, "/tof/colour", encoding="rgb8")]
+    assert_plays(ros.write_mcap(tmp_path / "a.mcap", messages), 3)
+    second = [ros.image(ros.depth_mm(0), topic="/other/range")]
+    with pytest.raises(FormatError, match="several depth topics"):
+        open_source(ros.write_mcap(tmp_path / "b.mcap", [*messages, *second]))
