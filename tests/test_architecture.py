@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "body_model.kernels": "",
     "body_model": "body body_model.kernels camera errors frames io results",
     "sinks.files": "body errors io kinematics recording results",
-    "sinks.streams": "errors results sinks.files",
+    "sinks.streams": "body errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks.motion": "body errors io kinematics results sinks.files",
     "sinks.masks": "body io recording results",

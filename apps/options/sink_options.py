@@ -55,7 +55,8 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT or osc://HOST:PORT; repeatable",
+        help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT, osc://HOST:PORT or"
+        " foxglove:// (the app connects); repeatable",
     )
     group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     group.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated image of every frame")
@@ -80,7 +81,7 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
         sinks.append(_mask_sink(args.masks, body, about, header.start_time_ns))
     if args.record:
         sinks.append(PoseRecordingSink(args.record, body, about, header.start_time_ns))
-    sinks += [open_stream(address, header) for address in args.stream]
+    sinks += [open_stream(address, header, body) for address in args.stream]
     if args.video:
         sinks.append(VideoSink(args.video, body))
     if args.pictures:

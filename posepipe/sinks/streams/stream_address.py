@@ -1,4 +1,4 @@
-"""Addresses of network streams: ``udp://HOST:PORT``, ``tcp://HOST:PORT`` or ``osc://HOST:PORT``."""
+"""Addresses of network streams: ``udp://HOST:PORT``, and the same with tcp, osc and foxglove."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from posepipe.errors import PosepipeError
 
 LOOPBACK = "127.0.0.1"
-SCHEMES = ("tcp", "udp", "osc")
+SCHEMES = ("tcp", "udp", "osc", "foxglove")
+DEFAULT_PORTS = {"foxglove": 8765}
+"""Ports that other programs expect; they may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +25,10 @@ class StreamAddress:
     @classmethod
     def parse(cls, url: str) -> StreamAddress:
         """Read a URL; the default host is this machine. Raises ValueError for anything else."""
-        wanted = f"wanted udp://HOST:PORT, tcp://HOST:PORT or osc://HOST:PORT, got {url!r}"
+        wanted = f"wanted udp://HOST:PORT, tcp://HOST:PORT osc://HOST:PORT or foxglove://HOST:PORT, got {url!r}"
         try:
             parts = urlsplit(url)
-            port = parts.port
+            port = parts.port or DEFAULT_PORTS.get(parts.scheme)
         except ValueError as error:
             raise ValueError(wanted) from error
         if parts.scheme not in SCHEMES or not port or parts.path.strip("/") or parts.query or parts.username:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from posepipe.body import HUMAN, BodyDefinition
 from posepipe.sinks.files.json_lines import ResultsHeader
+from posepipe.sinks.streams.foxglove import FoxgloveSink
 from posepipe.sinks.streams.osc import osc_packets
 from posepipe.sinks.streams.stream_address import StreamAddress
 from posepipe.sinks.streams.tcp import TcpSink
 from posepipe.sinks.streams.udp import DatagramSink, line_packets
 
-STREAM_SINKS: dict[str, Callable[[StreamAddress, ResultsHeader], TcpSink | DatagramSink]] = {
-    "tcp": TcpSink,
-    "udp": lambda address, header: DatagramSink(address, line_packets),
-    "osc": lambda address, header: DatagramSink(address, osc_packets),
+StreamSink = TcpSink | DatagramSink | FoxgloveSink
+
+STREAM_SINKS: dict[str, Callable[[StreamAddress, ResultsHeader, BodyDefinition], StreamSink]] = {
+    "tcp": lambda address, header, body: TcpSink(address, header),
+    "udp": lambda address, header, body: DatagramSink(address, line_packets),
+    "osc": lambda address, header, body: DatagramSink(address, osc_packets),
+    "foxglove": lambda address, header, body: FoxgloveSink(address, body, header.start_time_ns),
 }
 """Scheme -> function that makes the sink; the schemes of `StreamAddress`."""
 
 
-def open_stream(address: StreamAddress, header: ResultsHeader) -> TcpSink | DatagramSink:
-    """Make the sink for an address; it connects or listens when it is entered."""
-    return STREAM_SINKS[address.scheme](address, header)
+def open_stream(address: StreamAddress, header: ResultsHeader, body: BodyDefinition = HUMAN) -> StreamSink:
+    """Make the sink for an address; it connects or listens when it is entered. ``body`` has the bones to draw."""
+    return STREAM_SINKS[address.scheme](address, header, body)
