@@ -68,12 +68,13 @@ def _class_terms(counts, n_bins, n_classes, n_log_n, totals, terms):
 
 
 @njit(cache=True, inline="always")
-def _sweep(counts, first_cell, n_bins, n_classes, totals, n_samples, terms, n_log_n, n_left, scores):
+def _sweep(counts, first_cell, n_bins, n_classes, totals, n_samples, terms, n_log_n, scratch):
     """Best threshold of one feature: (sum of n_c log n_c - n log n over both children, its bin).
 
-    Maximising that sum maximises the information gain, because the term of the parent is constant. One class is swept
-    after the other, for all bins between the first and the last that hold samples.
+    Maximising that sum maximises the information gain, because the term of the parent is constant. Only bins that hold
+    samples are thresholds: an empty one repeats the threshold before it. One class is swept after the other.
     """
+    used, n_left, scores = scratch
     for b in range(n_bins):
         n_left[b] = 0
         scores[b] = 0
@@ -81,25 +82,24 @@ def _sweep(counts, first_cell, n_bins, n_classes, totals, n_samples, terms, n_lo
         row = first_cell + k * n_bins
         for b in range(n_bins):
             n_left[b] += counts[np.uint64(row + b)]
-    low, high = 0, n_bins - 1
-    while low < high and n_left[low] == 0:
-        low += 1
-    while high > low and n_left[high] == 0:
-        high -= 1
+    n_used = 0
+    for b in range(n_bins):  # without a branch
+        used[n_used] = b
+        n_used += n_left[b] != 0
     place = 0
     for k in range(n_classes):
         row = first_cell + k * n_bins
         at = place
-        for b in range(low, high):
-            at += counts[np.uint64(row + b)]
-            scores[b] += terms[np.uint64(at)]
+        for j in range(n_used - 1):  # beyond the last bin in use, nothing is left
+            at += counts[np.uint64(row + used[j])]
+            scores[j] += terms[np.uint64(at)]
         place += totals[k] + 1
     best_score, best_bin, left = NO_SPLIT, -1, 0
-    for b in range(low, high):
-        left += n_left[b]
-        score = scores[b] - n_log_n[left] - n_log_n[n_samples - left]
+    for j in range(n_used - 1):
+        left += n_left[used[j]]
+        score = scores[j] - n_log_n[left] - n_log_n[n_samples - left]
         if score > best_score:
-            best_score, best_bin = score, b
+            best_score, best_bin = score, used[j]
     return best_score, best_bin
 
 
@@ -116,7 +116,7 @@ def _block_best_splits(bins, codes, n_classes, starts, ranges, n_bins, n_log_n, 
         width = min(FEATURE_BLOCK, n_features - first)
         counts = np.empty(width * max_classes * n_bins, np.int32)
         terms, totals = np.empty(max_samples + max_classes, np.int64), np.empty(max_classes, np.int32)
-        n_left, scores = np.empty(n_bins, np.int32), np.empty(n_bins, np.int64)
+        scratch = np.empty(n_bins, np.int32), np.empty(n_bins, np.int32), np.empty(n_bins, np.int64)
         for node in range(ranges[part], ranges[part + 1]):
             start, end, classes = starts[node], starts[node + 1], np.int64(n_classes[node])
             _count(bins, codes, start, end, first, width, n_bins, classes, counts)
@@ -124,7 +124,7 @@ def _block_best_splits(bins, codes, n_classes, starts, ranges, n_bins, n_log_n, 
             best_score, best_feature, best_bin = NO_SPLIT, -1, -1
             for f in range(width):
                 score, b = _sweep(
-                    counts, f * classes * n_bins, n_bins, classes, totals, end - start, terms, n_log_n, n_left, scores
+                    counts, f * classes * n_bins, n_bins, classes, totals, end - start, terms, n_log_n, scratch
                 )
                 if score > best_score:  # ties go to the first feature
                     best_score, best_feature, best_bin = score, first + f, b

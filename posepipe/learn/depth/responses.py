@@ -14,6 +14,8 @@ import numpy as np
 from posepipe.compilation import njit, prange
 from posepipe.learn.depth.depth_features import probe_index
 
+MAX_PIXELS = 1 << 24
+"""Limit of one image, its border included: float32 counts so far."""
 CHUNK_SAMPLES = 512
 """Samples that a thread bins in one go."""
 
@@ -111,9 +113,17 @@ class DepthResponses:
     ----------
     samples : PixelSamples
     offset_range : OffsetRange
+
+    Raises
+    ------
+    ValueError
+        When an image is larger than MAX_PIXELS.
     """
 
     def __init__(self, samples: PixelSamples, offset_range: OffsetRange) -> None:
+        largest = samples.shape.prod(axis=1, dtype=np.int64).max(initial=0)
+        if largest > MAX_PIXELS:
+            raise ValueError(f"training takes images of at most {MAX_PIXELS} pixels, got {largest}; make them smaller")
         self._samples = samples
         self._range = offset_range
         self._thresholds_mm = offset_range.thresholds_mm()
@@ -140,8 +150,8 @@ class DepthResponses:
         s = self._samples
         places = np.arange(len(samples), dtype=np.int32) if rows is None else rows.astype(np.int32, copy=False)
         offsets = np.ascontiguousarray(_rows(features).T)
-        two_probes = np.asarray(offsets[2:].any(axis=0))
-        n_single = int(two_probes.argmax()) if two_probes.any() else len(two_probes)
+        two_probes = np.flatnonzero(offsets[2:].any(axis=0))
+        n_single = int(two_probes[0]) if len(two_probes) else len(features)
         pool = s.images, s.start, s.shape
         _fill_bins(pool, s.image, s.pixel, s.scale, (samples, places), offsets, n_single, self._bin_of, out)
 
@@ -175,6 +185,16 @@ def _response_mm(images, start, row, col, height, width, row_scale, col_scale, o
     return np.int32(images[start + u]) - np.int32(images[start + v])
 
 
+@njit(cache=True, inline="always")
+def _probe(row, col, row_offset_m, col_offset_m, row_scale, col_scale, last_row, last_col, width):
+    """Probe as `probe_index` does, all in float32, which is exact below MAX_PIXELS and vectorises best."""
+    r = row + np.floor(row_offset_m * row_scale + np.float32(0.5))
+    c = col + np.floor(col_offset_m * col_scale + np.float32(0.5))
+    r = min(max(r, np.float32(0)), last_row)
+    c = min(max(c, np.float32(0)), last_col)
+    return np.int32(r * width + c)
+
+
 @njit(cache=True, parallel=True)
 def _fill_bins(pool, image, pixel, scale, chosen, offsets, n_single, bin_of, out):
     """Bins of samples for features (4, F), of which the first ``n_single`` have their second probe on the pixel."""
@@ -183,17 +203,18 @@ def _fill_bins(pool, image, pixel, scale, chosen, offsets, n_single, bin_of, out
     n_features = offsets.shape[1]
     limit = np.int32(len(bin_of) // 2)
     for chunk in prange((len(samples) + CHUNK_SAMPLES - 1) // CHUNK_SAMPLES):
-        u, v = np.empty(n_features, np.uint32), np.empty(n_features, np.uint32)
+        u, v = np.empty(n_features, np.int32), np.empty(n_features, np.int32)
         for n in range(chunk * CHUNK_SAMPLES, min((chunk + 1) * CHUNK_SAMPLES, len(samples))):
             s, to = samples[n], places[n]
             i = image[s]
-            start, height, width = np.uint64(image_start[i]), image_shape[i, 0], image_shape[i, 1]
-            row, col = np.int32(pixel[s, 0]), np.int32(pixel[s, 1])
+            start, width = np.uint64(image_start[i]), np.float32(image_shape[i, 1])
+            last_row, last_col = np.float32(image_shape[i, 0] - 1), np.float32(image_shape[i, 1] - 1)
+            row, col = np.float32(pixel[s, 0]), np.float32(pixel[s, 1])
             row_scale, col_scale = scale[s, 0], scale[s, 1]
             for f in range(n_features):  # these two loops have no branches, and vectorise
-                u[f] = probe_index(row, col, offsets[0, f], offsets[1, f], row_scale, col_scale, height, width)
+                u[f] = _probe(row, col, offsets[0, f], offsets[1, f], row_scale, col_scale, last_row, last_col, width)
             for f in range(n_single, n_features):
-                v[f] = probe_index(row, col, offsets[2, f], offsets[3, f], row_scale, col_scale, height, width)
+                v[f] = _probe(row, col, offsets[2, f], offsets[3, f], row_scale, col_scale, last_row, last_col, width)
             centre = np.int32(images[start + np.uint64(row * width + col)])
             for f in range(n_single):
                 response = np.int32(images[start + np.uint64(u[f])]) - centre
