@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from apps.options.value_types import model_file, not_negative, positive
+from apps.options.value_types import memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
 from apps.training.train_stages import TRAININGS, checkpoint_folder
 
@@ -13,6 +13,7 @@ HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
     "posepipe train data/train --out my_model.npz",
     "posepipe train data/train --out my_model.npz --trees 1 --max-depth 15 --candidates 200",
+    "posepipe train data/train --out my_model.npz --memory 8G      # more frames than memory holds",
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
     "posepipe train data/joints --forest my_model.npz --out my_model.npz          # new joint parameters",
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
@@ -109,6 +110,13 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--seed", type=not_negative, default=0, metavar="S", help="seed of all random draws (default: 0)"
+    )
+    group.add_argument(
+        "--memory",
+        type=memory_size,
+        metavar="SIZE",
+        help="limit of memory while trees grow, as 8G or 500M: images that do not fit are read from disk, which changes"
+        " no tree (default: none)",
     )
     group.add_argument(
         "--no-mirror",

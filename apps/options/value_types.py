@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from pathlib import Path
 
 HIGHEST_PORT = 65535
 MOTION_SUFFIXES = (".bvh", ".c3d", ".trc", ".glb")
 """Formats of motion: those of posepipe.sinks.motion, which takes longer to import."""
+BYTES_OF = {"M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def positive(text: str) -> int:
@@ -52,6 +54,15 @@ def share_between(text: str) -> float:
     if number in (0, 1):
         raise argparse.ArgumentTypeError(f"wanted a number above 0 and below 1, got {text!r}")
     return number
+
+
+def memory_size(text: str) -> int:
+    """Return bytes from a size such as 8G or 500M; thousands, not 1024s."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([MGT])B?", text.strip(), re.IGNORECASE)
+    size = int(float(match[1]) * BYTES_OF[match[2].upper()]) if match else 0
+    if size <= 0:
+        raise argparse.ArgumentTypeError(f"wanted a size such as 8G or 500M, got {text!r}")
+    return size
 
 
 def port(text: str) -> int:

@@ -43,7 +43,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     """Train trees, votes and joint parameters."""
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.train_forest import memory_needed
+    from posepipe.learn.depth.training_memory import plan_memory
     from posepipe.training.train_model import segment_as_in_use, train_model
 
     parameters = _parameters(args)
@@ -55,8 +55,9 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
     vote_frames = _vote_frames(args, frames)
-    needed = memory_needed(frames, parameters, segment_as_in_use) / 1e9
-    show(f"{len(frames)} frames; training will need about {needed:.1f} GB of memory")
+    memory = plan_memory(frames, parameters.trees, parameters.pixels_per_person, segment_as_in_use, args.memory)
+    on_disk = f", and {memory.disk / 1e9:.1f} GB of disk beside the model" if memory.disk else ""
+    show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{on_disk}")
     with _JointBars(joint_frames, vote_frames) as bars, ProgressBar(len(frames), "reading", "frames") as bar:
         callbacks = replace(bars.callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
         model = train_model(
@@ -69,6 +70,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             args.typed,
             args.joints_from,
             vote_frames,
+            memory,
         )
     bars.show_gains()
     return model

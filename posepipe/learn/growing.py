@@ -15,6 +15,8 @@ import numpy as np
 from posepipe.compilation import njit
 from posepipe.learn.tree import LEAF, Tree
 
+PARTITION_SAMPLES = 1 << 22
+"""Samples whose branches are found at once: each takes a row of features."""
 MISSING = -1
 """Branch of a sample with an unknown response."""
 
@@ -217,8 +219,8 @@ def _partition_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder
     weight = None if growth.weight is None else growth.weight[kept]
     node_of = np.repeat(np.arange(len(sizes)), sizes)
     branch = np.empty(len(samples), np.int32)
-    for start in range(0, len(samples), 1 << 20):  # in chunks: each sample takes a row of features
-        part = slice(start, start + (1 << 20))
+    for start in range(0, len(samples), PARTITION_SAMPLES):
+        part = slice(start, start + PARTITION_SAMPLES)
         node = node_of[part]
         branch[part] = finder.branches(samples[part], chosen.features[chosen.feature[node]], chosen.threshold[node])
     first = np.cumsum(chosen.n_children) - chosen.n_children

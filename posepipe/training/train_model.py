@@ -16,6 +16,7 @@ from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
 from posepipe.learn.depth.train_votes import train_votes
+from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
@@ -46,6 +47,7 @@ def train_model(
     command: str = "",
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
+    memory: MemoryPlan | None = None,
 ) -> PoseModel:
     """Train a forest, its votes and its joint parameters. The model is not saved.
 
@@ -60,6 +62,7 @@ def train_model(
     command : command line of the training, for the metadata of the model
     method : source of the joints, one of METHODS
     vote_frames : for the votes; None = no votes
+    memory : of `plan_memory`, for the trees; None = no limit
 
     Returns
     -------
@@ -87,7 +90,7 @@ def train_model(
     checkpoints = Checkpoints(checkpoint_folder, asdict(parameters), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
     forest = train_forest(
-        frames, parameters, frames.body, callbacks.on_level, checkpoints, callbacks.on_frame, segment_as_in_use
+        frames, parameters, frames.body, callbacks.on_level, checkpoints, callbacks.on_frame, segment_as_in_use, memory
     )
     metadata = {
         "training": asdict(parameters),

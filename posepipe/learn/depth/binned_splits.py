@@ -22,6 +22,7 @@ class BinnedSplits:
     responses : Responses
     labels : uint8 (N,), class of every sample
     n_classes : int
+    batch_samples : int, samples whose bins are held in memory at once; splits do not depend on it
 
     Raises
     ------
@@ -29,12 +30,15 @@ class BinnedSplits:
         When a label is not below ``n_classes``.
     """
 
-    def __init__(self, responses: Responses, labels: np.ndarray, n_classes: int) -> None:
+    def __init__(
+        self, responses: Responses, labels: np.ndarray, n_classes: int, batch_samples: int = BATCH_SAMPLES
+    ) -> None:
         if len(labels) and labels.max() >= n_classes:
             raise ValueError(f"labels must be below {n_classes}, the number of classes, got {labels.max()}")
         self._responses = responses
         self._labels = labels
         self._n_classes = n_classes
+        self._batch_samples = batch_samples
 
     def __len__(self) -> int:
         return len(self._responses)
@@ -47,7 +51,7 @@ class BinnedSplits:
         candidates = self._responses.draw_features(rng, rules.candidates)
         n_nodes = len(nodes.starts)
         gain, feature, threshold_bin = np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
-        for batch in _batches(np.minimum(nodes.ends - nodes.starts, rules.split_samples)):
+        for batch in _batches(np.minimum(nodes.ends - nodes.starts, rules.split_samples), self._batch_samples):
             samples, starts = _split_samples(nodes, batch, rules.split_samples)
             gain[batch], feature[batch], threshold_bin[batch] = self._batch_splits(samples, starts, candidates)
         threshold = self._responses.threshold(np.maximum(threshold_bin, 0))
@@ -83,11 +87,11 @@ class BinnedSplits:
         return np.bincount(cells, minlength=len(sizes) * self._n_classes).reshape(-1, self._n_classes)
 
 
-def _batches(sizes: np.ndarray) -> list[np.ndarray]:
-    """Group adjacent nodes into batches of about BATCH_SAMPLES samples."""
+def _batches(sizes: np.ndarray, batch_samples: int) -> list[np.ndarray]:
+    """Group adjacent nodes into batches of at most some samples, or one node."""
     if len(sizes) == 0:
         return []
-    batch_of = (np.cumsum(sizes) - 1) // BATCH_SAMPLES
+    batch_of = (np.cumsum(sizes) - 1) // batch_samples
     return np.split(np.arange(len(sizes)), np.nonzero(np.diff(batch_of))[0] + 1)
 
 

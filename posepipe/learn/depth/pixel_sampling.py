@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from posepipe.frames import LabelledFrame
+from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.responses import PixelSamples
 
@@ -63,6 +64,7 @@ def sample_pixels(
     pixels_per_person: int,
     seed: tuple[int, ...],
     segmentation: Segmentation = true_people,
+    image_file: ScratchArray | None = None,
 ) -> PixelSamples:
     """Sample the training pixels of labelled frames.
 
@@ -72,6 +74,7 @@ def sample_pixels(
     pixels_per_person : int, also for segments of background
     seed : of the random generator, together with the position of the frame
     segmentation : segments of a frame; probes outside the segment of a pixel read background
+    image_file : stores the images on disk; None = in memory
 
     Returns
     -------
@@ -82,7 +85,8 @@ def sample_pixels(
     ValueError
         When no frame shows a person.
     """
-    images, shapes, frame_of, pixel, scale, label = [], [], [], [], [], []
+    images: list[np.ndarray] | ScratchArray = [] if image_file is None else image_file
+    shapes, frame_of, pixel, scale, label = [], [], [], [], []
     for index, frame in frames:
         rng = np.random.default_rng([*seed, index])
         segments = segmentation(frame)
@@ -105,13 +109,13 @@ def sample_pixels(
             label.append(frame.parts[chosen[:, 0], chosen[:, 1]])
     if not any(labels.any() for labels in label):
         raise ValueError("the training frames show no person: every label is 0; check the dataset's labels")
-    sizes = np.array([len(i) for i in images], np.int64)
+    sizes = np.prod(shapes, axis=1, dtype=np.int64)
     counts = [len(p) for p in pixel]
     return PixelSamples(
-        images=np.concatenate(images),
+        images=np.concatenate(images) if isinstance(images, list) else images,
         start=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
         shape=np.array(shapes, np.int32),
-        image=np.repeat(np.arange(len(images), dtype=np.int32), counts),
+        image=np.repeat(np.arange(len(shapes), dtype=np.int32), counts),
         pixel=np.concatenate(pixel),
         scale=np.concatenate(scale).astype(np.float32),
         label=np.concatenate(label),

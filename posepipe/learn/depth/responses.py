@@ -6,6 +6,7 @@ samples, and assigns samples to the children of a split.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,10 +15,15 @@ import numpy as np
 from posepipe.compilation import njit, prange
 from posepipe.learn.depth.depth_features import probe_index
 
+READ_PIXELS = 1 << 25
+"""Pixels of images on disk that are in memory at once, 67 MB."""
 MAX_PIXELS = 1 << 24
 """Limit of one image, its border included: float32 counts so far."""
 CHUNK_SAMPLES = 512
 """Samples that a thread bins in one go."""
+
+ImagePool = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Images one after the other, the first element of each, and their shapes; as in `PixelSamples`."""
 
 
 class Responses(Protocol):
@@ -89,6 +95,13 @@ class OffsetRange:
         return np.unique(np.floor(reach * np.sinh(self.threshold_bend * x) / np.sinh(self.threshold_bend)) + 0.5)
 
 
+class StoredImages(Protocol):
+    """Images that are not in memory but read in runs, as from a `posepipe.io.scratch_array.ScratchArray`."""
+
+    def read(self, first: int, end: int) -> np.ndarray:
+        """Read elements ``first`` up to ``end``: int16 (end - first,)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelSamples:
     """Labelled pixels of many segments, with the depth around them.
@@ -96,7 +109,7 @@ class PixelSamples:
     Images are cropped to the segment, bordered by background and concatenated.
     """
 
-    images: np.ndarray  #: int16 (sum of H x W,), millimetres
+    images: np.ndarray | StoredImages  #: int16 (sum of H x W,), millimetres
     start: np.ndarray  #: int64 (I,), first element of every image
     shape: np.ndarray  #: int32 (I, 2), rows and columns, border included
     image: np.ndarray  #: int32 (N,), image of every sample
@@ -152,8 +165,9 @@ class DepthResponses:
         offsets = np.ascontiguousarray(_rows(features).T)
         two_probes = np.flatnonzero(offsets[2:].any(axis=0))
         n_single = int(two_probes[0]) if len(two_probes) else len(features)
-        pool = s.images, s.start, s.shape
-        _fill_bins(pool, s.image, s.pixel, s.scale, (samples, places), offsets, n_single, self._bin_of, out)
+        for part, pool in self._parts(samples):
+            chosen = samples[part], places[part]
+            _fill_bins(pool, s.image, s.pixel, s.scale, chosen, offsets, n_single, self._bin_of, out)
 
     def threshold(self, threshold_bin: np.ndarray) -> np.ndarray:
         """Upper bound of the responses of a bin: float32, metres."""
@@ -161,12 +175,30 @@ class DepthResponses:
 
     def go_right(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         """Whether the response of sample n to feature n exceeds threshold n: bool (N,)."""
-        out = np.empty(len(samples), np.bool_)
+        right = np.empty(len(samples), np.bool_)
+        s, offsets = self._samples, _rows(features)
+        for part, pool in self._parts(samples):
+            out = right[part]
+            _go_right(pool, s.image, s.pixel, s.scale, (samples[part], offsets[part], thresholds[part]), out)
+            right[part] = out
+        return right
+
+    def _parts(self, samples: np.ndarray) -> Iterator[tuple[slice | np.ndarray, ImagePool]]:
+        """Yield all samples with the images in memory; or some after others, with those of the images on disk."""
         s = self._samples
-        images = s.images, s.start, s.shape
-        chosen = samples, _rows(features), thresholds
-        _go_right(images, s.image, s.pixel, s.scale, chosen, out)
-        return out
+        if isinstance(s.images, np.ndarray):
+            yield slice(None), (s.images, s.start, s.shape)
+            return
+        order = np.argsort(samples, kind="stable")  # reads every image once
+        image = s.image[samples[order]]
+        ends = s.start + s.shape.prod(axis=1, dtype=np.int64)
+        first = 0
+        while first < len(order):
+            start = s.start[image[first]]
+            beyond = max(np.searchsorted(ends, start + READ_PIXELS, side="right"), image[first] + 1)
+            stop = int(np.searchsorted(image, beyond))
+            yield order[first:stop], (s.images.read(start, ends[image[stop - 1]]), s.start - start, s.shape)
+            first = stop
 
 
 def _rows(features: np.ndarray) -> np.ndarray:

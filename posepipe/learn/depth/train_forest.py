@@ -10,17 +10,16 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
+from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.depth.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
 from posepipe.learn.tree import Tree
-
-MEMORY_PROBES = 32
-"""Frames read to estimate the memory of a training run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,7 @@ def train_forest(
     checkpoints: Checkpoints | None = None,
     on_frame: Callable[[], object] = lambda: None,
     segmentation: Segmentation = true_people,
+    memory: MemoryPlan | None = None,
 ) -> DepthForest:
     """Train a forest. Tree t of T is grown on the frames t, t + T, t + 2T ...
 
@@ -92,6 +92,7 @@ def train_forest(
     checkpoints : stores every level on disk, and resumes an interrupted run
     on_frame : called after every frame that is read
     segmentation : segments of a frame that are classified separately
+    memory : of `plan_memory`; None = no limit. Trees are the same
 
     Returns
     -------
@@ -127,7 +128,7 @@ def train_forest(
         raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
     body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
     grown = [
-        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation)
+        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation, memory)
         for tree in range(parameters.trees)
     ]
     trees, tables = [as_stored(t) for t, _ in grown], [o for _, o in grown]
@@ -143,6 +144,7 @@ def train_tree(
     checkpoints: Checkpoints | None = None,
     on_frame: Callable[[], object] = lambda: None,
     segmentation: Segmentation = true_people,
+    memory: MemoryPlan | None = None,
 ) -> tuple[Tree, np.ndarray]:
     """Grow one tree of a forest; other parameters are those of `train_forest`.
 
@@ -160,8 +162,12 @@ def train_tree(
         return finish(growth)
     own = range(tree, len(dataset), parameters.trees)
     seed = (parameters.seed, tree)
-    samples = sample_pixels(_each(dataset, own, on_frame), parameters.pixels_per_person, seed, segmentation)
-    finder = BinnedSplits(DepthResponses(samples, parameters.offsets), samples.label, body.n_classes)
+    image_file = ScratchArray(checkpoints.folder if checkpoints else None) if memory and memory.disk else None
+    frames = _each(dataset, own, on_frame)
+    samples = sample_pixels(frames, parameters.pixels_per_person, seed, segmentation, image_file)
+    batch_samples = memory.batch_samples if memory else BATCH_SAMPLES
+    responses = DepthResponses(samples, parameters.offsets)
+    finder = BinnedSplits(responses, samples.label, body.n_classes, batch_samples)
     growth = growth or start_growth(len(finder))
     while not growth.finished:
         started = time.monotonic()
@@ -187,21 +193,6 @@ def train_tree(
             )
         )
     return finish(growth)
-
-
-def memory_needed(
-    dataset: Sequence[LabelledFrame], parameters: ForestParameters, segmentation: Segmentation = true_people
-) -> int:
-    """Estimate the peak memory of training, bytes, from a few frames: images, pixels and one batch of bins."""
-    rows = range(0, len(dataset), max(1, len(dataset) // MEMORY_PROBES))
-    probed_frames = _each(dataset, rows, lambda: None)
-    probe = sample_pixels(probed_frames, parameters.pixels_per_person, (parameters.seed,), segmentation)
-    arrays = (probe.images, probe.image, probe.pixel, probe.scale, probe.label)
-    partition = 40 * len(probe.label)  # order, its sort and the children, while a level is partitioned
-    frames = -(-len(dataset) // parameters.trees)
-    # twice the arrays: they are collected frame by frame, then concatenated
-    bytes_a_frame = (2 * sum(a.nbytes for a in arrays) + partition) / len(rows)
-    return int(frames * bytes_a_frame + BATCH_SAMPLES * parameters.growth.candidates)
 
 
 def _each(
