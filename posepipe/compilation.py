@@ -2,7 +2,11 @@
 
 Numba keeps a compiled kernel until the kernel's own file changes. Helpers and constants from other files are compiled
 into it as well, so that a kernel could outlive them: after an upgrade in place it would run, or crash, with the old
-ones. Here a kernel is also compiled again when a file changes from which it takes helpers, or a constant does.
+ones. Here a kernel is also compiled again when a file changes from which it takes helpers, or a constant does; and
+when a class of its arguments is gone from where the cache remembers it.
+
+Kernels of the pipeline declare the argument types that they are called with, `compiled_for`: `posepipe.precompilation`
+compiles them in several processes before their first call.
 """
 
 from __future__ import annotations
@@ -18,10 +22,28 @@ from numba import njit, prange
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["njit", "prange"]
+__all__ = ["compiled_for", "njit", "prange"]
 
+DECLARED: dict[str, tuple[Dispatcher, str]] = {}
+"""Kernels of the modules imported so far that declare their types, and the types, by ``module:name``."""
 PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepipe", "synth"))
 """Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
+
+
+def compiled_for(types: str) -> Callable[[Any], Any]:
+    """Declare the argument types of a kernel's one specialisation; others are compiled when they are called for.
+
+    Parameters
+    ----------
+    types : in Numba's notation: ``f4[:,::1]`` is a C-contiguous float32 matrix, ``i8`` an int64
+    """
+
+    def declare(kernel: Any) -> Any:
+        if isinstance(kernel, Dispatcher):  # a plain function where Numba is switched off
+            DECLARED[f"{kernel.py_func.__module__}:{kernel.py_func.__qualname__}"] = kernel, types
+        return kernel
+
+    return declare
 
 
 class _TracksHelpers:
@@ -81,8 +103,19 @@ def _content(path: str) -> bytes:
     return hashlib.sha256(Path(path).read_bytes()).digest()
 
 
+class _ForgivingIndex(caching.IndexDataCacheFile):
+    """Index of a cached kernel; one that cannot be read, as of classes that have moved, counts as empty."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # whatever a class that is gone, or a cut file, may raise
+            return {}
+
+
 def _install() -> None:
-    """Put our locators before Numba's own."""
+    """Put our locators before Numba's own, and our index in place of it."""
+    setattr(caching, "IndexDataCacheFile", _ForgivingIndex)  # noqa: B010  # no assignment: to mypy it is a type
     locators: list[type] = list(caching.CacheImpl._locator_classes)
     ours = [type(f"_{each.__name__}", (_TracksHelpers, each), {}) for each in locators]
     caching.CacheImpl._locator_classes = ours + locators  # type: ignore[assignment]

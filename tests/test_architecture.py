@@ -505,7 +505,10 @@ WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} |
     "entries_of",
     "find_branches",
     "find_subsets",  # the gain of its sets is that of scan_columns
+    "landmark_noise",
+    "modes_of_spans",  # find_modes and find_vote_modes in one
     "path_indicator",
+    "plane_tolerance_m",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -54,3 +55,13 @@ def test_changed_helper_in_another_file_is_compiled_in(tmp_path: Path, inline: s
 def test_changed_constant_of_another_file_is_compiled_in(tmp_path: Path) -> None:
     assert _run(tmp_path, constant="SCALE = 1") == (2, 0)
     assert _run(tmp_path, constant="SCALE = int('3')") == (6, 0)
+
+
+def test_index_with_a_class_that_has_moved_counts_as_empty(tmp_path: Path) -> None:
+    assert _run(tmp_path) == (2, 0)
+    for index in tmp_path.rglob("*.nbi"):
+        with index.open("rb") as file:
+            version = pickle.load(file)
+        index.write_bytes(pickle.dumps(version) + b"cno_such_module\nNoSuchClass\n.")
+    assert _run(tmp_path) == (2, 0)
+    assert _run(tmp_path) == (2, 1)

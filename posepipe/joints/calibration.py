@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 from posepipe.joints.joint_parameters import FUSION_TERMS
 from posepipe.results import CORRECT_M
 
@@ -35,6 +35,7 @@ def _log_odds(share):
     return math.log(share / (1 - share))
 
 
+@compiled_for("f4[:,::1], f4[:,::1], f8[:,::1]")
 @njit(cache=True)
 def _confidence_of_mass(masses, confidence, out):
     for landmark in range(masses.shape[0]):
@@ -66,6 +67,7 @@ def confidence_of_mass(masses_m2: np.ndarray, confidence: np.ndarray) -> np.ndar
     return out
 
 
+@compiled_for("f8[::1], f8, f8[::1]")
 @njit(cache=True)
 def _share_within(sigma, radius, out):
     for n in range(len(sigma)):
@@ -95,6 +97,7 @@ def share_within(sigma_m: np.ndarray, radius_m: float = CORRECT_M) -> np.ndarray
     return out
 
 
+@compiled_for("f8[:,::1], f4[:,::1], f8[:,::1]")
 @njit(cache=True)
 def _calibrate(share, calibration, out):
     for p in range(out.shape[0]):
@@ -123,7 +126,7 @@ def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     ----------
     Platt, Advances in Large Margin Classifiers, 1999. Naive twin: tests/reference/joints/calibration.py
     """
-    share = np.asarray(share)
+    share = np.asarray(share, np.float64)
     if share.shape[-1:] != calibration.shape[:1]:
         raise ValueError(f"{len(calibration)} joints have a calibration, got shares of shape {share.shape}")
     out = np.empty(share.shape)
@@ -183,6 +186,7 @@ def fusion_terms(expected: tuple[np.ndarray, np.ndarray], corrected: tuple[np.nd
     return terms
 
 
+@compiled_for("f4[:,:,::1], f8[:,:,::1], f8[:,::1], f4[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1]")
 @njit(cache=True)
 def _fuse(weights, expected, expected_confidence, corrected, corrected_confidence, joints, confidence):
     terms = np.empty(FUSION_TERMS)

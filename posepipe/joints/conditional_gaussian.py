@@ -1,7 +1,4 @@
-"""Kernel: conditional expectation of a Gaussian, given measured values.
-
-Other kernels call ``fill_...``; `condition` and `leave_one_out` are the same functions for Python and for tests.
-"""
+"""Kernel: conditional expectation of a Gaussian, given measured values."""
 
 from __future__ import annotations
 
@@ -9,87 +6,61 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit
 
 NUGGET = 1e-6
 """Variance added to every measured value, to keep the covariance of nearly exact ones invertible."""
 
 
-@njit(cache=True, inline="always")
-def _subtract(factor, row, out):
-    for k in range(len(row)):  # from 0: an index that may be negative prevents vectorisation
-        out[k] -= factor * row[k]
-
-
+@compiled_for("f8[:,::1], f8[::1], f4[:,:,::1], i8[::1], i8[::1], b1, f8, f8[:,::1], f8[:,::1]")
 @njit(cache=True)
-def _eliminate(covariance, residuals, right, is_lower):
-    """Cholesky elimination in place: covariance = U'U, and U'^-1 times residuals and ``right`` (n, R).
+def _condition(  # noqa: C901  # one kernel for both functions below: they share the elimination
+    residuals, noise, covariance, measured, wanted, leaves_one_out, shared, shift, variance
+):
+    """Cholesky elimination in place, covariance = U'U, of residuals and of columns ``right``; then their products.
 
-    U is stored in the upper triangle. With ``is_lower``, ``right`` is a lower triangle and stays one.
+    To leave one out, ``right`` starts as the identity, and stays a lower triangle.
     """
-    for j in range(len(covariance)):
-        scale = 1 / math.sqrt(max(covariance[j, j], 1e-12))
-        width = j + 1 if is_lower else right.shape[1]
-        covariance[j, j:] *= scale
-        right[j, :width] *= scale
-        residuals[j] *= scale
-        for i in range(j + 1, len(covariance)):
-            factor = covariance[j, i]
-            _subtract(factor, covariance[j, i:], covariance[i, i:])
-            _subtract(factor, right[j, :width], right[i, :width])
-            residuals[i] -= factor * residuals[j]
-
-
-@njit(cache=True)
-def _measured_values(residuals, noise, covariance, axis, measured, shared):
-    """Covariance (S, S) of the measured values along one axis, and a copy of their residuals (S,)."""
-    own_covariance = np.empty((len(measured), len(measured)))
-    own_residuals = np.empty(len(measured))
-    for i in range(len(measured)):
-        for k in range(len(measured)):
-            own_covariance[i, k] = covariance[axis, measured[i], measured[k]] + shared
-        own_covariance[i, i] += noise[measured[i]] + NUGGET
-        own_residuals[i] = residuals[measured[i], axis]
-    return own_covariance, own_residuals
-
-
-@njit(cache=True, parallel=True)
-def fill_condition(residuals, noise, covariance, measured, wanted, shared, shift, variance):
-    """`condition` for kernels; shift and variance start as 0."""
-    for axis in prange(len(covariance)):  # an axis owns its columns of the last two
-        own_covariance, own_residuals = _measured_values(residuals, noise, covariance, axis, measured, shared)
-        right = np.empty((len(measured), len(wanted)))
-        for i in range(len(measured)):
-            for j in range(len(wanted)):
-                right[i, j] = covariance[axis, measured[i], wanted[j]] + shared
-        _eliminate(own_covariance, own_residuals, right, False)
-        for j in range(len(wanted)):
-            variance[j, axis] = covariance[axis, wanted[j], wanted[j]] + shared
-        expected, explained = np.zeros(len(wanted)), np.zeros(len(wanted))
-        for i in range(len(measured)):
-            row = right[i]
-            for j in range(len(wanted)):
-                expected[j] += row[j] * own_residuals[i]
-                explained[j] += row[j] * row[j]
-        shift[:, axis] += expected
-        variance[:, axis] -= explained
-
-
-@njit(cache=True, parallel=True)
-def fill_leave_one_out(residuals, noise, covariance, measured, shared, shift, variance):
-    """`leave_one_out` for kernels; shift and variance start as 0."""
-    for axis in prange(len(covariance)):  # an axis owns its columns of the last two
-        own_covariance, own_residuals = _measured_values(residuals, noise, covariance, axis, measured, shared)
-        inverse = np.eye(len(measured))
-        _eliminate(own_covariance, own_residuals, inverse, True)
-        precision, weighted = np.zeros(len(measured)), np.zeros(len(measured))
-        for i in range(len(measured)):
-            for k in range(i + 1):
-                precision[k] += inverse[i, k] * inverse[i, k]
-                weighted[k] += inverse[i, k] * own_residuals[i]
-        for k in range(len(measured)):
-            shift[measured[k], axis] = -weighted[k] / precision[k]
-            variance[measured[k], axis] = max(1 / precision[k] - noise[measured[k]], NUGGET)
+    n, width = len(measured), len(measured) if leaves_one_out else len(wanted)
+    own, right, deviation = np.empty((n, n)), np.empty((n, width)), np.empty(n)
+    for axis in range(len(covariance)):
+        for i in range(n):
+            for k in range(n):
+                own[i, k] = covariance[axis, measured[i], measured[k]] + shared
+            own[i, i] += noise[measured[i]] + NUGGET
+            deviation[i] = residuals[measured[i], axis]
+            for k in range(width):
+                if leaves_one_out:
+                    right[i, k] = 1.0 if i == k else 0.0
+                else:
+                    right[i, k] = covariance[axis, measured[i], wanted[k]] + shared
+        for j in range(n):
+            scale = 1 / math.sqrt(max(own[j, j], 1e-12))
+            filled = j + 1 if leaves_one_out else width
+            for k in range(j, n):
+                own[j, k] *= scale
+            for k in range(filled):
+                right[j, k] *= scale
+            deviation[j] *= scale
+            for i in range(j + 1, n):
+                factor = own[j, i]
+                for k in range(i, n):
+                    column = np.uint64(k)  # an index that may be negative prevents vectorisation
+                    own[i, column] -= factor * own[j, column]
+                for k in range(filled):
+                    right[i, k] -= factor * right[j, k]
+                deviation[i] -= factor * deviation[j]
+        for k in range(width):
+            product, square = 0.0, 0.0
+            for i in range(k if leaves_one_out else 0, n):
+                product += right[i, k] * deviation[i]
+                square += right[i, k] * right[i, k]
+            if leaves_one_out:
+                shift[measured[k], axis] = -product / square
+                variance[measured[k], axis] = max(1 / square - noise[measured[k]], NUGGET)
+            else:
+                shift[k, axis] = product
+                variance[k, axis] = covariance[axis, wanted[k], wanted[k]] + shared - square
 
 
 def condition(
@@ -122,7 +93,7 @@ def condition(
     tests/reference/joints/conditional_gaussian.py
     """
     shift, variance = np.zeros((len(wanted), len(covariance))), np.zeros((len(wanted), len(covariance)))
-    fill_condition(residuals, noise, covariance, measured, wanted, float(shared), shift, variance)
+    _condition(residuals, noise, covariance, measured, wanted, False, float(shared), shift, variance)
     return shift, variance
 
 
@@ -142,5 +113,5 @@ def leave_one_out(
     tests/reference/joints/conditional_gaussian.py
     """
     shift, variance = np.zeros(residuals.shape), np.zeros(residuals.shape)
-    fill_leave_one_out(residuals, noise, covariance, measured, float(shared), shift, variance)
+    _condition(residuals, noise, covariance, measured, measured, True, float(shared), shift, variance)
     return shift, variance

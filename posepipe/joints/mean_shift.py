@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit, prange
 
 MAX_MODES = 4
 """Maximum number of modes of a landmark, heaviest first."""
@@ -41,75 +41,28 @@ def _gaussian(squared):
 
 
 @njit(cache=True)
-def _weighted_mean(near, weights, x, y, z, bandwidth, sums):
-    """Mean of the points, weighted by a Gaussian kernel at (x, y, z), and the mass under the kernel."""
-    per_sigma2 = np.float32(1) / (bandwidth * bandwidth)
-    sums[:] = 0
-    mass, mx, my, mz = sums[0], sums[1], sums[2], sums[3]  # of each lane
-    for first in range(0, len(weights), LANES):
-        lanes = slice(first, first + LANES)
-        px, py, pz, pw = near[0, lanes], near[1, lanes], near[2, lanes], weights[lanes]
-        for i in range(LANES):
-            dx, dy, dz = px[i] - x, py[i] - y, pz[i] - z
-            squared = (dx * dx + dy * dy + dz * dz) * per_sigma2
-            w = pw[i] * _gaussian(squared) if squared < np.float32(REACH**2) else np.float32(0)
-            mass[i] += w
-            mx[i] += w * dx
-            my[i] += w * dy
-            mz[i] += w * dz
-    total, x_moment, y_moment, z_moment = mass.sum(), mx.sum(), my.sum(), mz.sum()
-    return x + x_moment / total, y + y_moment / total, z + z_moment / total, total
-
-
-@njit(cache=True)
-def _near_mode(modes, masses, x, y, z, radius_m):
-    """Whether a known mode lies within a radius."""
-    for m in range(MAX_MODES):
-        if masses[m] > 0:
-            gap = (modes[m, 0] - x) ** 2 + (modes[m, 1] - y) ** 2 + (modes[m, 2] - z) ** 2
-            if gap < radius_m * radius_m:
-                return True
-    return False
-
-
-@njit(cache=True)
-def _shift_to_mode(near, weights, start, bandwidth, modes, masses):
-    """Iterate from a point to its mode; iterations that approach a known mode end there with mass 0."""
-    x, y, z = near[0, start], near[1, start], near[2, start]
-    mass, sums = np.float32(0), np.empty((4, LANES), np.float32)
-    for _ in range(MAX_ITERATIONS):
-        nx, ny, nz, mass = _weighted_mean(near, weights, x, y, z, bandwidth, sums)
-        step = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
-        x, y, z = x + OVER_RELAXATION * (nx - x), y + OVER_RELAXATION * (ny - y), z + OVER_RELAXATION * (nz - z)
-        if _near_mode(modes, masses, x, y, z, bandwidth * MERGE):
-            return x, y, z, np.float32(0)
-        if step < CONVERGED_M * CONVERGED_M:
-            break
-    return x, y, z, mass
-
-
-@njit(cache=True)
-def _insert_mode(modes, masses, x, y, z, mass):
-    """Insert a mode; modes stay sorted by mass."""
-    for m in range(MAX_MODES):
-        if mass > masses[m]:
-            for n in range(MAX_MODES - 1, m, -1):
-                modes[n] = modes[n - 1]
-                masses[n] = masses[n - 1]
-            modes[m, 0], modes[m, 1], modes[m, 2] = x, y, z
-            masses[m] = mass
-            return
-
-
-@njit(cache=True)
 def padded_points(n_points):
     """Buffers for ``n_points``, padded to a multiple of LANES: points, float32 (3, N), and weights, (N,), all 0."""
     n = -(-n_points // LANES) * LANES
     return np.zeros((3, n), np.float32), np.zeros(n, np.float32)
 
 
-@njit(cache=True)
-def shift_to_mode(near, weights, start, bandwidth, modes, masses):
+@njit(cache=True, inline="always")
+def _insert_mode(modes, masses, x, y, z, mass):
+    """Insert a mode of some mass; modes stay sorted by mass."""
+    place = MAX_MODES
+    for m in range(MAX_MODES - 1, -1, -1):
+        if mass > masses[m]:
+            place = m
+    for m in range(MAX_MODES - 1, place, -1):
+        modes[m, 0], modes[m, 1], modes[m, 2] = modes[m - 1, 0], modes[m - 1, 1], modes[m - 1, 2]
+        masses[m] = masses[m - 1]
+    if place < MAX_MODES:
+        modes[place, 0], modes[place, 1], modes[place, 2], masses[place] = x, y, z, mass
+
+
+@njit(cache=True, inline="always")
+def shift_to_mode(near, weights, start, bandwidth, sums, modes, masses):
     """Iterate mean shift from one point, and insert the mode if it is new.
 
     Parameters
@@ -118,69 +71,100 @@ def shift_to_mode(near, weights, start, bandwidth, modes, masses):
     weights : float32 (N,), above 0 at the start; points of weight 0 are padding
     start : int, column of the first point
     bandwidth : float32, sigma of the Gaussian, metres
+    sums : float32 (4, LANES), overwritten
     modes, masses : float32 (MAX_MODES, 3) and (MAX_MODES,), the known modes, heaviest first; masses start as 0
 
     Returns
     -------
     x, y, z : metres, last place of the iterations
     """
-    x, y, z, mass = _shift_to_mode(near, weights, start, bandwidth, modes, masses)
-    if mass > 0:
+    x, y, z = near[0, start], near[1, start], near[2, start]
+    per_sigma2 = np.float32(1) / (bandwidth * bandwidth)
+    radius_m = bandwidth * MERGE
+    mass, is_known = np.float32(0), False
+    for _ in range(MAX_ITERATIONS):
+        for i in range(LANES):
+            sums[0, i] = sums[1, i] = sums[2, i] = sums[3, i] = 0
+        for first in range(0, len(weights), LANES):
+            for i in range(LANES):  # each lane has sums of its own, so that the loop is vectorised
+                n = np.uint64(first + i)  # an unsigned index needs no check for negative values
+                dx, dy, dz = near[0, n] - x, near[1, n] - y, near[2, n] - z
+                squared = (dx * dx + dy * dy + dz * dz) * per_sigma2
+                w = weights[n] * _gaussian(squared) if squared < np.float32(REACH**2) else np.float32(0)
+                sums[0, i] += w
+                sums[1, i] += w * dx
+                sums[2, i] += w * dy
+                sums[3, i] += w * dz
+        mass, x_moment, y_moment, z_moment = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+        for i in range(LANES):
+            mass += sums[0, i]
+            x_moment += sums[1, i]
+            y_moment += sums[2, i]
+            z_moment += sums[3, i]
+        nx, ny, nz = x + x_moment / mass, y + y_moment / mass, z + z_moment / mass
+        step = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
+        x, y, z = x + OVER_RELAXATION * (nx - x), y + OVER_RELAXATION * (ny - y), z + OVER_RELAXATION * (nz - z)
+        for m in range(MAX_MODES):
+            if masses[m] > 0:
+                gap = (modes[m, 0] - x) ** 2 + (modes[m, 1] - y) ** 2 + (modes[m, 2] - z) ** 2
+                if gap < radius_m * radius_m:
+                    is_known = True
+        if is_known or step < CONVERGED_M * CONVERGED_M:
+            break
+    if mass > 0 and not is_known:
         _insert_mode(modes, masses, x, y, z, mass)
     return x, y, z
 
 
 @njit(cache=True)
-def _cover(near, x, y, z, squared_radius, uncovered):
-    """Set the weights of all points within a radius to 0."""
-    px, py, pz = near[0], near[1], near[2]
-    for i in range(len(uncovered)):
-        dx, dy, dz = px[i] - x, py[i] - y, pz[i] - z
-        uncovered[i] = uncovered[i] if dx * dx + dy * dy + dz * dz > squared_radius else np.float32(0)
-
-
-@njit(cache=True)
-def find_density_modes(near, weights, bandwidth, max_starts, modes, masses):
-    """Find the modes of the density of weighted points; each start is the heaviest uncovered point.
-
-    Parameters
-    ----------
-    near, weights, bandwidth, modes, masses : as for `shift_to_mode`
-    max_starts : int
-    """
+def _find_density_modes(near, weights, bandwidth, max_starts, modes, masses):
+    """Find the modes of weighted points; each start is the heaviest uncovered point."""
+    uncovered, sums = np.empty(len(weights), np.float32), np.empty((4, LANES), np.float32)
+    for i in range(len(weights)):
+        uncovered[i] = weights[i]  # 0 = covered
     squared_radius = (np.float32(COVER_RADIUS) * bandwidth) ** 2
-    uncovered = weights.copy()  # 0 = covered
-    for _ in range(max_starts if len(weights) else 0):
-        start = uncovered.argmax()
-        if not uncovered[start] > 0:
+    for _ in range(max_starts):
+        start, heaviest = -1, np.float32(0)
+        for i in range(len(weights)):
+            if uncovered[i] > heaviest:
+                start, heaviest = i, uncovered[i]
+        if start < 0:
             return
-        x, y, z = shift_to_mode(near, weights, start, bandwidth, modes, masses)
-        _cover(near, near[0, start], near[1, start], near[2, start], squared_radius, uncovered)
-        _cover(near, x, y, z, squared_radius, uncovered)
+        x, y, z = shift_to_mode(near, weights, start, bandwidth, sums, modes, masses)
+        sx, sy, sz = near[0, start], near[1, start], near[2, start]
+        for i in range(len(weights)):  # points near the first place or the last are covered
+            ax, ay, az = near[0, i] - sx, near[1, i] - sy, near[2, i] - sz
+            bx, by, bz = near[0, i] - x, near[1, i] - y, near[2, i] - z
+            is_far = min(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz) > squared_radius
+            uncovered[i] = uncovered[i] if is_far else np.float32(0)
 
 
 @njit(cache=True)
-def evens_first(task, n_tasks):
-    """Row of a task, even rows first: left and right are neighbours and cost the same, so each thread gets one."""
-    n_even = (n_tasks + 1) // 2
-    return 2 * task if task < n_even else 2 * (task - n_even) + 1
+def _gather(points, values, area, first, count, column, min_value):
+    """Copy the points of one landmark whose value exceeds a minimum, and weight them: near (3, N), weights (N,)."""
+    kept = 0
+    for i in range(count):
+        kept += values[first + i, column] > min_value
+    near, weights = padded_points(kept)
+    kept = 0
+    for i in range(first, first + count):
+        if values[i, column] > min_value:
+            near[0, kept], near[1, kept], near[2, kept] = points[i, 0], points[i, 1], points[i, 2]
+            weights[kept] = values[i, column] * area[i]
+            kept += 1
+    return near, weights
 
 
+@compiled_for("f4[:,::1], f4[:,::1], f4[::1], i8[:,::1], f4[::1], f4[::1], i8, f4[:,:,::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
-def _find_modes(points, probabilities, area, bandwidth, min_probability, modes, masses):
-    for task in prange(probabilities.shape[1]):  # a landmark owns its rows of modes and masses
-        landmark = evens_first(task, probabilities.shape[1])
-        minimum, count = min_probability[landmark], 0
-        for i in range(len(points)):
-            count += probabilities[i, landmark] > minimum
-        near, weights = padded_points(count)
-        count = 0
-        for i in range(len(points)):
-            if probabilities[i, landmark] > minimum:
-                near[0, count], near[1, count], near[2, count] = points[i, 0], points[i, 1], points[i, 2]
-                weights[count] = probabilities[i, landmark] * area[i]
-                count += 1
-        find_density_modes(near, weights, bandwidth[landmark], MAX_STARTS, modes[landmark], masses[landmark])
+def _find_modes(points, values, area, spans, bandwidth, min_value, max_starts, modes, masses):
+    n_tasks = len(spans)
+    for task in prange(n_tasks):  # a landmark owns its rows of modes and masses
+        # even rows first: left and right are neighbours and cost the same, so each thread gets one
+        n_even = (n_tasks + 1) // 2
+        row = 2 * task if task < n_even else 2 * (task - n_even) + 1
+        near, weights = _gather(points, values, area, spans[row, 0], spans[row, 1], spans[row, 2], min_value[row])
+        _find_density_modes(near, weights, bandwidth[row], max_starts, modes[row], masses[row])
 
 
 def find_modes(
@@ -212,8 +196,36 @@ def find_modes(
     Comaniciu and Meer, PAMI 2002; Shotton et al., CVPR 2011, section 4; over-relaxation: Salakhutdinov and
     Roweis, ICML 2003. Naive twin: tests/reference/joints/mean_shift.py
     """
-    n_landmarks = probabilities.shape[1]
-    modes = np.zeros((n_landmarks, MAX_MODES, 3), np.float32)
-    masses = np.zeros((n_landmarks, MAX_MODES), np.float32)
-    _find_modes(points_m, probabilities, area_m2, bandwidth_m, min_probability, modes, masses)
+    n_points, n_landmarks = probabilities.shape
+    spans = np.zeros((n_landmarks, 3), np.int64)
+    spans[:, 1], spans[:, 2] = n_points, np.arange(n_landmarks)
+    return modes_of_spans(points_m, probabilities, area_m2, spans, bandwidth_m, min_probability, MAX_STARTS)
+
+
+def modes_of_spans(
+    points_m: np.ndarray,
+    values: np.ndarray,
+    area_m2: np.ndarray,
+    spans: np.ndarray,
+    bandwidth_m: np.ndarray,
+    min_value: np.ndarray,
+    max_starts: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the modes of several sets of points, each of which is a span of rows and a column of values.
+
+    Parameters
+    ----------
+    points_m, area_m2, bandwidth_m : as for `find_modes`, L sets in place of landmarks
+    values : float32 (N, K); a point weighs value x area
+    spans : int64 (L, 3), first row, number of rows and column of each set
+    min_value : float32 (L,); points at or below it are left out
+    max_starts : int
+
+    Returns
+    -------
+    modes, masses : as of `find_modes`
+    """
+    modes = np.zeros((len(spans), MAX_MODES, 3), np.float32)
+    masses = np.zeros((len(spans), MAX_MODES), np.float32)
+    _find_modes(points_m, values, area_m2, spans, bandwidth_m, min_value, max_starts, modes, masses)
     return modes, masses

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
-from posepipe.joints.conditional_gaussian import fill_condition, fill_leave_one_out
+from posepipe.compilation import compiled_for, njit
+from posepipe.joints.conditional_gaussian import condition, leave_one_out
 from posepipe.joints.joint_parameters import JointParameters
 
 TRANSLATION_VARIANCE_M2 = 100.0
@@ -27,81 +27,52 @@ MAX_PASSES = 2
 """Maximum number of passes over the landmarks; the second one starts from the choices of the first."""
 
 
-@njit(cache=True)
-def landmark_noise(confidence):
+def landmark_noise(confidence: np.ndarray) -> np.ndarray:
     """Extra variance, square metres, of landmarks that are right with probability ``confidence``, (L,)."""
     return (1 - confidence) / np.maximum(confidence, 0.05) * EVEN_ODDS_SIGMA_M**2
 
 
+@compiled_for("f8[:,::1], i8[::1], f4[:,::1], f8[::1], f8[:,::1]")
 @njit(cache=True)
-def _residuals(landmarks, found, mean):
-    """Rows of the landmarks found, their centre, and their residuals from centre plus mean, (L, 3)."""
-    measured = np.flatnonzero(found)
-    centre, residuals = np.zeros(3), np.zeros(landmarks.shape)
+def _centre(landmarks, measured, mean, centre, residuals):
+    """Add the landmarks' centre, (3,), and write their residuals from centre plus mean, (L, 3)."""
     for row in measured:
-        centre += landmarks[row] / len(measured)
+        for axis in range(3):
+            centre[axis] += landmarks[row, axis] / len(measured)
     for row in measured:
         for axis in range(3):
             residuals[row, axis] = landmarks[row, axis] - centre[axis] - mean[axis, row]
-    return measured, centre, residuals
 
 
+def _centred(
+    landmarks_m: np.ndarray, found: np.ndarray, parameters: JointParameters
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of the landmarks found, their centre, and the residuals of all from centre plus mean, (L, 3)."""
+    measured, centre_m, residuals_m = np.flatnonzero(found), np.zeros(3), np.zeros(landmarks_m.shape)
+    _centre(landmarks_m, measured, parameters.mean_m, centre_m, residuals_m)
+    return measured, centre_m, residuals_m
+
+
+@compiled_for("f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i8[::1]")
 @njit(cache=True)
-def _infer_joints(landmarks, found, noise, mean, covariance, joints, variance):
-    measured, centre, residuals = _residuals(landmarks, found, mean)
-    wanted = np.arange(len(found), mean.shape[1])
-    fill_condition(residuals, noise, covariance, measured, wanted, TRANSLATION_VARIANCE_M2, joints, variance)
-    for joint in range(len(wanted)):
-        for axis in range(3):
-            joints[joint, axis] += centre[axis] + mean[axis, wanted[joint]]
-
-
-@njit(cache=True)
-def _expect_landmarks(landmarks, found, noise, mean, covariance, expected, variance):
-    measured, _, residuals = _residuals(landmarks, found, mean)
-    fill_leave_one_out(residuals, noise, covariance, measured, TRANSLATION_VARIANCE_M2, expected, variance)
-    for row in measured:
-        expected[row] += landmarks[row]
-
-
-@njit(cache=True)
-def _score(place, confidence, expected, variance):
-    """Score of a proposal, given the expectation of its landmark by all others."""
-    distance = 0.0
-    for axis in range(3):
-        distance += (place[axis] - expected[axis]) ** 2 / (variance[axis] + LANDMARK_SIGMA_M**2)
-    return math.log(max(confidence, 1e-6)) - PRIOR_WEIGHT * min(distance, MAX_SQUARED_SIGMAS) / 2
-
-
-@njit(cache=True)
-def _choose(places, confidence, mean, covariance, best):
-    n_landmarks, n_proposals = confidence.shape
-    found = np.zeros(n_landmarks, np.bool_)
-    for row in range(n_landmarks):
-        for k in range(n_proposals):
-            found[row] |= confidence[row, k] > 0
-            if confidence[row, k] > confidence[row, best[row]]:
-                best[row] = k
-    if not found.any():
-        return
-    landmarks, chosen_confidence = np.empty((n_landmarks, 3)), np.empty(n_landmarks)
-    for _ in range(MAX_PASSES):
-        for row in range(n_landmarks):
-            landmarks[row], chosen_confidence[row] = places[row, best[row]], confidence[row, best[row]]
-        expected, variance = np.zeros((n_landmarks, 3)), np.zeros((n_landmarks, 3))
-        _expect_landmarks(landmarks, found, landmark_noise(chosen_confidence), mean, covariance, expected, variance)
-        unchanged = True
-        for row in range(n_landmarks):
-            chosen, highest = best[row], -np.inf
-            for k in range(n_proposals):
-                if confidence[row, k] > 0:
-                    score = _score(places[row, k], confidence[row, k], expected[row], variance[row])
-                    if score > highest:
-                        chosen, highest = k, score
-            unchanged &= chosen == best[row]
-            best[row] = chosen
-        if unchanged:
-            return
+def _choose(places, confidence, expected, variance, best):
+    """Choose the proposal of the highest score, given the expectation of its landmark; return whether any changed."""
+    changed = False
+    for row in range(confidence.shape[0]):
+        chosen, highest = best[row], -np.inf
+        for k in range(confidence.shape[1]):
+            if confidence[row, k] > 0:
+                squared = 0.0
+                for axis in range(3):
+                    sigma2 = variance[row, axis] + LANDMARK_SIGMA_M**2
+                    squared += (places[row, k, axis] - expected[row, axis]) ** 2 / sigma2
+                likelihood = PRIOR_WEIGHT * min(squared, MAX_SQUARED_SIGMAS) / 2
+                score = math.log(max(confidence[row, k], 1e-6)) - likelihood
+                if score > highest:
+                    chosen, highest = k, score
+        changed |= chosen != best[row]
+        best[row] = chosen
+    return changed
 
 
 def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: JointParameters) -> np.ndarray:
@@ -121,9 +92,16 @@ def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: J
     ----------
     Naive twin: tests/reference/joints/pose_prior.py
     """
-    best = np.zeros(len(confidence), np.int64)
-    if confidence.size:
-        _choose(places_m, confidence, parameters.mean_m, parameters.covariance_m2, best)
+    rows = np.arange(len(confidence))
+    found: np.ndarray = (confidence > 0).any(axis=1)
+    if not found.any():
+        return np.zeros(len(confidence), np.int64)
+    best = confidence.argmax(axis=1)
+    for _ in range(MAX_PASSES):
+        noise_m2 = landmark_noise(confidence[rows, best])
+        expected = expect_landmarks(places_m[rows, best], found, noise_m2, parameters)
+        if not _choose(places_m, confidence, *expected, best):
+            break
     return best
 
 
@@ -148,10 +126,12 @@ def infer_joints(
     ----------
     Conditional Gaussian, e.g. Bishop 2006, eq. 2.81-2.82. Naive twin: tests/reference/joints/pose_prior.py
     """
-    n_joints = parameters.mean_m.shape[1] - len(found)
-    joints_m, variance = np.zeros((n_joints, 3)), np.zeros((n_joints, 3))
-    _infer_joints(landmarks_m, found, noise_m2, parameters.mean_m, parameters.covariance_m2, joints_m, variance)
-    return joints_m, np.sqrt(np.maximum(variance, 0).mean(axis=1))
+    measured, centre_m, residuals_m = _centred(landmarks_m, found, parameters)
+    wanted = np.arange(len(found), parameters.mean_m.shape[1])
+    given = noise_m2, parameters.covariance_m2, measured, wanted, TRANSLATION_VARIANCE_M2
+    joints_m, variance_m2 = condition(residuals_m, *given)
+    joints_m += centre_m + parameters.mean_m[:, wanted].T
+    return joints_m, np.sqrt(np.maximum(variance_m2, 0).mean(axis=1))
 
 
 def expect_landmarks(
@@ -171,8 +151,8 @@ def expect_landmarks(
     Leave-one-out of a Gaussian from its precision matrix: Rasmussen and Williams 2006, eq. 5.12. Naive twin:
     tests/reference/joints/pose_prior.py
     """
-    expected_m, variance_m2 = np.zeros(landmarks_m.shape), np.zeros(landmarks_m.shape)
-    _expect_landmarks(
-        landmarks_m, found, noise_m2, parameters.mean_m, parameters.covariance_m2, expected_m, variance_m2
-    )
+    measured, _, residuals_m = _centred(landmarks_m, found, parameters)
+    given = noise_m2, parameters.covariance_m2, measured, TRANSLATION_VARIANCE_M2
+    expected_m, variance_m2 = leave_one_out(residuals_m, *given)
+    expected_m[measured] += landmarks_m[measured]
     return expected_m, variance_m2

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 MIN_DISTANCE_M = 1e-6
 
 
+@compiled_for("f4[:,::1], f8[::1], f8[:,::1]")
 @njit(cache=True)
 def _push_back(points, metres, out):
     for n in range(len(metres)):

@@ -6,47 +6,45 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 SIGMAS_M = (0.01, 1.0)
 """Standard deviations are clipped to this range, a centimetre to a metre, and encoded as logarithms."""
 
 
-@njit(cache=True)
-def _write_places(places, confidence, centre, row, column):
-    """Write places relative to a centre, 0 where the confidence is 0; return the next column."""
-    for n in range(len(confidence)):
+@njit(cache=True, inline="always")
+def _write_places(places, confidence, p, centre, out, column):
+    """Write a person's places relative to their centre, 0 where the confidence is 0; return the next column."""
+    for n in range(places.shape[1]):
         for axis in range(3):
-            row[column + axis] = places[n, axis] - centre[axis] if confidence[n] > 0 else 0
+            out[p, column + axis] = places[p, n, axis] - centre[axis] if confidence[p, n] > 0 else 0
         column += 3
-    return column
+    for n in range(places.shape[1]):
+        out[p, column + n] = confidence[p, n]
+    return column + places.shape[1]
 
 
-@njit(cache=True)
-def _write(values, row, column):
-    for n in range(len(values)):
-        row[column + n] = values[n]
-    return column + len(values)
-
-
+@compiled_for("f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f4[:,::1]")
 @njit(cache=True)
 def _encode_features(joints, sigma, alternatives, alternatives_confidence, chosen, chosen_confidence, out):
-    ones, log_sigma = np.ones(joints.shape[1]), np.empty(joints.shape[1])
+    centre = np.empty(3)
+    n_joints = joints.shape[1]
     for p in range(len(joints)):
-        centre = np.zeros(3)
-        for joint in range(joints.shape[1]):
-            log_sigma[joint] = math.log(min(max(sigma[p, joint], SIGMAS_M[0]), SIGMAS_M[1]))
+        squared = 0.0
+        for axis in range(3):
+            centre[axis] = 0.0
+            for joint in range(n_joints):
+                centre[axis] += joints[p, joint, axis] / n_joints
+            squared += centre[axis] ** 2
+        for joint in range(n_joints):
             for axis in range(3):
-                centre[axis] += joints[p, joint, axis] / joints.shape[1]
-        distance = max(math.sqrt((centre**2).sum()), 1e-6)
-        row = out[p]
-        column = _write_places(joints[p], ones, centre, row, 0)
-        column = _write(log_sigma, row, column)
-        column = _write_places(alternatives[p], alternatives_confidence[p], centre, row, column)
-        column = _write(alternatives_confidence[p], row, column)
-        column = _write_places(chosen[p], chosen_confidence[p], centre, row, column)
-        column = _write(chosen_confidence[p], row, column)
-        _write(centre / distance, row, column)
+                out[p, 3 * joint + axis] = joints[p, joint, axis] - centre[axis]
+            out[p, 3 * n_joints + joint] = math.log(min(max(sigma[p, joint], SIGMAS_M[0]), SIGMAS_M[1]))
+        column = _write_places(alternatives, alternatives_confidence, p, centre, out, 4 * n_joints)
+        column = _write_places(chosen, chosen_confidence, p, centre, out, column)
+        distance = max(math.sqrt(squared), 1e-6)
+        for axis in range(3):
+            out[p, column + axis] = centre[axis] / distance
 
 
 def encode_features(
@@ -93,6 +91,7 @@ def encode_features(
     return out
 
 
+@compiled_for("f4[:,::1], f8[:,:,::1], i8[::1], f4[:,:,::1], f4[:,::1]")
 @njit(cache=True)
 def _decode_output(outputs, expected, mirrored_joints, joints, share):
     n_people, n_joints = share.shape

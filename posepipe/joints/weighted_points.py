@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit, prange
 from posepipe.parts import JointVotes, PartProbabilities
 from posepipe.stage import Stateless
 
@@ -68,6 +68,7 @@ def weigh_points(
     return WeightedPoints(points_m, probabilities, area_m2, votes)
 
 
+@compiled_for("f4[:,::1], i4[:,::1], f4[:,::1], f4[::1], f4, i8[:], i8[:], f4[:,::1], f4[::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
 def _weigh(depth_m, pixels, values, camera, per_m2, landmarks, classes, points_m, area_m2, probabilities):
     outside = 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 from posepipe.parts import PartProbabilities
 
 
+@compiled_for("i4[:,::1], f4[:,::1], i8, i8, b1[:,::1], u1[:,::1]")
 @njit(cache=True)
 def _draw(pixels, values, rows, cols, mask, image):
     height, width = mask.shape

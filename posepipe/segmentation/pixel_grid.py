@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 from posepipe.parts import EVERY_PIXEL, Stride
 
 ENOUGH_PIXELS = 1000
@@ -24,6 +24,7 @@ def stride_for(mask: np.ndarray) -> Stride:
     return (cols + 1 if cols * (cols + 1) <= spare else cols), cols
 
 
+@compiled_for("b1[:,::1], i8, i8, i4[:,::1]")
 @njit(cache=True)
 def _fill_pixels(mask, row_step, col_step, out):
     count = 0

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 MIN_CONFIDENCE = 1e-3
 """Minimum weight of a joint that was found."""
 
 
+@compiled_for("f8[:,::1], i8[:,::1], f8[::1]")
 @njit(cache=True)
 def _measure_bones(joints, bones, lengths):
     for b in range(len(bones)):
@@ -42,6 +43,7 @@ def measure_bones(joints_m: np.ndarray, bones: np.ndarray) -> np.ndarray:
     return lengths_m
 
 
+@compiled_for("f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1]")
 @njit(cache=True)
 def _align_pose(joints, confidence, offsets, completed, centre):
     shift, total = np.zeros(3), 0.0
@@ -97,6 +99,7 @@ def align_pose(
     return completed_m, centre_m, misfit_m
 
 
+@compiled_for("f8[::1], f8[::1], i8[::1]")
 @njit(cache=True)
 def _log_size_ratio(lengths, sums, counts):
     now, usual = 0.0, 0.0

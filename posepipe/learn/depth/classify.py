@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit, prange
 from posepipe.learn.depth.packed_forest import LINKS, WHOLE, PackedForest
 
 BLOCK = 64
@@ -31,20 +31,7 @@ def _probed(pixel, offset_m, scale, last):
     return np.int32(place if place < last else last)
 
 
-@njit(cache=True)
-def _compact(node, pixel_of, row, col, row_scale, col_scale, n_active, leaves):
-    """Write the leaves of the pixels that reached one, compact the others, and return their number."""
-    n_kept = 0
-    for w in range(n_active):
-        if node[w] < 0:
-            leaves[pixel_of[w]] = -1 - node[w]
-            continue
-        node[n_kept], pixel_of[n_kept] = node[w], pixel_of[w]
-        row[n_kept], col[n_kept], row_scale[n_kept], col_scale[n_kept] = row[w], col[w], row_scale[w], col_scale[w]
-        n_kept += 1
-    return n_kept
-
-
+@compiled_for("i2[:,::1], i4[:,::1], f4, f4, f4[:,::1], i4[:,::1], i4[::1], i4[:,::1]")
 @njit(cache=True, parallel=True)
 def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
     height, width = image.shape
@@ -67,8 +54,18 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
                 depth_m = np.float32(flat[r * width + c]) * np.float32(0.001)
                 row[i], col[i], row_scale[i], col_scale[i] = r, c, fy / depth_m, side * (fx / depth_m)
                 node[i], pixel_of[i] = roots[t % len(roots)], i
-            n_active = _compact(node, pixel_of, row, col, row_scale, col_scale, count, leaves[first:, t])
+            n_active, any_leaf = count, np.int32(-1)  # negative if any link is: the sign bit is preserved
             while n_active > 0:
+                if any_leaf < 0:  # write the leaves of the pixels that reached one, and compact the others
+                    n_kept = 0
+                    for w in range(n_active):
+                        if node[w] < 0:
+                            leaves[first + pixel_of[w], t] = -1 - node[w]
+                            continue
+                        node[n_kept], pixel_of[n_kept], row[n_kept], col[n_kept] = node[w], pixel_of[w], row[w], col[w]
+                        row_scale[n_kept], col_scale[n_kept] = row_scale[w], col_scale[w]
+                        n_kept += 1
+                    n_active, any_leaf = n_kept, np.int32(0)
                 for w in range(n_active):
                     n = np.uint32(node[w])  # an unsigned index needs no check for negative values
                     for k in range(4):
@@ -80,16 +77,14 @@ def _find_leaves(image, pixels, fx, fy, records, links, roots, leaves):
                     v_col = _probed(col[w], offsets[3, w], col_scale[w], last_col)
                     u[w] = u_row * np.int32(width) + u_col
                     v[w] = v_row * np.int32(width) + v_col
-                any_leaf = np.int32(0)  # negative if any link is: the sign bit is preserved
                 for w in range(n_active):
                     n = np.uint32(node[w])
                     response_mm = np.float32(np.int32(flat[np.uint32(u[w])]) - np.int32(flat[np.uint32(v[w])]))
                     node[w] = links[n, LINKS + 1] if response_mm > records[n, 4] else links[n, LINKS]
                     any_leaf |= node[w]
-                if any_leaf < 0:
-                    n_active = _compact(node, pixel_of, row, col, row_scale, col_scale, n_active, leaves[first:, t])
 
 
+@compiled_for("i4[:,::1], i4[::1], u1[:,::1], i8[::1], f4, f4[:,::1]")
 @njit(cache=True, parallel=True)
 def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out):
     n_classes = out.shape[1]
@@ -102,12 +97,12 @@ def _mean_posterior(leaves, first_leaf, leaf_shares, mirrored_classes, unit, out
             for t in range(leaves.shape[1]):
                 out[n, t % n_classes] = leaf_shares[first_leaf[t % n_trees] + leaves[n, t], 0]
         for n in rows:
-            own[:] = 0
+            for c in range(n_classes):
+                own[c] = mirrored[c] = 0
             for t in range(n_trees):
                 leaf = first_leaf[t] + leaves[n, t]
                 for c in range(n_classes):
                     own[c] += np.float32(leaf_shares[leaf, c])
-            mirrored[:] = 0
             for t in range(n_trees, leaves.shape[1]):
                 leaf = first_leaf[t - n_trees] + leaves[n, t]
                 for c in range(n_classes):

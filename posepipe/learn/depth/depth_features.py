@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit, prange
 
 BACKGROUND_M = 10.0
 """Depth of a probe outside the image, outside the person or without a reading."""
@@ -49,6 +49,7 @@ def bordered_depth(depth_m: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return image
 
 
+@compiled_for("f4[:,::1], b1[:,::1], i2[:,::1]")
 @njit(cache=True)
 def _fill_bordered(depth_m, mask, image):
     for r in range(depth_m.shape[0]):

@@ -6,8 +6,8 @@ import logging
 
 import numpy as np
 
-from posepipe.compilation import njit
-from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
+from posepipe.compilation import compiled_for, njit
+from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance, plane_tolerance_m
 
 SEEN_FRAMES = 15
 """Frames in a row after which a constant depth outside of people becomes background, or replaces nearer background."""
@@ -25,6 +25,7 @@ BEHIND_SHARE = 0.1
 _log = logging.getLogger(__name__)
 
 
+@compiled_for("f4[:,::1], f4[:,::1], b1[:,::1]")
 @njit(cache=True)
 def _before(depth_m, background_m, mask):
     known = differs = 0
@@ -34,7 +35,7 @@ def _before(depth_m, background_m, mask):
             if z == 0 or background == 0:
                 continue
             known += 1
-            tolerance = 2 * plane_tolerance_m(background)
+            tolerance = 2 * plane_tolerance(background)
             if abs(z - background) > tolerance:
                 differs += 1
             if z >= background - tolerance:
@@ -42,6 +43,7 @@ def _before(depth_m, background_m, mask):
     return known, differs
 
 
+@compiled_for("f4[:,::1], b1[:,::1], b1[:,::1], f4[:,::1], f4[:,::1], i2[:,::1]")
 @njit(cache=True)
 def _learn(depth_m, people, doubtful, stands_frames, background_m, waiting_m, waited):
     for row in range(depth_m.shape[0]):
@@ -51,7 +53,7 @@ def _learn(depth_m, people, doubtful, stands_frames, background_m, waiting_m, wa
                 waited[row, col] = 0
             if z == 0 or people[row, col]:
                 continue
-            tolerance = 2 * plane_tolerance_m(z)
+            tolerance = 2 * plane_tolerance(z)
             if background > 0 and abs(z - background) <= tolerance:
                 background_m[row, col] += np.float32(FOLLOW) * (z - background)
                 waited[row, col] = 0

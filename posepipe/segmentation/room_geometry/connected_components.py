@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 REACH_PX = 2
 """Maximum distance, pixels, between connected pixels: a single column without readings separates nothing."""
@@ -25,10 +25,10 @@ def _root(parents, i):
     return i
 
 
+@compiled_for("f4[:,::1], b1[:,::1], i8, i4[::1], i4[:,::1]")
 @njit(cache=True)
-def _find_components(depth_m, mask, reach, out):
+def _find_components(depth_m, mask, reach, parents, out):
     height, width = depth_m.shape
-    parents = np.arange(height * width).astype(np.int32)
     for row in range(height):
         for col in range(width):
             if not mask[row, col]:
@@ -79,10 +79,11 @@ def find_components(depth_m: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, 
     Union-find with path halving (Tarjan and van Leeuwen 1984).
     Naive twin: tests/reference/segmentation/connected_components.py
     """
-    components = np.zeros(depth_m.shape, np.int32)
-    return components, int(_find_components(depth_m, mask, REACH_PX, components))
+    components, parents = np.zeros(depth_m.shape, np.int32), np.arange(depth_m.size, dtype=np.int32)
+    return components, int(_find_components(depth_m, mask, REACH_PX, parents, components))
 
 
+@compiled_for("i4[:,::1], f4[:,::1], f8, f8, f8, f8, f8[::1], f8[:,::1], f8[:,::1]")
 @njit(cache=True)
 def _measure(components, depth_m, fx, fy, cx, cy, area, low, high):
     for row in range(components.shape[0]):
@@ -124,6 +125,7 @@ def measure_components(
     return area, low, high
 
 
+@compiled_for("i4[:,::1], f4[:,::1], f8, f8, f8[::1], f8, b1[:,::1]")
 @njit(cache=True)
 def _keep_large(components, depth_m, fx, fy, area, min_area, kept):
     for row in range(components.shape[0]):
@@ -163,6 +165,7 @@ def keep_large(
     return kept
 
 
+@compiled_for("i4[:,::1], f4[:,::1], i8, i8[::1], f4[::1]")
 @njit(cache=True)
 def _find_contacts(components, depth_m, reach, pairs, gaps):
     """Write the pair, smaller number in the upper 32 bits, and the gap of touching pixels; return their number."""

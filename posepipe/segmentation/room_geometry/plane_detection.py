@@ -8,11 +8,12 @@ little of their surface has one normal to pass for a wall.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 CELL_SHARE = 1 / 80
 """Side of a cell, as a share of the image width: 4 pixels of 320."""
@@ -28,14 +29,24 @@ MIN_SPREAD_M = 0.25
 MAX_PLANES = 5
 PROPOSALS = 100
 """Number of proposals of each search, evenly spaced over the remaining cells."""
+TOLERANCE_M, TOLERANCE_PER_M = np.float32(0.02), np.float32(0.0035)
+"""Of readings of a plane: constant, and proportional to the square of the depth in metres."""
 LEVEL_DEG = 50.0
 """Maximum angle between the normal of a floor and up in the image: the pitch and roll of the camera."""
 
 
+def plane_tolerance_m(depth_m: Any) -> Any:
+    """Maximum distance of a reading from its plane: 2 cm plus a disparity term proportional to z^2; 5 cm at 3 m.
+
+    A number or array, float32; kernels use `plane_tolerance`.
+    """
+    return TOLERANCE_M + TOLERANCE_PER_M * depth_m * depth_m
+
+
 @njit(cache=True, inline="always")
-def plane_tolerance_m(depth_m):
-    """Maximum distance of a reading from its plane: 2 cm plus a disparity term proportional to z^2; 5 cm at 3 m."""
-    return np.float32(0.02) + np.float32(0.0035) * depth_m * depth_m
+def plane_tolerance(depth_m):
+    """`plane_tolerance_m` for kernels."""
+    return TOLERANCE_M + TOLERANCE_PER_M * depth_m * depth_m
 
 
 def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...]:
@@ -84,19 +95,19 @@ def before_planes(depth_m: np.ndarray, intrinsics: Intrinsics, planes: tuple[Pla
     return mask
 
 
+@compiled_for("f4[:,::1], f4[::1], f4[:,::1], b1[:,::1]")
 @njit(cache=True)
 def _clear_planes(depth_m, camera, planes, mask):
-    fx, fy, cx, cy = camera
     x = np.empty(depth_m.shape[1], np.float32)
     for col in range(len(x)):
-        x[col] = (np.float32(col) - cx) / fx
+        x[col] = (np.float32(col) - camera[2]) / camera[0]
     for row in range(depth_m.shape[0]):
-        y, depth_row, mask_row = (np.float32(row) - cy) / fy, depth_m[row], mask[row]
+        y = (np.float32(row) - camera[3]) / camera[1]
         for k in range(len(planes)):  # the loop over columns is vectorised
-            a, b, c, d = planes[k]
+            a, b, c, d = planes[k, 0], planes[k, 1], planes[k, 2], planes[k, 3]
             for col in range(len(x)):
-                z = depth_row[col]
-                mask_row[col] &= (a * x[col] + b * y + c) * z + d > plane_tolerance_m(z)
+                z = depth_m[row, col]
+                mask[row, col] &= (a * x[col] + b * y + c) * z + d > plane_tolerance(z)
 
 
 def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -127,6 +138,7 @@ def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tup
     return points[:count], normals[:count], area[:count]
 
 
+@compiled_for("f4[:,::1], i8, f4[:,::1]")
 @njit(cache=True)
 def _average_inverse(depth_m, cell, out):
     """Mean of 1 / depth over the readings of each cell; 0 where fewer than half of its pixels have one."""
@@ -152,6 +164,7 @@ def _centre(inverse, row, col, cell, camera):
     return x * z, y * z, z
 
 
+@compiled_for("f4[:,::1], i8, f4[::1], f4[:,::1], f4[:,::1], f4[::1]")
 @njit(cache=True)
 def _smooth_cells(inverse, cell, camera, points, normals, area):
     """Write the smooth cells in image order; return their number."""
@@ -165,7 +178,7 @@ def _smooth_cells(inverse, cell, camera, points, normals, area):
                 inverse[row, col + 1],
             )
             here = inverse[row, col]
-            if not min(up, down, left, right, here) > 0:
+            if not (up > 0 and down > 0 and left > 0 and right > 0 and here > 0):
                 continue
             if not (abs(up + down - 2 * here) < MAX_BEND_PER_M and abs(left + right - 2 * here) < MAX_BEND_PER_M):
                 continue
@@ -212,12 +225,14 @@ def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) ->
     return Plane((float(normal[0]), float(normal[1]), float(normal[2])), distance)
 
 
+@compiled_for("f4[:,::1], f4[:,::1], f4[::1], f4[::1], i8[::1], f4, f4[::1]")
 @njit(cache=True)
 def _sum_inliers(points, normals, area, tolerance, proposed, min_cosine, out):
     """Sum the surface, square metres, of the inliers of each proposed cell's plane."""
     for k in range(len(proposed)):
-        nx, ny, nz = normals[proposed[k]]
-        px, py, pz = points[proposed[k]]
+        own = proposed[k]
+        nx, ny, nz = normals[own, 0], normals[own, 1], normals[own, 2]
+        px, py, pz = points[own, 0], points[own, 1], points[own, 2]
         total = np.float32(0)
         for i in range(len(points)):
             off = (points[i, 0] - px) * nx + (points[i, 1] - py) * ny + (points[i, 2] - pz) * nz

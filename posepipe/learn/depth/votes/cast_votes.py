@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import compiled_for, njit, prange
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, OFFSET_STEP_M, LeafVotes
 from posepipe.parts import JointVotes
 
@@ -76,66 +76,19 @@ def _voter(i, n_pixels, n):
     return (2 * i + 1) * n // (2 * n_pixels)
 
 
-@njit(cache=True)
-def _lightest(counts, limit):
-    """Minimum stored weight among the ``limit`` heaviest votes, and their number of votes of that weight."""
-    quota = limit
-    for weight in range(FULL_WEIGHT, 0, -1):
-        if counts[weight] >= quota:
-            return weight, quota
-        quota -= counts[weight]
-    return 0, 0
-
-
-@njit(cache=True)
-def _divide_votes(counts, mirrored_joints, limit):
-    """Decide which votes each block keeps, from its counts, int32 (B, 2, J x WEIGHTS), of direct and mirrored walks.
-
-    Returns
-    -------
-    quota, n_lightest : int64 (J,), number of kept votes of the minimum kept weight, and number of all such votes
-    kept : uint8 (2, J x WEIGHTS), of every code: 1 = all, 2 = some, 0 = none
-    passed, first : int64 (B + 1, J), before each block: votes of the minimum kept weight, and kept votes
-    """
-    n_blocks, n_joints = len(counts), len(mirrored_joints)
-    quota, n_lightest = np.zeros(n_joints, np.int64), np.zeros(n_joints, np.int64)
-    kept = np.zeros((2, n_joints * WEIGHTS), np.uint8)
-    passed, first = np.zeros((n_blocks + 1, n_joints), np.int64), np.zeros((n_blocks + 1, n_joints), np.int64)
-    own = np.zeros((n_blocks, WEIGHTS), np.int64)
-    for joint in range(n_joints):
-        direct, mirrored = joint * WEIGHTS, mirrored_joints[joint] * WEIGHTS
-        for block in range(n_blocks):
-            for weight in range(WEIGHTS):
-                own[block, weight] = counts[block, 0, direct + weight] + counts[block, 1, mirrored + weight]
-        lightest, quota[joint] = _lightest(own.sum(axis=0), limit)
-        n_lightest[joint] = max(own[:, lightest].sum(), 1)
-        kept[0, direct + lightest : direct + WEIGHTS] = 1
-        kept[0, direct + lightest] = 2
-        kept[1, mirrored : mirrored + WEIGHTS] = kept[0, direct : direct + WEIGHTS]
-        heavier = 0
-        for block in range(n_blocks):
-            heavier += own[block, lightest + 1 :].sum()
-            passed[block + 1, joint] = passed[block, joint] + own[block, lightest]
-            first[block + 1, joint] = heavier + passed[block + 1, joint] * quota[joint] // n_lightest[joint]
-    return quota, n_lightest, kept, passed, first
-
-
+@compiled_for("f4[::1], i4[:,::1], i8, i4[:,::1], i4[::1], u2[::1], i1[:,::1], i4[:,:,::1], i4[::1], i4[:,:,::1]")
 @njit(cache=True, parallel=True)
-def _cast(  # noqa: C901  # one kernel: the blocks share counts and cursors
-    points, area, leaves, n_pixels, spans, first_leaf, codes, offsets, mirrored_joints, places, weights
-):
-    """Count the votes of each weight, then decode the few that are heavy enough."""
+def _count_votes(area, leaves, n_pixels, spans, first_leaf, codes, offsets, reached, touched, counts):
+    """Write the votes that each voter reached, int32 (n_pixels, W, 2), first and end, and count those of each code."""
     n_trees, n_walks = len(first_leaf), leaves.shape[1]
-    reached, touched = np.empty((n_pixels, n_walks, 2), np.int32), np.zeros(n_pixels, np.int32)
-    counts = np.zeros((BLOCKS, 2, len(mirrored_joints) * WEIGHTS), np.int32)
     for block in prange(BLOCKS):  # a block owns its voters' rows and its counts
         voters = range(block * n_pixels // BLOCKS, (block + 1) * n_pixels // BLOCKS)
         # read all spans before any vote, and one vote of each before counting, so that cache misses overlap
         for i in voters:
             n = _voter(i, n_pixels, len(leaves))
             for t in range(n_walks):
-                span = spans[first_leaf[t % n_trees] + leaves[n, t]]
-                reached[i, t, 0], reached[i, t, 1] = span[0], span[1] if area[n] > 0 else span[0]
+                leaf = first_leaf[t % n_trees] + leaves[n, t]
+                reached[i, t, 0], reached[i, t, 1] = spans[leaf, 0], spans[leaf, 1] if area[n] > 0 else spans[leaf, 0]
         for i in voters:
             for t in range(n_walks):
                 if reached[i, t, 0] < reached[i, t, 1]:
@@ -145,13 +98,60 @@ def _cast(  # noqa: C901  # one kernel: the blocks share counts and cursors
                 walk = np.int64(t >= n_trees)
                 for v in range(reached[i, t, 0], reached[i, t, 1]):
                     counts[block, walk, codes[v]] += 1
-    quota, n_lightest, kept, passed, first = _divide_votes(counts, mirrored_joints, weights.shape[1])
+
+
+@compiled_for("i4[:,:,::1], i8[::1], i8, i8[::1], i8[::1], u1[:,::1], i8[:,::1], i8[:,::1]")
+@njit(cache=True)
+def _divide_votes(counts, mirrored_joints, limit, quota, n_lightest, kept, passed, first):
+    """Decide which votes each block keeps, from its counts, int32 (B, 2, J x WEIGHTS), of direct and mirrored walks.
+
+    Written, from 0
+    ---------------
+    quota, n_lightest : int64 (J,), number of kept votes of the minimum kept weight, and number of all such votes
+    kept : uint8 (2, J x WEIGHTS), of every code: 1 = all, 2 = some, 0 = none
+    passed, first : int64 (B + 1, J), before each block: votes of the minimum kept weight, and kept votes
+    """
+    for joint in range(len(mirrored_joints)):
+        direct, mirrored = joint * WEIGHTS, mirrored_joints[joint] * WEIGHTS
+        lightest, left = WEIGHTS, limit  # minimum weight of those kept, and how many of that weight
+        total = 0
+        while lightest == WEIGHTS or (lightest > 0 and total < left):
+            left -= total
+            lightest -= 1
+            total = 0
+            for block in range(len(counts)):
+                total += counts[block, 0, direct + lightest] + counts[block, 1, mirrored + lightest]
+        quota[joint], n_lightest[joint] = left if lightest > 0 else 0, max(total, 1)
+        for weight in range(lightest, WEIGHTS):
+            kept[0, direct + weight] = kept[1, mirrored + weight] = 2 if weight == lightest else 1
+        heavier = 0
+        for block in range(len(counts)):
+            for weight in range(lightest + 1, WEIGHTS):
+                heavier += counts[block, 0, direct + weight] + counts[block, 1, mirrored + weight]
+            some = counts[block, 0, direct + lightest] + counts[block, 1, mirrored + lightest]
+            passed[block + 1, joint] = passed[block, joint] + some
+            first[block + 1, joint] = heavier + passed[block + 1, joint] * quota[joint] // n_lightest[joint]
+
+
+@compiled_for(
+    "f4[:,::1], f4[::1], i8, i4[:,:,::1], i8, u2[::1], i1[:,::1], i8[::1],"
+    "i8[::1], i8[::1], u1[:,::1], i8[:,::1], i8[:,::1], f4[:,:,::1], f4[:,::1]"
+)
+@njit(cache=True, parallel=True)
+def _decode_votes(
+    points, area, n_pixels, reached, n_trees, codes, offsets, mirrored_joints,
+    quota, n_lightest, kept, passed, first, places, weights,
+):  # fmt: skip
+    """Decode the votes that are kept."""
     step = np.float32(OFFSET_STEP_M)
     unit = np.float32(len(points)) / np.float32(max(n_pixels, 1)) / np.float32(FULL_WEIGHT)
-    for block in prange(BLOCKS):  # and its range of places
-        passed_here, cursor = passed[block].copy(), first[block].copy()
+    for block in prange(BLOCKS):  # a block owns its range of places
+        passed_here, cursor = np.empty(len(quota), np.int64), np.empty(len(quota), np.int64)
+        for k in range(len(quota)):
+            passed_here[k], cursor[k] = passed[block, k], first[block, k]
         for i in range(block * n_pixels // BLOCKS, (block + 1) * n_pixels // BLOCKS):
-            for t in range(n_walks):
+            n = _voter(i, n_pixels, len(points))
+            for t in range(reached.shape[1]):
                 walk = np.int64(t >= n_trees)
                 for v in range(reached[i, t, 0], reached[i, t, 1]):
                     if not kept[walk, codes[v]]:
@@ -164,14 +164,13 @@ def _cast(  # noqa: C901  # one kernel: the blocks share counts and cursors
                         passed_here[joint] += 1
                         if passed_here[joint] * quota[joint] // n_lightest[joint] == before:
                             continue
-                    n, k = _voter(i, n_pixels, len(leaves)), cursor[joint]
+                    k = cursor[joint]
                     x = np.float32(offsets[v, 0])
                     places[joint, k, 0] = points[n, 0] + step * (-x if walk else x)
                     places[joint, k, 1] = points[n, 1] + step * np.float32(offsets[v, 1])
                     places[joint, k, 2] = points[n, 2] + step * np.float32(offsets[v, 2])
                     weights[joint, k] = weight * area[n] * unit
                     cursor[joint] += 1
-    return first[BLOCKS]
 
 
 def cast_votes(
@@ -205,19 +204,21 @@ def cast_votes(
     ----------
     Girshick et al., ICCV 2011, section 3.3. Naive twin: tests/reference/learn/cast_votes.py
     """
-    places = np.zeros((votes.n_joints, max_votes, 3), np.float32)
-    weights = np.zeros((votes.n_joints, max_votes), np.float32)
-    n_votes = _cast(
-        points_m,
-        area_m2,
-        leaves,
-        min(len(points_m), max_pixels),
-        votes.spans,
-        votes.first_leaf,
-        votes.codes,
-        votes.offsets,
-        votes.mirrored_joints,
-        places,
-        weights,
+    n_joints, n_codes, n_pixels = votes.n_joints, votes.n_joints * WEIGHTS, min(len(points_m), max_pixels)
+    reached = np.empty((n_pixels, leaves.shape[1], 2), np.int32)
+    touched, counts = np.zeros(n_pixels, np.int32), np.zeros((BLOCKS, 2, n_codes), np.int32)
+    stored = votes.spans, votes.first_leaf, votes.codes, votes.offsets
+    _count_votes(area_m2, leaves, n_pixels, *stored, reached, touched, counts)
+    quota, n_lightest, kept = (
+        np.zeros(n_joints, np.int64),
+        np.zeros(n_joints, np.int64),
+        np.zeros((2, n_codes), np.uint8),
     )
-    return JointVotes(places, weights, n_votes)
+    passed, first = np.zeros((BLOCKS + 1, n_joints), np.int64), np.zeros((BLOCKS + 1, n_joints), np.int64)
+    shares = quota, n_lightest, kept, passed, first
+    _divide_votes(counts, votes.mirrored_joints, max_votes, *shares)
+    places_m = np.zeros((n_joints, max_votes, 3), np.float32)
+    weights_m2 = np.zeros((n_joints, max_votes), np.float32)
+    decoded = len(votes.first_leaf), votes.codes, votes.offsets, votes.mirrored_joints
+    _decode_votes(points_m, area_m2, n_pixels, reached, *decoded, *shares, places_m, weights_m2)
+    return JointVotes(places_m, weights_m2, first[BLOCKS])

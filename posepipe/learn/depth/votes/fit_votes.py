@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.compilation import njit, prange
-from posepipe.joints.mean_shift import MAX_MODES, REACH, padded_points, shift_to_mode
+from posepipe.joints.mean_shift import LANES, MAX_MODES, REACH, padded_points, shift_to_mode
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
 from posepipe.learn.tree import Tree
 
@@ -77,6 +77,7 @@ def _fit_votes(
         for i in range(n_samples):  # the middle of equal intervals
             sample[i] = order[begins[node] + (2 * i + 1) * counts[node] // (2 * n_samples)]
         near, ones = padded_points(n_samples)
+        sums = np.empty((4, LANES), np.float32)
         for joint in range(n_joints):
             limit = limits[joint]
             # offsets beyond this have no weight at any place within the limit
@@ -87,7 +88,7 @@ def _fit_votes(
             n_starts = min(count, STARTS)
             for k in range(n_starts):
                 start = (2 * k + 1) * count // (2 * n_starts)
-                shift_to_mode(near, ones, start, bandwidth, modes, masses)
+                shift_to_mode(near, ones, start, bandwidth, sums, modes, masses)
             kept = 0
             for m in range(MAX_MODES):
                 x, y, z = modes[m]
