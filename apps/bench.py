@@ -42,17 +42,19 @@ def run(args: argparse.Namespace) -> None:
     from itertools import islice
 
     from apps.demo import RECORDING
+    from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
     from posepipe.pipeline import Pipeline
     from posepipe.profiling import time_stages
     from posepipe.sources import open_source
 
     threads = _set_threads(args.threads)
-    started = time.perf_counter()
-    pipeline = Pipeline.load(args.model, foreground=args.foreground, body_model=body_model_of(args))
-    show(f"model read in {time.perf_counter() - started:.2f} s")
     with open_source(args.source or RECORDING) as source:
         frames = list(islice(source, args.frames))
+    with kernels_compiled():
+        started = time.perf_counter()
+        pipeline = Pipeline.load(args.model, foreground=args.foreground, body_model=body_model_of(args))
+        show(f"model read in {time.perf_counter() - started:.2f} s")
     with ProgressBar(len(frames), "bench", "frames") as bar:
         times = time_stages(pipeline, frames, bar.update)
     show(f"{_frames_line(pipeline, frames)}, {threads} threads")

@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Find the person in the shipped recording, and compare their joints with the true ones."""
+    from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
     from posepipe.io.files import disk_errors
     from posepipe.models.pose_model import PoseModel
@@ -47,10 +48,9 @@ def run(args: argparse.Namespace) -> None:
 
     with disk_errors(args.out):
         args.out.mkdir(parents=True, exist_ok=True)
-    path = model_path("person")
-    model = PoseModel.load(path)
-    source = open_source(RECORDING)
-    show("the first run on a machine compiles the kernels, which takes a minute or two")
+    path, source = model_path("person"), open_source(RECORDING)
+    with kernels_compiled():
+        model = PoseModel.load(path)
     with ProgressBar(source.frame_count, "demo", "frames") as bar:
         sinks = [*_sinks(args.out, model, model_identity(path)), CountingSink(bar.update)]
         Pipeline.from_model(model).run(source, FanOutSink(sinks))

@@ -22,6 +22,7 @@ from apps.terminal.plain_text import show
 if TYPE_CHECKING:
     from posepipe.pipeline import Pipeline
     from posepipe.sinks import FrameSink
+    from posepipe.sources import FrameSource
 
 HELP = "find people's 3D joints in depth frames, and write, record or stream them"
 EXAMPLES = (
@@ -49,10 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Check the options, then find the people of the whole source."""
+    """Check the options and the source, then find the people of the whole source."""
+    from apps.terminal.compilation import kernels_compiled
     from posepipe.errors import PosepipeError
-    from posepipe.models.pose_model import PoseModel
-    from posepipe.models.registry import model_identity, model_path
 
     if (args.bvh or args.motion) and args.no_tracking and args.max_people != 1:
         option = "--bvh" if args.bvh else "--motion"
@@ -60,16 +60,24 @@ def run(args: argparse.Namespace) -> None:
             f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
     check_outputs(Path(args.source), args)
+    opened = open_named(args)  # before the model: its errors come at once
+
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.models.registry import model_identity, model_path
+
     path = model_path(args.model)
-    model = PoseModel.load(path)
-    make, smooth = pipeline_maker(args, model)
-    pipeline = make()
+    with kernels_compiled():
+        model = PoseModel.load(path)
+        make, smooth = pipeline_maker(args, model)
+        pipeline = make()
     pipeline.smoother = pipeline.smoother if smooth else None
     with watched(args, model.body) as watchers:
-        _find_people(args, pipeline, model_identity(path), watchers)
+        _find_people(args, opened, pipeline, model_identity(path), watchers)
 
 
-def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watchers: list[FrameSink]) -> None:
+def _find_people(
+    args: argparse.Namespace, opened: FrameSource, pipeline: Pipeline, model: str, watchers: list[FrameSink]
+) -> None:
     """Send the results of the whole source to all sinks, then print how many there are and where."""
     from apps.terminal.progress import ProgressBar
     from posepipe.sinks.counting import CountingSink
@@ -78,7 +86,6 @@ def _find_people(args: argparse.Namespace, pipeline: Pipeline, model: str, watch
     from posepipe.sources.cameras import LiveSource
     from posepipe.sources.playback import NonEmptySource
 
-    opened = open_named(args)
     source = NonEmptySource(play_as_asked(opened, args))
     header = ResultsHeader(pipeline.classifier.body.joints, str(args.source), model, start_time_ns=source.start_time_ns)
     sinks = make_sinks(args, header, pipeline.classifier.body)

@@ -62,6 +62,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _play_source(args: argparse.Namespace) -> None:
     """Find the people of every frame, and show them as they are found."""
+    from apps.terminal.compilation import kernels_compiled
     from posepipe.models.pose_model import PoseModel
     from posepipe.sources.cameras import LiveSource
     from posepipe.viewer.playback.analysis import Analysis
@@ -71,22 +72,23 @@ def _play_source(args: argparse.Namespace) -> None:
     opened = open_named(args)
     live = isinstance(opened, LiveSource)
     title = args.source if live else Path(args.source).resolve().name
-    with play_as_asked(opened, args) as source:
+    played = play_as_asked(opened, args)
+    with kernels_compiled():
         model = PoseModel.load(args.model)
         analysis = Analysis(*pipeline_maker(args, model))
-        with page_server(args) as server:
-            play_source(
-                server,
-                source,
-                analysis,
-                model.body,
-                title,
-                live,
-                dropped=lambda: getattr(opened, "dropped", 0),
-                on_end=lambda: leaves_at_end(args) if live else args.close_at_end,
-                on_poll=stop_if_interrupted,
-                for_guests=not live and plays_for_guests(args),
-            )
+    with played as source, page_server(args) as server:
+        play_source(
+            server,
+            source,
+            analysis,
+            model.body,
+            title,
+            live,
+            dropped=lambda: getattr(opened, "dropped", 0),
+            on_end=lambda: leaves_at_end(args) if live else args.close_at_end,
+            on_poll=stop_if_interrupted,
+            for_guests=not live and plays_for_guests(args),
+        )
 
 
 def _play_results(args: argparse.Namespace) -> None:

@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "errors": "",
     "stage": "",
     "compilation": "",
+    "precompilation": "compilation",
     "body": "",
     "io": "errors",
     "camera": "errors io",

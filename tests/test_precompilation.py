@@ -1,0 +1,66 @@
+"""Kernels are compiled by other processes, for the types that they declare."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import posepipe.pipeline  # noqa: F401  # its modules declare their kernels
+from posepipe import precompilation
+from posepipe.compilation import DECLARED, compiled_for
+from posepipe.precompilation import Precompilation, _signature
+from posepipe.tracking.association import measure_bones
+
+KERNEL = "posepipe.tracking.association:_measure_bones"
+PROGRAM = """
+import posepipe.tracking.association
+from posepipe.precompilation import Precompilation
+with Precompilation(processes=2) as compilation:
+    print(len(compilation.missing))
+    compiled = []
+    compilation.wait(lambda: compiled.append(1))
+    print(len(compiled))
+print(len(Precompilation().missing))
+"""
+
+
+def test_a_kernel_runs_with_the_types_that_it_declares():
+    kernel, types = DECLARED[KERNEL]
+    measure_bones(np.zeros((3, 3)), np.array([[0, 1], [1, 2]]))
+    assert _signature(types) in kernel.signatures
+
+
+def test_every_declaration_has_one_type_for_each_argument():
+    for name, (kernel, types) in DECLARED.items():
+        assert isinstance(kernel, Dispatcher)
+        assert len(_signature(types)) == kernel.py_func.__code__.co_argcount, name
+
+
+def test_other_processes_fill_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3", "3", "0"]
+
+
+def test_what_no_process_compiles_is_left_to_the_first_call(monkeypatch):
+    monkeypatch.setattr(precompilation, "_is_cached", lambda name: name != KERNEL)
+    monkeypatch.setattr(precompilation, "serve", None)
+    monkeypatch.setattr(precompilation.sys, "executable", "/no/such/python")
+    with Precompilation(processes=1) as compilation:
+        assert compilation.missing == [KERNEL]
+        compilation.wait()
+
+
+def test_a_process_that_dies_is_no_wait_without_end(monkeypatch):
+    monkeypatch.setattr(precompilation, "_is_cached", lambda name: name != KERNEL)
+    monkeypatch.setattr(precompilation.sys, "executable", "/bin/true")
+    with Precompilation(processes=1) as compilation:
+        compilation.wait(lambda: pytest.fail("nothing was compiled"))
+
+
+def test_a_plain_function_declares_nothing():
+    assert compiled_for("f4")(abs) is abs
