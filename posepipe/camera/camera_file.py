@@ -59,6 +59,8 @@ def read_camera_file(path: str | Path) -> CameraFile:
     if not path.is_file():
         raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_KEYS)}, or --camera PRESET|FILE")
     values = read_json_object(path)
+    if "K" in values and not values.keys() >= {"fx", "fy", "cx", "cy"}:
+        values |= _numbers_of_matrix(path, values["K"])
     for key in _KEYS:
         _check_number(path, key, values)
     width, height = int(values["width"]), int(values["height"])
@@ -68,6 +70,19 @@ def read_camera_file(path: str | Path) -> CameraFile:
     except ValueError as error:
         raise FormatError(path, f"{error}; correct the file, or give --camera PRESET|FILE") from error
     return CameraFile(width, height, intrinsics, float(values["depth_unit_m"]), float(values["fps"]), str(path))
+
+
+def _numbers_of_matrix(path: Path, matrix: object) -> dict:
+    """Return fx, fy, cx and cy of a matrix ``K``, in three rows or as the nine numbers of ROS.
+
+    Raises FormatError for another shape, skew, or another last row.
+    """
+    rows = matrix if isinstance(matrix, list) else []
+    flat = [value for row in rows for value in (row if isinstance(row, list) else [row])]
+    numbers = [0.0 if isinstance(value, bool) or not isinstance(value, int | float) else value for value in flat]
+    if len(numbers) != 9 or [numbers[k] for k in (1, 3, 6, 7, 8)] != [0, 0, 0, 0, 1]:
+        raise FormatError(path, f"key 'K': wanted [[fx, 0, cx], [0, fy, cy], [0, 0, 1]], got {matrix!r:.80}")
+    return dict(zip(("fx", "cx", "fy", "cy"), (numbers[k] for k in (0, 2, 4, 5)), strict=True))
 
 
 def _check_number(path: Path, key: str, values: dict) -> None:

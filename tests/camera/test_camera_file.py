@@ -1,0 +1,47 @@
+"""The matrix K of a camera.json, in place of its four numbers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import read_camera_file
+from posepipe.errors import FormatError
+
+REST = {"width": 640, "height": 480, "depth_unit_m": 0.001, "fps": 30}
+ROWS = [[570.5, 0, 320], [0, 571.5, 240.5], [0, 0, 1]]
+
+
+def camera_file(tmp_path, **values):
+    path = tmp_path / "camera.json"
+    path.write_text(json.dumps({**REST, **values}))
+    return path
+
+
+@pytest.mark.parametrize("matrix", [ROWS, [*ROWS[0], *ROWS[1], *ROWS[2]]])
+def test_a_matrix_stands_for_its_four_numbers(tmp_path, matrix):
+    assert read_camera_file(camera_file(tmp_path, K=matrix)).intrinsics == Intrinsics(570.5, 571.5, 320, 240.5)
+
+
+def test_the_four_numbers_come_before_a_matrix(tmp_path):
+    four = {"fx": 500, "fy": 501, "cx": 300, "cy": 200}
+    assert read_camera_file(camera_file(tmp_path, K=ROWS, **four)).intrinsics == Intrinsics(*four.values())
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        5,
+        [],
+        ROWS[:2],
+        [[570, 3, 320], [0, 570, 240], [0, 0, 1]],  # skew
+        [[570, 0, 320], [0, 570, 240], [0, 0, 2]],
+        [[570, 0, 320], [0, 570, 240], [0, 0, "1"]],
+        [[[570]], 0, 0, 0, 0, 0, 0, 0, 1],
+    ],
+)
+def test_other_matrices_are_one_line(tmp_path, matrix):
+    with pytest.raises(FormatError, match=r"key '(K|fx)'"):
+        read_camera_file(camera_file(tmp_path, K=matrix))
