@@ -502,7 +502,7 @@ TWINS_ELSEWHERE = {
 #: no arithmetic: layouts, choices
 WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} | {
     "branches_of",
-    "clamped_image",  # one rounding
+    "clamped_image",  # the twin of find_clamped_leaves reads it
     "entries_of",
     "find_branches",
     "find_subsets",  # the gain of its sets is that of scan_columns
