@@ -17,12 +17,14 @@ from posepipe.results import FrameResult
 from posepipe.sinks.files.resampling import median_frame_s
 from posepipe.sinks.images.drawing import draw_result
 
+CODECS = ("vp09", "mp4v")
+"""VP9, and MPEG-4 part 2 for an OpenCV that was built without it; browsers do not play the latter."""
 RATE_FRAMES = 8
 """Number of frames that define the frame rate of a video."""
 
 
 class VideoSink:
-    """Writes results as an MP4 video (MPEG-4 part 2, which needs no extra codec); a `FrameSink`.
+    """Writes results as an MP4 video that browsers play; a `FrameSink`.
 
     The frame rate is that of the first RATE_FRAMES frames. Their pictures are kept in memory until it is known.
 
@@ -76,8 +78,11 @@ class VideoSink:
         height, width = self._pending[0].shape[:2]
         # the codec's clock resolves two decimals
         fps = round(float(np.clip(1 / median_frame_s(np.array(self._times_s)), 1, 240)), 2)
-        self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*"mp4v"), fps, (width, height))
-        if not self._writer.isOpened():
+        for codec in CODECS:
+            self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*codec), fps, (width, height))
+            if self._writer.isOpened():
+                break
+        else:
             raise PosepipeError(f"{self.path}: the video could not be opened; is the folder writable?")
         for picture in self._pending:
             self._writer.write(picture)

@@ -34,6 +34,24 @@ def test_a_video_has_every_frame_and_their_rate(tmp_path, times_s, fps):
     assert video.get(cv2.CAP_PROP_FPS) == pytest.approx(fps, abs=0.01)
 
 
+def codec_of(path):
+    return int(cv2.VideoCapture(str(path)).get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little")
+
+
+def test_a_video_has_a_codec_that_browsers_play(tmp_path):
+    with VideoSink(tmp_path / "v.mp4", HUMAN) as sink:
+        sink.write(result(0, (track(1, standing_m()),)))
+    assert codec_of(tmp_path / "v.mp4") == b"VP90"
+    assert (tmp_path / "v.mp4").read_bytes()[4:8] == b"ftyp"  # an MP4 container
+
+
+def test_a_video_falls_back_to_a_codec_that_opencv_always_has(tmp_path, monkeypatch):
+    monkeypatch.setattr("posepipe.sinks.images.video.CODECS", ("none", "mp4v"))
+    with VideoSink(tmp_path / "v.mp4", HUMAN) as sink:
+        sink.write(result(0, (track(1, standing_m()),)))
+    assert codec_of(tmp_path / "v.mp4") == b"FMP4"
+
+
 def test_a_video_without_frames_is_no_file(tmp_path):
     with VideoSink(tmp_path / "v.mp4", HUMAN):
         pass
