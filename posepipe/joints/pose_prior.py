@@ -93,7 +93,7 @@ def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: J
     Naive twin: tests/reference/joints/pose_prior.py
     """
     rows = np.arange(len(confidence))
-    found: np.ndarray = (confidence > 0).any(axis=1)
+    found = np.asarray((confidence > 0).any(axis=1))
     if not found.any():
         return np.zeros(len(confidence), np.int64)
     best = confidence.argmax(axis=1)
