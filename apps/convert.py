@@ -179,7 +179,7 @@ def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | Csv
     from posepipe.sinks.motion.motion_formats import open_motion_sink
 
     if file.suffix.lower() == ".csv":
-        return CsvSink(file, results.joints)
+        return CsvSink(file, results.joints, results.fitted)
     return open_motion_sink(file, _body(results, model))
 
 

@@ -87,7 +87,8 @@ def _find_people(
     from posepipe.sources.playback import NonEmptySource
 
     source = NonEmptySource(play_as_asked(opened, args))
-    header = ResultsHeader(pipeline.classifier.body.joints, str(args.source), model, start_time_ns=source.start_time_ns)
+    joints, fitted = pipeline.classifier.body.joints, pipeline.body_fitter is not None
+    header = ResultsHeader(joints, str(args.source), model, start_time_ns=source.start_time_ns, fitted=fitted)
     sinks = make_sinks(args, header, pipeline.classifier.body)
     bar = ProgressBar(source.frame_count, "run", "frames")
     counter = CountingSink(bar.update)

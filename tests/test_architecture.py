@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "kinematics": "body",
     "body_model.kernels": "",
     "body_model": "body body_model.kernels camera errors frames io results",
-    "sinks.files": "body errors io kinematics recording results",
+    "sinks.files": "body camera errors io kinematics recording results",
     "sinks.streams": "body errors results sinks.files",
     "sinks.images": "body camera errors frames io results sinks.files",
     "sinks.motion": "body errors io kinematics results sinks.files",

@@ -2,8 +2,8 @@
 
 The fit minimises the sum of squared distances to the measured joints. Each rotation has a closed form (Kabsch) while
 the others are fixed. A first pass from the root outwards aims every bone at its end joint; further sweeps refine each
-rotation for all joints below it. Positions do not define the rotation of a bone about its own axis; it is inherited
-from the parent joint.
+rotation for all joints below it. Positions do not define the rotation of a bone about its own axis. It is that of the
+measured rotation of the joint, if there is one, else it is inherited from the parent joint.
 
 References
 ----------
@@ -64,7 +64,9 @@ class FittedSkeleton:
         return local
 
 
-def fit_skeleton(body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarray) -> FittedSkeleton:
+def fit_skeleton(
+    body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarray, turns: np.ndarray | None = None
+) -> FittedSkeleton:
     """Fit rigid bones to measured joints.
 
     The rest pose of a person is a T-pose (`T_POSE`); that of any other body is its first pose.
@@ -75,6 +77,7 @@ def fit_skeleton(body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarr
     joints_m : float (T, J, 3), T > 0, right-handed axes with y up, metres; each joint is finite at all times or at
         none. A joint without positions is left out, and its children are attached to its nearest known ancestor
     lengths_m : float (J, J), length of the bone between two joints, metres; NaN = the median over ``joints_m``
+    turns : float (T, J, 3, 3), measured rotation of each joint from any rest pose of its own; None = not measured
 
     Returns
     -------
@@ -97,9 +100,10 @@ def fit_skeleton(body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarr
             length = np.median(np.linalg.norm(measured[:, joint] - measured[:, parent], axis=-1))
         rest[joint] *= length
     offsets = _fit_branches(rest, parents, measured)
-    positions, rotations = _aim(offsets, parents, measured)
+    defaults = None if turns is None else _turned(rest, parents, measured, turns[:, rows])
+    positions, rotations = _aim(offsets, parents, measured, defaults)
     for _ in range(_SWEEPS):
-        _sweep(offsets, parents, measured, positions, rotations)
+        _sweep(offsets, parents, measured, positions, rotations, defaults)
     return FittedSkeleton(names, tuple(parents), offsets, positions[:, 0], rotations)
 
 
@@ -169,7 +173,26 @@ def _fit_branches(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray
     return offsets
 
 
-def _aim(offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _turned(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Measured rotations (T, J, 3, 3), from the rest pose of the skeleton instead of their own.
+
+    A joint's bone is the one to its first child; the last joint of a limb turns with the bone that ends there.
+    """
+    found = turns.copy()
+    for joint, parent in enumerate(parents):
+        end, start = (children[0], joint) if (children := _children(parents, joint)) else (joint, parent)
+        if start < 0:
+            continue
+        bones = measured[:, end] - measured[:, start]
+        own = np.einsum("tab,ta->b", turns[:, start], bones)[None, None]  # in the axes of the joint at its own rest
+        aligned = _kabsch(rest[None, end], own, np.eye(3))[0]
+        found[:, joint] = turns[:, joint] @ aligned
+    return found
+
+
+def _aim(
+    offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray, defaults: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Positions (T, J, 3) and rotations (T, J, 3, 3) that aim every bone at its end; the root stays as measured."""
     positions = measured.copy()
     rotations = np.broadcast_to(np.eye(3), (*measured.shape[:2], 3, 3)).copy()
@@ -177,6 +200,8 @@ def _aim(offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray) -> t
         if parent >= 0:
             positions[:, joint] = positions[:, parent] + rotations[:, parent] @ offsets[joint]
             rotations[:, joint] = rotations[:, parent]
+        if defaults is not None:
+            rotations[:, joint] = defaults[:, joint]
         if children := _children(parents, joint):
             aims = measured[:, children] - positions[:, [joint]]
             rotations[:, joint] = _kabsch(offsets[children], aims, rotations[:, joint])
@@ -184,13 +209,20 @@ def _aim(offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray) -> t
 
 
 def _sweep(
-    offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray, positions: np.ndarray, rotations: np.ndarray
+    offsets: np.ndarray,
+    parents: Sequence[int],
+    measured: np.ndarray,
+    positions: np.ndarray,
+    rotations: np.ndarray,
+    defaults: np.ndarray | None,
 ) -> None:
     """Replace every rotation, from the root outwards, by the best one while the others are fixed; in place."""
     subtrees = _subtrees(parents)
     positions += (measured - positions).mean(axis=1, keepdims=True)
     for joint, parent in enumerate(parents):
         default = rotations[:, parent] if parent >= 0 else np.eye(3)
+        if defaults is not None:
+            default = defaults[:, joint]
         children = _children(parents, joint)
         if not children:
             rotations[:, joint] = default

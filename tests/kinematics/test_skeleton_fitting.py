@@ -59,6 +59,22 @@ def test_local_rotations_lead_to_the_same_positions():
     np.testing.assert_allclose(np.stack(places, axis=1), skeleton.positions_m(), atol=1e-9)
 
 
+def test_measured_rotations_decide_how_bones_turn_about_themselves():
+    rng = np.random.default_rng(4)
+    rest = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
+    turns = Rotation.random(6 * 20, rng=4).as_matrix().reshape(6, 20, 3, 3)
+    moved = FittedSkeleton(rest.joints, rest.parents, rest.offsets_m, rng.normal(size=(6, 3)), turns)
+    rows, own_rest = measured_rows(rest), Rotation.random(20, rng=5).as_matrix()
+    joints_m, measured = np.empty((6, 20, 3)), np.empty((6, 20, 3, 3))
+    joints_m[:, rows], measured[:, rows] = moved.positions_m(), turns @ own_rest
+    found = fit_skeleton(HUMAN, joints_m, UNKNOWN, measured)
+    np.testing.assert_allclose(found.positions_m(), joints_m[:, rows], atol=1e-6)
+    for joint in range(20):
+        if rest.parents.count(joint) < 2:  # another rest pose is a constant turn
+            constant = turns[:, joint].transpose(0, 2, 1) @ found.rotations[:, joint]
+            np.testing.assert_allclose(constant, constant[:1].repeat(6, axis=0), atol=1e-4)
+
+
 def test_bones_keep_their_length_whatever_was_measured():
     joints_m = moving_people(3) + np.random.default_rng(4).normal(0, 0.05, (6, 20, 3))
     skeleton = fit_skeleton(HUMAN, joints_m, UNKNOWN)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame
-from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.results import BodyFit, FrameResult, Joint, Pose, Track
 
 INTRINSICS = Intrinsics(60.0, 60.0, 31.5, 23.5)
 FLOOR = Plane((0.0, -0.96, -0.28), 1.5)
@@ -40,6 +41,16 @@ def track(id: int, xyz_m: np.ndarray, confidence: float = 0.875) -> Track:
         name: tuple(place.tolist()) for name, place in zip(HUMAN.joints, xyz_m, strict=True) if np.isfinite(place).all()
     }
     return track_of(id, found, confidence)
+
+
+def fitted(found: Track, seed: int = 0) -> Track:
+    """The track with a fitted body: its joints, and any rotations."""
+    rng, names = np.random.default_rng(seed), found.pose.names
+    xyzw = rng.normal(size=(len(names), 4))
+    xyzw /= np.linalg.norm(xyzw, axis=1, keepdims=True) * np.where(xyzw[:, 3:] < 0, -1, 1)
+    sigma_m = np.where(np.arange(len(names)) == 0, np.nan, 0.0125)
+    fit = BodyFit(names, np.array(found.pose.joints_m), xyzw, sigma_m, np.array([0.5, -1.0]), 0.9, 1.0)
+    return replace(found, fit=fit)
 
 
 def result(

@@ -1,7 +1,7 @@
 """People as ROS 2 messages, for recordings: markers for RViz and Foxglove, and transforms for /tf.
 
 Markers and transforms are in the frame of the camera. The markers of a frame first delete those of the previous frame.
-Joints have a position only: their frames have the orientation of the camera.
+Frames of joints have the orientation of the camera; those of a fitted body have that of the joint, from the rest pose.
 
 References
 ----------
@@ -139,8 +139,10 @@ def _colour(rgb: tuple[float, float, float], alpha: float = 1.0) -> Any:
 
 
 def _joint_transforms(track: Track, header: Any) -> list:
+    fit = track.fit
+    turns = {} if fit is None else dict(zip(fit.names, fit.rotations_xyzw, strict=True))
     return [
-        _transform(header, f"person_{track.id}/{name}", joint.xyz_m, (0.0, 0.0, 0.0, 1.0))
+        _transform(header, f"person_{track.id}/{name}", joint.xyz_m, turns.get(name, (0.0, 0.0, 0.0, 1.0)))
         for name, joint in track.pose.joints.items()
     ]
 

@@ -1,7 +1,8 @@
 """Results as motion capture: one BVH file per person, for Blender and other animation programs.
 
 Axes are y up and +z towards the camera; units are centimetres and degrees; a joint's channels are Z, X, Y. The bones
-come from `posepipe.kinematics.skeleton_fitting`. Content of the files and handling of gaps: docs/reference/results.md.
+come from `posepipe.kinematics.skeleton_fitting`. Where bodies are fitted, bones also turn about their own axes.
+Content of the files and handling of gaps: docs/reference/results.md.
 
 References
 ----------
@@ -11,6 +12,7 @@ Meredith and Maddock, Motion capture file formats explained, University of Sheff
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -61,6 +63,7 @@ class _Motion:
     def __init__(self) -> None:
         self.times_s = array("d")
         self.positions_m = {axes: array("f") for axes in _TO_Y_UP}  # float32: a long run must fit into memory
+        self.rotations_xyzw = {axes: array("f") for axes in _TO_Y_UP}  # as long as every frame has them
 
 
 class BvhSink:
@@ -102,7 +105,8 @@ class BvhSink:
     def write_row(self, row: ResultRow) -> None:
         """Keep the joints of a frame read from a file. Raises ValueError for a joint that the body does not have."""
         self._times_s.append(row.timestamp_s)
-        for track, world_m in row.with_world():
+        turned = row.world_xyzw or ({},) * len(row.people)
+        for (track, world_m), world_xyzw in zip(row.with_world(), turned, strict=True):
             camera_m = {name: joint.xyz_m for name, joint in track.pose.joints.items()}
             motion = self._motions.setdefault(track.id, _Motion())
             if not camera_m or (motion.times_s and row.timestamp_s <= motion.times_s[-1]):
@@ -110,14 +114,18 @@ class BvhSink:
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
             motion.times_s.append(row.timestamp_s)
-            motion.positions_m["camera"].extend(self._as_row(camera_m))
+            fit = track.fit
+            camera_xyzw = {} if fit is None else dict(zip(fit.names, fit.rotations_xyzw.tolist(), strict=True))
+            motion.positions_m["camera"].extend(self._as_row(camera_m, 3))
+            motion.rotations_xyzw["camera"].extend(self._as_row(camera_xyzw, 4))
             if self._axes == "world":
-                motion.positions_m["world"].extend(self._as_row(world_m))
+                motion.positions_m["world"].extend(self._as_row(world_m, 3))
+                motion.rotations_xyzw["world"].extend(self._as_row(world_xyzw, 4))
 
-    def _as_row(self, positions_m: dict[str, tuple[float, float, float]]) -> list[float]:
-        row = np.full((len(self._body.joints), 3), np.nan)
-        for name, position in positions_m.items():
-            row[self._body.joint_index(name)] = position
+    def _as_row(self, values: Mapping[str, Sequence[float]], width: int) -> list[float]:
+        row = np.full((len(self._body.joints), width), np.nan)
+        for name, value in values.items():
+            row[self._body.joint_index(name)] = value
         return row.ravel().tolist()
 
     def close(self) -> None:
@@ -138,7 +146,8 @@ class BvhSink:
         found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
         try:
             even_m = resample(times_s, found_m, frame_s)
-            skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m))
+            turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
+            skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m), turns)
         except ValueError as error:
             raise PosepipeError(f"{path}: {error}") from error
         replace_file(path, bvh_text(skeleton, frame_s).encode())
@@ -146,6 +155,18 @@ class BvhSink:
         error_m = float(np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1).mean())
         first = round((times_s[0] - self._times_s[0]) / frame_s)
         return WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m)
+
+    def _turns(self, motion: _Motion, times_s: np.ndarray, frame_s: float, known: np.ndarray) -> np.ndarray | None:
+        """Rotations of the joints at even times, y up, float64 (T, J, 3, 3); None where a known joint has none."""
+        from scipy.spatial.transform import Rotation  # slow to import
+
+        xyzw = np.array(motion.rotations_xyzw[self._axes], float).reshape(len(times_s), len(self._body.joints), 4)
+        if not np.isfinite(xyzw[:, known]).all(axis=-1).any(axis=0).all():
+            return None
+        even = resample(times_s, _same_signs(xyzw), frame_s)
+        turns = np.broadcast_to(np.eye(3), (*even.shape[:2], 3, 3)).copy()
+        turns[:, known] = Rotation.from_quat(even[:, known].reshape(-1, 4)).as_matrix().reshape(len(even), -1, 3, 3)
+        return _TO_Y_UP[self._axes] @ turns
 
     def __enter__(self) -> BvhSink:
         partial = self.path.with_name(self.path.name + ".partial")
@@ -161,6 +182,17 @@ class BvhSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _same_signs(xyzw: np.ndarray) -> np.ndarray:
+    """Quaternions (T, J, 4) whose signs follow from frame to frame: q and -q are one rotation, but not between them."""
+    found = xyzw.copy()
+    for now, before in zip(found[1:], found[:-1], strict=True):
+        now[(now * before).sum(axis=-1) < 0] *= -1
+        absent = ~np.isfinite(now).all(axis=-1)
+        now[absent] = before[absent]  # the sign to follow after a gap
+    found[~np.isfinite(xyzw)] = np.nan
+    return found
 
 
 def _bone_lengths(joints_m: np.ndarray) -> np.ndarray:

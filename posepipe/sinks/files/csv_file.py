@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from posepipe.kinematics.joint_angles import CAMERA_UP, angle_names, joint_angles
-from posepipe.results import FrameResult, Track
+from posepipe.results import BodyFit, FrameResult, Track
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.lazy_file import LazyFile
 
 WORLD_UP = (0.0, 0.0, 1.0)
 
 _DECIMALS_DEG = 2
+_DECIMALS = 4
+_OF_FIT = ("pixels_explained", "outline_explained")
+_OF_FITTED_JOINT = ("qx", "qy", "qz", "qw", "sigma_m")
 
 
 class CsvSink:
@@ -31,6 +37,7 @@ class CsvSink:
     ----------
     path : the file to write; an older one is replaced at the first frame
     joints : every joint that may appear, in the order of the columns
+    fitted : whether bodies are fitted; the table then has columns for them at its end
 
     Raises
     ------
@@ -38,11 +45,12 @@ class CsvSink:
         If the file cannot be written.
     """
 
-    def __init__(self, path: str | Path, joints: tuple[str, ...]) -> None:
+    def __init__(self, path: str | Path, joints: tuple[str, ...], fitted: bool = False) -> None:
         self.path = Path(path)
         self._joints = joints
+        self._fitted = fitted
         self._angles = angle_names(joints)
-        self._file = LazyFile(path, _as_csv([column_names(joints)]))
+        self._file = LazyFile(path, _as_csv([column_names(joints, fitted)]))
 
     def write(self, result: FrameResult) -> None:
         """Append the people of one frame and flush them."""
@@ -66,7 +74,18 @@ class CsvSink:
             angles = joint_angles(world_m, WORLD_UP)
         else:
             angles = joint_angles({name: joint.xyz_m for name, joint in joints.items()}, CAMERA_UP)
-        return [*cells, "floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
+        cells += ["floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
+        return [*cells, *self._fit_cells(track.fit)] if self._fitted else cells
+
+    def _fit_cells(self, fit: BodyFit | None) -> list[Any]:
+        """What the body explains, and rotation and uncertainty of every joint."""
+        if fit is None:
+            return [""] * (len(_OF_FIT) + len(_OF_FITTED_JOINT) * len(self._joints))
+        cells: list[Any] = [round(share, _DECIMALS) for share in (fit.pixels_explained, fit.outline_explained)]
+        rows = dict(zip(fit.names, np.column_stack([fit.rotations_xyzw, fit.sigma_m]).tolist(), strict=True))
+        for name in self._joints:
+            cells += [_number(value) for value in rows.get(name, [math.nan] * len(_OF_FITTED_JOINT))]
+        return cells
 
     def close(self) -> None:
         """Close the file; without frames it holds the header."""
@@ -81,12 +100,15 @@ class CsvSink:
         self._file.close_after(error)
 
 
-def column_names(joints: tuple[str, ...]) -> list[str]:
-    """Names of all columns, in order."""
+def column_names(joints: tuple[str, ...], fitted: bool = False) -> list[str]:
+    """Names of all columns, in order; ``fitted`` = with those of fitted bodies."""
     names = ["frame", "timestamp_s", "id"]
     for joint in joints:
         names += [f"{joint}_x_m", f"{joint}_y_m", f"{joint}_z_m", f"{joint}_confidence"]
-    return [*names, "vertical", *(f"{angle}_deg" for angle in angle_names(joints))]
+    names += ["vertical", *(f"{angle}_deg" for angle in angle_names(joints))]
+    if fitted:
+        names += [*_OF_FIT, *(f"{joint}_{column}" for joint in joints for column in _OF_FITTED_JOINT)]
+    return names
 
 
 def _as_csv(lines: list[list[Any]]) -> str:
@@ -99,3 +121,7 @@ def _degrees(angle: Any) -> float | str:
     if angle is None or angle != angle:  # NaN: a joint is absent, or the angle is undefined
         return ""
     return round(float(angle), _DECIMALS_DEG) + 0.0
+
+
+def _number(value: float) -> float | str:
+    return "" if math.isnan(value) else round(value, _DECIMALS) + 0.0

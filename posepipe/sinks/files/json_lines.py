@@ -6,8 +6,6 @@ Format: docs/reference/formats.md.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +14,25 @@ import numpy as np
 
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.kinematics.joint_angles import joint_angles
-from posepipe.results import BodyFit, FrameResult, Joint, Pose, Track
+from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.sinks.files.fit_fields import (
+    ROTATIONS,
+    add_fit,
+    fit_row,
+    read_fit,
+    read_world_rotations,
+    world_rotations,
+)
 from posepipe.sinks.files.lazy_file import LazyFile
+from posepipe.sinks.files.result_numbers import finite, point, rounded, rounded_point
 
 FORMAT = "posepipe-results"
 VERSION = 1
+FITTED_VERSION = 2
+"""Of results with fitted bodies; readers of version 1 may ignore what it adds."""
 AXES = "x right, y down, z forward, metres"
 
-_DECIMALS = 4  # 0.1 mm: far below the resolution of a depth camera
 _TIME_DECIMALS = 6
-_ANGLE_DECIMALS = 2
-_BY_UP = ("trunk_lean",)  # measured from the vertical, which a person's row does not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,13 @@ class ResultsHeader:
     model: str  #: name and hash
     frame_id: str = "depth_camera"  #: the camera's frame of reference, for ROS
     start_time_ns: int = 0  #: time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
+    fitted: bool = False  #: bodies are fitted: joints have orientations
 
     def as_line(self) -> str:
         """Return the first line of a results file."""
         row = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": FITTED_VERSION if self.fitted else VERSION,
             "joints": list(self.joints),
             "axes": AXES,
             "frame_id": self.frame_id,
@@ -52,7 +58,7 @@ class ResultsHeader:
             "model": self.model,
             "source": self.source,
         }
-        return _line(row)
+        return _line(row | {"rotations": ROTATIONS} if self.fitted else row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +70,23 @@ class ResultRow:
     people: tuple[Track, ...]
     #: world positions of each person's joints, metres; empty if the camera's pose in the world is unknown
     world_m: tuple[dict[str, tuple[float, float, float]], ...] = ()
+    #: rotations of each person's joints from the rest pose to world axes, x y z w; empty as ``world_m``, or not fitted
+    world_xyzw: tuple[dict[str, tuple[float, ...]], ...] = ()
 
     @classmethod
     def of(cls, result: FrameResult) -> ResultRow:
         """Round a result to 0.1 mm and microseconds."""
         people = tuple(_rounded_track(track) for track in result.people)
         world: list[dict[str, tuple[float, float, float]]] = []
+        turned: list[dict[str, tuple[float, ...]]] = []
         axes = result.world
         if axes is not None:
             for track in result.people:
                 positions = {name: np.array(joint.xyz_m, float) for name, joint in track.pose.joints.items()}
-                world.append({name: _rounded_point(axes.world_points(xyz)) for name, xyz in positions.items()})
-        return cls(
-            int(result.frame.index), round(float(result.frame.timestamp_s), _TIME_DECIMALS), people, tuple(world)
-        )
+                world.append({name: rounded_point(axes.world_points(xyz)) for name, xyz in positions.items()})
+                turned.append({} if track.fit is None else world_rotations(track.fit, axes))
+        time_s = round(float(result.frame.timestamp_s), _TIME_DECIMALS)
+        return cls(int(result.frame.index), time_s, people, tuple(world), tuple(turned) if any(turned) else ())
 
     def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
         """Pair each person with the world positions of their joints; empty if those are unknown."""
@@ -85,7 +94,9 @@ class ResultRow:
 
     def as_line(self, people: slice = slice(None)) -> str:
         """Return one line of a results file, with all people or a slice of them."""
-        rows = [_person_row(*each) for each in self.with_world()[people]]
+        turned = self.world_xyzw or ({},) * len(self.people)
+        each_person = zip(self.people, self.world_m or ({},) * len(self.people), turned, strict=True)
+        rows = [_person_row(*each) for each in list(each_person)[people]]
         return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
 
 
@@ -95,7 +106,7 @@ class JsonLinesSink:
     Parameters
     ----------
     path : the file to write; an older one is replaced at the first frame
-    joints, source, model, frame_id, start_time_ns : as in `ResultsHeader`
+    joints, source, model, frame_id, start_time_ns, fitted : as in `ResultsHeader`
 
     Raises
     ------
@@ -111,9 +122,10 @@ class JsonLinesSink:
         model: str,
         frame_id: str = "depth_camera",
         start_time_ns: int = 0,
+        fitted: bool = False,
     ) -> None:
         self.path = Path(path)
-        self._file = LazyFile(path, ResultsHeader(joints, source, model, frame_id, start_time_ns).as_line())
+        self._file = LazyFile(path, ResultsHeader(joints, source, model, frame_id, start_time_ns, fitted).as_line())
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
@@ -136,7 +148,9 @@ def _line(row: dict) -> str:
     return json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) -> dict:
+def _person_row(
+    track: Track, world_m: dict[str, tuple[float, float, float]], world_xyzw: dict[str, tuple[float, ...]]
+) -> dict:
     joints: dict[str, dict] = {}
     for name, joint in track.pose.joints.items():
         joints[name] = {"xyz_m": list(joint.xyz_m), "confidence": joint.confidence}
@@ -144,34 +158,14 @@ def _person_row(track: Track, world_m: dict[str, tuple[float, float, float]]) ->
             joints[name]["xyz_world_m"] = list(world_m[name])
     if track.fit is None:
         return {"id": track.id, "joints": joints}
-    return {"id": track.id, "joints": _with_fit(joints, track.fit), "fit": _fit_row(track.fit)}
-
-
-def _with_fit(joints: dict[str, dict], fit: BodyFit) -> dict[str, dict]:
-    """Add orientation and uncertainty of the fitted body to the rows of its joints."""
-    for name, rotation, sigma_m in zip(fit.names, fit.rotations_xyzw, fit.sigma_m.tolist(), strict=True):
-        if name in joints:
-            joints[name]["rotation_xyzw"] = [_rounded(value) for value in rotation]
-            if math.isfinite(sigma_m):
-                joints[name]["sigma_m"] = _rounded(sigma_m)
-    return joints
-
-
-def _fit_row(fit: BodyFit) -> dict:
-    """Describe the fitted body as a whole."""
-    angles = joint_angles(dict(zip(fit.names, fit.joints_m, strict=True)))
-    known = {name: float(value) for name, value in angles.items() if name not in _BY_UP and math.isfinite(value)}
-    return {
-        "pixels_explained": _rounded(fit.pixels_explained),
-        "outline_explained": _rounded(fit.outline_explained),
-        "shape": [_rounded(value) for value in fit.shape],
-        "angles_deg": {name: round(value, _ANGLE_DECIMALS) + 0.0 for name, value in known.items()},
-    }
+    for name in joints.keys() & world_xyzw.keys():
+        joints[name]["rotation_world_xyzw"] = list(world_xyzw[name])
+    return {"id": track.id, "joints": add_fit(joints, track.fit), "fit": fit_row(track.fit)}
 
 
 def _rounded_track(track: Track) -> Track:
     joints = {
-        name: (_rounded_point(joint.xyz_m), _rounded(joint.confidence)) for name, joint in track.pose.joints.items()
+        name: (rounded_point(joint.xyz_m), rounded(joint.confidence)) for name, joint in track.pose.joints.items()
     }
     return Track(int(track.id), _pose(joints), track.fit)
 
@@ -179,15 +173,6 @@ def _rounded_track(track: Track) -> Track:
 def _pose(joints: dict[str, tuple[tuple[float, float, float], float]]) -> Pose:
     """Make a pose from joint name -> (position, confidence)."""
     return Pose.of({name: Joint(name, xyz_m, confidence) for name, (xyz_m, confidence) in joints.items()})
-
-
-def _rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
-    x, y, z = map(_rounded, xyz_m)
-    return x, y, z
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), _DECIMALS) + 0.0  # adding 0.0 turns -0.0 into 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +187,11 @@ class Results:
     source: str
     frames: tuple[ResultRow, ...]
     missing: str = ""  #: message about a truncated last line; empty for a complete file
+
+    @property
+    def fitted(self) -> bool:
+        """Whether anybody has a fitted body."""
+        return any(track.fit is not None for row in self.frames for track in row.people)
 
     @property
     def header(self) -> dict:
@@ -259,8 +249,9 @@ def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, s
     row = _parse(line)
     if row is None or row.get("format") != FORMAT:
         raise FormatError(path, f"the first line is no header of format {FORMAT!r}", 0)
-    if row.get("version") != VERSION:
-        raise FormatError(path, f"wanted version {VERSION} of the results format, got {row.get('version')!r}", 0)
+    if row.get("version") not in (VERSION, FITTED_VERSION):
+        wanted = f"wanted version {VERSION} or {FITTED_VERSION} of the results format"
+        raise FormatError(path, f"{wanted}, got {row.get('version')!r}", 0)
     try:
         return (
             tuple(map(str, row["joints"])),
@@ -288,35 +279,31 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
     try:
         people = tuple(_track(person) for person in row["people"])
         world_m = tuple(_world_positions(person) for person in row["people"])
-        timestamp_s = _finite(row["timestamp_s"])
-        return ResultRow(int(row["frame"]), timestamp_s, people, world_m if any(world_m) else ())
+        turned = tuple(read_world_rotations(person) for person in row["people"])
+        timestamp_s = finite(row["timestamp_s"])
+        return ResultRow(
+            int(row["frame"]),
+            timestamp_s,
+            people,
+            world_m if any(world_m) else (),
+            turned if any(turned) else (),
+        )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error
 
 
 def _track(person: dict) -> Track:
-    return Track(int(person["id"]), _pose({name: _joint(name, row) for name, row in person["joints"].items()}))
+    pose = _pose({name: _joint(name, row) for name, row in person["joints"].items()})
+    return Track(int(person["id"]), pose, read_fit(person["joints"], person["fit"]) if "fit" in person else None)
 
 
 def _joint(name: str, row: dict) -> tuple[tuple[float, float, float], float]:
     confidence = float(row["confidence"])
     if not 0 <= confidence <= 1:
         raise ValueError(f"{name}: wanted a confidence from 0 to 1, got {confidence}")
-    return _point(row["xyz_m"]), confidence
+    return point(row["xyz_m"]), confidence
 
 
 def _world_positions(person: dict) -> dict[str, tuple[float, float, float]]:
     joints = person["joints"].items()
-    return {name: _point(row["xyz_world_m"]) for name, row in joints if "xyz_world_m" in row}
-
-
-def _point(values: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = map(_finite, values)
-    return x, y, z
-
-
-def _finite(value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"wanted a finite number, got {value!r:.40}")
-    return number
+    return {name: point(row["xyz_world_m"]) for name, row in joints if "xyz_world_m" in row}

@@ -10,11 +10,12 @@ from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 
 
 def _json_lines(path: Path, header: ResultsHeader) -> JsonLinesSink:
-    return JsonLinesSink(path, header.joints, header.source, header.model, header.frame_id, header.start_time_ns)
+    about = header.source, header.model, header.frame_id, header.start_time_ns
+    return JsonLinesSink(path, header.joints, *about, header.fitted)
 
 
 def _csv(path: Path, header: ResultsHeader) -> CsvSink:
-    return CsvSink(path, header.joints)
+    return CsvSink(path, header.joints, header.fitted)
 
 
 RESULT_SINKS: dict[str, Callable[[Path, ResultsHeader], JsonLinesSink | CsvSink]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.sinks.files.bvh import BvhSink, bvh_text
 from synth.motion.mocap.bvh import read_bvh as read_capture
 from tests.reference.sinks.bvh import read_bvh
-from tests.support.found_people import FLOOR, result, standing_m, track, track_of
+from tests.support.found_people import FLOOR, fitted, result, standing_m, track, track_of
 from tests.support.paths import WALK
 
 CM = 0.01
@@ -74,6 +75,24 @@ def test_the_reader_of_motion_captures_reads_our_files(tmp_path):
     wanted = joints_of(tmp_path / "walk.bvh")[::every]
     pelvis = HUMAN.joint_index("pelvis")  # a capture is free of place
     np.testing.assert_allclose(got - got[:, [pelvis]], wanted - wanted[:, [pelvis]], atol=1e-4)
+
+
+def test_bones_of_fitted_bodies_turn_about_themselves(tmp_path):
+    elbow, wrist = (HUMAN.joint_index(f"left_{name}") for name in ("elbow", "wrist"))
+    axis = standing_m()[wrist] - standing_m()[elbow]
+    axis /= np.linalg.norm(axis)
+    results = []
+    for index in range(5):
+        turns = np.tile(Rotation.from_rotvec(np.radians(20 * index) * axis).as_quat(), (20, 1))
+        (person,) = one_person(standing_m()[None])[0].people
+        fit = replace(fitted(person).fit, rotations_xyzw=turns)
+        results.append(result(index, (replace(person, fit=fit),)))
+    write(tmp_path / "a.bvh", results)
+    capture = read_capture(tmp_path / "a.bvh")
+    turned = Rotation.from_quat(capture.rotations[:, capture.joints.index("left_elbow")])
+    assert len(turned) == 2  # frames 0 and 3
+    assert (turned[1] * turned[0].inv()).magnitude() == pytest.approx(np.radians(60), abs=1e-3)
+    np.testing.assert_allclose(joints_of(tmp_path / "a.bvh")[-1], joints_of(tmp_path / "a.bvh")[0], atol=1e-4)
 
 
 def test_the_error_of_noisy_joints_is_below_the_noise(tmp_path):

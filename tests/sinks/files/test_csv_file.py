@@ -15,7 +15,7 @@ from posepipe.errors import PosepipeError
 from posepipe.kinematics.joint_angles import ANGLES, joint_angles
 from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.sinks.files.csv_file import CsvSink, column_names
-from tests.support.found_people import FLOOR, result, standing_m, track, track_of
+from tests.support.found_people import FLOOR, fitted, result, standing_m, track, track_of
 
 
 def write(path, results, joints=HUMAN.joints):
@@ -105,6 +105,21 @@ def test_a_run_and_its_converted_results_give_the_same_table(tmp_path, capsys):
     assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / "made.csv")]) == 0
     assert (tmp_path / "made.csv").read_bytes() == table.read_bytes()
     assert "4 frames, 2 with people in view" in capsys.readouterr().out
+
+
+def test_fitted_bodies_have_columns_at_the_end(tmp_path):
+    people = (fitted(track(3, standing_m())), track(4, standing_m()))
+    with CsvSink(tmp_path / "r.csv", HUMAN.joints, fitted=True) as sink:
+        sink.write(result(0, people))
+    first, second = rows_of(tmp_path / "r.csv")
+    plain = column_names(HUMAN.joints)
+    assert [*first][: len(plain)] == plain
+    assert [*first][len(plain) : len(plain) + 3] == ["pixels_explained", "outline_explained", "head_qx"]
+    fit = people[0].fit
+    xyzw = [float(first[f"left_knee_q{axis}"]) for axis in "xyzw"]
+    np.testing.assert_allclose(xyzw, fit.rotations_xyzw[fit.names.index("left_knee")], atol=1e-4)
+    assert (first["pixels_explained"], first["head_sigma_m"], first["neck_sigma_m"]) == ("0.9", "", "0.0125")
+    assert {second[name] for name in [*second][len(plain) :]} == {""}
 
 
 def test_names_with_commas_and_quotes_stay_one_cell(tmp_path):

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, FrameResult, Track
 from posepipe.sinks import JsonLinesSink, read_results
-from tests.support.found_people import track_of
+from tests.support.found_people import FLOOR, fitted, track_of
 
 JOINTS = ("head", "neck")
 
@@ -31,8 +32,8 @@ def person(id: int, **joints: tuple[float, float, float]) -> Track:
     return track_of(id, joints, 0.87654321)
 
 
-def write(path: Path, results: list[FrameResult]) -> Path:
-    with JsonLinesSink(path, JOINTS, "a.mcap", "person 1a2b", start_time_ns=5) as sink:
+def write(path: Path, results: list[FrameResult], fitted: bool = False) -> Path:
+    with JsonLinesSink(path, JOINTS, "a.mcap", "person 1a2b", start_time_ns=5, fitted=fitted) as sink:
         for one in results:
             sink.write(one)
     return path
@@ -57,16 +58,46 @@ def test_the_lines_are_those_of_the_contract(tmp_path):
     assert "-0.0" not in path.read_text()
 
 
-def test_a_fitted_body_adds_fields_that_readers_may_pass_over(tmp_path):
+def test_a_fitted_body_adds_fields_that_are_read_again(tmp_path):
     turned = np.array([[0.0, 0, 0.6, 0.8]])
     fit = BodyFit(("head",), np.array([[0.1, 0.2, 2.5]]), turned, np.array([np.nan]), np.array([0.5]), 0.9, 1.0)
-    plain = person(4, head=(0.1, 0.2, 2.5))
-    path = write(tmp_path / "r.jsonl", [result(0, (replace(plain, fit=fit),))])
-    (row,) = json.loads(path.read_text().splitlines()[1])["people"]
+    plain = person(4, head=(0.1, 0.2, 2.5), neck=(0.1, 0.4, 2.5))
+    path = write(tmp_path / "r.jsonl", [result(0, (replace(plain, fit=fit),))], fitted=True)
+    header, line = map(json.loads, path.read_text().splitlines())
+    assert (header["version"], header["rotations"][:16]) == (2, "unit quaternions")
+    (row,) = line["people"]
     assert row["joints"]["head"]["rotation_xyzw"] == [0, 0, 0.6, 0.8]
     assert "sigma_m" not in row["joints"]["head"]  # unknown
     assert row["fit"] == {"pixels_explained": 0.9, "outline_explained": 1, "shape": [0.5], "angles_deg": {}}
-    assert read_results(path).frames == read_results(write(tmp_path / "p.jsonl", [result(0, (plain,))])).frames
+    read = read_results(path).frames[0].people[0]
+    assert read.pose.names == ("head", "neck")
+    assert (read.fit.names, read.fit.pixels_explained, read.fit.outline_explained) == (("head",), 0.9, 1.0)
+    for name in ("joints_m", "rotations_xyzw", "sigma_m", "shape"):
+        np.testing.assert_array_equal(getattr(read.fit, name), getattr(fit, name))
+
+
+def test_above_a_floor_rotations_are_in_world_axes_too(tmp_path):
+    people = (fitted(person(4, head=(0.1, 0.2, 2.5))),)
+    seen = replace(result(0, people), floor=FLOOR)
+    path = write(tmp_path / "r.jsonl", [seen], fitted=True)
+    (row,) = json.loads(path.read_text().splitlines()[1])["people"]
+    turned = Rotation.from_quat(row["joints"]["head"]["rotation_world_xyzw"])
+    wanted = Rotation.from_matrix(seen.world.rotation) * Rotation.from_quat(people[0].fit.rotations_xyzw[0])
+    assert (turned * wanted.inv()).magnitude() < 1e-3
+    ((xyzw,),) = read_results(path).frames[0].world_xyzw
+    assert xyzw == "head"
+    assert read_results(path).frames[0].as_line() == path.read_text().splitlines(keepends=True)[1]
+
+
+@pytest.mark.parametrize("xyzw", [[0, 0, 0, 0], [0, 0, 2, 0], [0, 0, 1], ["a", 0, 0, 1]])
+def test_a_rotation_that_is_no_unit_quaternion_is_an_error(tmp_path, xyzw):
+    path = write(tmp_path / "r.jsonl", [result(0, (fitted(person(4, head=(0.1, 0.2, 2.5))),))], fitted=True)
+    header, line = path.read_text().splitlines()
+    row = json.loads(line)
+    row["people"][0]["joints"]["head"]["rotation_xyzw"] = xyzw
+    path.write_text(f"{header}\n{json.dumps(row)}\n")
+    with pytest.raises(FormatError, match="no frame of results"):
+        read_results(path)
 
 
 def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
@@ -152,7 +183,7 @@ def test_a_wrong_line_is_named_by_its_byte(tmp_path, line):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"hello\n", b"{}\n", b"\xff\xfe\n", b'{"format": "posepipe-results", "version": 2}\n',
+    [b"", b"hello\n", b"{}\n", b"\xff\xfe\n", b'{"format": "posepipe-results", "version": 3}\n',
      b'{"format": "posepipe-results", "version": 1}\n', b'{"format": "posepipe-results", "version": 1, "joints": 3}\n'],
 )  # fmt: skip
 def test_a_file_of_another_format_is_an_error(tmp_path, content):

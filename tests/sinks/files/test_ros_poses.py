@@ -20,7 +20,7 @@ from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.recording import RecordingReader
 from posepipe.sinks.files.ros_poses import PoseRecordingSink
-from tests.support.found_people import FLOOR, INTRINSICS, result, standing_m, track, track_of
+from tests.support.found_people import FLOOR, INTRINSICS, fitted, result, standing_m, track, track_of
 
 START_NS = 1_700_000_000_000_000_000
 TYPES = get_typestore(Stores.ROS2_HUMBLE)  # ROS's own definitions, not those in the file
@@ -135,6 +135,14 @@ def test_tf_has_a_frame_for_each_joint(recorded):
         np.testing.assert_allclose(xyz(each.transform.translation), place)
         turn = each.transform.rotation
         assert (turn.x, turn.y, turn.z, turn.w) == (0, 0, 0, 1)
+
+
+def test_joints_of_a_fitted_body_are_turned(tmp_path):
+    person = fitted(track(3, standing_m()))
+    _, message = messages(write(tmp_path / "r.mcap", [result(0, (person,))]), "/tf")[0]
+    for each, xyzw in zip(message.transforms, person.fit.rotations_xyzw, strict=True):
+        turn = each.transform.rotation
+        assert (turn.x, turn.y, turn.z, turn.w) == tuple(xyzw)
 
 
 def test_above_a_floor_tf_has_the_camera_in_the_world(recorded):
