@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
+from posepipe.body_model.body_fitter import BodyFitter, PersonPixels, calibrated_sigmas
 from posepipe.results import Pose, Track
 from tests.body_model.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
 from tests.reference.body_model.placement import place
@@ -60,6 +60,13 @@ def test_joints_that_were_not_found_are_filled_in():
     short = Pose(tuple(pose.names[row] for row in kept), pose.joints_m[kept], pose.confidences[kept])
     (track,) = BodyFitter(HUMAN, model).update([Track(1, short)], [pixels], frame)
     assert track.pose.joints["left_knee"].confidence < track.pose.joints["right_knee"].confidence
+
+
+def test_uncertainty_grows_with_the_curvature_s_and_with_doubt():
+    sigmas_m = calibrated_sigmas(np.array([0.01, 0.02, 0.01, np.nan]), np.array([0.99, 0.99, 0.5, 0.99]))
+    assert sigmas_m[1] > sigmas_m[0] > 0.02
+    assert sigmas_m[2] > 0.05
+    assert np.isnan(sigmas_m[3])
 
 
 def test_the_shape_of_a_track_settles():
