@@ -107,7 +107,7 @@ MAKERS = {
     "AzureMkv": make_azure,
     "FakenectDump": make_fakenect,
 }
-ONE_CAMERA = {"ItopDepthMap"}
+ONE_CAMERA = {"ItopDepthMap", "OpenniFile"}
 """Formats with a fixed size and calibration, which cannot hold these frames; their own tests cover the same."""
 
 
