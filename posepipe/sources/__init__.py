@@ -25,6 +25,7 @@ from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.formats.dataset_folder import DatasetFolder
 from posepipe.sources.formats.depth_png import PNG_MAGIC
 from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
+from posepipe.sources.formats.image_folder import PATTERNS, ImageFolder
 from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
 from posepipe.sources.formats.npz_pack import ZIP_MAGICS, NpzPack
 from posepipe.sources.formats.openni_file import ONI_MAGIC, OpenniFile
@@ -67,7 +68,9 @@ FORMATS: tuple[SourceFormat, ...] = (
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", folder_with(MANIFEST_NAME), DatasetFolder),
     SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", folder_with(LIST_NAME), TumFolder),
     SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", folder_with(INDEX_NAME), FakenectDump),
-    SourceFormat("a folder of 16-bit PNGs", folder_with(CAMERA_FILE_NAME, "*.[pP][nN][gG]"), PngFolder),
+    SourceFormat("a folder of 16-bit PNGs", folder_with("*.[pP][nN][gG]"), PngFolder),
+    SourceFormat("a folder of .npy, .pgm or .tiff images", folder_with(*PATTERNS), ImageFolder),
+    SourceFormat("a folder of 16-bit PNGs", folder_with(CAMERA_FILE_NAME), PngFolder),  # it says what is missing
     SourceFormat(
         f"a rosbag2 folder ({METADATA_NAME})", folder_with(METADATA_NAME, "*.db3", "*.mcap"), Ros2Bag, has_topics=True
     ),

@@ -44,6 +44,13 @@ def make_png(path):
     (path / "depth.txt").unlink()
 
 
+def make_images(path):
+    path.mkdir()
+    for index, image in enumerate(depth_mm()):
+        np.save(path / f"{index}.npy", image)
+    write_camera_file(path / "camera.json", CameraFile(SHAPE[1], SHAPE[0], CAMERA, 0.001, 30.0))
+
+
 def make_tum(path):
     write_png_folder(path, frames())
 
@@ -98,6 +105,7 @@ def make_fakenect(path):
 
 MAKERS = {
     "PngFolder": make_png,
+    "ImageFolder": make_images,
     "TumFolder": make_tum,
     "NpzPack": make_npz,
     "RecordingSource": make_recording,

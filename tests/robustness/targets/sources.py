@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import cv2
 import numpy as np
 
 from posepipe.body import HUMAN
@@ -70,6 +71,25 @@ def _kinect_dump(folder: Path) -> None:
     plane = {"dcmos_emitter_distance": 7.5, "reference_distance": 120.0, "reference_pixel_size": 0.1}
     (folder / "device.json").write_text(device_json(plane, 200.0))
     write_camera_file(folder / "camera.json", CameraFile(SHAPE[1], SHAPE[0], INTRINSICS, 0.001, 30.0))
+
+
+def _image_folder(folder: Path) -> None:
+    """A folder of each kind of image."""
+    depth_mm = np.rint(_frames()[0].depth_m * 1000).astype(np.uint16)
+    for kind in ("npy", "pgm", "tiff"):
+        place = folder / kind
+        place.mkdir()
+        write_camera_file(place / "camera.json", CameraFile(SHAPE[1], SHAPE[0], INTRINSICS, 0.001, 30.0))
+    np.save(folder / "npy" / "0.npy", depth_mm)
+    size = f"P5 {SHAPE[1]} {SHAPE[0]} 65535\n".encode()
+    (folder / "pgm" / "0.pgm").write_bytes(size + depth_mm.astype(">u2").tobytes())
+    _, content = cv2.imencode(".tiff", depth_mm * np.float32(0.001), [cv2.IMWRITE_TIFF_COMPRESSION, 1])
+    (folder / "tiff" / "0.tiff").write_bytes(content.tobytes())
+
+
+def _play_images(folder: Path) -> None:
+    for kind in ("npy", "pgm", "tiff"):
+        play(folder / kind)
 
 
 def _npz_pack(folder: Path) -> None:
@@ -206,6 +226,12 @@ SOURCE_TARGETS = (
         play_only(),
         (_FORMAT + "azure_mkv", _FORMAT + "azure_calibration"),
         extras=("av",),
+    ),
+    Target(
+        "image-folder",
+        _image_folder,
+        _play_images,
+        (_FORMAT + "image_folder", _FORMAT + "depth_image"),
     ),
     Target(
         "openni",

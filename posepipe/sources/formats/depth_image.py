@@ -1,0 +1,123 @@
+"""One depth image as ``.npy``, ``.pgm`` or ``.tiff``: levels of 16 bits, or floating point metres.
+
+References
+----------
+netpbm: PGM, raw (P5). Adobe: TIFF Revision 6.0, 1992; pixels are read where they are not compressed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import tokenize
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.camera.camera_file import CameraFile
+from posepipe.errors import FormatError
+from posepipe.io.files import read_regular
+from posepipe.io.limits import MAX_PIXELS
+from posepipe.sources.base.depth_units import levels_to_depth
+
+_MAX_FILE_BYTES = 8 * MAX_PIXELS + (1 << 20)
+_PGM_HEADER = re.compile(rb"P5(?:\s|#[^\n]*\n)+(\d{1,6})(?:\s|#[^\n]*\n)+(\d{1,6})(?:\s|#[^\n]*\n)+(\d{1,6})\s")
+_WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PLACES, _SAMPLES, _SIZES, _KIND = 256, 257, 258, 259, 273, 277, 279, 339
+_TIFF_TYPES = {3: "H", 4: "I"}
+_TIFF_FLOAT = 3
+_MAX_ENTRIES = 1 << 16
+
+
+def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
+    """Read depth (H, W) of the size of a calibration: uint16 millimetres, or float32 metres.
+
+    Raises
+    ------
+    FormatError
+        For a damaged file, another size, or pixels that are neither levels of 16 bits nor floating point.
+    """
+    content = read_regular(path, _MAX_FILE_BYTES)
+    try:
+        pixels = READERS[path.suffix.lower()](content)
+    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, struct.error, EOFError, RecursionError) as error:
+        raise FormatError(path, str(error) or "damaged") from error
+    if pixels.shape != (camera.height, camera.width):
+        wanted = f"{camera.name} is for {(camera.height, camera.width)}"
+        raise FormatError(path, f"an array {pixels.shape}, but {wanted}; give the right camera.json")
+    if pixels.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return pixels.astype(np.float32)
+    if pixels.dtype.newbyteorder("=") != np.uint16:
+        raise FormatError(path, f"wanted uint16 levels or floating point metres, got {pixels.dtype}")
+    return levels_to_depth(pixels.astype(np.uint16), camera.depth_unit_m)
+
+
+def _npy(content: bytes) -> np.ndarray:
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_column, dtype = read_header(stream)
+    if len(shape) != 2 or dtype.kind not in "uf":
+        raise ValueError(f"wanted uint16 or floating point (H, W), got {dtype} {shape}")
+    _check_size(shape[0] * shape[1] * dtype.itemsize, len(content) - stream.tell())
+    pixels = np.frombuffer(content, dtype, shape[0] * shape[1], stream.tell())
+    return pixels.reshape(shape, order="F" if by_column else "C")
+
+
+def _pgm(content: bytes) -> np.ndarray:
+    head = _PGM_HEADER.match(content[:4096])
+    if head is None:
+        raise ValueError("wanted a raw PGM (P5)")
+    width, height, largest = map(int, head.groups())
+    if not 255 < largest <= 65_535:
+        raise ValueError(f"wanted a PGM of 16 bits, got one with levels to {largest}")
+    _check_size(2 * width * height, len(content) - head.end())
+    return np.frombuffer(content, ">u2", width * height, head.end()).reshape(height, width)
+
+
+def _tiff(content: bytes) -> np.ndarray:
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(content[:4])
+    if order is None:
+        raise ValueError("wanted a TIFF")
+    tags = _tiff_tags(content, order)
+    (width,), (height,) = tags.get(_WIDTH, (0,)), tags.get(_HEIGHT, (0,))
+    bits, kind = tags.get(_BITS, (1,)), tags.get(_KIND, (1,))
+    if tags.get(_SAMPLES, (1,)) != (1,) or len(bits) != 1:
+        raise ValueError("wanted a TIFF of one channel")
+    if tags.get(_COMPRESSION, (1,)) != (1,) or _PLACES not in tags:
+        raise ValueError("a compressed or tiled TIFF; save it without compression, in strips")
+    dtype = {(16, 1): "u2", (32, _TIFF_FLOAT): "f4", (64, _TIFF_FLOAT): "f8"}.get((bits[0], kind[0]))
+    if dtype is None:
+        raise ValueError(f"wanted a TIFF of 16-bit levels or floating point, got {bits[0]} bits of kind {kind[0]}")
+    strips = zip(tags[_PLACES], tags.get(_SIZES, ()), strict=True)
+    data = b"".join(content[place : place + size] for place, size in strips)
+    size = np.dtype(dtype).itemsize * width * height
+    _check_size(size, len(data))
+    return np.frombuffer(data[:size], order + dtype).reshape(height, width)
+
+
+def _tiff_tags(content: bytes, order: str) -> dict[int, tuple[int, ...]]:
+    """Whole numbers of the first directory, by tag."""
+    (at,) = struct.unpack_from(order + "I", content, 4)
+    (count,) = struct.unpack_from(order + "H", content, at)
+    tags = {}
+    for entry in range(at + 2, at + 2 + 12 * count, 12):
+        tag, kind, values = struct.unpack_from(order + "HHI", content, entry)
+        if kind in _TIFF_TYPES and 0 < values <= _MAX_ENTRIES:
+            form = f"{order}{values}{_TIFF_TYPES[kind]}"
+            inside = struct.calcsize(form) <= 4
+            place = entry + 8 if inside else struct.unpack_from(order + "I", content, entry + 8)[0]
+            tags[tag] = struct.unpack_from(form, content, place)
+    return tags
+
+
+def _check_size(wanted: int, available: int) -> None:
+    """Raise ValueError for an image without pixels, or with more than the file has."""
+    if not 0 < wanted <= available:
+        raise ValueError(f"an image of {wanted} bytes in {max(available, 0)}; is the file cut?")
+
+
+READERS: dict[str, Callable[[bytes], np.ndarray]] = {".npy": _npy, ".pgm": _pgm, ".tif": _tiff, ".tiff": _tiff}
+"""Suffix -> function that makes pixels (H, W) of the content of a file."""

@@ -1,0 +1,52 @@
+"""Folders of depth images as ``.npy``, ``.pgm`` or ``.tiff``, in name order, with a ``camera.json``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
+from posepipe.errors import SourceError
+from posepipe.frames import DepthFrame
+from posepipe.io.files import disk_errors
+from posepipe.sources.base.indexed_source import IndexedSource
+from posepipe.sources.formats.depth_image import READERS, read_depth_image
+from posepipe.sources.formats.png_folder import natural_order
+
+PATTERNS = ("*.npy", "*.pgm", "*.tif", "*.tiff")
+
+
+class ImageFolder(IndexedSource):
+    """Frames of a folder of images, read one at a time. Of several kinds of images the most frequent is played.
+
+    Parameters
+    ----------
+    folder : the folder
+    camera : replaces the folder's own ``camera.json``
+
+    Raises
+    ------
+    FormatError
+        When the calibration is missing or wrong; while iterating, when an image is no depth image.
+    SourceError
+        When the folder contains no such image.
+    """
+
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
+        self.folder = Path(folder)
+        self.name = str(folder)
+        with disk_errors(self.folder):
+            images = [p for p in self.folder.iterdir() if p.suffix.lower() in READERS and p.is_file()]
+        if not images:
+            raise SourceError(folder, f"no {', '.join(PATTERNS)} there; wanted depth images beside {CAMERA_FILE_NAME}")
+        kind = Counter(sorted(path.suffix.lower() for path in images)).most_common(1)[0][0]
+        self._files = sorted((path for path in images if path.suffix.lower() == kind), key=natural_order)
+        self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
+        self.shape = (self._camera.height, self._camera.width)
+        self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
+        self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
+
+    def __getitem__(self, index: int) -> DepthFrame:
+        return self.frame(index, read_depth_image(self._files[index], self._camera))

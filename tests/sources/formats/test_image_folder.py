@@ -1,0 +1,97 @@
+"""Folders of .npy, .pgm and .tiff images: levels and metres, and what is said of others."""
+
+from __future__ import annotations
+
+import struct
+
+import cv2
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import CameraFile, write_camera_file
+from posepipe.errors import FormatError
+from posepipe.sources import open_source
+from posepipe.sources.formats.image_folder import ImageFolder
+
+SHAPE = (12, 16)
+DEPTH_MM = np.random.default_rng(6).integers(500, 9000, (3, *SHAPE)).astype(np.uint16)
+
+
+def pgm(levels, comment=b""):
+    return b"P5 %s%d %d\n65535\n" % (comment, levels.shape[1], levels.shape[0]) + levels.astype(">u2").tobytes()
+
+
+def tiff(pixels):
+    ok, content = cv2.imencode(".tiff", pixels, [cv2.IMWRITE_TIFF_COMPRESSION, 1])
+    assert ok
+    return content.tobytes()
+
+
+def npy(tmp_path, pixels):
+    np.save(tmp_path / "one.npy", pixels)
+    content = (tmp_path / "one.npy").read_bytes()
+    (tmp_path / "one.npy").unlink()
+    return content
+
+
+def folder(tmp_path, suffix, contents, unit_m=0.001):
+    place = tmp_path / "frames"
+    place.mkdir()
+    for k, content in enumerate(contents):
+        (place / f"f{k + 8}{suffix}").write_bytes(content)  # f8, f9, f10: not the order of the letters
+    camera = CameraFile(SHAPE[1], SHAPE[0], Intrinsics(15, 15, 7.5, 5.5), unit_m, 10.0)
+    write_camera_file(place / "camera.json", camera)
+    return place
+
+
+def kinds(tmp_path):
+    metres = DEPTH_MM * np.float32(0.001)
+    return {
+        "npy levels": (".npy", [npy(tmp_path, each) for each in DEPTH_MM]),
+        "npy metres": (".npy", [npy(tmp_path, each.astype(float)) for each in metres]),
+        "npy by columns": (".npy", [npy(tmp_path, np.asfortranarray(each)) for each in DEPTH_MM]),
+        "pgm": (".pgm", [pgm(each, b"# a comment\n") for each in DEPTH_MM]),
+        "tiff metres": (".tif", [tiff(each) for each in metres]),
+        "tiff levels": (".tiff", [tiff(each) for each in DEPTH_MM]),
+    }
+
+
+@pytest.mark.parametrize("kind", ["npy levels", "npy metres", "npy by columns", "pgm", "tiff metres", "tiff levels"])
+def test_frames_are_those_that_were_written_in_the_order_of_numbers(tmp_path, kind):
+    with open_source(folder(tmp_path, *kinds(tmp_path)[kind])) as source:
+        assert isinstance(source, ImageFolder)
+        read = np.stack([frame.depth_m for frame in source])
+        np.testing.assert_allclose(source.timestamps_s, [0, 0.1, 0.2])
+    np.testing.assert_allclose(read, DEPTH_MM * 0.001, atol=1e-6)
+
+
+def test_the_unit_applies_to_levels_alone(tmp_path):
+    with open_source(folder(tmp_path, ".pgm", [pgm(DEPTH_MM[0])], unit_m=0.0005)) as source:
+        np.testing.assert_allclose(source[0].depth_m, DEPTH_MM[0] * 0.0005, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "said"),
+    [
+        (".pgm", pgm(DEPTH_MM[0])[:-5], "is the file cut"),
+        (".pgm", b"P5 16 12 255\n" + bytes(192), "16 bits"),
+        (".pgm", b"P2 16 12 65535\n", "P5"),
+        (".pgm", pgm(DEPTH_MM[0, :6]), "camera.json"),
+        (".tiff", b"II*\0" + struct.pack("<I", 4000), "unpack"),
+        (".tiff", tiff(np.zeros((*SHAPE, 3), np.uint16)), "one channel"),
+        (".tiff", tiff(np.zeros(SHAPE, np.uint8)), "got 8 bits"),
+        (".tiff", cv2.imencode(".tiff", DEPTH_MM[0], [cv2.IMWRITE_TIFF_COMPRESSION, 5])[1].tobytes(), "compress"),
+        (".npy", b"\x93NUMPY\x01\x00", "."),
+        (".npy", b"not an array", "magic"),
+    ],
+)
+def test_other_images_are_one_line(tmp_path, suffix, content, said):
+    with open_source(folder(tmp_path, suffix, [content])) as source, pytest.raises(FormatError, match=said):
+        source[0]
+
+
+@pytest.mark.parametrize("array", [np.zeros(SHAPE, np.uint8), np.zeros((2, *SHAPE), np.uint16), np.array([{}])])
+def test_other_arrays_are_one_line(tmp_path, array):
+    with open_source(folder(tmp_path, ".npy", [npy(tmp_path, array)])) as source, pytest.raises(FormatError):
+        source[0]
