@@ -7,6 +7,8 @@ software device, without a camera.
 from __future__ import annotations
 
 import logging
+import platform
+import sys
 from threading import Event
 from types import ModuleType
 from typing import Any
@@ -22,6 +24,8 @@ from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, im
 
 _QUEUE_FRAMES = 16  # of librealsense; on overflow it drops the oldest, and frame numbers have a gap
 _LIBRARIES = {"libusb-1.0.so.0": "apt install libusb-1.0-0", "libudev.so.1": "apt install libudev1"}
+_WHEELS = {("linux", "x86_64"): (), ("win32", "AMD64"): (), ("linux", "aarch64"): ((3, 12),)}
+"""Systems and processors for which the maker builds pyrealsense2, and the versions of Python; empty = all."""
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +55,7 @@ class RealSenseCamera:
     def open(self, stop: Event) -> None:
         """Connect or reconnect to the device. Raises SourceError where nothing answers."""
         self.close()
-        rs = import_sdk(self.name, "pyrealsense2", "pip install 'posepipe[realsense]'", _LIBRARIES)
+        rs = import_sdk(self.name, "pyrealsense2", _how_to_install(), _LIBRARIES)
         devices = list(rs.context().query_devices())
         serials = [device.get_info(rs.camera_info.serial_number) for device in devices]
         self.start(rs, devices[choose_device(self.name, self._argument, serials, "RealSense")])
@@ -141,4 +145,17 @@ def _distortion(name: str, own: Any) -> LensDistortion:
         return LensDistortion("equidistant", coefficients[:4])
     raise SourceError(
         name, f"unsupported lens distortion ({model}, {list(coefficients)}); calibrate it and give --camera"
+    )
+
+
+def _how_to_install() -> str:
+    """Command that installs the package; where there is none for this platform, that."""
+    here = sys.platform, platform.machine()
+    versions = _WHEELS.get(here)
+    if versions == () or (versions is not None and sys.version_info[:2] in versions):
+        return "pip install 'posepipe[realsense]'"
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return (
+        f"its maker builds none for {' '.join(here)} and {python}; build librealsense with its Python bindings, "
+        "or record on another machine: recordings need no package"
     )

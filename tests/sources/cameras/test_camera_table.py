@@ -8,7 +8,7 @@ import pytest
 
 from posepipe.errors import SourceError
 from posepipe.sources import open_source
-from posepipe.sources.cameras import CAMERAS
+from posepipe.sources.cameras import CAMERAS, realsense
 from posepipe.sources.cameras.depth_camera import choose_device, import_sdk
 
 
@@ -36,6 +36,16 @@ def test_every_camera_that_cannot_be_opened_is_one_line(name, monkeypatch):
 def test_a_missing_package_names_its_install_command():
     with pytest.raises(SourceError, match=r"needs the Python package no_such_sdk: pip install it \(No module"):
         import_sdk("camera:x", "no_such_sdk", "pip install it")
+
+
+def test_a_camera_whose_package_is_not_built_for_a_platform_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyrealsense2", None)
+    monkeypatch.setattr(realsense.platform, "machine", lambda: "armv7l")
+    with pytest.raises(SourceError, match=r"its maker builds none for \w+ armv7l and Python 3"):
+        open_source("camera:realsense")
+    monkeypatch.setattr(realsense, "_WHEELS", {(sys.platform, "armv7l"): ()})
+    with pytest.raises(SourceError, match=r"pip install 'posepipe\[realsense\]'"):
+        open_source("camera:realsense")
 
 
 def test_a_missing_system_library_names_the_package_to_install(tmp_path, monkeypatch):
