@@ -68,6 +68,7 @@ def _row(args: argparse.Namespace, count: int) -> str:
     frames = _Repeated(dataset, count)
     parameters = ForestParameters(1, args.pixels, GrowthRules(args.max_depth, args.candidates))
     plan = plan_memory(frames, 1, args.pixels, limit=args.memory)
+    train_tree(_Repeated(dataset, 10), parameters, dataset.body, 0)  # compiles
     levels, started = [], time.process_time()
 
     def sampled() -> None:
