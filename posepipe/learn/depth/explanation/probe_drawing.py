@@ -35,6 +35,17 @@ def draw_probes(
     Returns
     -------
     Drawing, an SVG document with the picture inside; the tooltip of a probe is its reading
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posepipe import Intrinsics, PoseModel
+    >>> from posepipe.learn import draw_probes, explain_pixel
+    >>> depth_m = np.full((60, 40), 2.5, np.float32)
+    >>> lens = Intrinsics(fx=70.0, fy=70.0, cx=19.5, cy=29.5)
+    >>> explained = explain_pixel(PoseModel.load("person").forest, depth_m, depth_m > 0, (30, 20), lens)
+    >>> draw_probes(explained, depth_m, depth_m > 0).startswith("<svg")
+    True
     """
     walk = explained.clearest if walk is None else walk
     rows, cols = _window(explained, walk, mask)
