@@ -253,7 +253,7 @@ class Pipeline:
         if first is None:
             return None
         probability = self.person_filter.person_probability(view, parts, first.pose, floor)
-        if probability < self.person_filter.min_probability:
+        if not self.person_filter.accepts(probability):
             return None
         first = replace(first, probability=probability)
         if views is None or not views.wanted(view, first.pose):

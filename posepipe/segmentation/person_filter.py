@@ -89,13 +89,16 @@ class PersonFilter(Stateless):
             return float(parts.values[:, 0].mean() <= self.max_background)
         return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
 
+    def accepts(self, probability: float) -> bool:
+        """Whether a candidate of that probability is a person."""
+        return probability >= self.min_probability
+
 
 @dataclass(frozen=True, slots=True)
 class AcceptAll(Stateless):
     """Accepts every candidate whole, for frames in which each is known to be a person."""
 
     min_confidence: float = 0.0
-    min_probability: float = 0.5
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -106,6 +109,10 @@ class AcceptAll(Stateless):
     def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """1 where the pose reaches the minimum confidence, else 0."""
         return float(pose.confidence >= self.min_confidence)
+
+    def accepts(self, probability: float) -> bool:
+        """Whether a candidate of that probability is a person."""
+        return probability > 0
 
 
 def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]:

@@ -193,15 +193,16 @@ class _Recorder(Stateless):
     ) -> np.ndarray | None:
         return self._filter.person_mask(depth_m, mask, intrinsics, parts)
 
-    min_probability = 0.5
-
     def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         if pose.confidence < self._filter.min_confidence:
             return 0.0
         numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
         share = float(self._people[view.mask].mean())
         self.seen.append((share, numbers))
-        return float(share >= PERSON_SHARE)
+        return share
+
+    def accepts(self, probability: float) -> bool:
+        return probability >= PERSON_SHARE
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:

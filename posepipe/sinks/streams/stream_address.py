@@ -25,7 +25,7 @@ class StreamAddress:
     @classmethod
     def parse(cls, url: str) -> StreamAddress:
         """Read a URL; the default host is this machine. Raises ValueError for anything else."""
-        wanted = f"wanted udp://HOST:PORT, tcp://HOST:PORT osc://HOST:PORT or foxglove://HOST:PORT, got {url!r}"
+        wanted = f"wanted udp://HOST:PORT, tcp://HOST:PORT, osc://HOST:PORT or foxglove://HOST:PORT, got {url!r}"
         try:
             parts = urlsplit(url)
             port = parts.port or DEFAULT_PORTS.get(parts.scheme)
