@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from posepipe.sources import FrameSource
 
 READABLE = """\
-folders   16-bit *.png with camera.json; TUM RGB-D, fakenect-record, rosbag2;
-          datasets of posepipe synth
-files     .mcap, .bag, .db3 (also RealSense's), .mkv (Azure Kinect), .npz
-          packs, .h5 (ITOP); recognised by their content, not their name
+folders   16-bit *.png, or *.npy, *.pgm or *.tiff, with camera.json; TUM RGB-D,
+          fakenect-record, rosbag2; datasets of posepipe synth
+files     .mcap, .bag, .db3 (also RealSense's), .mkv (Azure Kinect), .oni
+          (OpenNI), .npz packs, .h5 (ITOP); recognised by their content, not
+          their name
 cameras   camera:realsense, camera:orbbec, camera:kinect-v1, camera:opencv:INDEX,
           camera:pipe:PATH, camera:socket:PORT"""
 """Formats and cameras, for --help. Written out, because importing their tables takes a second."""

@@ -56,7 +56,8 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     images = [t for t in file.topics.values() if t.kind in IMAGE_KINDS]
     readable = _readable(file, [t for t in images if "depth" in t.name.lower()])
     if not readable:  # then by their type alone
-        readable = _readable(file, [t for t in images if t.count and not _OTHER_CONTENT.search(t.name.lower())])
+        others = [t for t in images if t.count and not _OTHER_CONTENT.search(t.name.lower())]
+        readable = _readable(file, others, are_guesses=True)
     nonempty = {name: t for name, t in readable.items() if t.count} or readable
     found = [t for name, t in nonempty.items() if name == stream_of(name) or stream_of(name) not in nonempty]
     if len(found) == 1:
@@ -66,10 +67,22 @@ def choose_depth_topic(file: MessageFile, wanted: str | None = None) -> Topic:
     raise FormatError(file.path, f"no depth topic was found, choose one with --topic: {_listed(file)}{_foreign(file)}")
 
 
-def _readable(file: MessageFile, topics: Sequence[Topic]) -> dict[str, Topic]:
-    """Depth streams among some topics, by the encoding of their first image; those without images, too."""
-    known = (topic for topic in topics if topic.encoding in ENCODINGS)
-    return {topic.name: topic for topic in known if topic.count == 0 or is_depth(read_head(file, topic))}
+def _readable(file: MessageFile, topics: Sequence[Topic], are_guesses: bool = False) -> dict[str, Topic]:
+    """Depth streams among some topics, by the encoding of their first image; those without images, too.
+
+    A guess whose first image is damaged is none.
+    """
+    found = {}
+    for topic in topics:
+        if topic.encoding not in ENCODINGS:
+            continue
+        try:
+            if topic.count == 0 or is_depth(read_head(file, topic)):
+                found[topic.name] = topic
+        except FormatError:
+            if not are_guesses:
+                raise
+    return found
 
 
 def camera_info_topic(file: MessageFile, topic: str) -> Topic | None:
