@@ -112,7 +112,7 @@ def test_a_phone_shows_a_page_without_scrolling_sideways_or_requests_to_others(s
         threading.Thread(target=server.serve_forever, daemon=True).start()
         own = f"http://127.0.0.1:{server.server_port}/"
         with Chromium(own + name, PHONE_PX, 800) as browser:
-            browser.wait_for("document.readyState === 'complete' && document.querySelector('h1')")
+            browser.wait_for("document.readyState === 'complete' && document.querySelector('h1') !== null")
             assert browser.evaluate("document.documentElement.scrollWidth") <= PHONE_PX
             assert [url for url in browser.requests if not url.startswith((own, "data:", f"blob:{own}"))] == []
         server.shutdown()
