@@ -23,7 +23,6 @@ from posepipe.sources.base.frame_source import FrameSource
 from posepipe.sources.cameras import is_camera_name, open_camera
 from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.formats.dataset_folder import DatasetFolder
-from posepipe.sources.formats.depth_png import PNG_MAGIC
 from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.formats.image_folder import PATTERNS, ImageFolder
 from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
@@ -34,6 +33,7 @@ from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
 from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
 from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2Bag
 from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
+from posepipe.sources.images.depth_png import PNG_MAGIC
 
 __all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source"]
 

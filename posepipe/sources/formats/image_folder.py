@@ -12,8 +12,8 @@ from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_image import READERS, read_depth_image
 from posepipe.sources.formats.png_folder import natural_order
+from posepipe.sources.images.depth_image import READERS, read_depth_image
 
 PATTERNS = ("*.npy", "*.pgm", "*.tif", "*.tiff")
 

@@ -20,7 +20,7 @@ from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.sources.base.depth_units import depth_to_levels, levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_png import read_depth_png, write_depth_png
+from posepipe.sources.images.depth_png import read_depth_png, write_depth_png
 
 TIMES_NAME = "depth.txt"
 

@@ -23,7 +23,7 @@ from posepipe.frames import DepthFrame
 from posepipe.io.files import read_regular
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
-from posepipe.sources.formats.depth_png import read_depth_png
+from posepipe.sources.images.depth_png import read_depth_png
 
 LIST_NAME = "depth.txt"
 _MAX_TIME_S = (1 << 63) // 10**9 - 1

@@ -212,7 +212,7 @@ def _split_bag(folder: Path) -> None:
 
 
 SOURCE_TARGETS = (
-    Target("png-folder", _png_folder, play, (_FORMAT + "png_folder", _FORMAT + "depth_png")),
+    Target("png-folder", _png_folder, play, (_FORMAT + "png_folder", "posepipe.sources.images.depth_png")),
     Target("tum-folder", _tum_folder, play, (_FORMAT + "tum_folder",)),
     Target("kinect-dump", _kinect_dump, play, (_FORMAT + "fakenect_dump",)),
     Target("npz-pack", _npz_pack, play_only(), (_FORMAT + "npz_pack", "posepipe.sources")),
@@ -231,7 +231,7 @@ SOURCE_TARGETS = (
         "image-folder",
         _image_folder,
         _play_images,
-        (_FORMAT + "image_folder", _FORMAT + "depth_image"),
+        (_FORMAT + "image_folder", "posepipe.sources.images.depth_image"),
     ),
     Target(
         "openni",

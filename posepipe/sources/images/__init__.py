@@ -1,0 +1,1 @@
+"""Single depth images of folders: PNG, NumPy, PGM and TIFF."""
