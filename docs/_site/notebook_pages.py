@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,9 @@ def _output(output: dict[str, Any]) -> str:
     if "text" in output:
         return f"```text\n{''.join(output['text']).rstrip()}\n```"
     data = output["data"]
+    if "image/svg+xml" in data:
+        drawing = base64.b64encode("".join(data["image/svg+xml"]).encode()).decode()
+        return f"![output](data:image/svg+xml;base64,{drawing})"
     if "image/png" in data:
         return f"![output](data:image/png;base64,{''.join(data['image/png']).strip()})"
     return f"```text\n{''.join(data['text/plain'])}\n```"

@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.docs.tree_notebook import IMAGES, code_cells, run_cell, stored
 from tests.support.paths import ROOT
 
-NOTEBOOK = ROOT / "docs" / "guides" / "trees.ipynb"
-STORE_ANEW = "to store it anew: python -m tests.docs.tree_notebook docs/guides/trees.ipynb"
+NOTEBOOK = ROOT / "docs" / "notebooks" / "decision_trees.ipynb"
+STORE_ANEW = "to store it anew: python -m tests.docs.tree_notebook docs/notebooks/decision_trees.ipynb"
 
 
 def cells():
@@ -34,7 +34,7 @@ def test_every_cell_shows_what_is_stored():
 
 
 def test_pictures_of_the_page_are_those_of_the_notebook():
-    page = NOTEBOOK.with_suffix(".md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "trees.md").read_text(encoding="utf-8")
     named = {cell["metadata"]["picture"]: stored(cell)[1] for cell in cells() if "picture" in cell["metadata"]}
     assert {path.name for path in (IMAGES / "trees").glob("*")} == {Path(picture).name for picture in named}
     for picture, drawing in named.items():

@@ -1,6 +1,6 @@
 """The notebook on trees: run cell by cell, and stored with what it shows.
 
-    python -m tests.docs.tree_notebook docs/guides/trees.ipynb
+    python -m tests.docs.tree_notebook docs/notebooks/decision_trees.ipynb
 
 A cell shows what it prints and the value of its last line. A drawing is stored as SVG, also as the file of docs/images
 that the cell's metadata names under "picture", for the pages that show it.
