@@ -122,6 +122,10 @@ class Dataset:
         self._readers: OrderedDict[int, RecordingReader] = OrderedDict()
         self._single_recording = False  #: opened by the path of a recording, without a manifest
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the open recordings: another process opens them again."""
+        return {**self.__dict__, "_readers": OrderedDict()}
+
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
         """Open the folder of a dataset, its ``dataset.json``, or a single labelled recording.

@@ -168,8 +168,8 @@ def grow_level(growth: Growth, finder: SplitFinder, rules: GrowthRules, seed: tu
     split = np.zeros(len(sizes), bool)
     split[eligible] = rules.accept(splits.gain, nodes)
     chosen = splits.of(split[eligible])
-    _record_level(growth, split, chosen, finder.statistics(growth.open_nodes(~split)))
-    _partition_samples(growth, split, chosen, finder)
+    record_level(growth, split, chosen, finder.statistics(growth.open_nodes(~split)))
+    partition_samples(growth, split, chosen, finder)
     growth.level += 1
     return float(np.average(chosen.gain, weights=sizes[split])) if split.any() else 0.0
 
@@ -190,7 +190,16 @@ def grow(finder: SplitFinder, rules: GrowthRules, seed: tuple[int, ...], weight:
     return growth
 
 
-def _record_level(growth: Growth, split: np.ndarray, chosen: Splits, leaf_statistics: np.ndarray) -> None:
+def record_level(growth: Growth, split: np.ndarray, chosen: Splits, leaf_statistics: np.ndarray) -> None:
+    """Append the nodes of a level to a growth; the samples stay where they are.
+
+    Parameters
+    ----------
+    growth : Growth, changed in place
+    split : bool (M,), which of the open nodes are split; the others become leaves
+    chosen : Splits of the nodes that are split
+    leaf_statistics : (leaves, K)
+    """
     used, row = np.unique(chosen.feature, return_inverse=True)
     feature = np.full(len(split), LEAF, np.int32)
     feature[split] = growth.n_features + row
@@ -211,8 +220,19 @@ def _record_level(growth: Growth, split: np.ndarray, chosen: Splits, leaf_statis
     growth.n_leaves += len(leaf_statistics)
 
 
-def _partition_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: SplitFinder) -> None:
-    """Assign the samples of every split node to its children in stable order; drop those of leaves."""
+def partition_samples(growth: Growth, split: np.ndarray, chosen: Splits, finder: SplitFinder) -> None:
+    """Assign the samples of every split node to its children in stable order; drop those of leaves.
+
+    Parameters
+    ----------
+    growth : Growth
+        Its samples are changed in place, its nodes are not.
+    split : bool (M,)
+        Which of the open nodes are split.
+    chosen : Splits
+        Of the nodes that are split.
+    finder : SplitFinder
+    """
     sizes = (growth.ends - growth.starts)[split]
     kept = np.repeat(split, growth.ends - growth.starts)
     samples = growth.order[kept]

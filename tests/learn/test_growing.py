@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from posepipe.learn.depth.binned_splits import FEATURE_BLOCK, BinnedSplits
 from posepipe.learn.depth.responses import DepthResponses, OffsetRange
 from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow_level, start_growth
+from posepipe.learn.replay import replay
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 
@@ -259,6 +260,26 @@ def test_a_level_depends_on_the_seed_and_its_number_alone():
         while not taken_up.finished:
             grow_level(taken_up, BinnedSplits(responses, labels, 4), rules, SEED)
         assert same_tree(finish(taken_up), finish(whole))
+
+
+def test_a_growth_that_lost_its_samples_goes_on_to_the_same_tree():
+    labels = np.random.default_rng(18).integers(0, 4, 600, dtype=np.uint8)
+    finder = BinnedSplits(random_columns(17, columns=40), labels, 4)
+    rules = GrowthRules(max_depth=5, candidates=10, min_gain=0.001, min_samples=10)
+    growth = start_growth(600)
+    while not growth.finished:
+        again = deepcopy(growth)
+        again.order = np.zeros(0, np.int32)
+        replay(again, finder)
+        for name in ("order", "starts", "ends"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(growth, name))
+        growth = again
+        grow_level(growth, finder, rules, SEED)
+    assert growth.level == 6
+    whole = start_growth(600)
+    while not whole.finished:
+        grow_level(whole, finder, rules, SEED)
+    assert same_tree(finish(growth), finish(whole))
 
 
 def test_every_level_draws_candidates_of_its_own():

@@ -65,6 +65,7 @@ def sample_pixels(
     seed: tuple[int, ...],
     segmentation: Segmentation = true_people,
     image_file: ScratchArray | None = None,
+    may_lack_people: bool = False,
 ) -> PixelSamples:
     """Sample the training pixels of labelled frames.
 
@@ -75,6 +76,7 @@ def sample_pixels(
     seed : of the random generator, together with the position of the frame
     segmentation : segments of a frame; probes outside the segment of a pixel read background
     image_file : stores the images on disk; None = in memory
+    may_lack_people : True = accept frames without people, for a part of a dataset
 
     Returns
     -------
@@ -83,7 +85,7 @@ def sample_pixels(
     Raises
     ------
     ValueError
-        When no frame shows a person.
+        When no frame shows a person, unless that is accepted.
     """
     images: list[np.ndarray] | ScratchArray = [] if image_file is None else image_file
     shapes, frame_of, pixel, scale, label = [], [], [], [], []
@@ -107,17 +109,18 @@ def sample_pixels(
             pixel.append(in_image.astype(np.int16))
             scale.append(focal / depth_m[:, None])
             label.append(frame.parts[chosen[:, 0], chosen[:, 1]])
-    if not any(labels.any() for labels in label):
+    if not may_lack_people and not any(labels.any() for labels in label):
         raise ValueError("the training frames show no person: every label is 0; check the dataset's labels")
-    sizes = np.prod(shapes, axis=1, dtype=np.int64)
+    shape = np.array(shapes, np.int32).reshape(-1, 2)
+    sizes = shape.prod(axis=1, dtype=np.int64)
     counts = [len(p) for p in pixel]
     return PixelSamples(
-        images=np.concatenate(images) if isinstance(images, list) else images,
-        start=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
-        shape=np.array(shapes, np.int32),
-        image=np.repeat(np.arange(len(shapes), dtype=np.int32), counts),
-        pixel=np.concatenate(pixel),
-        scale=np.concatenate(scale).astype(np.float32),
-        label=np.concatenate(label),
+        images=np.concatenate([np.zeros(0, np.int16), *images]) if isinstance(images, list) else images,
+        start=np.cumsum(sizes) - sizes,
+        shape=shape,
+        image=np.repeat(np.arange(len(shape), dtype=np.int32), counts),
+        pixel=np.concatenate([np.zeros((0, 2), np.int16), *pixel]),
+        scale=np.concatenate([np.zeros((0, 2), np.float32), *scale]).astype(np.float32),
+        label=np.concatenate([np.zeros(0, np.uint8), *label]),
         frame=np.array(frame_of, np.int32),
     )

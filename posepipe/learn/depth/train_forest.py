@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -16,9 +19,10 @@ from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.pixel_sampling import Segmentation, sample_pixels, true_people
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.depth.responses import DepthResponses, OffsetRange, PixelSamples
 from posepipe.learn.depth.training_memory import MemoryPlan
-from posepipe.learn.growing import GrowthRules, finish, grow_level, start_growth
+from posepipe.learn.growing import Growth, GrowthRules, SplitFinder, finish, grow_level, start_growth
+from posepipe.learn.replay import replay
 from posepipe.learn.tree import Tree
 
 
@@ -71,6 +75,96 @@ class TrainingProgress:
     done_by_level: float  #: share of this level
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeFrames:
+    """Frames that one tree is grown on, and how its samples are drawn from them."""
+
+    dataset: Sequence[LabelledFrame]
+    rows: range  #: of the dataset
+    parameters: ForestParameters
+    seed: tuple[int, ...]
+    n_classes: int
+    segmentation: Segmentation = true_people
+
+    def draw_samples(
+        self,
+        on_frame: Callable[[], object],
+        image_file: ScratchArray | None = None,
+        may_lack_people: bool = False,
+    ) -> PixelSamples:
+        """Read the frames and draw their pixels; ``on_frame`` is called after each. Raises as `sample_pixels` does."""
+        return sample_pixels(
+            _each(self.dataset, self.rows, on_frame),
+            self.parameters.pixels_per_person,
+            self.seed,
+            self.segmentation,
+            image_file,
+            may_lack_people,
+        )
+
+    def split(self, count: int) -> list[TreeFrames]:
+        """Cut the frames into at most ``count`` runs of about one length; samples of one come before the next's."""
+        cuts = [len(self.rows) * k // count for k in range(count + 1)]
+        return [replace(self, rows=self.rows[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
+
+
+class TreeGrower(Protocol):
+    """Holds the samples of one tree, here or elsewhere, and grows its levels on them.
+
+    Every grower of the same `TreeFrames` grows the same tree, bit for bit.
+    """
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+
+    def start(self, growth: Growth | None) -> Growth:
+        """Put all samples into the root; or send them down the levels of a growth that is resumed."""
+
+    def grow_level(self, growth: Growth, rules: GrowthRules, seed: tuple[int, ...]) -> float:
+        """Split every open node or make it a leaf; see `posepipe.learn.growing.grow_level`."""
+
+
+MakeGrower = Callable[[TreeFrames, Callable[[], object]], TreeGrower]
+"""Reads the frames of a tree, calls the second argument after every frame, and holds the samples."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalGrower:
+    """`TreeGrower` with all samples in this process."""
+
+    finder: SplitFinder
+
+    @classmethod
+    def read(
+        cls,
+        frames: TreeFrames,
+        on_frame: Callable[[], object],
+        memory: MemoryPlan | None = None,
+        scratch: Path | None = None,
+    ) -> LocalGrower:
+        """Read the frames of a tree; images that the plan keeps on disk lie in the folder ``scratch``."""
+        image_file = ScratchArray(scratch) if memory and memory.disk else None
+        samples = frames.draw_samples(on_frame, image_file)
+        batch_samples = memory.batch_samples if memory else BATCH_SAMPLES
+        responses = DepthResponses(samples, frames.parameters.offsets)
+        return cls(BinnedSplits(responses, samples.label, frames.n_classes, batch_samples))
+
+    def __len__(self) -> int:
+        return len(self.finder)
+
+    def start(self, growth: Growth | None) -> Growth:
+        """Put all samples into the root, or go on with a growth."""
+        if growth is None:
+            return start_growth(len(self))
+        if len(growth.order) == 0:  # its samples were elsewhere
+            replay(growth, self.finder)
+        return growth
+
+    def grow_level(self, growth: Growth, rules: GrowthRules, seed: tuple[int, ...]) -> float:
+        """Split every open node or make it a leaf."""
+        return grow_level(growth, self.finder, rules, seed)
+
+
 def train_forest(
     dataset: Sequence[LabelledFrame],
     parameters: ForestParameters,
@@ -80,6 +174,7 @@ def train_forest(
     on_frame: Callable[[], object] = lambda: None,
     segmentation: Segmentation = true_people,
     memory: MemoryPlan | None = None,
+    make_grower: MakeGrower | None = None,
 ) -> DepthForest:
     """Train a forest. Tree t of T is grown on the frames t, t + T, t + 2T ...
 
@@ -93,6 +188,7 @@ def train_forest(
     on_frame : called after every frame that is read
     segmentation : segments of a frame that are classified separately
     memory : of `plan_memory`; None = no limit. Trees are the same
+    make_grower : lets other processes read the frames of a tree and hold its samples; None = this process does
 
     Returns
     -------
@@ -128,7 +224,7 @@ def train_forest(
         raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
     body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
     grown = [
-        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation, memory)
+        train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation, memory, make_grower)
         for tree in range(parameters.trees)
     ]
     trees, tables = [as_stored(t) for t, _ in grown], [o for _, o in grown]
@@ -145,6 +241,7 @@ def train_tree(
     on_frame: Callable[[], object] = lambda: None,
     segmentation: Segmentation = true_people,
     memory: MemoryPlan | None = None,
+    make_grower: MakeGrower | None = None,
 ) -> tuple[Tree, np.ndarray]:
     """Grow one tree of a forest; other parameters are those of `train_forest`.
 
@@ -162,20 +259,19 @@ def train_tree(
         return finish(growth)
     own = range(tree, len(dataset), parameters.trees)
     seed = (parameters.seed, tree)
-    image_file = ScratchArray(checkpoints.folder if checkpoints else None) if memory and memory.disk else None
-    frames = _each(dataset, own, on_frame)
-    samples = sample_pixels(frames, parameters.pixels_per_person, seed, segmentation, image_file)
-    batch_samples = memory.batch_samples if memory else BATCH_SAMPLES
-    responses = DepthResponses(samples, parameters.offsets)
-    finder = BinnedSplits(responses, samples.label, body.n_classes, batch_samples)
-    growth = growth or start_growth(len(finder))
+    frames = TreeFrames(dataset, own, parameters, seed, body.n_classes, segmentation)
+    if make_grower is None:
+        grower: TreeGrower = LocalGrower.read(frames, on_frame, memory, checkpoints.folder if checkpoints else None)
+    else:
+        grower = make_grower(frames, on_frame)
+    growth = grower.start(growth)
     while not growth.finished:
         started = time.monotonic()
-        gain = grow_level(growth, finder, parameters.growth, (*seed, 1))
+        gain = grower.grow_level(growth, parameters.growth, (*seed, 1))
         if checkpoints:
             checkpoints.save(tree, growth)
         before, after = (
-            (tree + _share_done(done, len(finder), parameters.growth)) / parameters.trees
+            (tree + _share_done(done, len(grower), parameters.growth)) / parameters.trees
             for done in (growth.level - 1, growth.level)
         )
         on_level(
@@ -184,8 +280,8 @@ def train_tree(
                 level=growth.level - 1,
                 nodes=growth.n_nodes,
                 leaves=growth.n_leaves,
-                open_samples=len(growth.order),
-                samples=len(finder),
+                open_samples=int((growth.ends - growth.starts).sum()),
+                samples=len(grower),
                 mean_gain=gain,
                 seconds=time.monotonic() - started,
                 done=after,

@@ -1,0 +1,1 @@
+"""Depth trees grown on shards: samples that many processes hold, and counts of them that add up."""
