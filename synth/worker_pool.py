@@ -12,13 +12,12 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from posepipe.io.interrupts import STOP_SIGNALS, delayed_interrupt
+from posepipe.io.interrupts import STOP_SIGNALS, blocked_in_children, delayed_interrupt
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -50,7 +49,7 @@ class WorkerPool(Generic[Job, Result]):
         context = multiprocessing.get_context("spawn")  # a fork after Numba's threads have started would hang
         try:
             for _ in range(self._count):
-                with delayed_interrupt(), _signals_blocked_in_children():
+                with delayed_interrupt(), blocked_in_children(STOP_SIGNALS):
                     ours, theirs = context.Pipe()
                     process = context.Process(target=_serve, args=(theirs,), daemon=True)
                     process.start()  # quick: the work itself is sent below, where signals are handled
@@ -121,20 +120,6 @@ def _receive(worker: Connection) -> tuple[str, Any]:
         return worker.recv()
     except (EOFError, OSError):
         raise WorkerDiedError from None
-
-
-@contextmanager
-def _signals_blocked_in_children() -> Iterator[None]:
-    """Block the signals in processes that are started in the context; they inherit the mask of this thread."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # starts with the first process, and would unblock the signals
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(parent: Connection) -> None:

@@ -96,6 +96,8 @@ MAY_IMPORT = {
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
     "viewer.ui": "body errors results thresholds viewer.playback viewer.scene",
     "viewer": "body errors frames results sinks.files sources viewer.playback viewer.ui",
+    # work on other processes: it knows neither learners nor stages
+    "cluster": "errors io posepipe",
     # synthetic people: of the library, nouns, files, recordings and datasets
     "synth.geometry": "",
     "synth.body": "body errors io synth.geometry",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -29,6 +30,20 @@ def delayed_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
     if waiting:
         _handle(*waiting[-1])
+
+
+@contextmanager
+def blocked_in_children(signals: Iterable[signal.Signals]) -> Iterator[None]:
+    """Block signals in processes and threads that are started in the context; they inherit the mask of this thread."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # starts with the first process, and would unblock the signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
