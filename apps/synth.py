@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.value_types import not_negative, positive
 from apps.terminal.plain_text import show
 
@@ -31,6 +32,7 @@ EXAMPLES = (
     "posepipe synth data/rooms --recipe furnished-rooms --furniture my_furniture.npz",
     "posepipe synth data/my-room --backgrounds empty.mcap    # people composited into your own empty room",
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
+    "posepipe synth /shared/train --frames 1000000 --cluster tls://head:8786   # rendered by many machines",
     "posepipe synth data/sequences --recipe sequences         # moving people, for posepipe evaluate --tracks",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
@@ -93,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=positive, metavar="N", help="number of processes (default: one for each core)"
     )
+    add_cluster_option(parser, "render the recordings")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -108,6 +111,8 @@ def run(args: argparse.Namespace) -> None:
     from synth.scene.subjects import Creatures, People, Subjects
     from synth.sensors.sensor_file import find_sensor
 
+    if args.cluster and args.workers:
+        raise ValueError("--workers counts processes of this machine; with --cluster, say local:N")
     changes = {name: value for name in ("frames", "seed") if (value := getattr(args, name)) is not None}
     if args.sensor is not None:
         changes["sensor"] = find_sensor(args.sensor)
@@ -128,8 +133,8 @@ def run(args: argparse.Namespace) -> None:
     else:
         subjects = People(recipe.pose, recipe.clothing, _poses(args))
     renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe), backgrounds)
-    with ProgressBar(recipe.frames, "synth", "frames") as bar:
-        write_dataset(args.out, renderer, args.workers, bar.update)
+    with opened_cluster(args) as cluster, ProgressBar(recipe.frames, "synth", "frames") as bar:
+        write_dataset(args.out, renderer, args.workers, bar.update, cluster)
     show(f"{recipe.frames} labelled frames -> {args.out}")
 
 

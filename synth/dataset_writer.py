@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 from threadpoolctl import threadpool_limits
@@ -25,6 +25,9 @@ from posepipe.recording import RecordingWriter
 from synth.recipe import Recipe, flat_fields
 from synth.renderer import Renderer
 from synth.worker_pool import WorkerDiedError, WorkerPool
+
+if TYPE_CHECKING:
+    from posepipe.cluster.cluster import Cluster
 
 RECORDING_FRAMES = 250
 
@@ -44,6 +47,7 @@ def write_dataset(
     renderer: Renderer,
     workers: int | None = None,
     on_frames: Callable[[int], None] = lambda count: None,
+    cluster: Cluster | None = None,
 ) -> None:
     """Render a dataset into a folder; recordings that are already there are kept.
 
@@ -57,6 +61,8 @@ def write_dataset(
         Processes; None = one a core.
     on_frames : callable
         Called with the number of frames that were written since the last call.
+    cluster : Cluster, optional
+        Renders instead of processes of this machine; its workers write to the same folder.
 
     Raises
     ------
@@ -84,7 +90,12 @@ def write_dataset(
 
     record_progress()
     try:
-        for entry in _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames):
+        if cluster is not None:
+            jobs = [replace(job, path=job.path.absolute()) for job in jobs]
+            entries = cluster.run(_RecordingWork(renderer), jobs, on_frames)
+        else:
+            entries = _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames)
+        for entry in entries:
             done[entry.file] = entry
             record_progress()
     finally:
