@@ -5,21 +5,23 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.evaluation.run_suite import add_suite_options, run_suite, suite_options
+from apps.evaluation.score_on_workers import ScoredData, TrackOptions, score_joints, score_sequences, score_tracks
 from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
+from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.pipeline_options import add_fit_options, body_model_of
 from apps.options.value_types import positive, seconds
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.body_model.body_model import BodyModel
+    from posepipe.cluster.cluster import Cluster
     from posepipe.datasets.dataset import FrameSequence
     from posepipe.evaluation.evaluate_poses import Report
-    from posepipe.evaluation.evaluate_tracks import TrackingVariant, TrackReport
+    from posepipe.evaluation.evaluate_tracks import TrackReport
     from posepipe.models.pose_model import PoseModel
 
 HELP = "measure models on labelled datasets, or on recordings with true joints: parts, joints, tracking"
@@ -36,7 +38,6 @@ EXAMPLES = (
     "posepipe evaluate --suite data/suite --mocap cmu_poses.npz --motions cmu_clips.npz --fill README.md",
     "posepipe evaluate walk.mcap --tracks --whole-frames --frame-step 3  # a labelled recording, every third frame",
 )
-TRACKER, NEAREST = "tracker", "nearest pose"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " by the true labels (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="use only the first N frames")
+    add_cluster_option(parser, "score the frames of DATASETs")
     add_fit_options(parser)
     add_people_options(parser)
     add_suite_options(parser)
@@ -98,6 +100,8 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             "--fit on applies to joints of DATASETs; leave it out, or leave out --suite, --labels, --empty"
         )
+    if args.cluster and (args.suite is not None or asks_for_people(args)):
+        raise PosepipeError("--cluster scores DATASETs; leave it out, or leave out --suite, --labels, --empty")
     if args.suite is not None:
         run_suite(args)
     elif asks_for_people(args):
@@ -121,13 +125,14 @@ def _score_datasets(args: argparse.Namespace) -> None:
     frames = open_labelled(args.datasets, next(iter(models.values())).body)[: args.frames]
     _check(models, frames, args.oracle)
     show(f"{len(frames)} frames, content {frames.identity}")
-    if args.tracks:
-        _score_tracks(args, models, frames, body_model)
-    else:
-        reports, title = _score_joints(args, models, frames, body_model)
-        _write_reports(args, title, reports)
-        if args.card:
-            _fill_cards(paths, hashes, title, reports)
+    with opened_cluster(args) as cluster:
+        if args.tracks:
+            _score_tracks(args, models, frames, body_model, cluster)
+            return
+        reports, title = _score_joints(args, models, frames, body_model, cluster)
+    _write_reports(args, title, reports)
+    if args.card:
+        _fill_cards(paths, hashes, title, reports)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -187,7 +192,11 @@ def _listed_frames(recording: Path) -> int | None:
 
 
 def _score_joints(
-    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence, body_model: BodyModel | None
+    args: argparse.Namespace,
+    models: Mapping[str, PoseModel],
+    frames: FrameSequence,
+    body_model: BodyModel | None,
+    cluster: Cluster | None,
 ) -> tuple[dict[str, Report], str]:
     """Reports by model, printed, and what they are of."""
     from apps.terminal.progress import ProgressBar
@@ -202,7 +211,11 @@ def _score_joints(
     def score(name: str, model: PoseModel, oracle: OracleParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
             in_view_joints = 0 if itop else None
-            report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints, body_model)
+            if cluster is None or oracle is not None:  # shuffled labels are drawn frame by frame
+                report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints, body_model)
+            else:
+                data = ScoredData.of(args, name)
+                report = score_joints(cluster, data, len(frames), whole, in_view_joints, body_model, bar.update)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
         show(f"\n{name}\n{reports[name].text()}")
 
@@ -222,12 +235,14 @@ def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
 
 
 def _score_tracks(
-    args: argparse.Namespace, models: Mapping[str, PoseModel], frames: FrameSequence, body_model: BodyModel | None
+    args: argparse.Namespace,
+    models: Mapping[str, PoseModel],
+    frames: FrameSequence,
+    body_model: BodyModel | None,
+    cluster: Cluster | None,
 ) -> None:
     from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
-    from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, find_poses
-    from posepipe.evaluation.evaluate_tracks import evaluate_tracks
     from posepipe.evaluation.report import write_figures
 
     sequences = frames.sequences()
@@ -239,30 +254,19 @@ def _score_tracks(
     every, whole = args.frame_step or 1, bool(args.whole_frames)
     total = sum(len(each[::every]) for _, each in sequences)
     reports: dict[str, TrackReport] = {}
+    options = TrackOptions(whole, args.smooth, every, args.gap or 0.0, body_model)
     for name, model in models.items():
-        find = partial(find_poses, model, whole_frames=whole, body_model=body_model)
-        in_view = IN_VIEW_JOINTS if whole else 1
         with ProgressBar(total, name, "frames") as bar:
-            reports[name] = evaluate_tracks(
-                sequences, find, _variants(model, args.smooth), in_view, every, args.gap or 0.0, bar.update
-            )
+            if cluster is None:
+                reports[name] = score_sequences(model, frames, options, bar.update)
+            else:
+                data = ScoredData.of(args, name)
+                reports[name] = score_tracks(cluster, data, len(sequences), options, bar.update)
         show(f"\n{name}\n{reports[name].text()}")
     if args.json:
         played = (f", every {every}. frame" if every > 1 else "") + (f", a gap of {args.gap:g} s" if args.gap else "")
         write_figures(args.json, _title(args, frames, whole) + played, reports)
         show(f"figures -> {args.json}")
-
-
-def _variants(model: PoseModel, smooth: bool) -> dict[str, TrackingVariant]:
-    """The tracker as `run` has it, smoothed where that was asked for, and the plainest one beside it."""
-    from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-    from posepipe.evaluation.evaluate_tracks import TrackingVariant
-    from posepipe.tracking.one_euro import OneEuroSmoother
-    from posepipe.tracking.tracker import Tracker
-
-    tracker = partial(Tracker, model.body)
-    smoothed = {f"{TRACKER}, smoothed": TrackingVariant(tracker, OneEuroSmoother)} if smooth else {}
-    return {TRACKER: TrackingVariant(tracker), NEAREST: TrackingVariant(NearestPoseTracker), **smoothed}
 
 
 def _check(models: Mapping[str, PoseModel], frames: FrameSequence, oracle: bool) -> None:

@@ -7,16 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.cluster_option import add_cluster_option
 from apps.options.page_options import add_watch_options, watched
 from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
 from apps.options.sink_options import (
     add_sink_options,
     check_outputs,
     is_standard_output,
-    make_sinks,
     what_was_written,
 )
-from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.source_options import add_source_options, open_named
+from apps.running.run_folder import run_folder
+from apps.running.source_run import SourceRun
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ EXAMPLES = (
     "posepipe run walk.mcap --masks masks              # whose pixel each is, and which part, as PNGs",
     "posepipe run camera:realsense --view               # also shown in the browser",
     "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
+    "posepipe run recordings/ --out results/ --cluster local   # every recording of a folder, on all cores",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
 )
 
@@ -47,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pipeline_options(parser)
     add_sink_options(parser)
     add_watch_options(parser)
+    add_cluster_option(parser, "run every recording of the folder SOURCE, with a file of results for each in --out,")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,6 +63,9 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
+    if args.cluster:
+        run_folder(args)
+        return
     check_outputs(Path(args.source), args)
     opened = open_named(args)  # before the model: its errors come at once
 
@@ -81,24 +88,18 @@ def _find_people(
     """Send the results of the whole source to all sinks, then print how many there are and where."""
     from apps.terminal.progress import ProgressBar
     from posepipe.sinks.counting import CountingSink
-    from posepipe.sinks.fan_out import FanOutSink
-    from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sources.cameras import LiveSource
-    from posepipe.sources.playback import NonEmptySource
 
-    source = NonEmptySource(play_as_asked(opened, args))
-    joints, fitted = pipeline.classifier.body.joints, pipeline.body_fitter is not None
-    header = ResultsHeader(joints, str(args.source), model, start_time_ns=source.start_time_ns, fitted=fitted)
-    sinks = make_sinks(args, header, pipeline.classifier.body)
-    bar = ProgressBar(source.frame_count, "run", "frames")
+    of_source = SourceRun(args, opened, pipeline, model)
+    bar = ProgressBar(of_source.source.frame_count, "run", "frames")
     counter = CountingSink(bar.update)
     summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
     try:
         with bar:
-            pipeline.run(source, FanOutSink([*sinks, *watchers, counter]))
+            of_source.play([*watchers, counter])
     finally:  # a camera ends with Ctrl-C, or when it is unplugged
         if counter.frames:
             lost = f" ({opened.dropped} dropped)" if isinstance(opened, LiveSource) else ""
             count = f"{counter.frames} frames{lost}, {counter.frames_with_people} with people in view -> {args.out}"
-            for line in (count, *what_was_written(args, sinks)):
+            for line in (count, *what_was_written(args, of_source.sinks)):
                 show(line, file=summary_file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from apps.options.cluster_option import add_cluster_option
 from apps.options.value_types import memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
 from apps.training.train_stages import TRAININGS, checkpoint_folder
@@ -15,6 +16,7 @@ EXAMPLES = (
     "posepipe train data/train --out my_model.npz --trees 1 --max-depth 15 --candidates 200",
     "posepipe train data/train --out my_model.npz --memory 8G      # more frames than memory holds",
     "posepipe train data/train --joints data/joints --out my_model.npz --resume   # after Ctrl-C or a crash",
+    "posepipe train data/train --out my_model.npz --cluster tls://head:8786   # trees on many machines",
     "posepipe train data/joints --forest my_model.npz --out my_model.npz          # new joint parameters",
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
     "posepipe train data/rooms --forest my_model.npz --only segmentation --out my_model.npz   # people in rooms",
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_joint_options(parser)
     _add_tree_options(parser)
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
+    add_cluster_option(parser, "grow the trees")
 
 
 def _add_stage_options(parser: argparse.ArgumentParser) -> None:
@@ -144,4 +147,8 @@ def _stage_to_train(args: argparse.Namespace) -> str:
 
     if args.only and not args.forest:
         raise PosepipeError(f"--only {args.only} trains one stage of a model that exists; name it with --forest")
+    if args.forest and args.cluster:
+        raise PosepipeError("--cluster grows trees, and --forest keeps those of its model; leave out one of the two")
+    if args.memory and args.cluster:
+        raise PosepipeError("--memory limits this process, with --cluster the workers hold the pixels; leave it out")
     return args.only or ("joints" if args.forest else "all")

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from apps.options.cluster_option import opened_cluster
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
     from posepipe.learn.depth.training_memory import plan_memory
+    from posepipe.learn.shards.sharded_growth import ShardedGrower
     from posepipe.training.train_model import segment_as_in_use, train_model
 
     parameters = _parameters(args)
@@ -56,9 +59,14 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     joint_frames = joint_frames[: args.joint_frames]
     vote_frames = _vote_frames(args, frames)
     memory = plan_memory(frames, parameters.trees, parameters.pixels_per_person, segment_as_in_use, args.memory)
+    where = f" on the workers of {args.cluster}" if args.cluster else ""
     on_disk = f", and {memory.disk / 1e9:.1f} GB of disk beside the model" if memory.disk else ""
-    show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{on_disk}")
-    with _JointBars(joint_frames, vote_frames) as bars, ProgressBar(len(frames), "reading", "frames") as bar:
+    show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{where}{on_disk}")
+    with (
+        opened_cluster(args) as cluster,
+        _JointBars(joint_frames, vote_frames) as bars,
+        ProgressBar(len(frames), "reading", "frames") as bar,
+    ):
         callbacks = replace(bars.callbacks, on_level=LevelReport(bar.write), on_frame=bar.update)
         model = train_model(
             frames,
@@ -71,6 +79,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             args.joints_from,
             vote_frames,
             memory,
+            None if cluster is None else partial(ShardedGrower.read, cluster),
         )
     bars.show_gains()
     return model

@@ -42,6 +42,11 @@ class Report:
     detection: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; empty for cut-out people
     extremes: Extremes = field(default_factory=Extremes)  #: people found best and worst
 
+    def __add__(self, other: Report) -> Report:
+        """Report on the frames of both, in this order: the same as one on all these frames."""
+        frames, parts = self.frames + other.frames, self.parts + other.parts
+        return Report(frames, parts, self.joints + other.joints, self.detection + other.detection)
+
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
         return _without_nan(

@@ -97,6 +97,14 @@ class TrackReport:
     frames: int
     by_scene: Mapping[str, Mapping[str, TrackFigures]]  #: variant -> scene, else sequence -> figures
 
+    def __add__(self, other: TrackReport) -> TrackReport:
+        """Report on the sequences of both, in this order: the same as one on all these sequences."""
+        by_scene = {variant: dict(scenes) for variant, scenes in self.by_scene.items()}
+        for variant, scenes in other.by_scene.items():
+            for scene, figures in scenes.items():
+                by_scene[variant][scene] = by_scene[variant].get(scene, TrackFigures()) + figures
+        return TrackReport(self.frames + other.frames, by_scene)
+
     def overall(self, variant: str) -> TrackFigures:
         """Figures of one variant over all sequences."""
         return sum(self.by_scene[variant].values(), TrackFigures())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +32,11 @@ class PartScores:
         person = truth > 0
         pairs = truth[person].astype(np.int64) * self.body.n_classes + predicted[person]
         self.confusion += np.bincount(pairs, minlength=self.confusion.size).reshape(self.confusion.shape)
+
+    def __add__(self, other: PartScores) -> PartScores:
+        total = PartScores(self.body)
+        total.confusion = self.confusion + other.confusion
+        return total
 
     def recall(self) -> dict[str, float]:
         """Share of the true pixels of each part with the right label; parts without pixels are absent."""
@@ -68,6 +73,9 @@ class DetectionScores:
         self.background_pixels += int(np.count_nonzero(background))
         self.labelled_pixels += int(np.count_nonzero(parts[background]))
 
+    def __add__(self, other: DetectionScores) -> DetectionScores:
+        return DetectionScores(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
     def figures(self) -> dict[str, float]:
         """Share of people missed, false people per frame, share of background labelled as people; NaN without any."""
         pixels = self.background_pixels
@@ -87,6 +95,9 @@ class _JointTally:
     errors_visible: list[float] = field(default_factory=list)  #: metres; infinity = missing
     errors_hidden: list[float] = field(default_factory=list)
     proposals: list[tuple[float, bool]] = field(default_factory=list)  #: (confidence, right)
+
+    def __add__(self, other: _JointTally) -> _JointTally:
+        return _JointTally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(slots=True, eq=False)
@@ -151,6 +162,14 @@ class JointScores:
             self.views.append((float(joints_m[known, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.left_right_swapped += _is_swapped(found, joints_m, self.body)
         self.facing_reversed += _is_reversed(found, joints_m, self.body)
+
+    def __add__(self, other: JointScores) -> JointScores:
+        """Scores of the people of both, in this order: the same as if they had been added one by one."""
+        total = JointScores(self.body)
+        total._tally = {joint: self._tally[joint] + other._tally[joint] for joint in self._tally}
+        for name in ("views", "people", "stated", "left_right_swapped", "facing_reversed"):
+            setattr(total, name, getattr(self, name) + getattr(other, name))
+        return total
 
     def table(self) -> dict[str, dict[str, float]]:
         """Figures of every joint: average precision, shares within 10 and 15 cm, median visible error in metres."""

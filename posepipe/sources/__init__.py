@@ -35,7 +35,7 @@ from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2B
 from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
 from posepipe.sources.images.depth_png import PNG_MAGIC
 
-__all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source"]
+__all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source", "recordings_in"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,28 @@ def open_source(
     if topic is not None:
         raise SourceError(source, f"{found.description} holds one stream and no topics; leave out topic {topic!r}")
     return found.open(path, calibration)
+
+
+def recordings_in(folder: str | Path) -> list[Path]:
+    """List the files and folders in a folder that `open_source` reads, in the order of their names.
+
+    Raises
+    ------
+    SourceError
+        When it is no folder, or holds no recording.
+    """
+    folder = Path(folder)
+    with disk_errors(folder):
+        if not folder.is_dir():
+            raise SourceError(folder, "wanted a folder of recordings")
+        found = [
+            path
+            for path in sorted(folder.iterdir())
+            if not special_kind(path) and any(each.matches(path) for each in FORMATS)
+        ]
+    if not found:
+        raise SourceError(folder, f"wanted a folder of recordings, found none in it; readable: {COMMON_FORMATS}")
+    return found
 
 
 def _describe_unknown(path: Path) -> str:

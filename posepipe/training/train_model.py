@@ -14,7 +14,7 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
-from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
+from posepipe.learn.depth.train_forest import ForestParameters, MakeGrower, TrainingProgress, train_forest
 from posepipe.learn.depth.train_votes import train_votes
 from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.depth.voting_forest import VotingForest
@@ -48,6 +48,7 @@ def train_model(
     method: str = "parts",
     vote_frames: FrameSequence | None = None,
     memory: MemoryPlan | None = None,
+    make_grower: MakeGrower | None = None,
 ) -> PoseModel:
     """Train a forest, its votes and its joint parameters. The model is not saved.
 
@@ -63,6 +64,7 @@ def train_model(
     method : source of the joints, one of METHODS
     vote_frames : for the votes; None = no votes
     memory : of `plan_memory`, for the trees; None = no limit
+    make_grower : lets the workers of a cluster grow the trees; None = this process does
 
     Returns
     -------
@@ -90,7 +92,15 @@ def train_model(
     checkpoints = Checkpoints(checkpoint_folder, asdict(parameters), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
     forest = train_forest(
-        frames, parameters, frames.body, callbacks.on_level, checkpoints, callbacks.on_frame, segment_as_in_use, memory
+        frames,
+        parameters,
+        frames.body,
+        callbacks.on_level,
+        checkpoints,
+        callbacks.on_frame,
+        segment_as_in_use,
+        memory,
+        make_grower,
     )
     metadata = {
         "training": asdict(parameters),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from apps.cli import main
 from posepipe.cluster.address import parse_address
 from posepipe.cluster.cluster import open_cluster
 from synth import dataset_writer
+from tests.support.paths import WALK
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +46,56 @@ def test_synth_renders_the_same_bytes(dataset, tmp_path, monkeypatch):
     words = ["synth", str(tmp_path / "data"), "--frames", "12", "--seed", "8", "--cluster", "local:2"]
     assert main(words) == 0
     assert contents(tmp_path / "data") == contents(dataset)
+
+
+def test_train_writes_the_same_trees(dataset, tmp_path):
+    small = ["--trees", "1", "--max-depth", "4", "--candidates", "30", "--pixels", "60", "--joints-from", "parts"]
+    for name, words in (("here", []), ("there", ["--cluster", "local:2"])):
+        train = ["train", str(dataset), "--joints", str(dataset), "--out", str(tmp_path / f"{name}.npz")]
+        assert main([*train, *small, *words]) == 0
+    assert arrays(tmp_path / "there.npz") == arrays(tmp_path / "here.npz")
+
+
+def arrays(model: Path) -> dict[str, bytes]:
+    import numpy as np
+
+    with np.load(model) as stored:
+        return {name: stored[name].tobytes() for name in stored.files if name != "header"}
+
+
+def test_evaluate_finds_the_same_figures(dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr("apps.evaluation.score_on_workers.BLOCK_FRAMES", 5)
+    for name, words in (("here", []), ("there", ["--cluster", "local:2"])):
+        assert main(["evaluate", str(dataset), "--json", str(tmp_path / name), *words]) == 0
+    here, there = (json.loads((tmp_path / name).read_text()) for name in ("here", "there"))
+    assert there == here
+
+
+def test_run_of_a_folder_is_that_of_each_recording(tmp_path):
+    folder, step = tmp_path / "recordings", ["--frame-step", "12"]
+    folder.mkdir()
+    for name in ("one.mcap", "two.mcap"):
+        (folder / name).write_bytes(WALK.read_bytes())
+        assert main(["run", str(folder / name), "--out", str(tmp_path / "here" / f"{name[:3]}.jsonl"), *step]) == 0
+    assert main(["run", str(folder), "--out", str(tmp_path / "there"), "--cluster", "local:2", *step]) == 0
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", str(WALK), "--cluster", "local:2", "--out", "there"], "wanted a folder of recordings"),
+        (["run", "recordings", "--cluster", "local:2"], "name a folder"),
+        (
+            ["run", "recordings", "--cluster", "local:2", "--out", "there", "--bvh", "a.bvh"],
+            "--bvh is of one recording",
+        ),
+        (["synth", "data", "--workers", "2", "--cluster", "local:2"], "say local:N"),
+        (["train", "data", "--out", "m.npz", "--forest", "m.npz", "--cluster", "local:2"], "--cluster grows trees"),
+        (["evaluate", "a.npz", "--empty", "--cluster", "local:2"], "--cluster scores DATASETs"),
+    ],
+)
+def test_what_a_cluster_does_not_do_is_refused(words, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 1
+    assert said in capsys.readouterr().err

@@ -35,7 +35,8 @@ class PixelShard:
     def __sizeof__(self) -> int:
         """Bytes of the samples: a scheduler weighs them against moving the shard."""
         s = self._samples
-        return sum(array.nbytes for array in (s.images, s.start, s.shape, s.image, s.pixel, s.scale, s.label, s.frame))
+        image_bytes = 2 * int(s.shape.prod(axis=1, dtype=np.int64).sum())
+        return image_bytes + sum(array.nbytes for array in (s.start, s.image, s.pixel, s.scale, s.label, s.frame))
 
     @property
     def labels(self) -> np.ndarray:

@@ -1,0 +1,113 @@
+"""``posepipe run FOLDER --cluster``: every recording of a folder on its own, on the workers of a cluster."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from apps.options.cluster_option import opened_cluster
+from apps.options.pipeline_options import pipeline_maker
+from apps.options.source_options import open_named
+from apps.running.source_run import SourceRun
+from apps.terminal.plain_text import show
+
+if TYPE_CHECKING:
+    from posepipe.models.pose_model import PoseModel
+
+RESULTS_SUFFIX = ".jsonl"
+
+
+class _Counts(NamedTuple):
+    frames: int
+    frames_with_people: int
+
+
+def run_folder(args: argparse.Namespace) -> None:
+    """Find the people of every recording of the folder; the results of each are a file in --out.
+
+    Raises
+    ------
+    PosepipeError
+        When the source is no folder of recordings, --out is no folder, or an option names a single output.
+    """
+    from apps.terminal.progress import ProgressBar
+
+    _check(args)
+    jobs = _jobs(args)
+    args.out.mkdir(parents=True, exist_ok=True)
+    with opened_cluster(args) as cluster, ProgressBar(None, "run", "frames") as bar:
+        assert cluster is not None
+        counts = list(cluster.run(_find_people, jobs, bar.update))
+    frames, with_people = (sum(column) for column in zip(*counts, strict=True))
+    show(f"{len(jobs)} recordings, {frames} frames, {with_people} with people in view -> {args.out}")
+
+
+def _check(args: argparse.Namespace) -> None:
+    from posepipe.errors import PosepipeError
+
+    single = {
+        "--bvh": args.bvh,
+        "--motion": args.motion,
+        "--masks": args.masks,
+        "--record": args.record,
+        "--video": args.video,
+        "--pictures": args.pictures,
+        "--stream": args.stream,
+        "--view": args.view,
+        "--realtime": args.realtime,
+    }
+    if given := [option for option, value in single.items() if value]:
+        raise PosepipeError(f"{given[0]} is of one recording, and --cluster runs a folder of them; leave out one")
+    if args.out.is_file() or args.out.suffix in (RESULTS_SUFFIX, ".csv"):
+        raise PosepipeError(f"--out {args.out}: with --cluster every recording has a file of results; name a folder")
+
+
+def _jobs(args: argparse.Namespace) -> list[argparse.Namespace]:
+    """Arguments of one run for each recording."""
+    from posepipe.errors import SourceError
+    from posepipe.sources import recordings_in
+
+    # the header of results names the source as it was typed; a worker elsewhere needs the whole path
+    recordings = recordings_in(Path(args.source).absolute() if args.cluster.scheduler else args.source)
+    results = [args.out.absolute() / f"{recording.stem}{RESULTS_SUFFIX}" for recording in recordings]
+    if len(set(results)) < len(results):
+        twice = next(each for each in results if results.count(each) > 1)
+        raise SourceError(args.source, f"two recordings would write {twice.name}; rename one of them")
+    given = {name: _found_anywhere(value) if name in _FILES else value for name, value in vars(args).items()}
+    return [
+        argparse.Namespace(**{**given, "source": str(recording), "out": out})
+        for recording, out in zip(recordings, results, strict=True)
+    ]
+
+
+_FILES = ("model", "camera", "background", "extrinsics", "thresholds", "body_model")
+
+
+def _found_anywhere(value: str | Path | None) -> str | Path | None:
+    """Whole path of what names a file; other values, such as presets, stay."""
+    return type(value)(Path(value).absolute()) if value is not None and Path(value).exists() else value
+
+
+def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Counts:
+    """Find the people of one recording, on a worker."""
+    from posepipe.models.registry import model_identity, model_path
+    from posepipe.sinks.counting import CountingSink
+
+    path = model_path(args.model)
+    make, smooth = pipeline_maker(args, _model(path))
+    pipeline = make()
+    pipeline.smoother = pipeline.smoother if smooth else None
+    counter = CountingSink(lambda: on_frames(1))
+    SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
+    return _Counts(counter.frames, counter.frames_with_people)
+
+
+@lru_cache(maxsize=1)
+def _model(path: Path) -> PoseModel:
+    """Model of a file, read once by a worker."""
+    from posepipe.models.pose_model import PoseModel
+
+    return PoseModel.load(path)
