@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset
     from posepipe.sources import FrameSource
 
+WALK = Path(__file__).parent / "data" / "walk.mcap"
 HELP = "describe a model, dataset, recording, source, pose bank or results file"
 EXAMPLES = (
     "posepipe info person",
     "posepipe info data/validation",
     "posepipe info walk.bag                       # its depth streams, for --topic, and their calibration",
     "posepipe info results.jsonl",
+    "posepipe info person --draw pictures         # its trees on a body, and where its probes look",
+    "posepipe info my_model.npz --draw pictures --on data/validation --levels 5",
 )
 
 
@@ -29,6 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a file, a folder, camera:NAME, or the name of a shipped model")
     parser.add_argument("--topic", metavar="NAME", help="depth stream of a recording to describe (default: all)")
     parser.add_argument("--camera", metavar="PRESET|FILE", help="calibration of a source instead of its own")
+    drawing = parser.add_argument_group("pictures of a model's forest")
+    drawing.add_argument("--draw", type=Path, metavar="DIR", help="draw the trees and the map of probes")
+    drawing.add_argument(
+        "--on", default=str(WALK), metavar="SOURCE", help="frames whose people go down the trees (default: the shipped)"
+    )
+    drawing.add_argument(
+        "--levels", type=int, choices=range(1, 6), default=4, help="levels of a tree that are drawn (default: 4)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -41,6 +52,11 @@ def run(args: argparse.Namespace) -> None:
     path = Path(args.path)
     if args.path in model_names() or (path.is_file() and is_model_file(path)):
         show(_model(model_path(args.path)))
+        if args.draw is not None:
+            from apps.pictures.forest_pictures import draw_forest
+
+            for picture in draw_forest(model_path(args.path), args.on, args.draw, args.levels):
+                show(f"picture -> {picture}")
     elif (path / MANIFEST_NAME).is_file():
         show(_dataset(path))
     elif path.is_file() and path.suffix == ".jsonl":

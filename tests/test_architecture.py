@@ -70,6 +70,7 @@ MAY_IMPORT = {
     "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.votes parts segmentation stage",
     "learn.depth.explanation": "body camera learn learn.depth learn.depth.probes learn.tables.plotting",
     "learn.shards": "learn learn.depth",
+    "learn.depth_pictures": "body camera learn learn.depth learn.depth.probes",
     "learn.interchange": "body errors io learn learn.depth learn.depth.probes",
     "learn.tables.splitting": "learn",
     "learn.tables": "learn learn.tables.splitting",

@@ -1,0 +1,1 @@
+"""Parts of the command ``posepipe info``: pictures of models."""
