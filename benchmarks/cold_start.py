@@ -34,7 +34,7 @@ def main() -> None:
 def _timed_run(tree: Path, folder: Path) -> tuple[float, float]:
     """Seconds on the clock and of processors that one run of a tree takes, with a cache of kernels in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(folder)}
-    command = [sys.executable, "-m", "posepipe", "run", RECORDING, "--out", str(folder / "results.jsonl")]
+    command = [sys.executable, "-m", "apps.cli", "run", RECORDING, "--out", str(folder / "results.jsonl")]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
