@@ -14,7 +14,8 @@ from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel
 from posepipe.camera import Intrinsics
 from posepipe.evaluation.extremes import Extremes
-from posepipe.evaluation.pose_metrics import DetectionScores, JointScores, PartScores
+from posepipe.evaluation.part_metrics import DetectionScores, PartScores
+from posepipe.evaluation.pose_metrics import JointScores
 from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.pose_model import PoseModel

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.evaluation.pose_metrics import JointScores, PartScores, average_precision
+from posepipe.evaluation.part_metrics import PartScores
+from posepipe.evaluation.pose_metrics import JointScores, average_precision
 from posepipe.results import JointProposal, Pose
 from tests.reference.evaluation import pose_metrics as naive
 from tests.support.toy_person import TOY

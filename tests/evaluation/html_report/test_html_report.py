@@ -15,7 +15,8 @@ from posepipe.evaluation.extremes import KEPT, MAX_ERROR_M, Extremes, ScoredPers
 from posepipe.evaluation.html_report.charts import bars_html, confusion_svg
 from posepipe.evaluation.html_report.page import report_html, write_report
 from posepipe.evaluation.html_report.pictures import SIDE_PX, draw_scored
-from posepipe.evaluation.pose_metrics import JointScores, PartScores
+from posepipe.evaluation.part_metrics import PartScores
+from posepipe.evaluation.pose_metrics import JointScores
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult, JointProposal, Pose, Track
 from tests.support.chromium import Chromium, find_chromium
