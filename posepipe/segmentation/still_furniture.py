@@ -16,7 +16,7 @@ from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_
 
 SPECK = np.ones((3, 3), np.uint8)
 """Changes narrower than this, in pixels of the grid, are flicker at an edge."""
-TOLERANCES = 2.0
+TOLERANCES = 1.5
 """A reading so many times the tolerance of a plane before the scene has moved there."""
 
 
@@ -34,11 +34,11 @@ class StillFurniture:
 
     The scene is learned from all readings, those of people too, so that people who enter it differ from it. Somebody
     of whom a surface of ``moved_m2`` is nearer than the scene has moved, and counts as a person from then on. Where
-    nothing moved and most of the surface is that of the scene, only a high probability makes a person. While the
+    nothing moved and most of the surface is that of the scene, only a higher probability makes a person. While the
     camera moves the scene is not known, and everybody counts.
     """
 
-    min_probability: float = 0.9  #: minimum probability of a person who has not moved
+    min_probability: float = 0.75  #: minimum probability of a person who has not moved
     moved_m2: float = 0.01  #: minimum surface, seen face on, that has moved: a hand
     min_still: float = 0.5  #: minimum share of the surface that belongs to the scene
     _scene: BackgroundModel = field(default_factory=lambda: BackgroundModel(stands_frames=NEVER), init=False)

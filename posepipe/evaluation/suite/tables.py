@@ -19,7 +19,7 @@ REAL_FRAMES = "real-frames"
 """Name of the figures of labelled packs, which the suite is given and does not render."""
 REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
 """Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
-STILL, STILL_S = "-still", 5.0
+STILL, STILL_S = "-still", 2.0
 """End of the names of the same frames as a still camera would see them after so many seconds, with tracking."""
 OF_PACKS = (REAL_FRAMES, REAL_ROOMS, EMPTY_ROOMS, REAL_ROOMS + STILL, EMPTY_ROOMS + STILL)
 _BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
