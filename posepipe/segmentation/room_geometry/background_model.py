@@ -43,7 +43,7 @@ def _before(depth_m, background_m, mask):
     return known, differs
 
 
-@compiled_for("f4[:,::1], b1[:,::1], b1[:,::1], f4[:,::1], f4[:,::1], i2[:,::1]")
+@compiled_for("f4[:,::1], b1[:,::1], b1[:,::1], i8, f4[:,::1], f4[:,::1], i2[:,::1]")
 @njit(cache=True)
 def _learn(depth_m, people, doubtful, stands_frames, background_m, waiting_m, waited):
     for row in range(depth_m.shape[0]):

@@ -13,4 +13,4 @@ from apps import info
 def describe(path: Path) -> None:
     """Run the command; raises what it raises."""
     with redirect_stdout(io.StringIO()):
-        info.run(argparse.Namespace(path=str(path), topic=None, camera=None))
+        info.run(argparse.Namespace(path=str(path), topic=None, camera=None, draw=None))
