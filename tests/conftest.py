@@ -16,6 +16,17 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "posepipe"))
 
 
+def pytest_configure() -> None:
+    """Compile what the cache lacks in several processes, once: commands would say that they do, and tests read that."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    import posepipe.pipeline  # noqa: F401 - its kernels declare their types
+    from posepipe.precompilation import Precompilation
+
+    with Precompilation() as compiling:
+        compiling.wait()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shipped_models_are_read_once() -> Iterator[None]:
     """Let commands share the shipped models, which are immutable; all other model files are read every time."""
