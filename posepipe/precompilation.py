@@ -50,7 +50,7 @@ class Precompilation:
             command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             try:
-                process = subprocess.Popen(
+                process = subprocess.Popen(  # nosec B603 - this interpreter, and a program of ours
                     command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
