@@ -39,6 +39,17 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise PosepipeError(f"{path}: {error.strerror or error}") from error
 
 
+def check_writable(path: Path) -> None:
+    """Make the folder of a file, and try to write beside it. Raises PosepipeError where that fails."""
+    partial = path.with_name(path.name + ".partial")
+    with disk_errors(path):
+        if path.is_dir():
+            raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.touch()
+        partial.unlink()
+
+
 def open_regular(path: str | Path) -> BufferedReader:
     """Open a file for reading.
 

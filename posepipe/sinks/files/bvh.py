@@ -21,7 +21,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import PosepipeError
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import check_writable, replace_file
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
@@ -169,13 +169,7 @@ class BvhSink:
         return _TO_Y_UP[self._axes] @ turns
 
     def __enter__(self) -> BvhSink:
-        partial = self.path.with_name(self.path.name + ".partial")
-        with disk_errors(self.path):  # an error at the end of a long run would lose its results
-            if self.path.is_dir():
-                raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial.touch()
-            partial.unlink()
+        check_writable(self.path)  # an error at the end of a long run would lose its results
         return self
 
     def __exit__(

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import PosepipeError
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import check_writable, replace_file
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.motion.person_motion import MotionCollector, PersonMotion
@@ -86,13 +86,7 @@ class MotionSink:
         return WrittenMotion(path, motion.person, motion.first_frame, len(motion.joints_m), motion.frame_s, motion.axes)
 
     def __enter__(self) -> MotionSink:
-        partial = self.path.with_name(self.path.name + ".partial")
-        with disk_errors(self.path):  # an error at the end of a long run would lose its results
-            if self.path.is_dir():
-                raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial.touch()
-            partial.unlink()
+        check_writable(self.path)  # an error at the end of a long run would lose its results
         return self
 
     def __exit__(
