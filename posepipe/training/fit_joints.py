@@ -332,7 +332,7 @@ def _fit_refinement(
 def _logistic(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Offset and slope of the log-odds of ``y`` against ``x``; the slope is never negative."""
     if y.any() and not y.all():
-        fit = LogisticRegression(C=100).fit(x[:, None], y)
+        fit = LogisticRegression(C=100, solver="newton-cholesky").fit(x[:, None], y)
         if fit.coef_[0, 0] > 0:
             return float(fit.intercept_[0]), float(fit.coef_[0, 0])
     share = (y.sum() + 1) / (len(y) + 2)  # a single class: its share, by Laplace's rule
