@@ -126,6 +126,7 @@ class SceneRecipe:
     things_share: float = 0.0  #: of these rooms: with things on tables and shelves, and bedding
     hanging_clothes_share: float = 0.0  #: of these rooms: with clothes on hooks
     pet_share: float = 0.0  #: of these rooms: with a cat or dog
+    doll_share: float = 0.0  #: of these rooms: with dolls and stuffed animals
     clutter_share: float = 0.0  #: of these rooms: wider, with pillars, sofas, coat stands and cushions
     model_seat_share: float = 0.0  #: of seats and beds: models of real ones, or wheelchairs
     walking_aid_share: float = 0.0  #: of people who stand: with a walking frame or crutches

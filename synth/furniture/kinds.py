@@ -58,7 +58,7 @@ KINDS = (
     *("armchair", "bag", "bathroom", "bed", "bedside table", "bench", "box", "cabinet", "ceiling lamp", "chair"),
     *("clothes", "curtain", "desk", "door", "kitchen", "lamp", "music", "pet", "plant", "screen", "shelf", "sofa"),
     *("sport", "stool", "table", "thing", "toy", "vase", "wall cabinet", "wall thing", "wheelchair", "window"),
-    *("bedding", "cable", "crutch", "walking frame", "coat stand", "cushion", "drying rack", "pillar"),
+    *("bedding", "cable", "crutch", "walking frame", "coat stand", "cushion", "doll", "drying rack", "pillar"),
 )
 """All kinds, those made by code alone among them. A "thing" is small and stands or lies on furniture."""
 

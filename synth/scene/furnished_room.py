@@ -38,7 +38,7 @@ HARD_M, SOFT_M = 0.015, 0.15
 """Unevenness of tops that things stand on, and of beds and sofas that bedding lies on."""
 UNDER = np.array([[x, 0, z] for x in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)])
 """Places under a thing at which the top is probed, in its sizes."""
-MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS = 3, 5, 2, 6
+MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS, MAX_DOLLS = 3, 5, 2, 6, 4
 """Of a room, and of each sofa: tried, where they have space."""
 MAX_MORE_M = 2.5
 """By which rooms with clutter are wider on each side, at most: sofas and beds need space."""
@@ -96,6 +96,8 @@ def build_furnished_room(
         _put_cushions(plan, furnishings, rng)
     if rng.random() < recipe.pet_share:
         _stand_free(plan, furnishings.draw("pet", rng), rng)
+    if recipe.doll_share > 0 and rng.random() < recipe.doll_share:
+        _put_dolls(plan, furnishings, rng)
     if rng.random() < 0.5 and furnishings.has("ceiling lamp"):
         _hang_from_ceiling(plan, furnishings.draw("ceiling lamp", rng), rng)
     contents = _contents(plan.placed)
@@ -311,6 +313,19 @@ def _put_cushions(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Gener
         if host.model.kind in SOFT_HOSTS:
             for _ in range(int(rng.integers(0, MAX_CUSHIONS + 1))):
                 _put_on(plan, number, furnishings.draw("cushion", rng), SOFT_M, rng)
+
+
+def _put_dolls(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Put dolls on beds, sofas, armchairs, tables and shelves, and on the floor."""
+    hosts = [n for n, each in enumerate(plan.placed) if each.model.kind in (*SOFT_HOSTS, *HOSTS)]
+    for _ in range(int(rng.integers(1, MAX_DOLLS + 1))):
+        model = furnishings.draw("doll", rng)
+        if hosts and rng.random() < 0.7:
+            number = int(rng.choice(hosts))
+            is_soft = plan.placed[number].model.kind in SOFT_HOSTS
+            _put_on(plan, number, model, SOFT_M if is_soft else HARD_M, rng)
+        else:
+            _stand_free(plan, model, rng)
 
 
 def _hang_from_ceiling(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from synth.furniture import clutter, household, openings, walking_aids
+from synth.furniture.dolls import make_doll
 from synth.furniture.model_bank import FurnitureBank, FurnitureModel, embedded_bank
 from synth.furniture.pets import make_pet
 from synth.recipe import SceneRecipe
@@ -26,6 +27,7 @@ MAKERS: dict[str, Maker] = {
     "crutch": walking_aids.make_crutch,
     "curtain": openings.make_curtain,
     "cushion": clutter.make_cushion,
+    "doll": make_doll,
     "door": openings.make_door,
     "drying rack": clutter.make_drying_rack,
     "lamp": household.make_floor_lamp,

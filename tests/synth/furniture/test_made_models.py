@@ -13,6 +13,7 @@ HEIGHTS_M = {
     "walking frame": (0.75, 1.0),
     "crutch": (0.8, 1.3),
     "door": (1.9, 2.4),
+    "doll": (0.1, 0.95),
     "pet": (0.1, 1.2),
     "shelf": (0.6, 2.2),
     "curtain": (1.2, 2.5),

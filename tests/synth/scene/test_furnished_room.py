@@ -17,6 +17,7 @@ from synth.scene.draw_scene import draw_furniture
 from synth.scene.furnished_room import build_furnished_room
 from synth.scene.furnishings import Furnishings, furnishings_of
 from synth.scene.model_seats import draw_walking_aid
+from synth.scene.room_kinds import SOFT_HOSTS
 from synth.scene.room_plan import CAMERA_GAP_M, RoomPlan
 from synth.scene.scene import Scene, floor_y_m
 from synth.sequences import render_sequence
@@ -29,6 +30,7 @@ ALL = {
     "things_share": 1.0,
     "hanging_clothes_share": 1.0,
     "pet_share": 1.0,
+    "doll_share": 1.0,
     "clutter_share": 1.0,
 }
 CLUTTERED = SceneRecipe(**ALL, density=(1.0, 1.0))
@@ -133,7 +135,7 @@ def test_what_stands_on_furniture_touches_its_top(monkeypatch):
         (plan, each)
         for plan in plans
         for each in plan.placed
-        if each.host is not None and each.model.kind not in ("bedding", "cushion")
+        if each.host is not None and plan.placed[each.host].model.kind not in SOFT_HOSTS
     ]
     assert len(raised) > 15
     for plan, each in raised:
