@@ -176,7 +176,8 @@ def _render(suite_set: SuiteSet, folder: Path, mocap: tuple[Path, ...], frames: 
     synth.add_arguments(parser)
     typed = [str(folder), "--recipe", suite_set.recipe]
     typed += ["--mocap", *map(str, mocap)] if mocap else []
-    typed += ["--frames", str(frames)] if frames else []
+    typed += ["--sensor", suite_set.sensor] if suite_set.sensor else []
+    typed += ["--frames", str(frames or suite_set.frames)] if frames or suite_set.frames else []
     synth.run(parser.parse_args(typed))
 
 

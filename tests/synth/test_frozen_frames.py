@@ -38,6 +38,12 @@ VALIDATION = (
 #: the first frames of the others, of `sequences` the first of each sequence: position of the first person's pelvis,
 #: metres, number of pixels of all body parts, and of all readings
 FIRST_FRAMES = {
+    "near": (
+        (0.122, 0.485, 0.932, 10778, 10778),
+        (0.149, 0.340, 0.512, 8919, 8919),
+        (-0.134, 0.377, 1.239, 11508, 11508),
+        (-0.201, 0.295, 1.035, 17964, 17964),
+    ),
     "rooms": (
         (-0.740, 0.186, 2.503, 10287, 75075),
         (-0.429, 0.163, 3.426, 2817, 44224),

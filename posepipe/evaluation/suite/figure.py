@@ -19,6 +19,7 @@ _LABELS = {
     "seated": "rooms, seated",
     "lying": "rooms, lying",
     "bending": "rooms, bending",
+    "near": "within arm's reach, waist up",
     "upside-down": "cartwheels",
 }
 _LEFT, _RIGHT, _TOP, _ROW, _BAR = 330, 90, 64, 44, 26

@@ -43,19 +43,27 @@ class SuiteSet:
     tracks: bool = False  #: tracking is scored, not single frames
     oracle: bool = False  #: also with oracle labels and with shuffled ones
     played: tuple[str, ...] = ("all",)  #: of PLAYED
+    sensor: str = ""  #: whose noise the frames have; "" = the recipe's
+    frames: int = 0  #: how many are rendered; 0 = the recipe's
 
     def command(self, mocap: str = "") -> str:
         """The commands that render and score the set alone."""
-        poses = "" if self.poses == "embedded" else f" --mocap {mocap}"
+        given = "" if self.poses == "embedded" else f" --mocap {mocap}"
+        given += f" --sensor {self.sensor}" if self.sensor else ""
+        given += f" --frames {self.frames}" if self.frames else ""
         options = (" --tracks" if self.tracks else "") + (" --whole-frames" if self.whole_frames else "")
         folder = f"data/{self.name}"
-        return f"posepipe synth {folder} --recipe {self.recipe}{poses} && posepipe evaluate {folder}{options}"
+        return f"posepipe synth {folder} --recipe {self.recipe}{given} && posepipe evaluate {folder}{options}"
 
 
 SETS = (
     SuiteSet("held-out-clips", "validation", "bank", oracle=True),
     SuiteSet("embedded-clips", "validation", "embedded"),
     SuiteSet("upside-down", "upside-down", "embedded"),
+    SuiteSet("near", "near", "bank"),
+    SuiteSet("kinect-v2", "validation", "bank", sensor="kinect-v2", frames=300),
+    SuiteSet("azure-nfov", "validation", "bank", sensor="azure-nfov", frames=300),
+    SuiteSet("d435", "validation", "bank", sensor="d435", frames=300),
     SuiteSet("rooms", "rooms", "bank", whole_frames=True),
     SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True),
     SuiteSet("seated", "seated", "bank", whole_frames=True),

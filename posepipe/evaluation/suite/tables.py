@@ -46,6 +46,9 @@ WHOLE_FRAME_COLUMNS = {
     "left and right swapped": "people with left and right swapped",
     "facing the wrong way": "people taken to face the wrong way",
 }
+SENSOR_SETS = ("kinect-v2", "azure-nfov", "d435")
+"""Sets of the same recipe as the held-out clips, with the noise of other cameras."""
+SENSOR_COLUMNS = ("part accuracy", "joint mAP", "visible joints within 10 cm", "hidden joints within 15 cm")
 ORACLE_ROWS = (
     *("part accuracy", "joint mAP", "visible joints within 10 cm", "all joints within 10 cm"),
     "hidden joints within 15 cm",
@@ -67,7 +70,8 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
     sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
         **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
-        "upside-down": (("upside-down",), _set_table("upside-down", CUT_OUT_COLUMNS)),
+        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("upside-down", "near")},
+        "by-sensor": (("held-out-clips", *SENSOR_SETS), _by_sensor),
         **{
             name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS))
             for name in ("rooms", "furnished-rooms", "seated", "lying", "bending")
@@ -169,6 +173,15 @@ def _by(key: str, title: str, unit: str, sign: str) -> Callable[[Mapping[str, An
         return markdown_table([title, *known], [row])
 
     return make
+
+
+def _by_sensor(own: Mapping[str, Any]) -> str:
+    named = {"held-out-clips": "kinect-v1-320", **{name: name for name in SENSOR_SETS}}
+    rows = [
+        [sensor, str(own[name]["frames"]), *(_number(_headline(own, name, CUT_OUT_COLUMNS[c])) for c in SENSOR_COLUMNS)]
+        for name, sensor in named.items()
+    ]
+    return markdown_table(["sensor", "frames", *SENSOR_COLUMNS], rows)
 
 
 def _oracle(own: Mapping[str, Any]) -> str:

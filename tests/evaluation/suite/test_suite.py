@@ -209,6 +209,6 @@ def test_options_of_datasets_and_of_the_suite_do_not_mix(tmp_path, capsys):
 def test_the_figure_has_a_bar_for_every_scored_set(tmp_path):
     whole, empty = draw_suite(everything_scored(), "m"), draw_suite(SuiteFigures({}, {}), "m")
     assert whole.shape[1] == empty.shape[1]
-    assert whole.shape[0] - empty.shape[0] == 9 * 44  # a row a set
+    assert whole.shape[0] - empty.shape[0] == 10 * 44  # a row a set
     coloured = (np.ptp(whole.astype(int), axis=2) > 30).any(axis=1)
-    assert np.count_nonzero(np.diff(coloured.astype(int)) == 1) == 9
+    assert np.count_nonzero(np.diff(coloured.astype(int)) == 1) == 10
