@@ -15,6 +15,8 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import STAGES, Pipeline
 from posepipe.results import FrameResult, Pose
+from posepipe.segmentation.candidates import Candidates
+from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.rotated_views import View
@@ -100,6 +102,9 @@ class LeftHalf(Stateless):
         left = np.arange(depth_m.shape[1]) < depth_m.shape[1] // 2
         return (depth_m > 0) & left
 
+    def may_be_person(self, candidate: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> bool:
+        return bool(candidate.any())
+
 
 class SmallIsPerson(PersonFilter):
     """A filter that accepts candidates of few pixels."""
@@ -124,6 +129,29 @@ def test_only_what_shows_nobody_is_divided_by_the_segmentation(model):
     assert not mask[:, mask.shape[1] // 2 :].any()
     pipeline.segmentation = None
     assert not pipeline.step(frame).people
+
+
+class TwoHalves(CutOutForeground):
+    """A foreground whose candidates are the halves of the image."""
+
+    def update(self, frame: DepthFrame) -> Candidates:
+        right = np.arange(frame.depth_m.shape[1]) >= frame.depth_m.shape[1] // 2
+        labels = np.where(frame.depth_m > 0, 1 + right, 0).astype(np.uint8)
+        return Candidates(labels, labels > 0)
+
+
+def test_of_several_candidates_those_without_people_are_passed_over(model, monkeypatch):
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
+    pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
+    estimated: list[np.ndarray] = []
+    monkeypatch.setattr(Pipeline, "estimate", lambda self, frame, mask, floor: estimated.append(mask))
+    frame = toy_frame(30).depth
+    assert not pipeline.step(frame).people
+    whole = frame.depth_m > 0
+    half = whole & (np.arange(whole.shape[1]) < whole.shape[1] // 2)
+    np.testing.assert_array_equal(estimated[0], half)
+    assert len(estimated) == 2  # it shows nobody, and is grouped and judged again
+    assert pipeline.segmentation.calls == 1
 
 
 def test_stages_are_fields_of_the_pipeline_each_named_once():

@@ -32,6 +32,7 @@ class PersonSegmentation(Stateless):
 
     classifier: PartClassifier  #: its body is SEGMENTS
     min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
+    min_area_m2: float = 0.03  #: minimum surface of such pixels, seen face on, in a candidate that may be a person
 
     def person_mask(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Find the pixels of people.
@@ -49,6 +50,11 @@ class PersonSegmentation(Stateless):
         size = depth_m.shape[1], depth_m.shape[0]
         whole = cv2.resize(probability, size, interpolation=cv2.INTER_LINEAR)
         return (whole >= self.min_probability) & (depth_m > 0)
+
+    def may_be_person(self, candidate: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> bool:
+        """Whether a candidate, bool (H, W), limited to the pixels of people, has enough surface for one of them."""
+        surface_m2 = np.square(depth_m[candidate], dtype=np.float64).sum() / (intrinsics.fx * intrinsics.fy)
+        return bool(surface_m2 >= self.min_area_m2)
 
     def person_probability(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Probability of a person on the grid of classified pixels.
