@@ -45,3 +45,28 @@ docs:
 figures mocap motions pack:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
         --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png
+
+# the model `person`, from nothing to its file; every step is resumed. Give the CMU poses as a pose bank or captures, a folder
+# with a folder of empty rooms for each place, and a bank or catalogue of furniture. part=10 makes it on a tenth of the frames
+person mocap backgrounds furniture part="1" work=".work/person":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    mocap=$(realpath "{{mocap}}") furniture=$(realpath "{{furniture}}") backgrounds=$(realpath "{{backgrounds}}")
+    mkdir -p "{{work}}" && cd "{{work}}"
+    render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
+    render joints person-joints 16000 2027
+    render kinect person 84000 2026
+    render d435 person 6000 2029 --sensor d435
+    rooms=() seed=2040
+    for place in "$backgrounds"/*/; do
+        name=composites-$(basename "$place")
+        render "$name" person-backgrounds 700 $seed --backgrounds "$place"*
+        rooms+=("$name") seed=$((seed + 1))
+    done
+    render rooms person-rooms 5000 2031 --furniture "$furniture"
+    render rooms-d435 person-rooms 1000 2032 --sensor d435 --furniture "$furniture"
+    rooms+=(rooms rooms-d435)
+    posepipe train kinect d435 --joints joints --pixels 200 --out trees.npz --resume
+    posepipe train "${rooms[@]}" --forest trees.npz --only segmentation --out segmented.npz
+    posepipe train "${rooms[@]}" --forest segmented.npz --only filter --out filtered.npz
+    posepipe convert filtered.npz person.npz
