@@ -91,7 +91,7 @@ MAY_IMPORT = {
     "evaluation": f"{NOUNS} body_model camera datasets io models pipeline segmentation sources.formats",
     "evaluation.html_report": "body evaluation io results sinks.images",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
-    "evaluation.people": f"{NOUNS} evaluation io pipeline sinks.images sources sources.formats",
+    "evaluation.people": f"{NOUNS} evaluation evaluation.html_report io pipeline sinks.images sources sources.formats",
     "evaluation.suite": "datasets errors evaluation io models tracking",
     "viewer.scene": "body camera results sinks.images",
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
@@ -159,7 +159,7 @@ NEVER_IMPORTED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve"
 #: modules that read files of our own alone: of this checkout, of the documents, of the package's data
 READ_OWN_FILES = {
     COMPILER,
-    "posepipe.evaluation.html_report.page",
+    "posepipe.evaluation.html_report.document",
     "posepipe.evaluation.suite.tables",
     "posepipe.models.provenance",
     "posepipe.learn.tables.examples",

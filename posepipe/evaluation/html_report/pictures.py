@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-
 import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.evaluation.extremes import ScoredPerson
+from posepipe.evaluation.html_report.document import picture
 from posepipe.results import CORRECT_M
 from posepipe.sinks.images.drawing import draw_skeleton, joint_pixels, part_colours
 from posepipe.sinks.images.shading import shade_depth
@@ -24,12 +23,8 @@ _SURFACE, _TRUTH, _ERROR = (205, 205, 205), (255, 255, 255), (40, 40, 230)
 
 def picture_html(person: ScoredPerson, body: BodyDefinition) -> str:
     """Embed the picture of a person."""
-    ok, data = cv2.imencode(".jpg", draw_scored(person, body), [cv2.IMWRITE_JPEG_QUALITY, 80])
-    assert ok
-    frame, error_cm = person.result.frame.index, 100 * person.error_m
-    caption = f"frame {frame}: {error_cm:.0f} cm"
-    source = f"data:image/jpeg;base64,{base64.b64encode(data.tobytes()).decode()}"
-    return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+    caption = f"frame {person.result.frame.index}: {100 * person.error_m:.0f} cm"
+    return picture(draw_scored(person, body), caption)
 
 
 def draw_scored(person: ScoredPerson, body: BodyDefinition) -> np.ndarray:

@@ -1,14 +1,25 @@
-"""Reports on people: tables, and a picture of each of the worst frames."""
+"""Report pages on people: figures, charts, and a picture of each of the worst frames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.evaluation.html_report.charts import bars_html, key_html
+from posepipe.evaluation.html_report.document import (
+    document,
+    figures_table,
+    picture,
+    pictures,
+    section,
+    section_by_model,
+    side_by_side,
+)
 from posepipe.evaluation.people.evaluate_people import JudgedFrame, PeopleReport
 from posepipe.evaluation.report import write_figures
 from posepipe.io.files import disk_errors, replace_file
@@ -17,13 +28,15 @@ from posepipe.sinks.images.drawing import draw_depth, draw_parts, draw_skeleton,
 FOUND, MISSED, FALSE, IGNORED = (80, 200, 80), (60, 160, 255), (60, 60, 255), (170, 170, 170)
 """Colours, BGR: boxes of people found (green), missed (orange) and ignored (grey), discs of false people (red)."""
 MIN_HEIGHT_PX = 360
-_INK, _PAPER, _TITLE_PX = (40, 40, 40), (250, 250, 250), 24
+_COLOURS = "Green boxes: people found. Orange: missed. Grey: counts neither way. Red discs: false people."
+_OF_FIGURES = "Recall: labelled people who are found. Precision: people found who are there."
+_GROUPS = {"state": "what they do", "visible": "how much of them is in view", "place": "place"}
 
 
 def write_people_report(
     folder: str | Path, title: str, reports: Mapping[str, PeopleReport], body: BodyDefinition
 ) -> None:
-    """Write ``report.md``, ``figures.json``, and a picture of every frame of `PeopleReport.worst`.
+    """Write ``report.html``, which needs no other file and loads nothing, and ``figures.json``.
 
     Parameters
     ----------
@@ -35,16 +48,38 @@ def write_people_report(
     folder = Path(folder)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lines = [f"# {title}", ""]
-    for number, (model, report) in enumerate(reports.items()):
-        lines += [f"## {model}", "", "```", report.text(), "```", ""]
-        lines += ["Green: found. Orange: missed. Grey: counts neither way. Red: false.", ""] if report.worst else []
-        for rank, judged in enumerate(report.worst):
-            name = f"worst-{number}-{rank:02d}.png"
-            replace_file(folder / name, cv2.imencode(".png", draw_judged(judged, body))[1].tobytes())
-            lines += [f"![{_caption(judged)}]({name})", ""]
-    replace_file(folder / "report.md", "\n".join(lines).encode())
+    replace_file(folder / "report.html", people_report_html(title, reports, body).encode())
     write_figures(folder / "figures.json", title, reports)
+
+
+def people_report_html(title: str, reports: Mapping[str, PeopleReport], body: BodyDefinition) -> str:
+    """Format the page: figures, people found by state and by place, and a picture of every frame with the most errors.
+
+    Parameters are those of `write_people_report`.
+    """
+    scored = {model: report.to_dict() for model, report in reports.items()}
+    plain = {model: {k: v for k, v in own.items() if not isinstance(v, dict)} for model, own in scored.items()}
+    sections = [
+        section(
+            "Figures",
+            figures_table(plain),
+            "Recall: labelled people who are found. Precision: people found who are there.",
+        ),
+        *(_recalls(scored, f"by {what}", f"Share of people found, by {words}.") for what, words in _GROUPS.items()),
+    ]
+    worst = section_by_model(reports, "Worst frames", _COLOURS, lambda report: _pictures(report, body))
+    return document(title, [key_html(list(reports)), f'<div class="charts">{"".join(sections)}</div>', *worst])
+
+
+def _recalls(scored: Mapping[str, Mapping[str, Any]], group: str, about: str) -> str:
+    """Bars of the share of people found in each group; nothing where no people are labelled."""
+    shares = [{word: each["recall"] for word, each in own[group].items()} for own in scored.values()]
+    known = {word: values for word, values in side_by_side(shares).items() if np.isfinite(values).any()}
+    return section(f"Found {group}", bars_html(known), about) if known else ""
+
+
+def _pictures(report: PeopleReport, body: BodyDefinition) -> str:
+    return pictures([picture(draw_judged(judged, body), _caption(judged)) for judged in report.worst], wide=True)
 
 
 def draw_judged(judged: JudgedFrame, body: BodyDefinition) -> np.ndarray:
@@ -67,9 +102,7 @@ def draw_judged(judged: JudgedFrame, body: BodyDefinition) -> np.ndarray:
         centre = judged.centres[row]
         place = [int(np.clip(scale * side, 0, scale * max(height, width))) for side in (centre.column, centre.row)]
         cv2.circle(image, place, 9, FALSE, cv2.FILLED, cv2.LINE_AA)
-    strip = np.full((_TITLE_PX, 2 * scale * width, 3), _PAPER, np.uint8)
-    cv2.putText(strip, _caption(judged), (6, 17), cv2.FONT_HERSHEY_SIMPLEX, 0.5, _INK, 1, cv2.LINE_AA)
-    return np.vstack([strip, np.hstack([image, parts])])
+    return np.hstack([image, parts])
 
 
 def _caption(judged: JudgedFrame) -> str:
