@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.pipeline_options import add_fit_options, body_model_of
@@ -22,6 +24,7 @@ EXAMPLES = (
     "posepipe bench",
     "posepipe bench --threads 1",
     "posepipe bench my_recording.mcap --model my_model.npz --frames 300",
+    "posepipe bench --threads 1 --json bench.json",
 )
 
 
@@ -34,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=positive, metavar="T", help="threads of the kernels (default: all cores)")
     parser.add_argument("--foreground", choices=["auto", "none"], default="auto", help="as for run (default: auto)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, too")
     add_fit_options(parser)
 
 
@@ -44,6 +48,7 @@ def run(args: argparse.Namespace) -> None:
     from apps.demo import RECORDING
     from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
+    from posepipe.io.files import replace_file
     from posepipe.pipeline import Pipeline
     from posepipe.profiling import time_stages
     from posepipe.sources import open_source
@@ -54,11 +59,25 @@ def run(args: argparse.Namespace) -> None:
     with kernels_compiled():
         started = time.perf_counter()
         pipeline = Pipeline.load(args.model, foreground=args.foreground, body_model=body_model_of(args))
-        show(f"model read in {time.perf_counter() - started:.2f} s")
+        loading_s = time.perf_counter() - started
+    show(f"model read in {loading_s:.2f} s")
     with ProgressBar(len(frames), "bench", "frames") as bar:
         times = time_stages(pipeline, frames, bar.update)
-    show(f"{_frames_line(pipeline, frames)}, {threads} threads")
-    show("\n".join(_table(times)))
+    height, width = frames[0].depth_m.shape
+    work = {
+        "frames": len(frames),
+        "width": width,
+        "height": height,
+        "candidate pixels": _candidate_pixels(pipeline, frames),
+        "threads": threads,
+    }
+    about = "{frames} frames of {width}x{height}, {candidate pixels:.0f} candidate pixels (median), {threads} threads"
+    show(about.format_map(work))
+    stages = _stage_figures(times)
+    show("\n".join(_table(stages)))
+    if args.json:
+        figures = {**work, "model": args.model, "loading s": loading_s, "stages": stages}
+        replace_file(args.json, json.dumps(figures, indent=1).encode() + b"\n")
 
 
 def _set_threads(wanted: int | None) -> int:
@@ -74,27 +93,37 @@ def _set_threads(wanted: int | None) -> int:
     return wanted or available
 
 
-def _frames_line(pipeline: Pipeline, frames: Sequence[DepthFrame]) -> str:
-    """Say how many frames were timed, and how many of their pixels the pipeline classified."""
+def _candidate_pixels(pipeline: Pipeline, frames: Sequence[DepthFrame]) -> float:
+    """Return the median number of pixels that the pipeline takes for candidates."""
     import numpy as np
 
-    height, width = frames[0].depth_m.shape if frames else (0, 0)
-    pixels = np.median([np.count_nonzero(pipeline.foreground.update(frame).labels) for frame in frames])
-    return f"{len(frames)} frames of {width}x{height}, {pixels:.0f} candidate pixels (median)"
+    return float(np.median([np.count_nonzero(pipeline.foreground.update(frame).labels) for frame in frames]))
 
 
-def _table(times: Mapping[str, np.ndarray]) -> list[str]:
-    """Return lines with the median and the spread of every stage's seconds."""
+def _stage_figures(times: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Return median, spread between the quartiles, and share of the median step of every stage's seconds."""
     import numpy as np
 
     from posepipe.profiling import WHOLE
 
-    whole = np.median(times[WHOLE])
-    in_stages = sum(seconds for stage, seconds in times.items() if stage != WHOLE)
     rows = {stage: seconds for stage, seconds in times.items() if stage != WHOLE}
-    rows |= {"between": times[WHOLE] - in_stages, WHOLE: times[WHOLE]}  # between: the flow itself, and labels
-    lines = [f"{'stage':18s}{'median ms':>12s}{'between quartiles':>20s}{'of the step':>14s}"]
+    between = times[WHOLE] - sum(rows.values())  # the flow itself, and labels
+    rows |= {"between": between, WHOLE: times[WHOLE]}
+    figures = {}
     for stage, seconds in rows.items():
         low, middle, high = np.quantile(1000 * seconds, [0.25, 0.5, 0.75])
-        lines.append(f"{stage:18s}{middle:12.2f}{high - low:20.2f}{middle / 1000 / whole:14.0%}")
-    return [*lines, f"{1 / whole:.0f} frames a second"]
+        share = middle / 1000 / np.median(times[WHOLE])
+        figures[stage] = {"median ms": float(middle), "between quartiles": float(high - low), "share": float(share)}
+    return figures
+
+
+def _table(stages: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return a line for every stage, and the rate of the whole step."""
+    from posepipe.profiling import WHOLE
+
+    lines = [f"{'stage':18s}{'median ms':>12s}{'between quartiles':>20s}{'of the step':>14s}"]
+    lines += [
+        f"{stage:18s}{row['median ms']:12.2f}{row['between quartiles']:20.2f}{row['share']:14.0%}"
+        for stage, row in stages.items()
+    ]
+    return [*lines, f"{1000 / stages[WHOLE]['median ms']:.0f} frames a second"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -43,8 +45,8 @@ def test_no_frames_are_refused(pipeline):
         time_stages(pipeline, [])
 
 
-def test_bench_prints_a_line_a_stage(capsys):
-    assert main(["bench", "--frames", "3", "--threads", "1"]) == 0
+def test_bench_prints_a_line_a_stage(tmp_path, capsys):
+    assert main(["bench", "--frames", "3", "--threads", "1", "--json", str(tmp_path / "bench.json")]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("model read in ")
     assert "\n3 frames of 320x240" in printed
@@ -52,6 +54,10 @@ def test_bench_prints_a_line_a_stage(capsys):
     titles = [stage.title for stage, _ in Pipeline.load("person").stages()]
     assert all(f"\n{title}" in printed for title in [*titles, WHOLE])
     assert "frames a second" in printed
+    figures = json.loads((tmp_path / "bench.json").read_text())
+    assert (figures["frames"], figures["width"], figures["height"], figures["threads"]) == (3, 320, 240, 1)
+    assert set(figures["stages"]) == {*titles, "between", WHOLE}
+    assert f"{1000 / figures['stages'][WHOLE]['median ms']:.0f} frames a second" in printed
 
 
 def test_bench_refuses_more_threads_than_there_are(capsys):
