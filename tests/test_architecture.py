@@ -86,7 +86,7 @@ MAY_IMPORT = {
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     # what stands around the flow
-    "training": f"{NOUNS} camera datasets joints learn learn.depth learn.tables.estimators models pipeline"
+    "training": f"{NOUNS} camera datasets evaluation joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",
     "evaluation": f"{NOUNS} body_model camera datasets io models pipeline segmentation sources.formats",
     "evaluation.html_report": "body evaluation io results sinks.images",

@@ -47,6 +47,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     from posepipe.datasets.dataset import open_datasets
     from posepipe.learn.depth.training_memory import plan_memory
     from posepipe.learn.shards.sharded_growth import ShardedGrower
+    from posepipe.models.card import describe_out_of_bag
     from posepipe.training.train_model import segment_as_in_use, train_model
 
     parameters = _parameters(args)
@@ -81,6 +82,8 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             memory,
             None if cluster is None else partial(ShardedGrower.read, cluster),
         )
+    if "out_of_bag" in model.metadata:
+        show(describe_out_of_bag(model.metadata["out_of_bag"]))
     bars.show_gains()
     return model
 
@@ -139,7 +142,7 @@ def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> Fr
 
 
 class _JointBars:
-    """Progress bars of votes, joint parameters and network, and the gain of the grid search."""
+    """Progress bars of all that follows the trees, and the gain of the grid search."""
 
     def __init__(self, joint_frames: FrameSequence, vote_frames: FrameSequence | None) -> None:
         from apps.terminal.progress import ProgressBar
@@ -148,12 +151,14 @@ class _JointBars:
 
         self._gains: list[tuple[float, float]] = []
         self._bars = ExitStack()
+        scored = ProgressBar(None, "out of bag", "frames")
         votes = ProgressBar(len(vote_frames or ()), "votes", "frames")
         joints = ProgressBar(len(joint_frames), "joint parameters", "frames")
         network = ProgressBar(EPOCHS, "refinement", "epochs")
-        for bar in (votes, joints, network):
+        for bar in (scored, votes, joints, network):
             self._bars.enter_context(bar)
         self.callbacks = TrainingCallbacks(
+            on_scored_frame=scored.update,
             on_vote_frame=votes.update,
             on_joint_frame=joints.update,
             on_epoch=network.update,

@@ -89,6 +89,8 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" {file_bytes / 1e6:.1f} MB."
     )
     paragraphs = [size, _joints_from(model.joint_parameters), _origins(header)]
+    if "out_of_bag" in header:
+        paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
     paragraphs += [_segmentation(model, of_segmentation), _person_filter(model, of_filter)]
     typed = (
@@ -176,6 +178,16 @@ def _trained_on(about: Mapping[str, Any]) -> str:
     return (
         f", trained on {_count(about['frames'])} frames (content {about['identity']}) in"
         f" {_duration(about['seconds'])} by posepipe {about['source_revision']}"
+    )
+
+
+def describe_out_of_bag(about: Mapping[str, Any]) -> str:
+    """Describe the out-of-bag accuracy of a forest, `posepipe.training.out_of_bag.OutOfBagAccuracy.to_dict`."""
+    alone = ", ".join("-" if value is None else f"{value:.3f}" for value in about["of_trees"])
+    together = "-" if about["part_accuracy"] is None else f"{about['part_accuracy']:.3f}"
+    return (
+        f"Out-of-bag part accuracy {together} ({_count(about['frames'])} training frames, each classified by the trees"
+        f" that were not grown on it; single trees {alone})"
     )
 
 

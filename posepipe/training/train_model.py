@@ -1,4 +1,4 @@
-"""Training on one page: frames -> trees -> votes -> joint parameters -> a model."""
+"""Training on one page: frames -> trees -> their out-of-bag accuracy -> votes -> joint parameters -> a model."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.segmentation.foreground import RoomForeground
 from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.out_of_bag import out_of_bag_accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class TrainingCallbacks:
 
     on_level: Callable[[TrainingProgress], None] = lambda progress: None
     on_frame: Callable[[], object] = lambda: None  #: a frame was read for the trees
+    on_scored_frame: Callable[[], object] = lambda: None  #: a frame was scored for the out-of-bag accuracy
     on_vote_frame: Callable[[], object] = lambda: None  #: a frame was read for the votes
     on_joint_frame: Callable[[], object] = lambda: None  #: a frame was read for the joint parameters
     on_epoch: Callable[[], object] = lambda: None  #: an epoch of the refinement network has ended
@@ -50,7 +52,7 @@ def train_model(
     memory: MemoryPlan | None = None,
     make_grower: MakeGrower | None = None,
 ) -> PoseModel:
-    """Train a forest, its votes and its joint parameters. The model is not saved.
+    """Train a forest, its votes and its joint parameters, and score the forest out of bag. The model is not saved.
 
     Parameters
     ----------
@@ -109,6 +111,9 @@ def train_model(
         "seconds": round(time.monotonic() - started, 1),
         "resumed": resumed,
     }
+    out_of_bag = out_of_bag_accuracy(forest, frames, callbacks.on_scored_frame)
+    if out_of_bag is not None:
+        metadata["out_of_bag"] = out_of_bag.to_dict()
     model = PoseModel.of(forest).with_metadata(**metadata)
     return refit_joints(model, joint_frames, callbacks, command, method, vote_frames)
 

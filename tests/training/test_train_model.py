@@ -92,6 +92,18 @@ def test_a_model_and_its_card_name_their_origin_and_no_folder(dataset, trained):
     assert dataset.parent.name not in card + json.dumps(own)
 
 
+def test_out_of_bag_accuracy_is_reported_stored_and_shown(trained, capsys):
+    out, printed = trained
+    about = header(out)["out_of_bag"]
+    assert about["frames"] == FRAMES
+    assert len(about["of_trees"]) == 2
+    line = f"Out-of-bag part accuracy {about['part_accuracy']:.3f} ({FRAMES} training frames"
+    assert line in printed
+    assert line in out.with_suffix(".md").read_text()
+    assert main(["info", str(out)]) == 0
+    assert json.dumps(about, indent=1)[1:-1].strip() in capsys.readouterr().out.replace("\n  ", "\n ")
+
+
 def test_refitting_joints_keeps_the_prose_and_drops_the_figures(dataset, trained, tmp_path, capsys):
     out = copied(trained, tmp_path / "model.npz")
     card = out.with_suffix(".md")

@@ -129,6 +129,23 @@ class DepthForest(Stateless):
         pixels = pixels_of(mask & (depth_m > 0), stride)
         return pixels + corner, self.find_leaves(depth_m, mask, pixels, intrinsics)
 
+    def posterior_of_trees(self, leaves: np.ndarray, trees: Sequence[int]) -> np.ndarray:
+        """Average the posteriors of some trees only.
+
+        Parameters
+        ----------
+        leaves : int32 (N, W), from `reach_leaves`, of all trees
+        trees : their numbers, from 0
+
+        Returns
+        -------
+        float32 (N, C); rows sum to 1
+        """
+        walks = [first + tree for first in range(0, leaves.shape[1], len(self.trees)) for tree in trees]
+        chosen = list(trees)
+        some = replace(self.packed, roots=self.packed.roots[chosen], first_leaf=self.packed.first_leaf[chosen])
+        return mean_posterior(np.ascontiguousarray(leaves[:, walks]), some)
+
     def find_leaves(
         self, depth_m: np.ndarray, mask: np.ndarray, pixels: np.ndarray, intrinsics: Intrinsics
     ) -> np.ndarray:
