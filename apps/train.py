@@ -112,6 +112,13 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
         help="minimum pixels of a node that is split (default: 30)",
     )
     group.add_argument(
+        "--class-weight",
+        choices=["none", "balanced"],
+        default="none",
+        help="weight of the pixels of a part: balanced = every part of a tree's pixels weighs the same, as in"
+        " scikit-learn; none = every pixel does (default: none)",
+    )
+    group.add_argument(
         "--seed", type=not_negative, default=0, metavar="S", help="seed of all random draws (default: 0)"
     )
     group.add_argument(

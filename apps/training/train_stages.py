@@ -38,6 +38,7 @@ def _parameters(args: argparse.Namespace) -> ForestParameters:
         growth=growth,
         symmetric=not args.no_mirror,
         seed=args.seed,
+        class_weight=None if args.class_weight == "none" else args.class_weight,
     )
 
 

@@ -44,6 +44,42 @@ def n_log_n_table(largest: int) -> np.ndarray:
 
 
 @njit(cache=True, inline="always")
+def n_log_n_beyond(n, n_log_n):
+    """Evaluate n log2 n in fixed point for any n up to 2^36, for kernels; within the table it is the table's.
+
+    Beyond, n = m 2^s with a large m that the table has, and n log2 n = 2^s m (log2 m + s). Other n are
+    interpolated, with an error below n / (8 m^2 ln 2) bits.
+
+    Parameters
+    ----------
+    n : int64
+    n_log_n : int64 (K,), from `n_log_n_table`
+    """
+    if n < len(n_log_n):
+        return n_log_n[n]
+    shift = 1
+    while (n >> shift) + 1 >= len(n_log_n):
+        shift += 1
+    m = n >> shift
+    below = (n_log_n[m] + m * shift * BIT) << shift
+    slope = n_log_n[m + 1] - n_log_n[m] + shift * BIT
+    return below + slope * (n - (m << shift))
+
+
+@njit(cache=True)
+def _fill_n_log_n(n, n_log_n, out):
+    for k in range(len(n)):
+        out[k] = n_log_n_beyond(n[k], n_log_n)
+
+
+def n_log_n_of(n: np.ndarray, n_log_n: np.ndarray) -> np.ndarray:
+    """Evaluate `n_log_n_beyond` for many numbers, int64 (...): int64 (...)."""
+    out = np.empty(n.shape, np.int64)
+    _fill_n_log_n(np.ascontiguousarray(n, np.int64).reshape(-1), n_log_n, out.reshape(-1))
+    return out
+
+
+@njit(cache=True, inline="always")
 def weight_of(criterion, statistics):
     """Weight of a node: the sum of its class weights, or its first moment."""
     total = statistics[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import overload
 
 import numpy as np
@@ -97,7 +97,7 @@ def refit_segmentation(
         "recipes": frames.recipes,
         "source_revision": source_revision(),
         "command": command,
-        "parameters": asdict(parameters),
+        "parameters": parameters.to_dict(),
     }
     started = time.monotonic()
     forest = train_segmentation(frames, parameters, on_level, on_frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ def train_model(
     _check_frames(frames.body, joint_frames, vote_frames)  # before hours of growing trees
     _check_method(method, vote_frames is not None)
     resumed = resume and checkpoint_folder.is_dir()  # the seconds then exclude the earlier part
-    checkpoints = Checkpoints(checkpoint_folder, asdict(parameters), frames.identity, resume)
+    checkpoints = Checkpoints(checkpoint_folder, parameters.to_dict(), frames.identity, resume)
     history, started = _history(frames, command), time.monotonic()
     forest = train_forest(
         frames,
@@ -105,7 +105,7 @@ def train_model(
         make_grower,
     )
     metadata = {
-        "training": asdict(parameters),
+        "training": parameters.to_dict(),
         "training_frames": len(frames),
         **history,
         "seconds": round(time.monotonic() - started, 1),

@@ -95,11 +95,17 @@ def _best_splits(rng, size):
     return SimpleNamespace(bins=bins, labels=labels, starts=starts, n_bins=16)
 
 
-def _of_split_nodes(splits):
+def _of_split_nodes(splits, min_gain=-np.inf):
     """Splits without the feature and bin of nodes that no split parts, of which nothing is said."""
     gain, feature, threshold_bin = splits
-    parted = gain > -np.inf
+    parted = gain > min_gain
     return gain, np.where(parted, feature, -1), np.where(parted, threshold_bin, -1)
+
+
+def _weighted_best_splits(rng, size):
+    nodes = _best_splits(rng, size)
+    weights = np.exp(rng.uniform(0, 10, 32)).astype(np.int64)
+    return SimpleNamespace(nodes=(nodes.bins, nodes.labels, nodes.starts, nodes.n_bins), weights=weights)
 
 
 def _responses(rng, size):
@@ -198,6 +204,15 @@ KERNELS = (
         size=3000,
         tolerance=1e-6,
         reason="n log n is held in millionths of a bit; feature and bin are whole numbers, hence exact",
+    ),
+    Kernel(
+        "weighted_best_splits",
+        lambda i: _of_split_nodes(best_splits(*i.nodes, i.weights), 1e-6),
+        lambda i: _of_split_nodes(naive_histogram.best_splits(*i.nodes, i.weights), 1e-6),
+        _weighted_best_splits,
+        size=3000,
+        tolerance=1e-6,
+        reason="n log n is held in millionths of a bit, and all splits of a pure node gain next to nothing",
     ),
     Kernel(
         "fill_bins",

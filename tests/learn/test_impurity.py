@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from posepipe.learn.impurity import BIT, entropy, information_gain, n_log_n_table
+from posepipe.learn.impurity import BIT, entropy, information_gain, n_log_n_of, n_log_n_table
 
 COUNTS = hnp.arrays(np.int64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=6), elements=st.integers(0, 1000))
 
@@ -63,6 +63,18 @@ def test_the_table_holds_n_log_n_in_fixed_point():
     n = np.arange(1, 1001)
     assert (len(table), table[0], table[1], table[2], table[8]) == (1001, 0, 0, 2 * BIT, 24 * BIT)
     assert np.abs(table[1:] - n * np.log2(n) * BIT).max() <= 0.5 + 1e-6
+
+
+@given(st.integers(2000, 2**36), st.integers(10, 1000))
+def test_beyond_the_table_n_log_n_is_interpolated(n, largest):
+    found = n_log_n_of(np.array([n]), n_log_n_table(largest))[0] / BIT
+    m = (largest - 1) // 2  # at least so many steps are interpolated between
+    assert found == pytest.approx(n * np.log2(n), rel=1e-14, abs=n / (8 * m**2 * np.log(2)) + n / m / BIT)
+
+
+def test_within_the_table_n_log_n_is_the_table_s():
+    table, n = n_log_n_table(65535), np.arange(65536)
+    np.testing.assert_array_equal(n_log_n_of(n.reshape(2, -1), table), table.reshape(2, -1))
 
 
 def test_the_table_of_nothing_holds_the_zero():

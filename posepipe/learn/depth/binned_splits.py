@@ -23,6 +23,7 @@ class BinnedSplits:
     labels : uint8 (N,), class of every sample
     n_classes : int
     batch_samples : int, samples whose bins are held in memory at once; splits do not depend on it
+    class_weights : int64 (C,), of a sample of each class; None = 1 each
 
     Raises
     ------
@@ -31,7 +32,12 @@ class BinnedSplits:
     """
 
     def __init__(
-        self, responses: Responses, labels: np.ndarray, n_classes: int, batch_samples: int = BATCH_SAMPLES
+        self,
+        responses: Responses,
+        labels: np.ndarray,
+        n_classes: int,
+        batch_samples: int = BATCH_SAMPLES,
+        class_weights: np.ndarray | None = None,
     ) -> None:
         if len(labels) and labels.max() >= n_classes:
             raise ValueError(f"labels must be below {n_classes}, the number of classes, got {labels.max()}")
@@ -39,6 +45,7 @@ class BinnedSplits:
         self._labels = labels
         self._n_classes = n_classes
         self._batch_samples = batch_samples
+        self._class_weights = class_weights
 
     def __len__(self) -> int:
         return len(self._responses)
@@ -69,7 +76,7 @@ class BinnedSplits:
             block = candidates[first : first + FEATURE_BLOCK]
             bins = np.empty((len(samples), len(block)), np.uint8)
             self._responses.fill_bins(ascending, block, bins, rows)
-            gain, column, threshold_bin = best_splits(bins, labels, starts, self._responses.n_bins)
+            gain, column, threshold_bin = best_splits(bins, labels, starts, self._responses.n_bins, self._class_weights)
             better = gain > best[0]
             for kept, found in zip(best, (gain, first + column, threshold_bin), strict=True):
                 kept[better] = found[better]
@@ -80,11 +87,12 @@ class BinnedSplits:
         return self._responses.go_right(samples, features, thresholds).astype(np.int32)
 
     def statistics(self, nodes: OpenNodes) -> np.ndarray:
-        """Class counts of each node: int64 (M, C)."""
+        """Class counts of each node, times their weights: int64 (M, C)."""
         sizes = nodes.ends - nodes.starts
         labels = self._labels[nodes.order[_runs(nodes.starts, sizes)]]
         cells = np.repeat(np.arange(len(sizes)) * self._n_classes, sizes) + labels
-        return np.bincount(cells, minlength=len(sizes) * self._n_classes).reshape(-1, self._n_classes)
+        counts = np.bincount(cells, minlength=len(sizes) * self._n_classes).reshape(-1, self._n_classes)
+        return counts if self._class_weights is None else counts * self._class_weights
 
 
 def _batches(sizes: np.ndarray, batch_samples: int) -> list[np.ndarray]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
+from posepipe.learn.class_weights import CLASS_WEIGHTS, weights_of
 from posepipe.learn.depth.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
@@ -33,7 +34,7 @@ class ForestParameters:
     Raises
     ------
     ValueError
-        For fewer than 1 tree or 1 pixel per person.
+        For fewer than 1 tree or 1 pixel per person, and for unknown class weights.
 
     Examples
     --------
@@ -50,6 +51,7 @@ class ForestParameters:
     offsets: OffsetRange = field(default_factory=OffsetRange)
     symmetric: bool = True  #: also walk each tree as its mirror image, if the body has sides
     seed: int = 0
+    class_weight: str | None = None  #: "balanced" = classes of a tree's pixels weigh the same, as in scikit-learn
 
     def __post_init__(self) -> None:
         if self.trees < 1 or self.pixels_per_person < 1:
@@ -57,6 +59,12 @@ class ForestParameters:
                 "a forest needs at least 1 tree and 1 pixel a person,"
                 f" got {self.trees} trees and {self.pixels_per_person} pixels"
             )
+        if self.class_weight not in CLASS_WEIGHTS:
+            raise ValueError(f"class_weight is one of {CLASS_WEIGHTS}, got {self.class_weight!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; without class weights that are not used, as before there were any."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,8 @@ class LocalGrower:
         samples = frames.draw_samples(on_frame, image_file)
         batch_samples = memory.batch_samples if memory else BATCH_SAMPLES
         responses = DepthResponses(samples, frames.parameters.offsets)
-        return cls(BinnedSplits(responses, samples.label, frames.n_classes, batch_samples))
+        weights = weights_of(frames.parameters.class_weight, np.bincount(samples.label, minlength=frames.n_classes))
+        return cls(BinnedSplits(responses, samples.label, frames.n_classes, batch_samples, weights))
 
     def __len__(self) -> int:
         return len(self.finder)

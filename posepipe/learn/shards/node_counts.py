@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posepipe.learn.depth.histogram import best_splits
-from posepipe.learn.impurity import BIT, n_log_n_table
+from posepipe.learn.depth.histogram import WEIGHT_TABLE, best_splits
+from posepipe.learn.impurity import BIT, n_log_n_of, n_log_n_table
 
 FEATURE_BLOCK = 64
 """Features whose thresholds are tried together: 64 x 42 bins x 32 classes x 8 bytes = 690 kB."""
@@ -55,12 +55,13 @@ def count_histograms(samples: NodeBins, n_bins: int, n_classes: int, dtype: np.d
     return counts
 
 
-def splits_of_histograms(histograms: Sequence[np.ndarray]) -> BestSplits:
+def splits_of_histograms(histograms: Sequence[np.ndarray], class_weights: np.ndarray | None = None) -> BestSplits:
     """Find the best split of each node from the histograms of all shards.
 
     Parameters
     ----------
     histograms : (M, F, B, C) counts of each shard
+    class_weights : int64 (C,), of a sample of each class; None = 1 each
 
     Returns
     -------
@@ -69,19 +70,22 @@ def splits_of_histograms(histograms: Sequence[np.ndarray]) -> BestSplits:
     counts = histograms[0].copy()
     for other in histograms[1:]:
         counts += other
-    n_log_n = n_log_n_table(int(counts[:, 0].sum(axis=(1, 2), dtype=np.int64).max(initial=1)))
-    found = [_best_of_node(node, n_log_n) for node in counts]
+    largest = int(counts[:, 0].sum(axis=(1, 2), dtype=np.int64).max(initial=1))
+    n_log_n = n_log_n_table(largest if class_weights is None else max(largest, WEIGHT_TABLE))
+    weights = np.ones(counts.shape[3], np.int64) if class_weights is None else class_weights
+    found = [_best_of_node(node, n_log_n, weights) for node in counts]
     gain, feature, threshold_bin = (np.array(column) for column in zip(*found, strict=True))
     return gain.astype(np.float64), feature.astype(np.int32), threshold_bin.astype(np.int32)
 
 
-def splits_of_bins(parts: Sequence[NodeBins], n_bins: int) -> BestSplits:
+def splits_of_bins(parts: Sequence[NodeBins], n_bins: int, class_weights: np.ndarray | None = None) -> BestSplits:
     """Find the best split of each node from the binned samples of all shards.
 
     Parameters
     ----------
     parts : the samples of each shard, for the same M nodes
     n_bins : int
+    class_weights : int64 (C,), of a sample of each class; None = 1 each
 
     Returns
     -------
@@ -97,25 +101,25 @@ def splits_of_bins(parts: Sequence[NodeBins], n_bins: int) -> BestSplits:
         place = np.repeat(first - own, part.sizes) + np.arange(len(part.labels))
         bins[place], labels[place] = part.bins, part.labels
         first += part.sizes
-    return best_splits(bins, labels, starts, n_bins)
+    return best_splits(bins, labels, starts, n_bins, class_weights)
 
 
-def _best_of_node(counts: np.ndarray, n_log_n: np.ndarray) -> tuple[float, int, int]:
+def _best_of_node(counts: np.ndarray, n_log_n: np.ndarray, weights: np.ndarray) -> tuple[float, int, int]:
     """Gain, feature and threshold bin of maximum gain, from counts (F, B, C); ties go to the first feature and bin."""
     total = counts[0].sum(axis=0, dtype=np.int64)
-    n_samples = int(total.sum())
-    term = int(n_log_n[total].sum() - n_log_n[n_samples])
+    weight = total @ weights
+    term = int(n_log_n[total] @ weights - n_log_n_of(weight[None], n_log_n)[0])
     lowest = np.iinfo(np.int64).min
     best, feature, threshold_bin = lowest, -1, -1
     for start in range(0, len(counts), FEATURE_BLOCK):
         left = np.cumsum(counts[start : start + FEATURE_BLOCK, :-1], axis=1, dtype=np.int64)
-        n_left = left.sum(axis=2)
-        score = n_log_n[left].sum(axis=2) + n_log_n[total - left].sum(axis=2)
-        score -= n_log_n[n_left] + n_log_n[n_samples - n_left]
-        moved = np.diff(n_left, axis=1, prepend=0) > 0  # an empty bin repeats the threshold before it
-        score[~moved | (n_left == n_samples)] = lowest
+        weight_left = left @ weights
+        score = n_log_n[left] @ weights + n_log_n[total - left] @ weights
+        score -= n_log_n_of(weight_left, n_log_n) + n_log_n_of(weight - weight_left, n_log_n)
+        moved = np.diff(weight_left, axis=1, prepend=0) > 0  # an empty bin repeats the threshold before it
+        score[~moved | (weight_left == weight)] = lowest
         place = int(score.argmax()) if score.size else 0
         if score.size and score.flat[place] > best:
             best = int(score.flat[place])
             feature, threshold_bin = start + place // score.shape[1], place % score.shape[1]
-    return ((best - term) / max(n_samples, 1) / BIT if feature >= 0 else -np.inf), feature, threshold_bin
+    return ((best - term) / max(int(weight), 1) / BIT if feature >= 0 else -np.inf), feature, threshold_bin

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posepipe.learn.class_weights import weights_of
 from posepipe.learn.depth.pixel_sampling import sample_pixels
 from posepipe.learn.depth.responses import DepthResponses
 from posepipe.learn.depth.train_forest import TreeFrames
@@ -86,6 +87,7 @@ class ShardedGrower:
         if not self._counts[:, 1:].any():
             raise ValueError("the training frames show no person: every label is 0; check the dataset's labels")
         self._n_samples = int(self._counts.sum())
+        self._class_weights = weights_of(frames.parameters.class_weight, self._counts[0])
 
     @classmethod
     def read(cls, workers: Workers, frames: TreeFrames, on_frame: Callable[[], object]) -> ShardedGrower:
@@ -114,7 +116,8 @@ class ShardedGrower:
         split = np.zeros(len(sizes), bool)
         split[eligible] = rules.accept(splits.gain, growth.open_nodes(eligible))
         chosen = splits.of(split[eligible])
-        record_level(growth, split, chosen, self._counts[~split])
+        leaves = self._counts[~split]
+        record_level(growth, split, chosen, leaves if self._class_weights is None else leaves * self._class_weights)
         used, feature = np.unique(chosen.feature, return_inverse=True)
         self._put((split, chosen._replace(feature=feature.astype(np.int32), features=chosen.features[used])))
         self._describe_nodes(growth)
@@ -163,8 +166,8 @@ class ShardedGrower:
             for shard, nodes, before in zip(self._shards, self._nodes, self._before, strict=True)
         ]
         if request.as_histograms:
-            return self._workers.submit(splits_of_histograms, told)
-        return self._workers.submit(splits_of_bins, told, self._responses.n_bins)
+            return self._workers.submit(splits_of_histograms, told, self._class_weights)
+        return self._workers.submit(splits_of_bins, told, self._responses.n_bins, self._class_weights)
 
     def _batches(self, nodes: np.ndarray, rules: GrowthRules) -> list[tuple[np.ndarray, bool]]:
         """Batches of nodes, and whether they are told as histograms: where these take less room than bins."""

@@ -67,6 +67,28 @@ def test_every_class_code_of_a_byte_may_occur():
     assert threshold_bin == 0
 
 
+def test_equal_weights_change_no_split_and_no_gain():
+    rng = np.random.default_rng(3)
+    bins, labels = rng.integers(0, 42, (3000, 20), dtype=np.uint8), rng.integers(0, 32, 3000, dtype=np.uint8)
+    starts = np.array([0, 700, 701, 3000])
+    without = best_splits(bins, labels, starts, 42)
+    for weight in (1, 1024, 10**6):  # of nodes within the table and far beyond it
+        gain, *places = best_splits(bins, labels, starts, 42, np.full(32, weight))
+        np.testing.assert_allclose(gain, without[0], atol=2e-6)
+        for one, other in zip(places, without[1:], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_rare_class_of_great_weight_decides_the_split():
+    labels = np.array([0] * 6 + [1] * 6 + [2])
+    bins = np.stack([labels == 1, labels == 2], axis=1)
+    weights = np.array([10, 10, 1000])
+    assert best_splits(bins.view(np.uint8), labels.astype(np.uint8), np.array([0, 13]), 2)[1] == 0
+    gain, feature, _ = best_splits(bins.view(np.uint8), labels.astype(np.uint8), np.array([0, 13]), 2, weights)
+    assert feature == 1
+    assert gain[0] == pytest.approx(entropy(np.array([120, 1000])), abs=1e-6)
+
+
 @given(st.integers(0, 10_000))
 def test_the_gain_is_that_of_the_split_and_counts_add_up(seed):
     rng = np.random.default_rng(seed)

@@ -25,27 +25,29 @@ def shards_of(rng, n_shards, n_nodes, most=40):
     return shards
 
 
-def whole(shards):
+def whole(shards, weights=None):
     """Splits that one machine finds on the samples of all shards."""
     node = np.concatenate([np.repeat(np.arange(len(s.sizes)), s.sizes) for s in shards])
     order = np.argsort(node, kind="stable")
     bins, labels = (np.concatenate(column)[order] for column in ([s.bins for s in shards], [s.labels for s in shards]))
     starts = np.concatenate([[0], np.cumsum(np.sum([s.sizes for s in shards], axis=0))])
-    return best_splits(np.ascontiguousarray(bins), labels, starts, N_BINS)
+    return best_splits(np.ascontiguousarray(bins), labels, starts, N_BINS, weights)
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 5])
-def test_histograms_of_shards_give_the_splits_of_one_machine(n_shards):
+@pytest.mark.parametrize("weights", [None, np.array([1024, 90_000, 7, 333])])
+def test_histograms_of_shards_give_the_splits_of_one_machine(n_shards, weights):
     shards = shards_of(np.random.default_rng(n_shards), n_shards, 7)
     told = [count_histograms(shard, N_BINS, N_CLASSES, np.dtype(np.uint16)) for shard in shards]
-    for found, wanted in zip(splits_of_histograms(told), whole(shards), strict=True):
+    for found, wanted in zip(splits_of_histograms(told, weights), whole(shards, weights), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 5])
-def test_bins_of_shards_give_the_splits_of_one_machine(n_shards):
+@pytest.mark.parametrize("weights", [None, np.array([1024, 90_000, 7, 333])])
+def test_bins_of_shards_give_the_splits_of_one_machine(n_shards, weights):
     shards = shards_of(np.random.default_rng(n_shards), n_shards, 7)
-    for found, wanted in zip(splits_of_bins(shards, N_BINS), whole(shards), strict=True):
+    for found, wanted in zip(splits_of_bins(shards, N_BINS, weights), whole(shards, weights), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 

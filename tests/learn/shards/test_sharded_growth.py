@@ -53,6 +53,16 @@ def test_shards_grow_the_tree_of_one_machine(frames, tree, workers):
     assert tree[0].n_nodes > 20
 
 
+@pytest.mark.parametrize("n_thresholds", [5, 41])
+def test_shards_grow_the_weighted_tree_of_one_machine(frames, tree, n_thresholds):
+    """With few thresholds, large nodes are told as histograms."""
+    offsets = replace(PARAMETERS.offsets, n_thresholds=n_thresholds)
+    weighted = replace(PARAMETERS, class_weight="balanced", offsets=offsets)
+    here = train_tree(frames, weighted, TOY, 0)
+    assert_same(train_tree(frames, weighted, TOY, 0, make_grower=grower(2)), here)
+    assert here[0].n_nodes != tree[0].n_nodes
+
+
 @pytest.mark.parametrize("histogram_bytes", [1, 10**9])
 def test_small_batches_grow_the_same_tree(frames, tree, monkeypatch, histogram_bytes):
     monkeypatch.setattr(sharded_growth, "BATCH_SAMPLES", 300)
