@@ -19,7 +19,20 @@ from apps.terminal.plain_text import plain_line, show, show_beside_bars
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 
-COMMANDS = ("demo", "run", "record", "convert", "view", "info", "explain", "synth", "train", "evaluate", "bench")
+COMMANDS = (
+    "demo",
+    "run",
+    "record",
+    "convert",
+    "view",
+    "info",
+    "explain",
+    "synth",
+    "train",
+    "curves",
+    "evaluate",
+    "bench",
+)
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
 CLOSED_PIPE = 128 + 13
 """Exit code when the reader of our output has left, as shells show a program that SIGPIPE ended."""

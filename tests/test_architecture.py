@@ -89,6 +89,8 @@ MAY_IMPORT = {
     "training": f"{NOUNS} camera datasets evaluation joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",
     "evaluation": f"{NOUNS} body_model camera datasets io models pipeline segmentation sources.formats",
+    "evaluation.forest_curves": "body datasets errors evaluation frames io learn learn.depth learn.tables.plotting"
+    " segmentation training",
     "evaluation.html_report": "body evaluation io results sinks.images",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation evaluation.html_report io pipeline sinks.images sources sources.formats",

@@ -56,6 +56,22 @@ def share_between(text: str) -> float:
     return number
 
 
+def counts(text: str) -> tuple[int, ...]:
+    """Return whole numbers from 1 up, as in 10,100."""
+    return tuple(positive(part) for part in text.split(","))
+
+
+def lengths(text: str) -> tuple[float, ...]:
+    """Return lengths above 0, metres, as in 0.1,0.4."""
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(0 < number < math.inf for number in numbers):
+        raise argparse.ArgumentTypeError(f"wanted metres above 0 with commas between, got {text!r}")
+    return numbers
+
+
 def memory_size(text: str) -> int:
     """Return bytes from a size such as 8G or 500M; thousands, not 1024s."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([MGT])B?", text.strip(), re.IGNORECASE)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, field
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.frames import LabelledFrame
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +45,13 @@ class PartScores:
         """Mean recall over parts, which weights small and large parts equally; NaN without pixels."""
         recall = self.recall()
         return float(np.mean(list(recall.values()))) if recall else float("nan")
+
+
+def cut_out_people(frame: LabelledFrame) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield each true person of a frame: its mask, bool (H, W), and the labels of its parts, uint8 (H, W)."""
+    for person in range(1, len(frame.joints_m) + 1):
+        mask = (frame.people == person) & (frame.depth.depth_m > 0)
+        yield mask, np.where(mask, frame.parts, 0)
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.evaluation.part_metrics import PartScores
+from posepipe.evaluation.part_metrics import PartScores, cut_out_people
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
@@ -80,11 +80,8 @@ def _score(
     forest: DepthForest, frame: LabelledFrame, others: list[int], together: PartScores, alone: list[PartScores]
 ) -> None:
     """Count the pixels of every person of a frame, cut out, by the ``others`` together and each alone."""
-    depth_m, intrinsics = frame.depth.depth_m, frame.depth.intrinsics
-    for person in range(1, len(frame.joints_m) + 1):
-        mask = (frame.people == person) & (depth_m > 0)
-        truth = np.where(mask, frame.parts, 0)
-        pixels, leaves = forest.reach_leaves(depth_m, mask, intrinsics)
+    for mask, truth in cut_out_people(frame):
+        pixels, leaves = forest.reach_leaves(frame.depth.depth_m, mask, frame.depth.intrinsics)
         for trees, scores in [(others, together), *(([tree], alone[tree]) for tree in others)]:
             posterior = forest.posterior_of_trees(leaves, trees)
             scores.add(truth, draw_labels(PartProbabilities(pixels, posterior, EVERY_PIXEL), mask))

@@ -42,6 +42,7 @@ WORDS: dict[str, Callable[[Path, Path], list[object]]] = {
     "synth": lambda data, out: ["synth", out / "data", "--frames", 2000, "--workers", 2],
     "synth alone": lambda data, out: ["synth", out / "data", "--frames", 2000, "--workers", 1],
     "train": lambda data, out: ["train", data, "--out", out / "m.npz", "--trees", 1, "--max-depth", 8],
+    "curves": lambda data, out: ["curves", data, data, "--out", out / "curves", "--max-depth", 6],
     "evaluate": lambda data, out: ["evaluate", data],
     "bench": lambda data, out: ["bench"],
 }

@@ -153,7 +153,11 @@ class LocalGrower:
         """Read the frames of a tree; images that the plan keeps on disk lie in the folder ``scratch``."""
         image_file = ScratchArray(scratch) if memory and memory.disk else None
         samples = frames.draw_samples(on_frame, image_file)
-        batch_samples = memory.batch_samples if memory else BATCH_SAMPLES
+        return cls.of(samples, frames, memory.batch_samples if memory else BATCH_SAMPLES)
+
+    @classmethod
+    def of(cls, samples: PixelSamples, frames: TreeFrames, batch_samples: int = BATCH_SAMPLES) -> LocalGrower:
+        """Hold samples that were drawn from the frames of a tree."""
         responses = DepthResponses(samples, frames.parameters.offsets)
         weights = weights_of(frames.parameters.class_weight, np.bincount(samples.label, minlength=frames.n_classes))
         return cls(BinnedSplits(responses, samples.label, frames.n_classes, batch_samples, weights))

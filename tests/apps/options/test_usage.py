@@ -49,6 +49,7 @@ def test_an_unknown_command_is_one_line_that_lists_them(capsys):
 def test_every_command_refuses_an_unknown_option_in_one_line(capsys, command):
     wanted = {"run": ["a"], "record": ["a", "b.mcap"], "convert": ["a", "b"], "view": ["a"], "info": ["a"]}
     wanted |= {"synth": ["a"], "train": ["a", "--out", "m.npz"], "evaluate": ["a"]}
+    wanted |= {"curves": ["a", "b", "--out", "c"]}
     with pytest.raises(SystemExit) as stop:
         build_parser().parse_args([command, *wanted.get(command, []), "--no-such-thing"])
     assert stop.value.code == 2

@@ -34,6 +34,7 @@ def draw_curves(
     marked: float | None = None,
     log: bool = False,
     size: tuple[int, int] = (560, 360),
+    up_range: tuple[float, float] | None = None,
 ) -> Drawing:
     """Draw curves over one horizontal axis.
 
@@ -44,6 +45,7 @@ def draw_curves(
     marked : horizontal number at which a dashed line stands; None = none
     log : bool, whether the horizontal axis is logarithmic
     size : width and height of the drawing, pixels
+    up_range : numbers that the vertical axis holds at least; None = those of the curves
 
     Returns
     -------
@@ -61,7 +63,7 @@ def draw_curves(
     frame_left, bottom = MARGIN + LEFT_SPACE, height - MARGIN - BELOW
     entries, legend_height = legend(list(lines), _swatch, frame_left, MARGIN - 8, width - frame_left - MARGIN)
     every = np.concatenate(list(lines.values()), axis=1)
-    (x_low, x_high), (y_low, y_high) = padded_range(every[0]), padded_range(every[1])
+    (x_low, x_high), (y_low, y_high) = padded_range(every[0]), padded_range(np.append(every[1], up_range or ()))
     top = MARGIN + legend_height - LEGEND_LINE / 2
     axes = Axes((x_low, y_low), (x_high, y_high), frame_left, top, width - MARGIN, bottom)
     shapes = axes.axes(across, up, _powers_of_ten(x_low, x_high) if log else None)

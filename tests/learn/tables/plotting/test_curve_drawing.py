@@ -37,6 +37,11 @@ def test_powers_of_ten_are_as_far_apart_as_each_other():
     assert {"1", "10", "100"} <= set(texts(drawing))
 
 
+def test_drawings_of_one_range_have_one_vertical_axis():
+    low, high = (line_of(draw_curves({"a": ([0, 1], up)}, "x", "y", up_range=(0, 8))) for up in ([0, 2], [4, 8]))
+    assert (low[0, 1] - low[1, 1]) / (low[0, 1] - high[1, 1]) == pytest.approx(2 / 8, abs=1e-3)
+
+
 def test_names_stand_in_the_legend_and_on_the_axes():
     drawing = draw_curves({"train": ([1, 2], [0, 1]), "test <new>": ([1, 2], [1, 0])}, "leaves", "error rate")
     assert {"train", "test <new>", "leaves", "error rate"} <= set(texts(drawing))
