@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from apps.options.cluster_option import add_cluster_option
-from apps.options.value_types import memory_size, model_file, not_negative, positive
+from apps.options.value_types import length, memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
 from apps.training.train_stages import TRAININGS, checkpoint_folder
 
@@ -100,6 +100,13 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--candidates", type=positive, default=500, metavar="N", help="candidate features per level (default: 500)"
+    )
+    group.add_argument(
+        "--probe-range",
+        type=length,
+        default=0.8,
+        metavar="M",
+        help="maximum length of a probe, metres (default: 0.8)",
     )
     group.add_argument(
         "--min-gain", type=float, default=0.005, metavar="BITS", help="minimum gain of a split (default: 0.005)"

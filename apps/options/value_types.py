@@ -61,15 +61,20 @@ def counts(text: str) -> tuple[int, ...]:
     return tuple(positive(part) for part in text.split(","))
 
 
+def length(text: str) -> float:
+    """Return a length above 0, metres."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"wanted metres above 0, got {text!r}")
+    return number
+
+
 def lengths(text: str) -> tuple[float, ...]:
     """Return lengths above 0, metres, as in 0.1,0.4."""
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
-    if not numbers or not all(0 < number < math.inf for number in numbers):
-        raise argparse.ArgumentTypeError(f"wanted metres above 0 with commas between, got {text!r}")
-    return numbers
+    return tuple(length(part) for part in text.split(","))
 
 
 def memory_size(text: str) -> int:

@@ -25,7 +25,9 @@ def checkpoint_folder(args: argparse.Namespace) -> Path:
     return args.out.with_suffix(".training")
 
 
-def _parameters(args: argparse.Namespace) -> ForestParameters:
+def forest_parameters(args: argparse.Namespace) -> ForestParameters:
+    """Return the parameters of the trees from the options of the command."""
+    from posepipe.learn.depth.responses import OffsetRange
     from posepipe.learn.depth.train_forest import ForestParameters
     from posepipe.learn.growing import GrowthRules
 
@@ -36,6 +38,7 @@ def _parameters(args: argparse.Namespace) -> ForestParameters:
         trees=args.trees,
         pixels_per_person=args.pixels,
         growth=growth,
+        offsets=OffsetRange(longest_m=args.probe_range),
         symmetric=not args.no_mirror,
         seed=args.seed,
         class_weight=None if args.class_weight == "none" else args.class_weight,
@@ -51,7 +54,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     from posepipe.models.card import describe_out_of_bag
     from posepipe.training.train_model import segment_as_in_use, train_model
 
-    parameters = _parameters(args)
+    parameters = forest_parameters(args)
     frames = open_datasets(args.datasets)
     if args.joints:
         joint_frames = open_datasets([args.joints])

@@ -12,8 +12,10 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 
-from apps.cli import main
+from apps.cli import build_parser, main
+from apps.training.train_stages import forest_parameters
 from posepipe.datasets.dataset import open_datasets
+from posepipe.learn.depth.train_forest import ForestParameters
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 
@@ -144,6 +146,15 @@ def test_evaluate_writes_its_figures_into_model_and_card(dataset, trained, tmp_p
         assert f"| mean part accuracy | {full['mean_part_accuracy']:.3f} |" in text
         assert header(model)["command"] in text
     assert_same_model(one, other)
+
+
+def test_options_of_the_trees_are_parameters_of_the_forest():
+    def parameters(*options):
+        return forest_parameters(build_parser().parse_args(["train", "data", "--out", "m.npz", *options]))
+
+    assert parameters() == ForestParameters()
+    assert parameters("--class-weight", "balanced") == ForestParameters(class_weight="balanced")
+    assert parameters("--class-weight", "none", "--probe-range", "0.4").offsets.longest_m == 0.4
 
 
 def test_resuming_a_finished_run_or_refitting_changes_nothing(dataset, trained, tmp_path, capsys):
