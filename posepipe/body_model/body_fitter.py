@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from posepipe.body import BodyDefinition, mirror_name
-from posepipe.body_model.body_arrays import body_arrays, built_arrays
+from posepipe.body_model.body_arrays import body_arrays
 from posepipe.body_model.body_model import BodyModel
 from posepipe.body_model.kernels.aiming import aim
-from posepipe.body_model.kernels.descent import descend, joint_sigmas
+from posepipe.body_model.kernels.curvature import Curvature
 from posepipe.body_model.kernels.explanation import explained
-from posepipe.body_model.kernels.fit_arrays import Assignment, Equations, Observation, Targets, Weights
-from posepipe.body_model.kernels.placement import BodyArrays, Placement, Posture, place
-from posepipe.body_model.kernels.residuals import linearize
-from posepipe.body_model.kernels.rotations import quaternion_of
-from posepipe.body_model.observation import observe_person
-from posepipe.body_model.shape_memory import ShapeMemory, frame_information
+from posepipe.body_model.kernels.fit_arrays import Observation, Targets, Weights
+from posepipe.body_model.kernels.fitting import FitScratch, fit_posture
+from posepipe.body_model.kernels.placement import BodyArrays, Posture
+from posepipe.body_model.kernels.rotations import quaternions_of
+from posepipe.body_model.observation import N_POINTS, observe_person
+from posepipe.body_model.shape_memory import ShapeMemory
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, Pose, Track
 
@@ -35,8 +35,8 @@ REST_S = 0.1
 """Time after which the last place of a joint says nothing about its next one."""
 WORSE = 1.1
 """Cost of the last posture in a new frame, over its cost before, beyond which the pose is tried as well."""
-BUILD_ROUNDS = 3
-"""Times that the posture and the build of a new person are improved in turn."""
+BUILD_ROUNDS = 2
+"""Times that the build of a new person, and then their posture, are improved again."""
 CONFIDENCES = (
     (0.0, 0.14, 0.29, 0.50, 0.71, 0.85, 0.93, 0.97, 1.0),
     (0.27, 0.30, 0.51, 0.65, 0.80, 0.90, 0.95, 0.99, 1.0),
@@ -55,6 +55,9 @@ class PersonPixels:
     points_m: np.ndarray  #: float (N, 3), camera axes, metres
     probabilities: np.ndarray  #: float32 (N, 1 + P), of the parts
     mask: np.ndarray  #: bool (H, W)
+
+
+_Given = tuple[Observation, Targets, Curvature]
 
 
 @dataclass(slots=True, eq=False)
@@ -81,15 +84,15 @@ class BodyFitter:
     body: BodyDefinition
     model: BodyModel
     tracking: bool = True  #: False = every frame alone
-    first_steps: int = 3  #: of each hypothesis
-    last_steps: int = 3  #: of the best one, for every estimate of a new person's build
-    tracked_steps: int = 1  #: of the best one, of a person who was fitted before
+    first_steps: int = 3  #: of each hypothesis, at most
+    last_steps: int = 3  #: of the best one, for every estimate of a new person's build, at most
+    tracked_steps: int = 5  #: from the last posture, of a person who was fitted before, at most
     weights: Weights = field(default_factory=Weights)
-    _arrays: BodyArrays = field(init=False, repr=False)
+    _arrays: BodyArrays = field(init=False, repr=False)  #: of any build
+    _scratch: FitScratch = field(init=False, repr=False)
     _frames: np.ndarray = field(init=False, repr=False)  #: int (J,), segment whose orientation a joint has
     _known: dict[int, _Known] = field(default_factory=dict, init=False, repr=False)
-    _equations: tuple[Equations, Equations] = field(init=False, repr=False)  #: of the posture alone
-    _with_shape: Equations = field(init=False, repr=False)
+    _rows_of: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict, init=False, repr=False)  #: of poses
     _now_s: float = field(default=-np.inf, init=False)
 
     def __post_init__(self) -> None:
@@ -100,10 +103,8 @@ class BodyFitter:
                 " build a body model of this body with `python -m synth.tools.build_body_model`"
             )
         self._arrays = body_arrays(self.model)
+        self._scratch = FitScratch.empty(self._arrays, N_POINTS)
         self._frames = _frames_of(self.model)
-        segments = len(self.model.parents)
-        self._equations = Equations.empty(segments, 0), Equations.empty(segments, 0)
-        self._with_shape = Equations.empty(segments, self.model.n_coefficients)
 
     def update(self, tracks: Sequence[Track], pixels: Sequence[PersonPixels], frame: DepthFrame) -> tuple[Track, ...]:
         """Fit a body to every track of a frame, and replace its pose by the joints of the body."""
@@ -128,78 +129,63 @@ class BodyFitter:
         new, fit = self._fit(targets, seen, known, frame.timestamp_s)
         if self.tracking:
             self._known[track.id] = new
-        pose = _fitted_pose(track.pose, fit, self.body)
+        pose = self._fitted_pose(track.pose, fit)
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, pose.confidences)))
 
     def _fit(self, targets: Targets, seen: Observation, known: _Known | None, now_s: float) -> tuple[_Known, BodyFit]:
         """Fit the posture at the build as it is known, and learn the build from the frame."""
-        before = ShapeMemory.unknown(self.model.n_coefficients) if known is None else known.memory
-        body, memory = built_arrays(self._arrays, before.shape), before
-        found, assigned = (Placement.empty(self._arrays), seen, targets), Assignment.empty(len(seen.points_m))
-        posture = self._best_start(body, found, assigned, known)
-        rounds, steps = (BUILD_ROUNDS, self.last_steps) if known is None else (1, self.tracked_steps)
-        for _ in range(rounds):
-            body = built_arrays(self._arrays, memory.shape)
-            cost = self._descend(body, posture, found, steps, assigned)
-            fit = self._described(body, found[0], seen, assigned, memory.shape)
-            memory = before.updated(*self._information(posture, found, assigned, memory.shape))
+        curvature = Curvature.empty(len(self.body.joints), self.model.n_coefficients)
+        given = seen, targets, curvature
+        if known is None:
+            before = ShapeMemory.unknown(self.model.n_coefficients)
+            posture, cost, shape = self._begin(given, before)
+        else:
+            before, shape = known.memory, known.memory.shape
+            posture, cost = self._follow(given, known, shape)
+        memory = before.updated(curvature.precision, curvature.information)
+        fit = self._described(seen, curvature, shape)
         return _Known(now_s, posture, fit.joints_m, cost, memory), fit
 
-    def _descend(
-        self,
-        body: BodyArrays,
-        posture: Posture,
-        found: tuple[Placement, Observation, Targets],
-        steps: int,
-        assigned: Assignment,
-    ) -> float:
-        return float(descend(body, posture, *found, self.weights, steps, assigned, *self._equations))
+    def _begin(self, given: _Given, memory: ShapeMemory) -> tuple[Posture, float, np.ndarray]:
+        """Posture, cost and build of a new person, from the hypothesis of lowest cost."""
+        seen, targets, curvature = given
+        swapped, shape = self._swapped(targets), memory.shape
+        starts = [self._aimed(wanted, seen) for wanted in (targets, swapped) if wanted is not None]
+        costs = [self._descend(shape, start, given, self.first_steps, False) for start in starts]
+        posture = starts[int(np.argmin(costs))]
+        cost = self._descend(shape, posture, given, self.last_steps, True)
+        for _ in range(BUILD_ROUNDS):
+            shape = memory.updated(curvature.precision, curvature.information).shape
+            cost = self._descend(shape, posture, given, self.last_steps, True)
+        return posture, cost, shape
 
-    def _best_start(
-        self,
-        body: BodyArrays,
-        found: tuple[Placement, Observation, Targets],
-        assigned: Assignment,
-        known: _Known | None,
-    ) -> Posture:
-        """The posture of lowest cost after a few steps from each hypothesis."""
-        _, seen, targets = found
-        starts, costs = [], []
-        if known is not None:
-            starts.append(known.posture.copy())
-            costs.append(self._descend(body, starts[0], found, self.first_steps, assigned))
-            if costs[0] <= WORSE * known.cost:
-                return starts[0]
-        swapped = self._swapped(targets) if known is None else None
-        for wanted in (targets,) if swapped is None else (targets, swapped):
-            starts.append(self._aimed(body, wanted, seen))
-            costs.append(self._descend(body, starts[-1], found, self.first_steps, assigned))
-        return starts[int(np.argmin(costs))]
+    def _follow(self, given: _Given, known: _Known, shape: np.ndarray) -> tuple[Posture, float]:
+        """Posture and cost of a person who was fitted before; the pose helps where the last posture does not."""
+        seen, targets, _ = given
+        posture = known.posture.copy()
+        cost = self._descend(shape, posture, given, self.tracked_steps, True)
+        if cost <= WORSE * known.cost:
+            return posture, cost
+        found = self._aimed(targets, seen)
+        best = found if self._descend(shape, found, given, self.first_steps, False) < cost else posture
+        return best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
 
-    def _information(
-        self,
-        posture: Posture,
-        found: tuple[Placement, Observation, Targets],
-        assigned: Assignment,
-        shape: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """What the frame says about the build; see `frame_information`."""
-        placement, seen, targets = found
-        k = len(shape)
-        free = seen._replace(shape_mean=shape, shape_precision=np.zeros((k, k)))
-        targets = targets._replace(last_weights=np.zeros(len(targets.weights)))
-        own = Posture(posture.root_m, posture.turns, shape)
-        place(self._arrays, own, placement)
-        given = placement, own, free, targets, self.weights, assigned, self._with_shape
-        linearize(self._arrays, *given)
-        return frame_information(self._with_shape, shape)
+    def _descend(self, shape: np.ndarray, posture: Posture, given: _Given, steps: int, curved: bool) -> float:
+        """Improve a posture in place; fill in the curvature there, where it is wanted, and leave the body placed."""
+        seen, targets, curvature = given
+        arrays, weights, scratch = self._arrays, self.weights, self._scratch
+        return float(fit_posture(arrays, shape, posture, seen, targets, weights, steps, curved, scratch, curvature))
+
+    def _rows(self, pose: Pose) -> np.ndarray:
+        """Rows of the body's joints that a pose has, in its order."""
+        if pose.names not in self._rows_of:
+            self._rows_of[pose.names] = np.array([self.body.joint_index(name) for name in pose.names], np.intp)
+        return self._rows_of[pose.names]
 
     def _targets(self, pose: Pose, known: _Known | None) -> Targets:
         """Joints of a pose, weighted by confidence, and those of the last frame."""
-        targets = Targets.empty(len(self.body.joints))
-        for name, xyz_m, confidence in zip(pose.names, pose.joints_m, pose.confidences, strict=True):
-            row = self.body.joint_index(name)
-            targets.joints_m[row], targets.weights[row] = xyz_m, confidence
+        targets, rows = Targets.empty(len(self.body.joints)), self._rows(pose)
+        targets.joints_m[rows], targets.weights[rows] = pose.joints_m, pose.confidences
         if known is not None and self._now_s - known.seen_s <= REST_S:
             targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
         return targets
@@ -213,8 +199,8 @@ class BodyFitter:
         order[rows] = self.body.mirrored_joints()[rows]
         return targets._replace(joints_m=targets.joints_m[order], weights=targets.weights[order])
 
-    def _aimed(self, body: BodyArrays, targets: Targets, seen: Observation) -> Posture:
-        """The posture of a build that is turned towards its targets."""
+    def _aimed(self, targets: Targets, seen: Observation) -> Posture:
+        """The posture of the mean build that is turned towards its targets."""
         posture = Posture.empty(len(self.model.parents), 0)
         posture.turns[0] = FACING_CAMERA
         found = targets.weights > 0
@@ -222,23 +208,20 @@ class BodyFitter:
         at_root = own & (np.abs(self.model.joints_m[0]).sum(axis=1) < 1e-6)
         rows = next((rows for rows in (at_root, own, found) if rows.any()), None)
         posture.root_m[:] = seen.points_m.mean(axis=0) if rows is None else targets.joints_m[rows].mean(axis=0)
-        aim(body, targets, posture, Placement.empty(body))
+        aim(self._arrays, targets, posture, self._scratch.placement)
         return posture
 
-    def _described(
-        self,
-        body: BodyArrays,
-        placement: Placement,
-        seen: Observation,
-        assigned: Assignment,
-        shape: np.ndarray,
-    ) -> BodyFit:
-        sigmas_m, turns = np.full(len(self._frames), np.nan), np.empty((len(self._frames), 4))
-        joint_sigmas(body, placement, self._equations[0], sigmas_m)
-        for row, segment in enumerate(self._frames.tolist()):
-            quaternion_of(placement.rotations[segment], turns[row])
-        points, outline = explained(placement, seen, assigned)
-        return BodyFit(self.body.joints, placement.joints_m.copy(), turns, sigmas_m, shape, points, outline)
+    def _fitted_pose(self, pose: Pose, fit: BodyFit) -> Pose:
+        """The pose with all joints of the body, those that were not found included."""
+        confidences = np.zeros(len(self.body.joints))
+        confidences[self._rows(pose)] = pose.confidences
+        return Pose(self.body.joints, fit.joints_m, fitted_confidences(confidences), pose.source_proposals)
+
+    def _described(self, seen: Observation, curvature: Curvature, shape: np.ndarray) -> BodyFit:
+        placement, turns = self._scratch.placement, np.empty((len(self._frames), 4))
+        quaternions_of(placement.rotations, self._frames, turns)
+        points, outline = explained(placement, seen, self._scratch.assigned)
+        return BodyFit(self.body.joints, placement.joints_m.copy(), turns, curvature.sigmas_m, shape, points, outline)
 
 
 def _stem(name: str) -> str:
@@ -252,13 +235,6 @@ def _frames_of(model: BodyModel) -> np.ndarray:
         same = np.abs(model.joints_m[0] - model.origins_m[0, segment]).sum(axis=1) < 1e-4
         frames[same & (model.joint_segments == parent)] = segment
     return frames
-
-
-def _fitted_pose(pose: Pose, fit: BodyFit, body: BodyDefinition) -> Pose:
-    """The pose with all joints of the body, those that were not found included."""
-    confidences = np.zeros(len(body.joints))
-    confidences[[body.joint_index(name) for name in pose.names]] = pose.confidences
-    return Pose(body.joints, fit.joints_m, fitted_confidences(confidences), pose.source_proposals)
 
 
 def fitted_confidences(confidences: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def contact_pairs(model: BodyModel) -> np.ndarray:
         for other, another in enumerate(model.capsule_segments[:one]):
             if segment == another or parents[segment] == another or parents[another] == segment:
                 continue
-            share, other_share = nearest_shares(ends_m[one], ends_m[other])
+            share, other_share = nearest_shares(ends_m, one, other)
             at = ends_m[one, 0] + share * (ends_m[one, 1] - ends_m[one, 0])
             other_at = ends_m[other, 0] + other_share * (ends_m[other, 1] - ends_m[other, 0])
             if np.linalg.norm(at - other_at) >= thickest_m[one] + thickest_m[other]:

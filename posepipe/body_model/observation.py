@@ -16,7 +16,7 @@ N_POINTS = 160
 """Points of a person that the fit reads; more cost time and change little."""
 N_CHOICES = 4
 """Capsules that a point may lie on: those of highest probability."""
-MAX_CELLS = 96
+MAX_CELLS = 64
 """Longest side of the grid of the outline, cells."""
 MARGIN_SHARE = 0.15
 """Border around the person, share of their size."""
@@ -25,37 +25,47 @@ MIN_PROBABILITY = 0.02
 
 
 @njit(cache=True)
-def choose_capsules(probabilities, part_capsules, choices, costs):
-    """Fill in the most probable capsules of each point.
+def sample(points_m, probabilities, part_capsules, out_m, weights, choices, costs):
+    """Sample points evenly in image order, and fill in the most probable capsules of each.
 
     Parameters
     ----------
+    points_m : float (N, 3), camera axes, metres
     probabilities : float32 (N, 1 + P), of the parts
     part_capsules : float64 (1 + P, C), likelihood of each class on each capsule
-    choices : int64 (N, M), written in place, highest probability first
-    costs : float64 (N, M), -2 log probability, written in place
+    out_m : float64 (M, 3), written in place
+    weights : float64 (M,), shares of the surface that the pixels show, written in place
+    choices : int64 (M, I), written in place, highest probability first
+    costs : float64 (M, I), -2 log probability, written in place
 
     References
     ----------
     Naive twin: tests/reference/body_model/observation.py
     """
-    n_capsules = part_capsules.shape[1]
-    likely = np.empty(n_capsules)
-    for n in range(len(probabilities)):
-        likely[:] = 0.0
+    likely, total = np.empty(part_capsules.shape[1]), 0.0
+    for m in range(len(out_m)):
+        n = m * len(points_m) // len(out_m)
+        for a in range(3):
+            out_m[m, a] = points_m[n, a]
+        weights[m] = out_m[m, 2] * out_m[m, 2]
+        total += weights[m]
+        for c in range(len(likely)):
+            likely[c] = 0.0
         for part in range(1, len(part_capsules)):
-            share = float(probabilities[n, part])
+            share = probabilities[n, part]
             if share > 0:
-                for c in range(n_capsules):
+                for c in range(len(likely)):
                     likely[c] += share * part_capsules[part, c]
-        for m in range(choices.shape[1]):
+        for i in range(choices.shape[1]):
             best = 0
-            for c in range(1, n_capsules):
+            for c in range(1, len(likely)):
                 if likely[c] > likely[best]:
                     best = c
-            choices[n, m] = best
-            costs[n, m] = -2 * math.log(min(max(likely[best], MIN_PROBABILITY), 1.0))
+            choices[m, i] = best
+            costs[m, i] = -2 * math.log(min(max(likely[best], MIN_PROBABILITY), 1.0))
             likely[best] = -1.0
+    for m in range(len(weights)):
+        weights[m] /= max(total, 1e-12)
 
 
 def sample_points(
@@ -74,13 +84,10 @@ def sample_points(
     points_m, point_weights, choices, choice_costs : as in `Observation`
     """
     count = min(N_POINTS, len(points_m))
-    rows = (np.arange(count) * len(points_m)) // count
-    points_m = points_m[rows].astype(np.float64)
     shape = count, min(N_CHOICES, part_capsules.shape[1])
-    choices, costs = np.empty(shape, np.int64), np.empty(shape)
-    choose_capsules(probabilities[rows], part_capsules, choices, costs)
-    areas = points_m[:, 2] ** 2  # of the surface that a pixel shows
-    return points_m, areas / max(float(areas.sum()), 1e-12), choices, costs
+    out = np.empty((count, 3)), np.empty(count), np.empty(shape, np.int64), np.empty(shape)
+    sample(points_m, probabilities, part_capsules, *out)
+    return out
 
 
 def outline(depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -102,9 +109,9 @@ def outline(depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> tu
     rows, cols = slice(top, rows.stop + margin), slice(left, cols.stop + margin)
     step = max(1, -(-max(mask[rows].shape[0], mask[:, cols].shape[1]) // MAX_CELLS))
     own = np.ascontiguousarray(mask[rows, cols][::step, ::step]).view(np.uint8)
-    missing = max(0, 2 - own.shape[0]), max(0, 2 - own.shape[1])  # distances are interpolated between two cells
-    padded = cv2.copyMakeBorder(own, 0, missing[0], 0, missing[1], cv2.BORDER_REPLICATE)
-    filled = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+    if min(own.shape) < 2:  # distances are interpolated between two cells
+        own = cv2.copyMakeBorder(own, 0, 2 - min(2, own.shape[0]), 0, 2 - min(2, own.shape[1]), cv2.BORDER_REPLICATE)
+    filled = cv2.morphologyEx(own, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     outside_px = cv2.distanceTransform(1 - filled, cv2.DIST_L2, 3)
     camera = (intrinsics.fx / step, intrinsics.fy / step, (intrinsics.cx - left) / step, (intrinsics.cy - top) / step)
     return outside_px, np.ascontiguousarray(depth_m[rows, cols][::step, ::step]), np.array(camera)
@@ -123,6 +130,4 @@ def observe_person(
     points_m, probabilities, part_capsules : as in `sample_points`
     image : depth, mask and intrinsics, as in `outline`
     """
-    return Observation(
-        *sample_points(points_m, probabilities, part_capsules), *outline(*image), np.zeros(0), np.zeros((0, 0))
-    )
+    return Observation(*sample_points(points_m, probabilities, part_capsules), *outline(*image))

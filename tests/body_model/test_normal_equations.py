@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from posepipe.body_model.kernels.normal_equations import add_residual, factor, solve, spread
+from posepipe.body_model.kernels.normal_equations import add_residual, factor, solve, solve_half, spread
 from tests.reference.body_model import normal_equations as naive
 
 PARENTS, N_SHAPE = np.array([-1, 0, 1, 1, 0, 4]), 2
@@ -25,8 +26,9 @@ def _summed(seed=0):
     ]
     sums, forces = np.zeros((len(PARENTS), 6 + N_SHAPE, 6 + N_SHAPE)), np.zeros((len(PARENTS), 6 + N_SHAPE))
     for residual in residuals:
-        add_residual(sums, forces, *residual, np.empty(6 + N_SHAPE))
-    size = 3 + N_SHAPE + 3 * len(PARENTS)
+        segment, point_m, direction, by_shape, value, weight = residual
+        add_residual(sums, forces, segment, *point_m, *direction, by_shape, value, weight)
+    size = N_SHAPE + 3 + 3 * len(PARENTS)
     normal, gradient = np.zeros((size, size)), np.zeros(size)
     spread(PARENTS, starts_m, sums, forces, normal, gradient)
     return normal, gradient, naive.normal_equations(PARENTS, starts_m, N_SHAPE, residuals)
@@ -44,8 +46,21 @@ def test_the_factor_solves_and_keeps_zeros_of_other_branches():
     assert factor(factored)
     solve(factored, gradient.copy(), found)
     np.testing.assert_allclose(found, np.linalg.solve(dense + 0.1 * np.eye(len(dense)), gradient), atol=1e-11)
-    first = 3 + N_SHAPE
+    first = N_SHAPE + 3
     assert not factored[first + 15 : first + 18, first + 6 : first + 12].any()  # segment 5 is not beyond 2 or 3
+
+
+def test_rows_of_the_factor_marginalize_and_condition():
+    normal, gradient, _ = _summed()
+    whole = np.tril(normal) + np.tril(normal, -1).T + 0.1 * np.eye(len(normal))
+    factored, half = np.tril(whole), np.zeros(len(whole))
+    assert factor(factored)
+    first = factored[:N_SHAPE, :N_SHAPE]
+    np.testing.assert_allclose(first.T @ first, np.linalg.inv(np.linalg.inv(whole)[:N_SHAPE, :N_SHAPE]), atol=1e-11)
+    solve_half(factored, gradient.copy(), N_SHAPE, half)
+    rest = gradient[N_SHAPE:]
+    variance = rest @ np.linalg.solve(whole[N_SHAPE:, N_SHAPE:], rest)
+    assert half[N_SHAPE:] @ half[N_SHAPE:] == pytest.approx(variance)
 
 
 def test_an_indefinite_matrix_has_no_factor():

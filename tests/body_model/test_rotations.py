@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from posepipe.body_model.kernels.aiming import nearest_rotation
-from posepipe.body_model.kernels.rotations import inverse_jacobian, quaternion_of, rotation_of, vector_of
+from posepipe.body_model.kernels.rotations import inverse_jacobian, quaternions_of, rotation_of, vector_of
 from tests.reference.body_model import aiming as naive
 
 VECTORS = [np.zeros(3), np.array([1e-7, -2e-7, 0]), np.array([0, 3.1415, 0]), np.array([-2.2, 0.3, 2.1])]
@@ -16,13 +16,13 @@ VECTORS += list(np.random.default_rng(0).normal(0, 0.8, (6, 3)))
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_a_rotation_agrees_with_scipy_and_back(vector):
-    rotation, back, quaternion = np.empty((3, 3)), np.empty(3), np.empty(4)
+    rotation, back, quaternions = np.empty((3, 3)), np.empty(3), np.empty((1, 4))
     rotation_of(vector, rotation)
     np.testing.assert_allclose(rotation, Rotation.from_rotvec(vector).as_matrix(), atol=1e-12)
-    vector_of(rotation, back)
+    vector_of(rotation[None], 0, back)
     np.testing.assert_allclose(back, vector, atol=1e-7)
-    quaternion_of(rotation, quaternion)
-    np.testing.assert_allclose(quaternion, Rotation.from_rotvec(vector).as_quat(canonical=True), atol=1e-9)
+    quaternions_of(rotation[None], np.array([0]), quaternions)
+    np.testing.assert_allclose(quaternions[0], Rotation.from_rotvec(vector).as_quat(canonical=True), atol=1e-9)
 
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if np.linalg.norm(v) < 3])

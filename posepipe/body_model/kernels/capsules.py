@@ -10,8 +10,31 @@ MAX_SLOPE = 0.95
 """Bound of the change of radius along a capsule; beyond 1 the larger end would hold the other."""
 
 
-@njit(cache=True)
-def nearest_on_capsule(point_m, ends_m, radii_m):
+@njit(cache=True, error_model="numpy")
+def set_axis(ends_m, radii_m, c, axes):
+    """Fill in what the distances from a capsule need: its unit axis, its length and its slope.
+
+    Parameters
+    ----------
+    ends_m : float64 (C, 2, 3), metres
+    radii_m : float64 (C, 2), metres
+    c : int, the capsule
+    axes : float64 (C, 5), written in place: x, y, z of the axis; length, metres; tangent of the cone's half angle,
+        positive where the capsule narrows
+    """
+    x, y, z = ends_m[c, 1, 0] - ends_m[c, 0, 0], ends_m[c, 1, 1] - ends_m[c, 0, 1], ends_m[c, 1, 2] - ends_m[c, 0, 2]
+    length = math.sqrt(x * x + y * y + z * z)
+    if length < 1e-9:  # a sphere, the larger one
+        axes[c, 0] = axes[c, 1] = axes[c, 2] = axes[c, 3] = 0.0
+        axes[c, 4] = radii_m[c, 0] - radii_m[c, 1]
+        return
+    slope = min(max((radii_m[c, 0] - radii_m[c, 1]) / length, -MAX_SLOPE), MAX_SLOPE)
+    axes[c, 0], axes[c, 1], axes[c, 2], axes[c, 3] = x / length, y / length, z / length, length
+    axes[c, 4] = slope / math.sqrt(1 - slope * slope)
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_on_capsule(points_m, n, ends_m, radii_m, axes, c):
     """Share of the axis at which the sphere nearest to a point lies, and the signed distance from it.
 
     The distance is the smallest from any sphere of the capsule. At that sphere it does not change with the share, so
@@ -19,9 +42,12 @@ def nearest_on_capsule(point_m, ends_m, radii_m):
 
     Parameters
     ----------
-    point_m : float64 (3,), metres
-    ends_m : float64 (2, 3), metres
-    radii_m : float64 (2,), metres
+    points_m : float64 (N, 3), metres
+    n : int, the point
+    ends_m : float64 (C, 2, 3), metres
+    radii_m : float64 (C, 2), metres
+    axes : float64 (C, 5), of `set_axis`
+    c : int, the capsule
 
     Returns
     -------
@@ -31,27 +57,27 @@ def nearest_on_capsule(point_m, ends_m, radii_m):
     ----------
     Naive twin: tests/reference/body_model/capsules.py
     """
-    axis2 = along = from2 = 0.0
-    for a in range(3):
-        step, from_start = ends_m[1, a] - ends_m[0, a], point_m[a] - ends_m[0, a]
-        axis2 += step * step
-        along += step * from_start
-        from2 += from_start * from_start
-    length = math.sqrt(axis2)
-    if length < 1e-9:
-        larger = 1.0 if radii_m[1] > radii_m[0] else 0.0
-        return larger, math.sqrt(from2) - max(radii_m[0], radii_m[1])
-    along /= length
-    aside = math.sqrt(max(from2 - along * along, 0.0))
-    slope = min(max((radii_m[0] - radii_m[1]) / length, -MAX_SLOPE), MAX_SLOPE)
-    at = min(max(along - slope * aside / math.sqrt(1 - slope * slope), 0.0), length)
-    share = at / length
-    return share, math.sqrt((along - at) ** 2 + aside * aside) - (radii_m[0] + share * (radii_m[1] - radii_m[0]))
+    x, y, z = points_m[n, 0] - ends_m[c, 0, 0], points_m[n, 1] - ends_m[c, 0, 1], points_m[n, 2] - ends_m[c, 0, 2]
+    length, tangent = axes[c, 3], axes[c, 4]
+    along = x * axes[c, 0] + y * axes[c, 1] + z * axes[c, 2]
+    aside2 = max(x * x + y * y + z * z - along * along, 0.0)
+    if length > 0:
+        at = min(max(along - tangent * math.sqrt(aside2), 0.0), length)
+        share = at / length
+    else:
+        at, share = 0.0, 1.0 if tangent < 0 else 0.0
+    radius = radii_m[c, 0] + share * (radii_m[c, 1] - radii_m[c, 0])
+    return share, math.sqrt((along - at) * (along - at) + aside2) - radius
 
 
-@njit(cache=True)
-def nearest_shares(one_m, other_m):
-    """Shares of two segments, float64 (2, 3), metres, at their nearest points.
+@njit(cache=True, error_model="numpy")
+def nearest_shares(ends_m, i, j):
+    """Shares of two segments at their nearest points.
+
+    Parameters
+    ----------
+    ends_m : float64 (C, 2, 3), metres
+    i, j : int, the segments
 
     References
     ----------
@@ -59,7 +85,8 @@ def nearest_shares(one_m, other_m):
     """
     uu = vv = uv = ur = vr = 0.0
     for k in range(3):
-        u, v, r = one_m[1, k] - one_m[0, k], other_m[1, k] - other_m[0, k], one_m[0, k] - other_m[0, k]
+        u, v = ends_m[i, 1, k] - ends_m[i, 0, k], ends_m[j, 1, k] - ends_m[j, 0, k]
+        r = ends_m[i, 0, k] - ends_m[j, 0, k]
         uu += u * u
         vv += v * v
         uv += u * v
@@ -74,9 +101,12 @@ def nearest_shares(one_m, other_m):
     return s, t
 
 
-@njit(cache=True)
-def sphere_at(ends_m, radii_m, share, centre_m):
-    """Write the centre of a sphere of a capsule to ``centre_m``, float64 (3,), and return its radius, metres."""
-    for a in range(3):
-        centre_m[a] = ends_m[0, a] + share * (ends_m[1, a] - ends_m[0, a])
-    return radii_m[0] + share * (radii_m[1] - radii_m[0])
+@njit(cache=True, error_model="numpy")
+def sphere_at(ends_m, radii_m, c, share):
+    """Centre x, y, z and radius of a sphere of a capsule, metres."""
+    return (
+        ends_m[c, 0, 0] + share * (ends_m[c, 1, 0] - ends_m[c, 0, 0]),
+        ends_m[c, 0, 1] + share * (ends_m[c, 1, 1] - ends_m[c, 0, 1]),
+        ends_m[c, 0, 2] + share * (ends_m[c, 1, 2] - ends_m[c, 0, 2]),
+        radii_m[c, 0] + share * (radii_m[c, 1] - radii_m[c, 0]),
+    )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from posepipe.body_model.kernels.capsules import nearest_on_capsule, sphere_at
 from posepipe.body_model.kernels.fit_arrays import Assignment, Observation
 from posepipe.body_model.kernels.placement import Placement
@@ -32,19 +30,18 @@ def explained(placement: Placement, seen: Observation, assigned: Assignment) -> 
 @njit(cache=True)
 def _explained(placement, seen, assigned):
     near, inside, spheres = 0.0, 0, 0
-    centre_m = np.empty(3)
     for n in range(len(seen.points_m)):
         c = assigned.capsules[n]
-        _, distance_m = nearest_on_capsule(seen.points_m[n], placement.ends_m[c], placement.radii_m[c])
+        _, distance_m = nearest_on_capsule(seen.points_m, n, placement.ends_m, placement.radii_m, placement.axes, c)
         if abs(distance_m) <= NEAR_M:
             near += seen.point_weights[n]
     fx, fy, cx, cy = seen.camera[0], seen.camera[1], seen.camera[2], seen.camera[3]
     height, width = seen.depth_m.shape
     for c in range(len(placement.ends_m)):
         for at in SPHERES:
-            radius = sphere_at(placement.ends_m[c], placement.radii_m[c], at, centre_m)
-            z = max(centre_m[2], MIN_Z_M)
-            u, v = fx * centre_m[0] / z + cx, fy * centre_m[1] / z + cy
+            x, y, z, radius = sphere_at(placement.ends_m, placement.radii_m, c, at)
+            z = max(z, MIN_Z_M)
+            u, v = fx * x / z + cx, fy * y / z + cy
             outside, _, _ = outside_at(seen.outside_px, u, v)
             col, row = int(math.floor(u + 0.5)), int(math.floor(v + 0.5))
             depth_m = float(seen.depth_m[row, col]) if 0 <= row < height and 0 <= col < width else 0.0

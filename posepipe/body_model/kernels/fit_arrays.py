@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-N_TERMS = 9
-POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, SHAPE, CONTACT, REST = range(N_TERMS)
+N_TERMS = 8
+POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, CONTACT, REST = range(N_TERMS)
 """Rows of the costs."""
 
 
@@ -37,13 +37,11 @@ class Observation(NamedTuple):
 
     points_m: np.ndarray  #: float64 (N, 3), camera axes
     point_weights: np.ndarray  #: float64 (N,), their sum is 1
-    choices: np.ndarray  #: int64 (N, M), capsules that a point may lie on
+    choices: np.ndarray  #: int64 (N, M), capsules that a point may lie on, highest probability first
     choice_costs: np.ndarray  #: float64 (N, M), -2 log probability
     outside_px: np.ndarray  #: float32 (H, W), distance of each cell of a grid from the person, cells; 0 = within
     depth_m: np.ndarray  #: float32 (H, W), of the cells; 0 = no reading
     camera: np.ndarray  #: float64 (4,), fx fy cx cy, of the grid
-    shape_mean: np.ndarray  #: float64 (K,), coefficients expected
-    shape_precision: np.ndarray  #: float64 (K, K), their inverse covariance
 
 
 class Targets(NamedTuple):
@@ -85,7 +83,7 @@ class Equations(NamedTuple):
     @classmethod
     def empty(cls, segments: int, coefficients: int) -> Equations:
         """Arrays to be filled by `linearize`."""
-        size, row = 3 + coefficients + 3 * segments, 6 + coefficients
+        size, row = coefficients + 3 + 3 * segments, 6 + coefficients
         return cls(
             np.zeros((size, size)),
             np.zeros(size),

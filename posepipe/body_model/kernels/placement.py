@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from posepipe.body_model.kernels.capsules import set_axis
 from posepipe.body_model.kernels.rotations import rotation_of
 from posepipe.compilation import njit
 
@@ -34,6 +35,10 @@ class BodyArrays(NamedTuple):
     turn_low_rad: np.ndarray
     turn_high_rad: np.ndarray
     pairs: np.ndarray  #: int64 (P, 2), capsules that must not enter each other
+
+
+LENGTHS = "origins_m", "joints_m", "capsule_ends_m", "radii_m"
+"""Arrays of a body that depend on its build."""
 
 
 class Posture(NamedTuple):
@@ -62,23 +67,18 @@ class Placement(NamedTuple):
     joints_m: np.ndarray  #: float64 (J, 3)
     ends_m: np.ndarray  #: float64 (C, 2, 3), of the capsules
     radii_m: np.ndarray  #: float64 (C, 2)
+    axes: np.ndarray  #: float64 (C, 5), of the capsules: unit axis, length in metres, slope; see `set_axis`
 
     @classmethod
     def empty(cls, body: BodyArrays) -> Placement:
         """Arrays to be filled by `place`."""
         s, k = len(body.parents), len(body.origins_m) - 1
         j, c = len(body.joint_segments), len(body.capsule_segments)
-        return cls(
-            np.zeros((s, 3, 3)),
-            np.zeros((s, 3)),
-            np.zeros((s, k, 3)),
-            np.zeros((j, 3)),
-            np.zeros((c, 2, 3)),
-            np.zeros((c, 2)),
-        )
+        shapes = (s, 3, 3), (s, 3), (s, k, 3), (j, 3), (c, 2, 3), (c, 2), (c, 5)
+        return cls(*map(np.zeros, shapes))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _built(array, shape, row, axis):
     """One coordinate of a length that is linear in the shape: float64 (1 + K, N, 3) at (row, axis)."""
     value = array[0, row, axis]
@@ -87,7 +87,33 @@ def _built(array, shape, row, axis):
     return value
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def build(body, shape, out):
+    """Fill in the arrays of one build.
+
+    Parameters
+    ----------
+    body : BodyArrays, of K coefficients
+    shape : float64 (K,), coefficients
+    out : BodyArrays of no coefficients, written in place
+    """
+    for a in range(3):
+        for s in range(len(body.parents)):
+            out.origins_m[0, s, a] = _built(body.origins_m, shape, s, a)
+        for j in range(len(body.joint_segments)):
+            out.joints_m[0, j, a] = _built(body.joints_m, shape, j, a)
+    for c in range(len(body.capsule_segments)):
+        for end in range(2):
+            out.radii_m[0, c, end] = body.radii_m[0, c, end]
+            for k in range(len(shape)):
+                out.radii_m[0, c, end] += shape[k] * body.radii_m[1 + k, c, end]
+            for a in range(3):
+                out.capsule_ends_m[0, c, end, a] = body.capsule_ends_m[0, c, end, a]
+                for k in range(len(shape)):
+                    out.capsule_ends_m[0, c, end, a] += shape[k] * body.capsule_ends_m[1 + k, c, end, a]
+
+
+@njit(cache=True, error_model="numpy")
 def place(body, posture, out):
     """Fill a `Placement` from a `Posture`.
 
@@ -95,41 +121,50 @@ def place(body, posture, out):
     ----------
     Forward kinematics. Naive twin: tests/reference/body_model/placement.py
     """
-    shape, rotations, starts_m = posture.shape, out.rotations, out.starts_m
-    local = np.empty(3)
+    shape, r, start_m = posture.shape, out.rotations, out.starts_m
     for s in range(len(body.parents)):
         place_segment(body, posture, s, out)
     for j in range(len(body.joint_segments)):
         s = body.joint_segments[j]
+        x, y, z = (
+            _built(body.joints_m, shape, j, 0),
+            _built(body.joints_m, shape, j, 1),
+            _built(body.joints_m, shape, j, 2),
+        )
         for a in range(3):
-            local[a] = _built(body.joints_m, shape, j, a)
-        _carry(rotations[s], starts_m[s], local, out.joints_m[j])
+            out.joints_m[j, a] = start_m[s, a] + r[s, a, 0] * x + r[s, a, 1] * y + r[s, a, 2] * z
     for c in range(len(body.capsule_segments)):
         s = body.capsule_segments[c]
         for end in range(2):
-            radius = body.radii_m[0, c, end]
-            for a in range(3):
-                local[a] = body.capsule_ends_m[0, c, end, a]
+            radius, x, y, z = (
+                body.radii_m[0, c, end],
+                body.capsule_ends_m[0, c, end, 0],
+                body.capsule_ends_m[0, c, end, 1],
+                body.capsule_ends_m[0, c, end, 2],
+            )
             for k in range(len(shape)):
                 radius += shape[k] * body.radii_m[1 + k, c, end]
-                for a in range(3):
-                    local[a] += shape[k] * body.capsule_ends_m[1 + k, c, end, a]
+                x += shape[k] * body.capsule_ends_m[1 + k, c, end, 0]
+                y += shape[k] * body.capsule_ends_m[1 + k, c, end, 1]
+                z += shape[k] * body.capsule_ends_m[1 + k, c, end, 2]
             out.radii_m[c, end] = max(radius, 0.005)
-            _carry(rotations[s], starts_m[s], local, out.ends_m[c, end])
+            for a in range(3):
+                out.ends_m[c, end, a] = start_m[s, a] + r[s, a, 0] * x + r[s, a, 1] * y + r[s, a, 2] * z
+        set_axis(out.ends_m, out.radii_m, c, out.axes)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def place_segment(body, posture, s, out):
     """Fill in where segment ``s`` of a `Placement` is; its parent is there already."""
-    turns, shape, rotations, starts_m = posture.turns, posture.shape, out.rotations, out.starts_m
-    parent = body.parents[s]
-    if parent < 0:
+    turns, shape, r, starts_m, by_shape = posture.turns, posture.shape, out.rotations, out.starts_m, out.starts_by_shape
+    up = body.parents[s]
+    if up < 0:
         for a in range(3):
             starts_m[s, a] = posture.root_m[a]
             for b in range(3):
-                rotations[s, a, b] = turns[s, a, b]
+                r[s, a, b] = turns[s, a, b]
             for k in range(len(shape)):
-                out.starts_by_shape[s, k, a] = 0.0
+                by_shape[s, k, a] = 0.0
         return
     x, y, z = (
         _built(body.origins_m, shape, s, 0),
@@ -137,38 +172,34 @@ def place_segment(body, posture, s, out):
         _built(body.origins_m, shape, s, 2),
     )
     for a in range(3):
-        up_x, up_y, up_z = rotations[parent, a, 0], rotations[parent, a, 1], rotations[parent, a, 2]
+        ux, uy, uz = r[up, a, 0], r[up, a, 1], r[up, a, 2]
         for b in range(3):
-            rotations[s, a, b] = up_x * turns[s, 0, b] + up_y * turns[s, 1, b] + up_z * turns[s, 2, b]
-        starts_m[s, a] = starts_m[parent, a] + up_x * x + up_y * y + up_z * z
+            r[s, a, b] = ux * turns[s, 0, b] + uy * turns[s, 1, b] + uz * turns[s, 2, b]
+        starts_m[s, a] = starts_m[up, a] + ux * x + uy * y + uz * z
         for k in range(len(shape)):
-            own = body.origins_m[1 + k, s, 0] * up_x + body.origins_m[1 + k, s, 1] * up_y
-            out.starts_by_shape[s, k, a] = out.starts_by_shape[parent, k, a] + own + body.origins_m[1 + k, s, 2] * up_z
+            own = body.origins_m[1 + k, s, 0] * ux + body.origins_m[1 + k, s, 1] * uy
+            by_shape[s, k, a] = by_shape[up, k, a] + own + body.origins_m[1 + k, s, 2] * uz
 
 
-@njit(cache=True)
-def _carry(rotation, start_m, local_m, out):
-    for a in range(3):
-        out[a] = start_m[a] + rotation[a, 0] * local_m[0] + rotation[a, 1] * local_m[1] + rotation[a, 2] * local_m[2]
-
-
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def take_step(body, root_m, turns, shape, placement, step, out):
     """Fill ``out``, a `Posture`, with root, turns and shape, placed as ``placement``, moved by a step, float64 (D,)."""
     turn, moved, coefficients = np.empty((3, 3)), np.empty(3), len(out.shape)
+    r = placement.rotations
+    for k in range(coefficients):
+        out.shape[k] = shape[k] + step[k]
     for a in range(3):
-        out.root_m[a] = root_m[a] + step[a]
+        out.root_m[a] = root_m[a] + step[coefficients + a]
     for s in range(len(body.parents)):
-        parent, first = body.parents[s], 3 + coefficients + 3 * s
+        up, first = body.parents[s], coefficients + 3 + 3 * s
+        x, y, z = step[first], step[first + 1], step[first + 2]
         for a in range(3):
             moved[a] = step[first + a]
-            if parent >= 0:  # into the parent's axes, in which the turn is
-                up = placement.rotations[parent]
-                moved[a] = up[0, a] * step[first] + up[1, a] * step[first + 1] + up[2, a] * step[first + 2]
+            if up >= 0:  # into the parent's axes, in which the turn is
+                moved[a] = r[up, 0, a] * x + r[up, 1, a] * y + r[up, 2, a] * z
         rotation_of(moved, turn)
-        old = turns[s]
         for a in range(3):
             for b in range(3):
-                out.turns[s, a, b] = turn[a, 0] * old[0, b] + turn[a, 1] * old[1, b] + turn[a, 2] * old[2, b]
-    for k in range(len(out.shape)):
-        out.shape[k] = shape[k] + step[3 + k]
+                out.turns[s, a, b] = (
+                    turn[a, 0] * turns[s, 0, b] + turn[a, 1] * turns[s, 1, b] + turn[a, 2] * turns[s, 2, b]
+                )

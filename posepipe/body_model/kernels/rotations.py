@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from posepipe.compilation import njit
 
 SMALL_RAD = 1e-4
 """Angles below which series replace quotients of small numbers."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rotation_of(vector, out):
     """Fill ``out``, float64 (3, 3), with the rotation of a rotation vector, float64 (3,), radians.
 
@@ -32,48 +30,57 @@ def rotation_of(vector, out):
     out[2, 0], out[2, 1], out[2, 2] = b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)
 
 
-@njit(cache=True)
-def quaternion_of(rotation, out):
-    """Fill ``out``, float64 (4,), with the unit quaternion x, y, z, w of a rotation matrix; w is not negative.
+@njit(cache=True, error_model="numpy")
+def quaternion_of(rotations, s):
+    """Unit quaternion x, y, z, w of a rotation matrix, float64 (S, 3, 3) at ``s``; w is not negative.
 
     References
     ----------
     Shepperd, Quaternion from rotation matrix, J. Guidance and Control 1, 1978: the largest component first.
     """
-    r = rotation
-    trace = r[0, 0] + r[1, 1] + r[2, 2]
-    largest = 3
-    value = trace
-    for i in range(3):
-        if r[i, i] > value:
-            largest, value = i, r[i, i]
-    if largest == 3:
-        out[3] = 1 + trace
-        out[0], out[1], out[2] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    xx, yy, zz = rotations[s, 0, 0], rotations[s, 1, 1], rotations[s, 2, 2]
+    zy, xz, yx = (
+        rotations[s, 2, 1] - rotations[s, 1, 2],
+        rotations[s, 0, 2] - rotations[s, 2, 0],
+        rotations[s, 1, 0] - rotations[s, 0, 1],
+    )
+    xy, yz, zx = (
+        rotations[s, 1, 0] + rotations[s, 0, 1],
+        rotations[s, 2, 1] + rotations[s, 1, 2],
+        rotations[s, 0, 2] + rotations[s, 2, 0],
+    )
+    trace = xx + yy + zz
+    if trace >= max(xx, yy, zz):
+        x, y, z, w = zy, xz, yx, 1 + trace
+    elif xx >= max(yy, zz):
+        x, y, z, w = 1 + xx - yy - zz, xy, zx, zy
+    elif yy >= zz:
+        x, y, z, w = xy, 1 + yy - xx - zz, yz, xz
     else:
-        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        out[i] = 1 + 2 * r[i, i] - trace
-        out[j], out[k] = r[j, i] + r[i, j], r[k, i] + r[i, k]
-        out[3] = r[k, j] - r[j, k]
-    size = math.sqrt(out[0] ** 2 + out[1] ** 2 + out[2] ** 2 + out[3] ** 2)
-    if out[3] < 0:
+        x, y, z, w = zx, yz, 1 + zz - xx - yy, yx
+    size = math.sqrt(x * x + y * y + z * z + w * w)
+    if w < 0:
         size = -size
-    for i in range(4):
-        out[i] /= size
+    return x / size, y / size, z / size, w / size
 
 
-@njit(cache=True)
-def vector_of(rotation, out):
+@njit(cache=True, error_model="numpy")
+def quaternions_of(rotations, rows, out):
+    """Fill ``out``, float64 (J, 4), with the quaternions of some rotations, int64 (J,); see `quaternion_of`."""
+    for j in range(len(rows)):
+        out[j, 0], out[j, 1], out[j, 2], out[j, 3] = quaternion_of(rotations, rows[j])
+
+
+@njit(cache=True, error_model="numpy")
+def vector_of(rotations, s, out):
     """Fill ``out``, float64 (3,), with the rotation vector of a rotation matrix, of length 0 to pi, radians."""
-    quaternion = np.empty(4)
-    quaternion_of(rotation, quaternion)
-    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    x, y, z, w = quaternion_of(rotations, s)
     sine = math.sqrt(x * x + y * y + z * z)
     scale = 2.0 if sine < SMALL_RAD else 2 * math.atan2(sine, w) / sine
     out[0], out[1], out[2] = x * scale, y * scale, z * scale
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def inverse_jacobian(vector, out):
     """Fill ``out``, float64 (3, 3), with the derivative of a rotation's vector by a turn that is applied after it.
 

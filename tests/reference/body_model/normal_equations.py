@@ -13,18 +13,18 @@ def ancestors(parents, segment):
 
 
 def dense_row(parents, starts_m, n_shape, segment, point_m, direction, by_shape):
-    """Derivative of one residual by all unknowns: root, shape, turns."""
-    row = np.zeros(3 + n_shape + 3 * len(parents))
-    row[:3], row[3 : 3 + n_shape] = direction, by_shape
+    """Derivative of one residual by all unknowns: shape, root, turns."""
+    row = np.zeros(n_shape + 3 + 3 * len(parents))
+    row[:n_shape], row[n_shape : n_shape + 3] = by_shape, direction
     for each in ancestors(parents, segment):
-        first = 3 + n_shape + 3 * each
+        first = n_shape + 3 + 3 * each
         row[first : first + 3] = np.cross(point_m - starts_m[each], direction)
     return row
 
 
 def normal_equations(parents, starts_m, n_shape, residuals):
     """Normal matrix and gradient of (segment, point, direction, by_shape, residual, weight)."""
-    size = 3 + n_shape + 3 * len(parents)
+    size = n_shape + 3 + 3 * len(parents)
     normal, gradient = np.zeros((size, size)), np.zeros(size)
     for segment, point_m, direction, by_shape, residual, weight in residuals:
         row = dense_row(parents, starts_m, n_shape, segment, point_m, direction, by_shape)

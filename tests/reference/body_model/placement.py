@@ -33,11 +33,12 @@ def place(body, posture):
 
 
 def take_step(body, posture, step):
-    """A posture moved by a step: root, shape, and a turn of each segment in camera axes."""
+    """A posture moved by a step: shape, root, and a turn of each segment in camera axes."""
     rotations, coefficients = place(body, posture)[0], len(posture.shape)
     turns = posture.turns.copy()
     for segment, parent in enumerate(body.parents):
         up = np.eye(3) if parent < 0 else rotations[parent]
-        vector = step[3 + coefficients + 3 * segment : 6 + coefficients + 3 * segment]
+        vector = step[coefficients + 3 + 3 * segment : coefficients + 6 + 3 * segment]
         turns[segment] = Rotation.from_rotvec(up.T @ vector).as_matrix() @ turns[segment]
-    return type(posture)(posture.root_m + step[:3], turns, posture.shape + step[3 : 3 + coefficients])
+    root_m = posture.root_m + step[coefficients : coefficients + 3]
+    return type(posture)(root_m, turns, posture.shape + step[:coefficients])

@@ -17,10 +17,9 @@ def bounded(square, sigma, bound):
 
 
 def costs(body, posture, seen, targets, w, assigned):
-    """Points, labels, silhouette, free space, targets, turns, shape, contact, rest: float (9,)."""
+    """Points, labels, silhouette, free space, targets, turns, contact, rest: float (8,)."""
     _, _, joints, ends, radii = place(body, posture)
     silhouette, free = _spheres(ends, radii, seen, w)
-    gap = posture.shape - seen.shape_mean
     misses = np.linalg.norm(joints - targets.joints_m, axis=1)
     found = (targets.weights * bounded(misses**2, w.target_sigma_m, w.target_bound_m))[targets.weights > 0].sum()
     moved = np.linalg.norm(joints - targets.last_m, axis=1)
@@ -34,7 +33,6 @@ def costs(body, posture, seen, targets, w, assigned):
             free,
             found,
             _turns(body, posture, w),
-            gap @ seen.shape_precision @ gap,
             _contacts(body, ends, radii, w),
             rest,
         ]
@@ -97,11 +95,11 @@ def _turns(body, posture, w):
 
 
 def _contacts(body, ends, radii, w):
-    from posepipe.body_model.kernels.capsules import nearest_shares  # which has a twin of its own
+    from posepipe.body_model.kernels.capsules import nearest_shares  # it has a twin of its own
 
     total = 0.0
     for i, j in body.pairs:
-        s, t = nearest_shares(ends[i], ends[j])
+        s, t = nearest_shares(ends, i, j)
         one, other = ends[i, 0] + s * (ends[i, 1] - ends[i, 0]), ends[j, 0] + t * (ends[j, 1] - ends[j, 0])
         reach = radii[i, 0] + s * (radii[i, 1] - radii[i, 0]) + radii[j, 0] + t * (radii[j, 1] - radii[j, 0])
         total += (max(w.contact_share * reach - np.linalg.norm(one - other), 0) / w.contact_sigma_m) ** 2
