@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from apps.options.cluster_option import add_cluster_option, opened_cluster
-from apps.options.value_types import not_negative, positive
+from apps.options.value_types import degrees, not_negative, positive
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ EXAMPLES = (
     "posepipe synth data/dogs --body docs/examples/quadruped.toml",
     "posepipe synth /shared/train --frames 1000000 --cluster tls://head:8786   # rendered by many machines",
     "posepipe synth data/sequences --recipe sequences         # moving people, for posepipe evaluate --tracks",
+    "posepipe synth data/second --recipe two-cameras --orbit 90  # the same scenes, from another side",
 )
 SENSORS = ("ideal", "kinect-v1", "kinect-v1-320", "kinect-v2", "azure-nfov", "d435")
 """Names of `synth.sensors.sensor_presets.PRESETS`, repeated here so that --help needs no NumPy."""
@@ -55,6 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sensor",
         metavar="NAME|FILE.toml",
         help=f"sensor: {', '.join(SENSORS)}, or a TOML file (default: the recipe's)",
+    )
+    parser.add_argument(
+        "--orbit",
+        type=degrees,
+        metavar="DEG",
+        help="sequences: move the camera so far around what it looks at, to its right; the scenes stay the same",
     )
     parser.add_argument(
         "--mocap",
@@ -118,6 +125,8 @@ def run(args: argparse.Namespace) -> None:
         changes["sensor"] = find_sensor(args.sensor)
     named = args.recipe or ("backgrounds" if args.backgrounds else "train")
     recipe = replace(read_recipe(named), **changes)
+    if args.orbit is not None:
+        recipe = replace(recipe, camera=replace(recipe.camera, orbit_deg=args.orbit))
     backgrounds = read_backgrounds(args.backgrounds) if args.backgrounds else None
     if backgrounds is None and recipe.background != BackgroundRecipe():
         raise ValueError(f"recipe {named} composites people into real empty rooms; give --backgrounds PATH")

@@ -46,6 +46,9 @@ class BackgroundRenderer:
     def scenario(self, number: int) -> None:
         """Return None: frames are independent."""
 
+    def extrinsics(self, number: int) -> None:
+        """Return None: every frame has a camera of its own."""
+
     def describe(self) -> dict[str, Any]:
         """Return what the subjects are made from, and the digest of the backgrounds."""
         return {**self.subjects.describe(), "backgrounds": self._digest}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 from threadpoolctl import threadpool_limits
 
+from posepipe.camera import Extrinsics
 from posepipe.datasets.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.files import disk_errors, read_json_object
@@ -40,6 +41,7 @@ class _Job:
     first: int
     count: int
     scenario: str | None  #: of a sequence
+    extrinsics: Extrinsics | None = None  #: of a recipe with several cameras
 
 
 def write_dataset(
@@ -77,7 +79,7 @@ def write_dataset(
     done: dict[str, RecordingEntry] = {}
     jobs = []
     for job in _jobs(folder, renderer):
-        entry = RecordingEntry.describe(job.path, job.scenario) if job.path.exists() else None
+        entry = RecordingEntry.describe(job.path, job.scenario, job.extrinsics) if job.path.exists() else None
         if entry is not None and entry.frames == job.count:
             done[entry.file] = entry
             on_frames(job.count)
@@ -107,7 +109,8 @@ def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
     """Every recording of the dataset."""
     frames, each = renderer.recipe.frames, _recording_frames(renderer.recipe.sequence_frames)
     for number, first in enumerate(range(0, frames, each)):
-        yield _Job(folder / recording_name(number), first, min(each, frames - first), renderer.scenario(number))
+        shows = renderer.scenario(number), renderer.extrinsics(number)
+        yield _Job(folder / recording_name(number), first, min(each, frames - first), *shows)
 
 
 def _recording_frames(sequence_frames: int) -> int:
@@ -194,4 +197,4 @@ def _render_recording(renderer: Renderer, job: _Job, on_frames: Callable[[int], 
             on_frames(1)
     with disk_errors(job.path):
         os.replace(partial, job.path)
-    return RecordingEntry.describe(job.path, job.scenario)
+    return RecordingEntry.describe(job.path, job.scenario, job.extrinsics)

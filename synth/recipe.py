@@ -24,6 +24,7 @@ from synth.recipe_values import (
     as_count_range,
     as_range,
     check_flag,
+    check_number,
     check_section,
     check_sequences,
     check_whole,
@@ -99,8 +100,11 @@ class CameraRecipe:
     lateral_offset: tuple[float, float] = (-0.35, 0.35)  #: of the pelvis from the centre, image widths; 0.5 = border
     facing_share: float = 0.0  #: people who roughly face the camera; the others have any yaw
     facing_spread_deg: float = 35.0  #: standard deviation of the yaw of people who face the camera
+    orbit_deg: float | None = None  #: sequences of several cameras: this one is moved so far around the scene
 
     def __post_init__(self) -> None:
+        if self.orbit_deg is not None:
+            check_number("orbit_deg", self.orbit_deg, -360, 360)
         for name in [each.name for each in fields(self) if each.name in RANGES]:
             if (value := getattr(self, name)) is not None or name != "pitch_deg":
                 object.__setattr__(self, name, as_range(name, value))
@@ -188,6 +192,8 @@ class Recipe:
         check_whole("seed", self.seed, 0)
         check_flag("noise", self.noise)
         check_sequences(self.sequence_frames, self.frames)
+        if self.camera.orbit_deg is not None and not self.sequence_frames:
+            raise ValueError("recipe: orbit_deg moves the camera of sequences; give sequence_frames, or leave it out")
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(self.pose.bent_share, self.scene.table_share) > 0:
             raise ValueError("recipe: bent_share and table_share need single frames, got sequences")

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
 from synth.background_recipe import BackgroundRecipe
@@ -47,6 +48,9 @@ class Renderer(Protocol):
     def scenario(self, number: int) -> str | None:
         """Return what recording ``number`` shows if it is a sequence; None = its frames are independent."""
 
+    def extrinsics(self, number: int) -> Extrinsics | None:
+        """Return the pose of the camera in recording ``number``; None = the recipe has one camera."""
+
     def describe(self) -> dict[str, Any]:
         """Return what is rendered beside the recipe: plain data, for the dataset's manifest."""
 
@@ -65,6 +69,9 @@ class FrameRenderer:
 
     def scenario(self, number: int) -> None:
         """Return None: frames are independent."""
+
+    def extrinsics(self, number: int) -> None:
+        """Return None: every frame has a camera of its own."""
 
     def describe(self) -> dict[str, Any]:
         """Return what the subjects and the furniture are made from."""

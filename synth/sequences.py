@@ -6,11 +6,13 @@ frame to the last, to measure ids and jitter. A sequence depends on (recipe, num
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from posepipe.camera import Extrinsics
 from posepipe.frames import LabelledFrame
 from synth.furniture.model_bank import FurnitureBank
 from synth.geometry.mesh import Mesh
@@ -20,10 +22,11 @@ from synth.motion.motions import Motions
 from synth.recipe import Recipe, SceneRecipe
 from synth.scene.furnished_room import build_furnished_room
 from synth.scene.furnishings import Furnishings, describe_furnishings, furnishings_of
+from synth.scene.orbit import Orbit
 from synth.scene.placement import Placement
 from synth.scene.room import build_room
 from synth.scene.scene import Scene, place_subject
-from synth.scene.subjects import People
+from synth.scene.subjects import DressedPerson, People, Subject
 
 AIM_HEIGHT_M = 0.95
 """Height at which the camera aims."""
@@ -50,6 +53,17 @@ class SequenceRenderer:
     def scenario(self, number: int) -> str:
         """Return what sequence ``number`` shows."""
         return scenario_of(number)
+
+    def extrinsics(self, number: int) -> Extrinsics | None:
+        """Return the pose of the camera in sequence ``number``, where the recipe asks for several cameras."""
+        recipe = self.recipe
+        orbit_deg = recipe.camera.orbit_deg
+        if orbit_deg is None:
+            return None
+        rng = np.random.default_rng([recipe.seed, number])
+        planner = MotionPlanner(self._motions, recipe.sequence_frames, rng)
+        _, _, camera = _draw_action(self.subjects, recipe, scenario_of(number), planner)
+        return _orbit(camera, orbit_deg).extrinsics(camera)
 
     def describe(self) -> dict[str, Any]:
         """Return the digest of the motions, which take the place of a pose bank, and of the furniture."""
@@ -100,13 +114,14 @@ def render_sequence(
     if name not in SCENARIOS:
         raise ValueError(f"no scenario {name!r}; there are {', '.join(SCENARIOS)}")
     rng = np.random.default_rng([recipe.seed, number])
-    plans = SCENARIOS[name](MotionPlanner(motions or Motions.embedded(), frames, rng))
-    dressed = [people.dressed(rng) for _ in plans]
-    camera = _camera(plans, recipe, rng)
+    planner = MotionPlanner(motions or Motions.embedded(), frames, rng)
+    plans, dressed, camera = _draw_action(people, recipe, name, planner)
     cloth_seed = int(rng.integers(2**32))  # the same in every frame, so that wrinkles do not change
     room: tuple[Mesh | None, Mesh | None] = None, None
     if recipe.scene.room_share and rng.random() < recipe.scene.room_share:
         paths_m = [_placed(camera, plan, time).floor_place_m for plan in plans for time in range(frames)]
+        if recipe.camera.orbit_deg is not None:
+            paths_m += _orbit(camera, 0.0).stands_m()
         room = _room(paths_m, camera, recipe.scene, furnishings, rng)
     for time in range(frames):
         subjects = [
@@ -114,12 +129,42 @@ def render_sequence(
             for k, (person, plan) in enumerate(zip(dressed, plans, strict=True))
         ]
         placements = [_placed(camera, plan, time) for plan in plans]
-        scene = Scene(tuple(map(place_subject, subjects, placements)), *room)
-        noise_rng = np.random.default_rng([recipe.seed, number, time])
+        scene = _seen_from(camera, recipe.camera.orbit_deg or 0.0, subjects, placements, room)
+        of_camera = [] if not recipe.camera.orbit_deg else [round(recipe.camera.orbit_deg % 360 * 1000)]
+        noise_rng = np.random.default_rng([recipe.seed, number, time, *of_camera])
         still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
         yield render_labelled_frame(
             scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
         )
+
+
+def _draw_action(
+    people: People, recipe: Recipe, scenario: str, planner: MotionPlanner
+) -> tuple[list[MotionPlan], list[DressedPerson], Placement]:
+    """Draw what people do, who they are, and the camera."""
+    plans = SCENARIOS[scenario](planner)
+    dressed = [people.dressed(planner.rng) for _ in plans]
+    return plans, dressed, _camera(plans, recipe, planner.rng)
+
+
+def _orbit(camera: Placement, orbit_deg: float) -> Orbit:
+    """Orbit around the place that a camera looks at."""
+    return Orbit(math.radians(orbit_deg), camera.distance_m)
+
+
+def _seen_from(
+    camera: Placement,
+    orbit_deg: float,
+    subjects: Sequence[Subject],
+    placements: Sequence[Placement],
+    room: tuple[Mesh | None, Mesh | None],
+) -> Scene:
+    """Scene before the camera that was drawn, or before one on its orbit."""
+    if orbit_deg:
+        orbit = _orbit(camera, orbit_deg)
+        placements = [orbit.place(each) for each in placements]
+        room = room[0] and orbit.mesh(room[0]), room[1] and orbit.mesh(room[1])
+    return Scene(tuple(map(place_subject, subjects, placements)), *room)
 
 
 def _room(

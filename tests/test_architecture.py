@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "recording.codecs": "io",
     "recording.ros": "body camera errors io results recording.codecs recording.containers",
     "recording": "body camera errors frames io recording.codecs recording.containers recording.ros",
-    "datasets": "body errors frames io recording",
+    "datasets": "body camera errors frames io recording",
     "sources.base": "camera frames recording",
     "sources.images": "camera errors io sources.base",
     "sources.formats": "camera datasets errors frames io recording sources.base sources.images",
@@ -127,12 +127,12 @@ MAY_IMPORT = {
     " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
     "synth.background_renderer": "body errors frames synth.backgrounds synth.recipe synth.render synth.scene"
     " synth.sensors",
-    "synth.sequences": "frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
+    "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene",
-    "synth.renderer": "errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
+    "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
     " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
     "synth.worker_pool": "io",
-    "synth.dataset_writer": "datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
+    "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body body_model errors frames recording synth.body synth.furniture synth.labelled_frame"
     " synth.motion.mocap synth.motion.poses synth.recipe synth.scene synth.sensors",
 }

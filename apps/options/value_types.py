@@ -34,6 +34,17 @@ def seconds(text: str) -> float:
     return number
 
 
+def degrees(text: str) -> float:
+    """Return an angle from -360 to 360 degrees."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not -360 <= number <= 360:
+        raise argparse.ArgumentTypeError(f"wanted degrees from -360 to 360, got {text!r}")
+    return number
+
+
 def share(text: str) -> float:
     """Return a number from 0 to 1."""
     try:

@@ -44,6 +44,17 @@ class Extrinsics:
         ahead /= np.linalg.norm(ahead)
         return cls(np.stack([np.cross(ahead, up), ahead, up]), np.array([0.0, 0.0, floor.distance_m]))
 
+    @property
+    def matrix(self) -> np.ndarray:
+        """T_world_camera: float64 (4, 4), takes homogeneous camera points to world points."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.translation_m
+        return matrix
+
+    def camera_points(self, points_m: np.ndarray) -> np.ndarray:
+        """Convert world points (..., 3) to camera axes: float64 (..., 3), metres."""
+        return (points_m - self.translation_m) @ self.rotation
+
     def world_points(self, points_m: np.ndarray) -> np.ndarray:
         """Convert camera points (..., 3) to world axes: float64 (..., 3), metres."""
         return points_m @ self.rotation.T + self.translation_m

@@ -1,16 +1,20 @@
-"""Extrinsics of a fixed camera, from a JSON file."""
+"""Extrinsics of a fixed camera, in a JSON file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from posepipe.camera.extrinsics import Extrinsics
 from posepipe.errors import FormatError
-from posepipe.io.files import read_json_object
+from posepipe.io.files import read_json_object, replace_file
 
 KEY = "T_world_camera"
+OFFSET_KEY = "time_offset_s"
+MAX_OFFSET_S = 3600.0
+_DECIMALS = 9
 _MAX_VALUE = 1e9  # also excludes NaN and infinities
 ROTATION_TOLERANCE = 1e-3
 """Maximum deviation of the rows of a rotation from unit length and right angles: allows four written digits."""
@@ -26,20 +30,47 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
     FormatError
         When the matrix is missing, or is not a rotation and translation.
     """
-    value = read_json_object(path).get(KEY)
+    try:
+        return parse_extrinsics(read_json_object(path).get(KEY))
+    except ValueError as error:
+        raise FormatError(path, str(error)) from None
+
+
+def parse_extrinsics(value: object) -> Extrinsics:
+    """Make extrinsics of four rows of four numbers; raises ValueError if they are not a rotation and translation."""
     try:
         matrix = np.array(value, float)
     except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (4, 4) or not (np.abs(matrix) < _MAX_VALUE).all():
-        raise FormatError(path, f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
+        raise ValueError(f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
     rotation = matrix[:3, :3]
     if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
-        raise FormatError(
-            path,
-            f"the upper left 3x3 of {KEY!r} is no rotation: wanted rows of length 1 at right angles, without a mirror",
+        raise ValueError(
+            f"the upper left 3x3 of {KEY!r} is no rotation: wanted rows of length 1 at right angles, without a mirror"
         )
     if np.abs(matrix[3] - [0, 0, 0, 1]).max() > ROTATION_TOLERANCE:
-        raise FormatError(path, f"the last row of {KEY!r}: wanted 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
+        raise ValueError(f"the last row of {KEY!r}: wanted 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
     left, _, right = np.linalg.svd(rotation)
     return Extrinsics(left @ right, matrix[:3, 3])
+
+
+def read_time_offset_s(path: str | Path) -> float:
+    """Read ``time_offset_s``: seconds to add to this camera's times for those of the first camera; 0 where absent.
+
+    Raises
+    ------
+    FormatError
+        When it is no number, or above `MAX_OFFSET_S`.
+    """
+    value = read_json_object(path).get(OFFSET_KEY, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_OFFSET_S:
+        raise FormatError(path, f"key {OFFSET_KEY!r}: wanted seconds within {MAX_OFFSET_S:g} of 0, got {value!r:.60}")
+    return float(value)
+
+
+def write_extrinsics(path: str | Path, extrinsics: Extrinsics, time_offset_s: float = 0.0) -> None:
+    """Write a file for `read_extrinsics` and `read_time_offset_s`, replacing an older one when it is complete."""
+    rows = ", ".join(json.dumps(row) for row in np.round(extrinsics.matrix, _DECIMALS).tolist())
+    offset = f', "{OFFSET_KEY}": {json.dumps(time_offset_s)}' if time_offset_s else ""
+    replace_file(path, f'{{"{KEY}": [{rows}]{offset}}}\n'.encode())

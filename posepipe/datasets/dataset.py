@@ -18,6 +18,9 @@ import numpy as np
 from mcap.writer import MCAP0_MAGIC
 
 from posepipe.body import BodyDefinition
+from posepipe.camera import Extrinsics
+from posepipe.camera.extrinsics_file import KEY as EXTRINSICS_KEY
+from posepipe.camera.extrinsics_file import parse_extrinsics
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
@@ -39,18 +42,23 @@ class RecordingEntry:
     frames: int  #: number of frames
     sha256: str | None = None
     scene: str | None = None  #: scene of a sequence, "" = unknown; None = single frames, not a sequence
+    extrinsics: Extrinsics | None = None  #: pose of the camera, of scenes that several cameras see; None = unknown
 
     @classmethod
-    def describe(cls, path: str | Path, scene: str | None = None) -> RecordingEntry:
+    def describe(
+        cls, path: str | Path, scene: str | None = None, extrinsics: Extrinsics | None = None
+    ) -> RecordingEntry:
         """Create the entry of a finished recording: counts its frames and hashes the file."""
         path = Path(path)
         with RecordingReader(path) as reader:
-            return cls(path.name, reader.frame_count, _sha256(path), scene)
+            return cls(path.name, reader.frame_count, _sha256(path), scene, extrinsics)
 
     def to_dict(self, first_frame: int) -> dict:
-        """Convert to plain data, ready for JSON; `scene` only for a sequence."""
+        """Convert to plain data, ready for JSON; `scene` only for a sequence, the camera's pose where it is known."""
         row = {"file": self.file, "first_frame": first_frame, "frames": self.frames, "sha256": self.sha256}
-        return row if self.scene is None else {**row, "scene": self.scene}
+        if self.scene is not None:
+            row["scene"] = self.scene
+        return row if self.extrinsics is None else {**row, EXTRINSICS_KEY: self.extrinsics.matrix.tolist()}
 
 
 def _sha256(path: Path) -> str:
@@ -182,7 +190,11 @@ class Dataset:
         for first, entry in zip(self._starts.tolist(), self.recordings, strict=False):
             scene = _listed_scene(self.folder / entry.file) if self._single_recording else entry.scene
             if scene is not None:
-                found.append(SequenceRows(Path(entry.file).stem, range(first, first + entry.frames), scene))
+                found.append(
+                    SequenceRows(
+                        Path(entry.file).stem, range(first, first + entry.frames), scene, extrinsics=entry.extrinsics
+                    )
+                )
         return tuple(found)
 
     def verify(self) -> None:
@@ -311,4 +323,5 @@ def _entry(row: dict) -> RecordingEntry:
     scene = row.get("scene")
     if not (scene is None or isinstance(scene, str)):
         raise ValueError(f"recording {file!r}: scene must be a name, got {scene!r}")
-    return RecordingEntry(file, frames, row.get("sha256"), scene)
+    matrix = row.get(EXTRINSICS_KEY)
+    return RecordingEntry(file, frames, row.get("sha256"), scene, None if matrix is None else parse_extrinsics(matrix))

@@ -11,6 +11,7 @@ from typing import Protocol, overload, runtime_checkable
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.camera import Extrinsics
 from posepipe.frames import LabelledFrame
 
 
@@ -22,6 +23,7 @@ class SequenceRows:
     rows: range  #: rows in the dataset, in order of time
     scene: str = ""  #: scenario, from `synth.motion.motion_plans.SCENARIOS`; empty = unknown
     exact_joints: bool = True  #: True for rendered joints; measured joints have jitter of their own
+    extrinsics: Extrinsics | None = None  #: pose of the camera, of scenes that several cameras see; None = unknown
 
 
 @runtime_checkable

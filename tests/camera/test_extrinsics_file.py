@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from posepipe.camera.extrinsics_file import read_extrinsics
+from posepipe.camera.extrinsics_file import read_extrinsics, read_time_offset_s, write_extrinsics
 from posepipe.errors import FormatError
 
 #: a level camera 1.2 m above the floor that looks along the world's y
@@ -47,3 +47,25 @@ def test_a_rotation_of_four_digits_becomes_an_exact_one(tmp_path):
 def test_invalid_extrinsics_are_refused(tmp_path, value, message):
     with pytest.raises(FormatError, match=message):
         read_extrinsics(written(tmp_path, value))
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = tmp_path / "camera.json"
+    write_extrinsics(path, read_extrinsics(written(tmp_path, LEVEL)), 0.25)
+    np.testing.assert_allclose(read_extrinsics(path).matrix, LEVEL, atol=1e-9)
+    assert read_time_offset_s(path) == 0.25
+
+
+def test_a_file_without_an_offset_has_none(tmp_path):
+    path = written(tmp_path, LEVEL)
+    assert read_time_offset_s(path) == 0
+    write_extrinsics(path, read_extrinsics(path))
+    assert list(json.loads(path.read_text())) == ["T_world_camera"]
+
+
+@pytest.mark.parametrize("offset", ["1", True, 1e9, None, [1]])
+def test_an_offset_is_seconds(tmp_path, offset):
+    path = tmp_path / "camera.json"
+    path.write_text(json.dumps({"T_world_camera": LEVEL, "time_offset_s": offset}))
+    with pytest.raises(FormatError, match="wanted seconds"):
+        read_time_offset_s(path)

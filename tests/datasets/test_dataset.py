@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.datasets.dataset import Dataset, RecordingEntry, recording_name, write_manifest
 from posepipe.datasets.frame_sequence import SequenceRows
 from posepipe.errors import FormatError
@@ -196,3 +196,18 @@ def test_a_recording_without_ground_truth_is_not_a_dataset(tmp_path):
         writer.write(DepthFrame(np.ones((12, 16), np.float32), writer.intrinsics))
     with pytest.raises(FormatError, match="a recording without truth"):
         Dataset.open(tmp_path / "a.mcap")
+
+
+def test_the_pose_of_a_camera_is_kept(folder):
+    pose = Extrinsics(np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]), np.array([0.5, -2.0, 1.2]))
+    with Dataset.open(folder) as dataset:
+        entries = [RecordingEntry.describe(folder / entry.file, "", pose) for entry in dataset.recordings]
+    write_manifest(folder, HUMAN, RECIPE, entries)
+    with Dataset.open(folder) as dataset:
+        poses = [rows.extrinsics for rows in dataset.sequences]
+    assert [each.matrix.tolist() for each in poses] == [pose.matrix.tolist()] * 2
+    manifest = json.loads((folder / "dataset.json").read_text())
+    manifest["recordings"][0]["T_world_camera"] = [[1, 2], [3, 4]]
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    with pytest.raises(FormatError, match="four rows of four numbers"):
+        Dataset.open(folder)

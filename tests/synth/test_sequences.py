@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from synth.motion.motion_plans import SCENARIOS, follow, scenario_of
 from synth.motion.motions import Motions
 from synth.motion.poses.clips import Motion, embedded_motion
 from synth.recipe import FPS
-from synth.sequences import render_sequence
+from synth.sequences import SequenceRenderer, render_sequence
 from tests.support.rendered_people import people_of, recipe_of
 
 RECIPE = recipe_of(seed=11, poses="all", wardrobe="full", noise=False, camera_height_m=(0.8, 1.6))
@@ -137,3 +137,26 @@ def test_corners_are_smoothed():
     assert np.abs(np.diff(places[:, 0], n=2)).max() * FPS**2 < 6  # an abrupt turn would be 60 m/s^2
     assert np.abs(np.diff(yaw)).max() < np.radians(20)
     assert abs(yaw[-1] - yaw[0]) == pytest.approx(np.pi)
+
+
+def test_a_second_camera_sees_the_same_people_at_the_same_time():
+    views = []
+    for orbit_deg in (0.0, 90.0):
+        recipe = recipe_of(frames=6, sequence_frames=6, seed=5, room_share=1.0, orbit_deg=orbit_deg)
+        renderer = SequenceRenderer(recipe, people_of(recipe), Motions.embedded())
+        views.append((renderer.extrinsics(1), list(islice(renderer.frames(6, 6), 2))))
+    for first, second in zip(*(frames for _, frames in views), strict=True):
+        places_m = [
+            pose.world_points(frame.joints_m.astype(float))
+            for (pose, _), frame in zip(views, (first, second), strict=True)
+        ]
+        np.testing.assert_allclose(places_m[0], places_m[1], atol=1e-4)
+    for pose, frames in views:
+        room = (frames[0].people == 0) & (frames[0].depth.depth_m > 0)
+        heights_m = pose.world_points(frames[0].depth.intrinsics.deproject(frames[0].depth.depth_m)[room])[:, 2]
+        assert -0.15 < np.percentile(heights_m, 1) < 0.1  # the floor lies at 0
+
+
+def test_one_camera_has_no_pose_in_the_manifest():
+    recipe = recipe_of(frames=6, sequence_frames=6)
+    assert SequenceRenderer(recipe, people_of(recipe), Motions.embedded()).extrinsics(0) is None
