@@ -17,6 +17,7 @@ from apps.options.sink_options import (
     what_was_written,
 )
 from apps.options.source_options import add_source_options, open_named
+from apps.running.run_cameras import run_cameras
 from apps.running.run_folder import run_folder
 from apps.running.source_run import SourceRun
 from apps.terminal.plain_text import show
@@ -40,13 +41,14 @@ EXAMPLES = (
     "posepipe run camera:realsense --view               # also shown in the browser",
     "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
     "posepipe run recordings/ --out results/ --cluster local   # every recording of a folder, on all cores",
+    "posepipe run left.mcap right.mcap --extrinsics left.json --extrinsics right.json  # two cameras",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_source_options(parser)
+    add_source_options(parser, several=True)
     add_pipeline_options(parser)
     add_sink_options(parser)
     add_watch_options(parser)
@@ -63,6 +65,9 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
+    if args.further:
+        run_cameras(args)
+        return
     if args.cluster:
         run_folder(args)
         return

@@ -192,6 +192,7 @@ class FrameResult:
     floor: Plane | None = None  #: None = not in view, or not searched for
     extrinsics: Extrinsics | None = None  #: pose of the camera, where it was given
     person_masks: tuple[np.ndarray, ...] = ()  #: bool (H, W) of each person, in the order of `people`
+    seen_by: tuple[tuple[int, ...], ...] = ()  #: cameras that saw each person, from 1; empty = there is one camera
 
     def person_ids(self) -> np.ndarray:
         """Id of the person at every pixel: uint16 (H, W), 0 = background. Ids above 65535 begin again at 1."""

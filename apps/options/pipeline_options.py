@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.each_source import OfEachSource
 from apps.options.value_types import positive, share
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ def add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--background",
+        action=OfEachSource,
         metavar="EMPTY",
         help="recording of the scene without people, by the same still camera: any SOURCE but a camera; what it shows "
         "is no person (--camera, --topic, --mirror and --rotate apply to it, too)",
     )
     group.add_argument(
         "--extrinsics",
+        action=OfEachSource,
         type=Path,
         metavar="FILE",
         help="pose of the camera, T_world_camera (default: estimated from the floor)",

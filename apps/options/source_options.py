@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from apps.options.each_source import OfEachSource, SeveralSources
 from apps.options.value_types import positive, seconds
 
 if TYPE_CHECKING:
@@ -25,17 +26,25 @@ def add_source_options(
     parser: argparse.ArgumentParser,
     metavar: str = "SOURCE",
     what: str = "file or folder of depth frames, or camera:NAME; see below",
+    several: bool = False,
 ) -> None:
-    """Add SOURCE and the options that change how it is read."""
-    parser.add_argument("source", metavar=metavar, help=what)
+    """Add SOURCE, or ``several`` of them, and the options that change how they are read."""
+    if several:
+        what += "; of several cameras that see the same people, one for each (docs/guides/several-cameras.md)"
+        parser.add_argument("source", nargs="+", action=SeveralSources, metavar=metavar, help=what)
+    else:
+        parser.add_argument("source", metavar=metavar, help=what)
     parser.add_argument_group("what can be read (docs/reference/formats.md, docs/guides/cameras.md)", READABLE)
     group = parser.add_argument_group("how the source is read")
     group.add_argument(
         "--camera",
+        action=OfEachSource,
         metavar="PRESET|FILE",
         help="calibration instead of the source's own: a preset such as kinect-v1, or a camera.json",
     )
-    group.add_argument("--topic", metavar="NAME", help="depth stream to read, if a file holds several")
+    group.add_argument(
+        "--topic", action=OfEachSource, metavar="NAME", help="depth stream to read, if a file holds several"
+    )
     group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="start at this time, in seconds")
     group.add_argument("--end", type=seconds, metavar="S", help="end at this time, in seconds")
     group.add_argument("--frame-step", type=positive, default=1, metavar="K", help="use only every K-th frame")
@@ -43,6 +52,7 @@ def add_source_options(
     group.add_argument("--mirror", action="store_true", help="swap left and right, for mirrored streams")
     group.add_argument(
         "--rotate",
+        action=OfEachSource,
         type=int,
         choices=(0, 90, 180, 270),
         default=0,

@@ -45,6 +45,7 @@ class ResultsHeader:
     frame_id: str = "depth_camera"  #: the camera's frame of reference, for ROS
     start_time_ns: int = 0  #: time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
     fitted: bool = False  #: bodies are fitted: joints have orientations
+    cameras: tuple[str, ...] = ()  #: names of the sources of several cameras; empty = there is one
 
     def as_line(self) -> str:
         """Return the first line of a results file."""
@@ -58,6 +59,7 @@ class ResultsHeader:
             "model": self.model,
             "source": self.source,
         }
+        row |= {"cameras": list(self.cameras)} if self.cameras else {}
         return _line(row | {"rotations": ROTATIONS} if self.fitted else row)
 
 
@@ -72,6 +74,8 @@ class ResultRow:
     world_m: tuple[dict[str, tuple[float, float, float]], ...] = ()
     #: rotations of each person's joints from the rest pose to world axes, x y z w; empty as ``world_m``, or not fitted
     world_xyzw: tuple[dict[str, tuple[float, ...]], ...] = ()
+    #: cameras that saw each person, from 1; empty where there is one camera
+    seen_by: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(cls, result: FrameResult) -> ResultRow:
@@ -86,7 +90,8 @@ class ResultRow:
                 world.append({name: rounded_point(axes.world_points(xyz)) for name, xyz in positions.items()})
                 turned.append({} if track.fit is None else world_rotations(track.fit, axes))
         time_s = round(float(result.frame.timestamp_s), _TIME_DECIMALS)
-        return cls(int(result.frame.index), time_s, people, tuple(world), tuple(turned) if any(turned) else ())
+        rotations = tuple(turned) if any(turned) else ()
+        return cls(int(result.frame.index), time_s, people, tuple(world), rotations, result.seen_by)
 
     def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
         """Pair each person with the world positions of their joints; empty if those are unknown."""
@@ -95,7 +100,8 @@ class ResultRow:
     def as_line(self, people: slice = slice(None)) -> str:
         """Return one line of a results file, with all people or a slice of them."""
         turned = self.world_xyzw or ({},) * len(self.people)
-        each_person = zip(self.people, self.world_m or ({},) * len(self.people), turned, strict=True)
+        seen_by = self.seen_by or ((),) * len(self.people)
+        each_person = zip(self.people, self.world_m or ({},) * len(self.people), turned, seen_by, strict=True)
         rows = [_person_row(*each) for each in list(each_person)[people]]
         return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
 
@@ -106,7 +112,7 @@ class JsonLinesSink:
     Parameters
     ----------
     path : the file to write; an older one is replaced at the first frame
-    joints, source, model, frame_id, start_time_ns, fitted : as in `ResultsHeader`
+    joints, source, model, frame_id, start_time_ns, fitted, cameras : as in `ResultsHeader`
 
     Raises
     ------
@@ -123,9 +129,11 @@ class JsonLinesSink:
         frame_id: str = "depth_camera",
         start_time_ns: int = 0,
         fitted: bool = False,
+        cameras: tuple[str, ...] = (),
     ) -> None:
         self.path = Path(path)
-        self._file = LazyFile(path, ResultsHeader(joints, source, model, frame_id, start_time_ns, fitted).as_line())
+        header = ResultsHeader(joints, source, model, frame_id, start_time_ns, fitted, cameras)
+        self._file = LazyFile(path, header.as_line())
 
     def write(self, result: FrameResult) -> None:
         """Append one frame and flush it."""
@@ -149,18 +157,22 @@ def _line(row: dict) -> str:
 
 
 def _person_row(
-    track: Track, world_m: dict[str, tuple[float, float, float]], world_xyzw: dict[str, tuple[float, ...]]
+    track: Track,
+    world_m: dict[str, tuple[float, float, float]],
+    world_xyzw: dict[str, tuple[float, ...]],
+    seen_by: tuple[int, ...],
 ) -> dict:
+    about: dict = {"id": track.id, "cameras": list(seen_by)} if seen_by else {"id": track.id}
     joints: dict[str, dict] = {}
     for name, joint in track.pose.joints.items():
         joints[name] = {"xyz_m": list(joint.xyz_m), "confidence": joint.confidence}
         if name in world_m:
             joints[name]["xyz_world_m"] = list(world_m[name])
     if track.fit is None:
-        return {"id": track.id, "joints": joints}
+        return {**about, "joints": joints}
     for name in joints.keys() & world_xyzw.keys():
         joints[name]["rotation_world_xyzw"] = list(world_xyzw[name])
-    return {"id": track.id, "joints": add_fit(joints, track.fit), "fit": fit_row(track.fit)}
+    return {**about, "joints": add_fit(joints, track.fit), "fit": fit_row(track.fit)}
 
 
 def _rounded_track(track: Track) -> Track:
@@ -187,6 +199,7 @@ class Results:
     source: str
     frames: tuple[ResultRow, ...]
     missing: str = ""  #: message about a truncated last line; empty for a complete file
+    cameras: tuple[str, ...] = ()  #: names of the sources of several cameras; empty = there is one
 
     @property
     def fitted(self) -> bool:
@@ -233,7 +246,8 @@ def read_results(path: str | Path) -> Results:
             break
         frames.append(_read_row(path, row, offset))
         offset += len(line)
-    return Results(*header, frames=tuple(frames), missing=missing)
+    cameras = header[-1]
+    return Results(*header[:-1], frames=tuple(frames), missing=missing, cameras=cameras)
 
 
 def _parse(line: bytes) -> dict | None:
@@ -245,7 +259,7 @@ def _parse(line: bytes) -> dict | None:
     return row if isinstance(row, dict) else None
 
 
-def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, str, int, str, str]:
+def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, str, int, str, str, tuple[str, ...]]:
     row = _parse(line)
     if row is None or row.get("format") != FORMAT:
         raise FormatError(path, f"the first line is no header of format {FORMAT!r}", 0)
@@ -260,6 +274,7 @@ def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, s
             _start_time_ns(row["start_time_ns"]),
             str(row["model"]),
             str(row["source"]),
+            tuple(map(str, row.get("cameras", ()))),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"damaged header ({error!r})", 0) from error
@@ -280,6 +295,7 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
         people = tuple(_track(person) for person in row["people"])
         world_m = tuple(_world_positions(person) for person in row["people"])
         turned = tuple(read_world_rotations(person) for person in row["people"])
+        seen_by = tuple(tuple(map(int, person.get("cameras", ()))) for person in row["people"])
         timestamp_s = finite(row["timestamp_s"])
         return ResultRow(
             int(row["frame"]),
@@ -287,6 +303,7 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
             people,
             world_m if any(world_m) else (),
             turned if any(turned) else (),
+            seen_by if any(seen_by) else (),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error

@@ -11,7 +11,7 @@ from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 
 def _json_lines(path: Path, header: ResultsHeader) -> JsonLinesSink:
     about = header.source, header.model, header.frame_id, header.start_time_ns
-    return JsonLinesSink(path, header.joints, *about, header.fitted)
+    return JsonLinesSink(path, header.joints, *about, header.fitted, header.cameras)
 
 
 def _csv(path: Path, header: ResultsHeader) -> CsvSink:

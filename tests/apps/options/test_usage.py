@@ -12,7 +12,7 @@ TYPED = {
     "run --outt x": "there is no option --outt, perhaps --out was meant; see posepipe run --help",
     "run x --xyz=3": "there is no option --xyz; see posepipe run --help",
     "--foo run x": "there is no option --foo; see posepipe --help",
-    "run a b": "nothing more was wanted, got 'b'; see posepipe run --help",
+    "view a b": "nothing more was wanted, got 'b'; see posepipe view --help",
     "run": "wanted SOURCE, got none; see posepipe run --help",
     "convert a": "wanted FILE, got none; see posepipe convert --help",
     "": "wanted COMMAND, got none; see posepipe --help",

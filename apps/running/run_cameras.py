@@ -1,0 +1,106 @@
+"""``posepipe run SOURCE SOURCE...``: several cameras that see the same people."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from apps.options.each_source import each_source
+from apps.options.page_options import watched
+from apps.options.pipeline_options import pipeline_maker
+from apps.options.sink_options import check_outputs, is_standard_output, make_sinks, what_was_written
+from apps.options.source_options import open_named, play_as_asked
+from apps.terminal.plain_text import show
+
+if TYPE_CHECKING:
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.multiview.joined_pipeline import JoinedPipeline
+    from posepipe.sinks import FrameSink
+    from posepipe.sources import FrameSource
+
+
+def run_cameras(args: argparse.Namespace) -> None:
+    """Find the people that several cameras see, and send them to all sinks.
+
+    Raises
+    ------
+    PosepipeError
+        If a source has no extrinsics, or an option is of one source alone.
+    """
+    from apps.terminal.compilation import kernels_compiled
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.models.registry import model_identity, model_path
+
+    _check(args)
+    each = each_source(args)
+    for one in each:
+        check_outputs(Path(one.source), args)
+    sources = [play_as_asked(open_named(one), one) for one in each]
+    path = model_path(args.model)
+    with kernels_compiled():
+        model = PoseModel.load(path)
+        joined = _joined(each, model)
+    with watched(args, model.body) as watchers:
+        _find_people(args, each, sources, joined, model_identity(path), watchers)
+
+
+def _check(args: argparse.Namespace) -> None:
+    from posepipe.errors import PosepipeError
+
+    sources = 1 + len(args.further)
+    poses = len(getattr(args, "given_for_sources", {}).get("extrinsics", []))
+    if poses != sources:
+        raise PosepipeError(
+            f"{sources} sources are joined by the poses of their cameras: wanted --extrinsics FILE for each, got"
+            f" {poses}; `posepipe calibrate` finds them"
+        )
+    if args.cluster:
+        raise PosepipeError("--cluster runs each recording of one folder on its own; leave it out, or give one SOURCE")
+
+
+def _joined(each: list[argparse.Namespace], model: PoseModel) -> JoinedPipeline:
+    """Pipeline of all cameras."""
+    from posepipe.multiview.joined_pipeline import JoinedPipeline
+
+    cameras, smooth = [], False
+    for one in each:
+        make, smooth = pipeline_maker(one, model)
+        cameras.append(make())
+    joined = JoinedPipeline.of(cameras)
+    joined.smoother = joined.smoother if smooth else None
+    return joined
+
+
+def _find_people(
+    args: argparse.Namespace,
+    each: list[argparse.Namespace],
+    sources: list[FrameSource],
+    joined: JoinedPipeline,
+    model: str,
+    watchers: list[FrameSink],
+) -> None:
+    """Send the results of all sources to all sinks, then print how many there are and where."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.camera.extrinsics_file import read_time_offset_s
+    from posepipe.sinks.counting import CountingSink
+    from posepipe.sinks.fan_out import FanOutSink
+    from posepipe.sinks.files.json_lines import ResultsHeader
+
+    body, names = joined.fusion.body, tuple(str(one.source) for one in each)
+    start_time_ns = sources[0].start_time_ns
+    header = ResultsHeader(body.joints, " + ".join(names), model, start_time_ns=start_time_ns, cameras=names)
+    sinks = make_sinks(args, header, body)
+    bar = ProgressBar(sources[0].frame_count, "run", "frames")
+    counter = CountingSink(bar.update)
+    offsets_s = [read_time_offset_s(one.extrinsics) for one in each]
+    summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
+    try:
+        with bar:
+            joined.run(sources, FanOutSink([*sinks, *watchers, counter]), offsets_s)
+    finally:
+        if counter.frames:
+            seen = f"{counter.frames_with_people} with people in view of {len(sources)} cameras"
+            for line in (f"{counter.frames} frames, {seen} -> {args.out}", *what_was_written(args, sinks)):
+                show(line, file=summary_file)

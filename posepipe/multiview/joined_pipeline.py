@@ -1,0 +1,154 @@
+"""The pipeline of several cameras: each finds the people it sees, and all of them become one set of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from posepipe.camera import Extrinsics
+from posepipe.frames import DepthFrame
+from posepipe.multiview.moments import Moment, Moments
+from posepipe.multiview.view_fusion import FusedPerson, ViewedPerson, ViewFusion
+from posepipe.pipeline import Pipeline
+from posepipe.results import FrameResult, JointProposal, Pose, Track
+from posepipe.sinks import FrameSink
+from posepipe.sources import FrameSource
+from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.tracker import NoTracker, Tracker
+
+
+@dataclass(slots=True)
+class JoinedPipeline:
+    """Frames of several fixed cameras in, the people in any of them out.
+
+    Every camera has a pipeline of its own, with its background, its floor and its tracks. Where these fit a body, its
+    joints are joined as any others, without its orientations. Results are those of the
+    first camera: people are in its axes and in world axes, masks and part labels are of its image.
+    """
+
+    cameras: tuple[Pipeline, ...]  #: at least two, each with its extrinsics
+    fusion: ViewFusion
+    tracker: Tracker | NoTracker  #: of the people of all views
+    smoother: OneEuroSmoother | None = None  #: None = joints stay where they were found
+    max_people: int | None = None  #: those of highest confidence are kept; None = all
+    min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
+    _image: DepthFrame | None = field(default=None, init=False, repr=False)  #: of the first camera, for its size
+
+    @classmethod
+    def of(cls, cameras: Sequence[Pipeline]) -> JoinedPipeline:
+        """Join the pipelines of cameras; tracking, smoothing and limits of people are those of the first.
+
+        Raises
+        ------
+        ValueError
+            When there are fewer than two cameras, or one has no extrinsics.
+        """
+        if len(cameras) < 2 or any(camera.extrinsics is None for camera in cameras):
+            raise ValueError("several cameras: wanted at least two, each with extrinsics")
+        first = cameras[0]
+        body = first.classifier.body
+        tracker = Tracker(body) if isinstance(first.tracker, Tracker) else NoTracker()
+        joined = cls(tuple(cameras), ViewFusion(body), tracker, first.smoother, first.max_people, first.min_confidence)
+        for camera in cameras:
+            camera.smoother, camera.max_people, camera.min_confidence = None, None, 0.0
+        return joined
+
+    @property
+    def world(self) -> Extrinsics:
+        """Pose of the first camera."""
+        return _pose_of(self.cameras[0])
+
+    def step(self, moment: Moment) -> FrameResult:
+        """Find the people of one moment; every frame is in camera axes and has the time of its source."""
+        self._image = moment.frames[0] or self._image
+        steps = [
+            None if frame is None else camera.step(frame)
+            for camera, frame in zip(self.cameras, moment.frames, strict=True)
+        ]
+        return self.join(moment, steps)
+
+    def join(self, moment: Moment, steps: Sequence[FrameResult | None]) -> FrameResult:
+        """Join the results of the cameras at one moment; None = the camera has no frame."""
+        views = [
+            [] if result is None else self._viewed(camera, result, _pose_of(self.cameras[camera]))
+            for camera, result in enumerate(steps)
+        ]
+        people = self.fusion.fuse(views)
+        poses = [self._pose(person) for person in people]
+        order = sorted(range(len(people)), key=lambda row: -poses[row].confidence)
+        tracks = self.tracker.update([poses[row] for row in order], moment.timestamp_s)
+        rows = list(zip([people[row] for row in order], tracks, strict=True))[: self.max_people]
+        rows = [(person, track) for person, track in rows if track.pose.confidence >= self.min_confidence]
+        shown = tuple(track for _, track in rows)
+        if self.smoother is not None:
+            shown = self.smoother.update(shown, moment.timestamp_s)
+        return self._result(moment, steps[0], [person for person, _ in rows], shown)
+
+    def run(self, sources: Sequence[FrameSource], sink: FrameSink, offsets_s: Sequence[float] | None = None) -> None:
+        """Step through several sources, and write each result to a sink; ``offsets_s`` as in `Moments`."""
+        with Moments(sources, offsets_s) as moments, sink:
+            self._image = DepthFrame(np.zeros(sources[0].shape, np.float32), sources[0].intrinsics)
+            for moment in moments:
+                sink.write(self.step(moment))
+
+    def _viewed(self, camera: int, result: FrameResult, pose: Extrinsics) -> list[ViewedPerson]:
+        body = self.fusion.body
+        return [
+            ViewedPerson.of(camera, row, track.pose, pose.world_points(track.pose.joints_m), body)
+            for row, track in enumerate(result.people)
+        ]
+
+    def _pose(self, person: FusedPerson) -> Pose:
+        """Pose in the axes of the first camera."""
+        found = person.confidence > 0
+        names = tuple(name for name, has in zip(self.fusion.body.joints, found, strict=True) if has)
+        return Pose(names, self.world.camera_points(person.joints_m[found]), person.confidence[found])
+
+    def _result(
+        self, moment: Moment, first: FrameResult | None, people: Sequence[FusedPerson], tracks: tuple[Track, ...]
+    ) -> FrameResult:
+        """Result in the image of the first camera; without a frame of it, nothing is in the image."""
+        if first is None:
+            first = self._nothing_seen(moment)
+        masks = [_mask_in(first, person) for person in people]
+        mask = np.any(masks, axis=0) if masks else np.zeros(first.mask.shape, bool)
+        return FrameResult(
+            replace(first.frame, index=moment.index, timestamp_s=moment.timestamp_s),
+            mask,
+            np.where(mask, first.parts, np.uint8(0)),
+            tuple(_proposals_in(first, person) for person in people),
+            tracks,
+            first.floor,
+            self.world,
+            tuple(masks),
+            tuple(tuple(view.camera + 1 for view in person.views) for person in people),
+        )
+
+    def _nothing_seen(self, moment: Moment) -> FrameResult:
+        """Result of a first camera that has no frame: an image without a reading, of its size once that is known."""
+        known = self._image or next(frame for frame in moment.frames if frame is not None)
+        shape = known.depth_m.shape
+        empty = replace(known, depth_m=np.zeros(shape, np.float32))
+        return FrameResult(empty, np.zeros(shape, bool), np.zeros(shape, np.uint8), ())
+
+
+def _row_in(person: FusedPerson, camera: int = 0) -> int | None:
+    """Row of a person in the result of a camera; None = it did not see them."""
+    return next((view.row for view in person.views if view.camera == camera), None)
+
+
+def _mask_in(first: FrameResult, person: FusedPerson) -> np.ndarray:
+    row = _row_in(person)
+    return np.zeros(first.mask.shape, bool) if row is None else first.person_masks[row]
+
+
+def _proposals_in(first: FrameResult, person: FusedPerson) -> Sequence[JointProposal]:
+    row = _row_in(person)
+    return () if row is None else first.proposals[row]
+
+
+def _pose_of(camera: Pipeline) -> Extrinsics:
+    assert camera.extrinsics is not None, "a camera of several has extrinsics"
+    return camera.extrinsics

@@ -1,0 +1,263 @@
+"""Frames of several sources, paired by time.
+
+Each source is read by a thread of its own, a few frames ahead. Of files every moment waits for the next frame of all:
+the pairs do not depend on speed. A live camera that is late is not waited for again until it has a frame.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from posepipe.errors import SourceError
+from posepipe.frames import DepthFrame
+from posepipe.sources import FrameSource
+
+_log = logging.getLogger(__name__)
+
+QUEUE_FRAMES = 4
+"""Maximum number of frames of a source that are read and not yet used."""
+PATIENCE = 2.0
+"""Time that a moment waits for a live camera that was in time before, frame intervals."""
+_FIRST_INTERVAL_S = 1 / 30
+_INTERVALS = 15  # of a live camera, whose median is its frame interval
+_POLL_S = 0.05
+_ROUNDING_S = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """Frames of one time."""
+
+    index: int  #: counted from 0
+    timestamp_s: float  #: on the clock of the first source
+    frames: tuple[DepthFrame | None, ...]  #: of every source; None = it has none at this time
+
+
+class Moments:
+    """Moments of several sources; a context manager to iterate over once.
+
+    The leader of a moment is the first source whose next frame is due within a frame interval: usually the first of
+    all. Every other source gives its nearest frame, if that lies within half a frame interval of the leader's. A frame
+    is used once; frames that are nearest to no moment are dropped. A source that ends or fails does not end the others.
+
+    Parameters
+    ----------
+    sources : at least two; entered and closed with this object
+    offsets_s : added to the times of each source for those of the first; None = no offset. Sources that all know their
+        date are also paired by it
+
+    Raises
+    ------
+    SourceError
+        When two files share no time, a source fails before its first frame, or no source has a frame.
+    """
+
+    def __init__(self, sources: Sequence[FrameSource], offsets_s: Sequence[float] | None = None) -> None:
+        self._sources = sources
+        self._offsets_s = [0.0] * len(sources) if offsets_s is None else list(offsets_s)
+        self._changed = threading.Condition()  # guards the queues of all readers
+        self._readers: list[_Reader] = []
+        self._open = ExitStack()
+
+    @property
+    def frame_count(self) -> int | None:
+        """Number of frames of the first source, for progress bars; None for a live camera."""
+        return self._sources[0].frame_count
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opening:
+            for source in self._sources:
+                opening.enter_context(source)
+            shifts_s = _shifts_s(self._sources, self._offsets_s)
+            _check_overlap(self._sources, shifts_s)
+            self._readers = [
+                _Reader(source, shift_s, self._changed) for source, shift_s in zip(self._sources, shifts_s, strict=True)
+            ]
+            self._open = opening.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for reader in self._readers:
+            reader.stop()
+        for reader in self._readers:
+            reader.join(0 if reader.live else None)
+        self._open.__exit__(kind, error, trace)  # ends the threads of live cameras, too
+        for reader in self._readers:
+            reader.join()
+
+    def __iter__(self) -> Iterator[Moment]:
+        for reader in self._readers:
+            reader.start()
+        index = 0
+        while self._wait_for_heads():
+            yield self._next_moment(index)
+            index += 1
+        if not index:
+            raise SourceError(self._sources[0].name, "no frame came from any camera; what was written before is kept")
+
+    def _wait_for_heads(self) -> bool:
+        """Wait until every reader has a frame, has ended, or is late; False when all have ended."""
+        with self._changed:
+            began_s = None
+            while missing := [each for each in self._readers if not each.queue and not each.ended]:
+                waiting = [each for each in self._readers if each.queue]
+                if waiting and all(each.live for each in missing):
+                    began_s = time.monotonic() if began_s is None else began_s
+                    patience_s = PATIENCE * max(each.interval_s for each in waiting)
+                    if all(each.late for each in missing) or time.monotonic() - began_s > patience_s:
+                        break
+                self._changed.wait(_POLL_S)
+            for reader in self._readers:
+                reader.late = not reader.queue and not reader.ended
+                reader.raise_early_failure()
+            return any(each.queue for each in self._readers)
+
+    def _next_moment(self, index: int) -> Moment:
+        with self._changed:
+            waiting = [each for each in self._readers if each.queue]
+            first_s = min(each.head_s for each in waiting)
+            leader = next(each for each in waiting if each.head_s < first_s + each.interval_s - _ROUNDING_S)
+            now_s, reach_s = leader.head_s, leader.interval_s / 2 + _ROUNDING_S
+            frames = tuple(
+                each.take() if each is leader else each.nearest(now_s, reach_s) if each.queue else None
+                for each in self._readers
+            )
+            self._changed.notify_all()
+        return Moment(index, now_s, frames)
+
+
+class _Reader:
+    """A source that is read by a thread into a short queue; all but the thread hold ``changed``."""
+
+    def __init__(self, source: FrameSource, shift_s: float, changed: threading.Condition) -> None:
+        self.live = source.frame_count is None
+        self.queue: deque[tuple[float, DepthFrame]] = deque()
+        self.ended = False
+        self.late = False
+        self._source, self._shift_s, self._changed = source, shift_s, changed
+        self._stopped = False
+        self._frames = 0
+        self._failure: BaseException | None = None
+        self._steps_s: deque[float] = deque(maxlen=_INTERVALS)
+        self._thread = threading.Thread(target=self._read, name=source.name, daemon=True)
+        if not self.live and len(source.timestamps_s) > 1:
+            self._steps_s.append(float(np.median(np.diff(source.timestamps_s))))
+
+    @property
+    def interval_s(self) -> float:
+        """Median time between frames."""
+        steps_s = [step_s for step_s in self._steps_s if step_s > 0]
+        return max(float(np.median(steps_s)), 2 * _ROUNDING_S) if steps_s else _FIRST_INTERVAL_S
+
+    @property
+    def head_s(self) -> float:
+        """Time of the next frame, on the clock of the first source."""
+        return self.queue[0][0]
+
+    def take(self) -> DepthFrame:
+        """Remove the next frame from the queue."""
+        self._changed.notify_all()
+        return self.queue.popleft()[1]
+
+    def nearest(self, now_s: float, reach_s: float) -> DepthFrame | None:
+        """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
+        while self.head_s < now_s and self._has_next() and abs(self.queue[1][0] - now_s) < now_s - self.head_s:
+            self.take()
+        if abs(self.head_s - now_s) <= reach_s:
+            return self.take()
+        if self.head_s < now_s:
+            self.take()
+        return None
+
+    def _has_next(self) -> bool:
+        """Whether the frame after the next is there; of a file it is waited for."""
+        while len(self.queue) < 2 and not self.ended and not self.live:
+            self._changed.wait(_POLL_S)
+        return len(self.queue) > 1
+
+    def raise_early_failure(self) -> None:
+        """Raise the error of a source that failed before its first frame."""
+        if self._failure is not None and not self._frames:
+            raise self._failure
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the thread end after the frame that it reads."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def join(self, timeout_s: float | None = None) -> None:
+        """Wait for the thread."""
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+
+    def _read(self) -> None:
+        try:
+            for frame in self._source:
+                if not self._put(frame):
+                    break
+        except BaseException as error:  # the consumer raises it if there was no frame before it
+            with self._changed:
+                self._failure = error
+                if self._frames and not self._stopped:
+                    _log.warning("%s; the other cameras go on", error)
+        finally:
+            with self._changed:
+                self.ended = True
+                self._changed.notify_all()
+
+    def _put(self, frame: DepthFrame) -> bool:
+        """Queue a frame once there is space; False when the reader was stopped."""
+        with self._changed:
+            while len(self.queue) >= QUEUE_FRAMES and not self._stopped:
+                self._changed.wait(_POLL_S)
+            now_s = frame.timestamp_s + self._shift_s
+            if self.live and self.queue:
+                self._steps_s.append(now_s - self.queue[-1][0])
+            self.queue.append((now_s, frame))
+            self._frames += 1
+            self._changed.notify_all()
+            return not self._stopped
+
+
+def _shifts_s(sources: Sequence[FrameSource], offsets_s: Sequence[float]) -> list[float]:
+    """Seconds to add to the times of each source for those of the first: by their dates, where all have one."""
+    starts_ns = [source.start_time_ns for source in sources]
+    dated = all(starts_ns)
+    return [
+        offset_s + ((start_ns - starts_ns[0]) / 1e9 if dated else 0.0)
+        for offset_s, start_ns in zip(offsets_s, starts_ns, strict=True)
+    ]
+
+
+def _check_overlap(sources: Sequence[FrameSource], shifts_s: Sequence[float]) -> None:
+    """Refuse two files that were recorded one after the other."""
+    spans_s = [
+        None if source.frame_count is None else (source.timestamps_s[[0, -1]] + shift_s)
+        for source, shift_s in zip(sources, shifts_s, strict=True)
+    ]
+    first_s = spans_s[0]
+    for source, span_s in zip(sources[1:], spans_s[1:], strict=True):
+        if first_s is None or span_s is None or (span_s[0] <= first_s[1] and first_s[0] <= span_s[1]):
+            continue
+        raise SourceError(
+            source.name,
+            f"its frames are of {span_s[0]:.1f} to {span_s[1]:.1f} s and those of {sources[0].name} of {first_s[0]:.1f}"
+            f" to {first_s[1]:.1f} s by their clocks: they share no moment; are they of one recording session?",
+        )

@@ -1,0 +1,100 @@
+"""``posepipe run`` of several sources: how they and their options are given, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from apps.cli import build_parser, main
+from apps.options.each_source import each_source
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.sinks import read_results
+from posepipe.sources.formats.npz_pack import write_npz_pack
+
+LEVEL = [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]
+
+
+@pytest.fixture
+def scene(tmp_path):
+    """Two recordings without a person, the second shorter, and the poses of their cameras."""
+    for name, count in (("a", 5), ("b", 3)):
+        frames = [
+            DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(57, 57, 31.5, 23.5), i / 30, i) for i in range(count)
+        ]
+        write_npz_pack(tmp_path / f"{name}.npz", frames)
+        (tmp_path / f"{name}.json").write_text(json.dumps({"T_world_camera": LEVEL}))
+    return tmp_path
+
+
+def arguments(*words):
+    return build_parser().parse_args(["run", *map(str, words)])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a --extrinsics 1 b --extrinsics 2 --topic t",
+        "a b --extrinsics 1 --extrinsics 2 --topic t",
+        "--topic t --extrinsics 1 --extrinsics 2 a b",
+        "a --topic t b --extrinsics 1 --extrinsics 2",
+    ],
+)
+def test_options_belong_to_the_sources_in_their_order(words):
+    each = each_source(arguments(*words.split()))
+    assert [(one.source, str(one.extrinsics), one.topic) for one in each] == [("a", "1", "t"), ("b", "2", "t")]
+
+
+def test_three_sources_have_three_values_each():
+    each = each_source(arguments("a", "--rotate", 90, "b", "--rotate", 0, "c", "--rotate", 270))
+    assert [(one.source, one.rotate) for one in each] == [("a", 90), ("b", 0), ("c", 270)]
+
+
+def test_one_source_reads_as_before():
+    (one,) = each_source(arguments("a", "--extrinsics", "1"))
+    assert (one.source, str(one.extrinsics), one.rotate, one.topic) == ("a", "1", 0, None)
+
+
+def test_two_recordings_run_to_the_end_of_the_longer(scene, capsys):
+    words = [
+        "run",
+        scene / "a.npz",
+        "--extrinsics",
+        scene / "a.json",
+        scene / "b.npz",
+        "--extrinsics",
+        scene / "b.json",
+    ]
+    outputs = ["--out", scene / "r.jsonl", "--record", scene / "r.mcap", "--pictures", scene / "pictures"]
+    assert main([str(word) for word in [*words, *outputs]]) == 0
+    assert "5 frames, 0 with people in view of 2 cameras" in capsys.readouterr().out
+    results = read_results(scene / "r.jsonl")
+    assert [row.frame for row in results.frames] == list(range(5))
+    assert results.cameras == (str(scene / "a.npz"), str(scene / "b.npz"))
+    assert len(list((scene / "pictures").iterdir())) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("a.npz b.npz", "wanted --extrinsics FILE for each, got 0; `posepipe calibrate` finds them"),
+        ("a.npz b.npz --extrinsics a.json", "wanted --extrinsics FILE for each, got 1"),
+        ("a.npz b.npz --extrinsics a.json --extrinsics b.json --cluster local", "--cluster runs each recording"),
+        ("a b c --extrinsics 1 --extrinsics 2 --extrinsics 3 --rotate 0 --rotate 90", "--rotate was given 2 times"),
+        ("a.npz nothing --extrinsics a.json --extrinsics b.json", "nothing: no such file or folder"),
+        ("a.npz b.mcap --extrinsics a.json --extrinsics b.json --record b.mcap", "b.mcap would replace a file"),
+    ],
+)  # fmt: skip
+def test_refusals_are_one_line(scene, monkeypatch, capsys, words, says):
+    monkeypatch.chdir(scene)
+    assert main(["run", *words.split()]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert says in line
+
+
+def test_other_commands_take_one_source(capsys):
+    with pytest.raises(SystemExit):
+        main(["view", "a", "b"])
+    assert "nothing more was wanted, got 'b'" in capsys.readouterr().err

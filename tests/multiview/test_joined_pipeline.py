@@ -1,0 +1,126 @@
+"""Results of several cameras as those of the first: axes, masks, ids, and who saw whom."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Extrinsics, Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.multiview.joined_pipeline import JoinedPipeline
+from posepipe.multiview.moments import Moment
+from posepipe.multiview.view_fusion import ViewFusion
+from posepipe.results import FrameResult, Pose, Track
+from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.tracking.tracker import Tracker
+from tests.support.toy_person import TOY
+
+LENS = Intrinsics(60.0, 60.0, 31.5, 23.5)
+SHAPE = (48, 64)
+LEVEL = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+FIRST = Extrinsics(LEVEL, np.array([0.0, 0.0, 1.5]))
+#: to the right of the first, looking across its view
+SECOND = Extrinsics(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ LEVEL, np.array([2.5, 2.5, 1.2]))
+PERSON_M = np.array([[0.0, 2.0, 1.6], [0.0, 2.0, 1.2], [0.3, 2.0, 0.9], [-0.3, 2.0, 0.9]])
+
+
+@dataclass
+class Camera:
+    """All that a joined pipeline needs of the pipeline of a camera whose result is known."""
+
+    extrinsics: Extrinsics
+
+
+def joined(**settings):
+    return JoinedPipeline((Camera(FIRST), Camera(SECOND)), ViewFusion(TOY), Tracker(TOY), **settings)
+
+
+def frame(index=0):
+    return DepthFrame(np.full(SHAPE, 2.0, np.float32), LENS, index / 30, index)
+
+
+def result(pose, *people_m, confidence=0.8):
+    """What a camera at a pose finds: people in world axes, each with one row of its image."""
+    tracks, masks = [], []
+    for row, joints_m in enumerate(people_m):
+        tracks.append(Track(row + 7, Pose(TOY.joints, pose.camera_points(joints_m), np.full(4, confidence))))
+        masks.append(np.arange(SHAPE[0])[:, None] * np.ones(SHAPE[1]) == row)
+    mask = np.any(masks, axis=0) if masks else np.zeros(SHAPE, bool)
+    proposals = tuple(() for _ in people_m)
+    return FrameResult(frame(), mask, mask.astype(np.uint8), proposals, tuple(tracks), person_masks=tuple(masks))
+
+
+def join(pipeline, first, second, index=0):
+    frames = tuple(None if each is None else frame(index) for each in (first, second))
+    return pipeline.join(Moment(index, index / 30, frames), [first, second])
+
+
+def test_two_views_make_one_person_in_both_axes():
+    found = join(joined(), result(FIRST, PERSON_M), result(SECOND, PERSON_M))
+    (person,) = found.people
+    np.testing.assert_allclose(person.pose.joints_m, FIRST.camera_points(PERSON_M), atol=1e-9)
+    np.testing.assert_allclose(found.world.world_points(person.pose.joints_m), PERSON_M, atol=1e-9)
+    assert found.seen_by == ((1, 2),)
+    assert person.id == 1
+
+
+def test_a_person_of_the_second_camera_alone_has_no_pixel():
+    found = join(joined(), result(FIRST, PERSON_M), result(SECOND, PERSON_M, PERSON_M + [1.5, 0, 0]))
+    assert sorted(found.seen_by) == [(1, 2), (2,)]
+    sizes = {who: int(mask.sum()) for who, mask in zip(found.seen_by, found.person_masks, strict=True)}
+    assert sizes == {(1, 2): SHAPE[1], (2,): 0}
+
+
+def test_ids_stay_while_views_come_and_go():
+    pipeline, ids = joined(), []
+    views = [(1, 1), (1, 0), (0, 1), (1, 1)]
+    for index, (in_first, in_second) in enumerate(views):
+        first, second = result(FIRST, *[PERSON_M] * in_first), result(SECOND, *[PERSON_M] * in_second)
+        ids += [track.id for track in join(pipeline, first, second, index).people]
+    assert ids == [1, 1, 1, 1]
+
+
+def test_a_camera_without_a_frame_shows_an_empty_image():
+    pipeline = joined()
+    join(pipeline, result(FIRST, PERSON_M), result(SECOND, PERSON_M))
+    found = join(pipeline, None, result(SECOND, PERSON_M), 1)
+    assert found.frame.depth_m.shape == SHAPE
+    assert not found.frame.depth_m.any()
+    assert not found.mask.any()
+    assert found.seen_by == ((2,),)
+    np.testing.assert_allclose(found.people[0].pose.joints_m, FIRST.camera_points(PERSON_M), atol=1e-9)
+
+
+def test_limits_apply_to_joined_people():
+    two = [PERSON_M, PERSON_M + [1.5, 0, 0]]
+    assert len(join(joined(max_people=1), result(FIRST, *two), result(SECOND, *two)).people) == 1
+    weak = result(FIRST, PERSON_M, confidence=0.3), result(SECOND, confidence=0.3)
+    assert join(joined(min_confidence=0.4), *weak).people == ()
+    both = result(FIRST, PERSON_M, confidence=0.3), result(SECOND, PERSON_M, confidence=0.3)
+    assert len(join(joined(min_confidence=0.4), *both).people) == 1
+
+
+def test_lines_say_which_cameras_saw_whom(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with JsonLinesSink(path, TOY.joints, "a + b", "toy", cameras=("a", "b")) as sink:
+        sink.write(join(joined(), result(FIRST, PERSON_M), result(SECOND, PERSON_M)))
+        sink.write(join(joined(), result(FIRST), result(SECOND)))
+    header, line, empty = map(json.loads, path.read_text().splitlines())
+    assert header["cameras"] == ["a", "b"]
+    assert line["people"][0]["cameras"] == [1, 2]
+    np.testing.assert_allclose(line["people"][0]["joints"]["head"]["xyz_world_m"], PERSON_M[0], atol=1e-4)
+    assert empty["people"] == []
+    read = read_results(path)
+    assert read.cameras == ("a", "b")
+    assert read.frames[0].seen_by == ((1, 2),)
+    assert read.frames[0].as_line() == path.read_text().splitlines(keepends=True)[1]
+
+
+def test_cameras_need_their_poses():
+    with pytest.raises(ValueError, match="each with extrinsics"):
+        JoinedPipeline.of([Camera(FIRST), Camera(None)])
+    with pytest.raises(ValueError, match="at least two"):
+        JoinedPipeline.of([Camera(FIRST)])

@@ -1,0 +1,155 @@
+"""Frames of several sources paired by time: nearest frames, gaps, sources that lag, end or fail."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Intrinsics
+from posepipe.errors import SourceError
+from posepipe.frames import DepthFrame
+from posepipe.multiview.moments import Moments
+
+LENS = Intrinsics(30.0, 30.0, 7.5, 5.5)
+RATE_S = 1 / 30
+
+
+class Recording:
+    """Frames at given times; live ones come when `gate` lets them, and an error may end them."""
+
+    intrinsics = LENS
+    shape = (12, 16)
+
+    def __init__(self, times_s, name="recording", start_time_ns=0, live=False, error=None, gate=None):
+        self.name, self.start_time_ns = name, start_time_ns
+        self.times_s, self.error, self.gate = np.array(times_s, float), error, gate
+        self.live = live
+        self.closed = 0
+
+    @property
+    def frame_count(self):
+        return None if self.live else len(self.times_s)
+
+    @property
+    def timestamps_s(self):
+        return self.times_s
+
+    def __iter__(self):
+        for index, time_s in enumerate(self.times_s):
+            if self.gate is not None:
+                self.gate(index)
+            yield DepthFrame(np.full(self.shape, 1.0, np.float32), LENS, float(time_s), index)
+        if self.error is not None:
+            raise self.error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.closed += 1
+
+
+def paired(*sources, offsets_s=None):
+    """Rows of the frames of each moment; None = no frame."""
+    with Moments(sources, offsets_s) as moments:
+        rows = [tuple(frame and frame.index for frame in moment.frames) for moment in moments]
+    assert [source.closed for source in sources] == [1] * len(sources)
+    return rows
+
+
+def times(count, first_s=0.0, step_s=RATE_S):
+    return first_s + step_s * np.arange(count)
+
+
+def test_cameras_of_one_clock_pair_frame_by_frame():
+    assert paired(Recording(times(20)), Recording(times(20))) == [(k, k) for k in range(20)]
+
+
+@pytest.mark.parametrize("late_s", [0.4 * RATE_S, -0.4 * RATE_S])
+def test_frames_within_half_an_interval_pair(late_s):
+    assert paired(Recording(times(9)), Recording(times(9, late_s))) == [(k, k) for k in range(9)]
+
+
+def test_a_frame_pairs_with_its_nearest():
+    assert paired(Recording(times(4)), Recording(times(8, 0.0, RATE_S / 2))) == [
+        (0, 0),
+        (1, 2),
+        (2, 4),
+        (3, 6),
+        (None, 7),
+    ]
+
+
+def test_a_slower_camera_leaves_gaps():
+    rows = paired(Recording(times(7)), Recording(times(3, 0.0, 3 * RATE_S)))
+    assert rows == [(0, 0), (1, None), (2, None), (3, 1), (4, None), (5, None), (6, 2)]
+
+
+def test_others_go_on_where_the_first_starts_late_pauses_or_ends():
+    first = Recording([*times(3, 2 * RATE_S), *times(2, 8 * RATE_S)])
+    rows = paired(first, Recording(times(12)))
+    assert [row[1] for row in rows if row[1] is not None] == list(range(12))
+    assert [row for row in rows if row[0] is not None] == [(0, 2), (1, 3), (2, 4), (3, 8), (4, 9)]
+
+
+def test_dates_and_offsets_shift_a_clock():
+    dated = [Recording(times(6), start_time_ns=10**18), Recording(times(6), start_time_ns=10**18 + 66_666_667)]
+    assert paired(*dated)[2:6] == [(2, 0), (3, 1), (4, 2), (5, 3)]
+    rows = paired(Recording(times(6)), Recording(times(6)), offsets_s=(0.0, 2 * RATE_S))
+    assert rows[2:6] == [(2, 0), (3, 1), (4, 2), (5, 3)]
+
+
+def test_one_source_without_a_date_leaves_dates_aside():
+    assert paired(Recording(times(3), start_time_ns=10**18), Recording(times(3))) == [(k, k) for k in range(3)]
+
+
+def test_recordings_of_other_days_are_refused():
+    yesterday, today = Recording(times(9), start_time_ns=10**18), Recording(times(9), "b", start_time_ns=2 * 10**18)
+    with pytest.raises(SourceError, match="they share no moment"):
+        paired(yesterday, today)
+    assert [yesterday.closed, today.closed] == [1, 1]
+
+
+def test_a_camera_that_fails_does_not_end_the_others(caplog):
+    failing = Recording(times(3), live=True, error=SourceError("b", "no frame for 5 s"))
+    rows = paired(Recording(times(9)), failing)
+    assert [row[0] for row in rows] == list(range(9))
+    assert "the other cameras go on" in caplog.text
+
+
+def test_a_camera_that_fails_at_once_is_an_error():
+    with pytest.raises(SourceError, match="ended before its first frame"):
+        paired(Recording(times(9)), Recording([], live=True, error=SourceError("b", "ended before its first frame")))
+
+
+def test_no_frame_at_all_is_an_error():
+    with pytest.raises(SourceError, match="no frame came from any camera"):
+        paired(Recording([], live=True), Recording([], live=True))
+
+
+def test_a_live_camera_that_lags_is_not_waited_for():
+    go_on = threading.Event()
+    stuck = Recording(times(3), live=True, gate=lambda index: index and go_on.wait(30))
+    with Moments([Recording(times(30)), stuck]) as moments:
+        rows = [
+            tuple(frame and frame.index for frame in moment.frames) for moment in moments if _release(moment, go_on)
+        ]
+    assert rows[:29] == [(0, 0), *((k, None) for k in range(1, 29))]
+
+
+def _release(moment, event):
+    """Let a stuck camera go on at the last moment: it must end."""
+    if moment.index >= 28:
+        event.set()
+    return True
+
+
+def test_a_reader_holds_few_frames():
+    read = []
+    ahead = Recording(times(500), gate=read.append)
+    with Moments([Recording(times(500)), ahead]) as moments:
+        next(iter(moments))
+        most = max(read)
+    assert most <= 8
