@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from apps.evaluation.run_suite import add_suite_options, run_suite, suite_options
 from apps.evaluation.score_on_workers import ScoredData, TrackOptions, score_joints, score_sequences, score_tracks
 from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
+from apps.evaluation.score_views import add_view_options, score_views
 from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.pipeline_options import add_fit_options, body_model_of
 from apps.options.value_types import positive, seconds
@@ -35,6 +36,7 @@ EXAMPLES = (
     "posepipe evaluate office.npz --labels people.jsonl --report report  # people found, missed and false, by boxes",
     "posepipe evaluate office.npz --empty                             # nobody is there: who is found all the same?",
     "posepipe evaluate data/sequences --tracks --smooth               # id switches and jitter",
+    "posepipe evaluate data/first data/second --views                 # two cameras before the same scenes, and joined",
     "posepipe evaluate --suite data/suite --mocap cmu_poses.npz --motions cmu_clips.npz --fill README.md",
     "posepipe evaluate walk.mcap --tracks --whole-frames --frame-step 3  # a labelled recording, every third frame",
 )
@@ -78,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_fit_options(parser)
     add_people_options(parser)
     add_suite_options(parser)
+    add_view_options(parser)
     tracking = parser.add_argument_group("tracking")
     tracking.add_argument(
         "--tracks",
@@ -100,12 +103,16 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             "--fit on applies to joints of DATASETs; leave it out, or leave out --suite, --labels, --empty"
         )
+    if args.views and (args.suite is not None or asks_for_people(args)):
+        raise PosepipeError("--views compares cameras; leave it out, or leave out --suite, --labels, --empty")
     if args.cluster and (args.suite is not None or asks_for_people(args)):
         raise PosepipeError("--cluster scores DATASETs; leave it out, or leave out --suite, --labels, --empty")
     if args.suite is not None:
         run_suite(args)
     elif asks_for_people(args):
         score_people(args)
+    elif args.views:
+        score_views(args)
     else:
         _score_datasets(args)
 
