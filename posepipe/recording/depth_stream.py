@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.camera import Intrinsics, check_lens
+from posepipe.camera import Intrinsics
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
 from posepipe.recording.containers.message_file import MessageFile
 from posepipe.recording.ros import realsense
-from posepipe.recording.ros.camera_info import intrinsics_and_distortion
+from posepipe.recording.ros.camera_info import checked_lens
 from posepipe.recording.ros.depth_images import read_depth, read_head
 from posepipe.recording.ros.message_fields import read_camera_info
 from posepipe.recording.ros.topics import camera_info_topic, choose_depth_topic, is_rectified
@@ -82,8 +82,6 @@ class DepthStream:
     def _decoded(self, index: int, data: bytes) -> np.ndarray:
         with self._file.errors_of(self.topic.name, index):
             depth = read_depth(data, self.topic)
-            if depth.size == 0:
-                raise ValueError("an image without pixels")
         if self._unit_m is None or depth.dtype != np.uint16:
             return depth
         return depth * np.float32(self._unit_m)
@@ -96,14 +94,5 @@ class DepthStream:
         index, data = self._file.first(topic.name)
         with self._file.errors_of(topic.name, index):
             info = read_camera_info(data, topic.encoding)
-            if (info.height, info.width) != self.shape:
-                raise ValueError(
-                    f"camera_info is for images {(info.height, info.width)}, the depth images are {self.shape}"
-                )
             model = realsense.distortion_model(self._file, name)
-            intrinsics, distortion = intrinsics_and_distortion(info, is_rectified(name), model)
-            try:
-                check_lens(intrinsics, self.shape[1])
-            except ValueError as error:
-                raise ValueError(f"{error}; give --camera PRESET|FILE") from error
-            return intrinsics, distortion
+            return checked_lens(info, self.shape, is_rectified(name), model)

@@ -4,12 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.lens_distortion import LensDistortion
 from posepipe.recording.ros.message_fields import CameraInfo
 
 _ROS_MODEL_NAMES = {"Brown Conrady": "plumb_bob"}
 """RealSense's name of a distortion model -> that of ROS."""
+
+
+def checked_lens(
+    info: CameraInfo, shape: tuple[int, int], rectified: bool, model: str | None = None
+) -> tuple[Intrinsics, LensDistortion | None]:
+    """Intrinsics and distortion of the images of a stream; None = no distortion.
+
+    Parameters
+    ----------
+    info : CameraInfo
+    shape : rows and columns of the images
+    rectified, model : as for `intrinsics_and_distortion`
+
+    Raises
+    ------
+    ValueError
+        When the camera was not calibrated or for another size, the lens is implausible, or its distortion unsupported.
+    """
+    if (info.height, info.width) != shape:
+        raise ValueError(f"camera_info is for images {(info.height, info.width)}, the depth images are {shape}")
+    intrinsics, distortion = intrinsics_and_distortion(info, rectified, model)
+    try:
+        check_lens(intrinsics, shape[1])
+    except ValueError as error:
+        raise ValueError(f"{error}; give --camera PRESET|FILE") from error
+    return intrinsics, distortion
 
 
 def intrinsics_and_distortion(

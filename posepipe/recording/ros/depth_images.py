@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from posepipe.io.limits import check_pixels
 from posepipe.recording.codecs.compressed_depth import decode_compressed_depth, is_compressed_depth
 from posepipe.recording.containers.message_file import MessageFile, Topic
 from posepipe.recording.ros.message_fields import CompressedImage, Image, read_compressed_image, read_image
@@ -26,6 +27,7 @@ def image_pixels(image: Image) -> np.ndarray:
         raise ValueError(f"image encoding {image.encoding!r}; readable: {', '.join(_PIXEL_TYPES)}")
     dtype = np.dtype(_PIXEL_TYPES[image.encoding])
     height, width, row_bytes = image.height, image.width, image.step
+    check_pixels(width, height)
     if row_bytes < width * dtype.itemsize or image.data.size < height * row_bytes:
         raise ValueError(f"image of {width}x{height} {image.encoding} with {image.data.size} bytes")
     rows = image.data[: height * row_bytes].reshape(height, row_bytes)[:, : width * dtype.itemsize]
