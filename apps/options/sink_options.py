@@ -55,8 +55,8 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT, osc://HOST:PORT or"
-        " foxglove:// (the app connects); repeatable",
+        help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT, osc://HOST:PORT,"
+        " foxglove:// (the app connects) or ros2:// (topics of ROS 2); repeatable",
     )
     group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     group.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated image of every frame")

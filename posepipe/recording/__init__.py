@@ -13,10 +13,12 @@ from posepipe.recording.containers.message_file import DamagedMessageError, Join
 from posepipe.recording.containers.ros1_file import Ros1File
 from posepipe.recording.containers.sqlite_file import SqliteFile
 from posepipe.recording.depth_stream import DepthStream
+from posepipe.recording.live_depth import LiveDepth, live_camera_info
 from posepipe.recording.reader import RecordingReader
 from posepipe.recording.ros.depth_images import IMAGE_KINDS
 from posepipe.recording.ros.mask_messages import MASK_TOPICS, encode_masks
 from posepipe.recording.ros.pose_messages import POSE_TOPICS, encode_poses
+from posepipe.recording.ros.skeleton_messages import SKELETON_TOPICS, encode_skeletons
 from posepipe.recording.ros.topics import SeveralTopicsError, camera_info_topic
 from posepipe.recording.writer import RecordingWriter
 
@@ -24,9 +26,11 @@ __all__ = [
     "IMAGE_KINDS",
     "MASK_TOPICS",
     "POSE_TOPICS",
+    "SKELETON_TOPICS",
     "DamagedMessageError",
     "DepthStream",
     "JoinedFiles",
+    "LiveDepth",
     "McapFile",
     "MessageFile",
     "RecordingReader",
@@ -39,4 +43,6 @@ __all__ = [
     "decode_16z",
     "encode_masks",
     "encode_poses",
+    "encode_skeletons",
+    "live_camera_info",
 ]

@@ -21,7 +21,7 @@ def serialised(kind: str, *fields) -> bytes:
 def test_images_equal_those_of_rosbags(stamp_ns, encoding, dtype, frame_id):
     pixels = np.random.default_rng(0).integers(0, 200, (5, 7)).astype(dtype)
     data = pixels.view(np.uint8).reshape(-1)
-    wanted = serialised(ros.IMAGE, ros._header(stamp_ns, frame_id), 5, 7, encoding, 0, 7 * pixels.itemsize, data)
+    wanted = serialised(ros.IMAGE, ros.message_header(stamp_ns, frame_id), 5, 7, encoding, 0, 7 * pixels.itemsize, data)
     assert ros.encode_image(pixels, encoding, stamp_ns, frame_id) == wanted
     assert ros.encode_image(np.asfortranarray(pixels), encoding, stamp_ns, frame_id) == wanted
 
@@ -33,7 +33,7 @@ def test_joints_equal_those_of_rosbags(people):
     joints_m, visible = rng.normal(size=(people, 3, 3)).astype(np.float32), rng.random((people, 3)) < 0.5
     ids = np.arange(1, people + 1, dtype=np.uint8)
     for stamp_ns in STAMPS_NS:
-        header = ros._header(stamp_ns, "f")
+        header = ros.message_header(stamp_ns, "f")
         wanted = serialised(ros.JOINTS, header, list(names), ids, joints_m.reshape(-1), visible.reshape(-1))
         assert ros.encode_joints(names, joints_m, visible, stamp_ns, "f") == wanted
 

@@ -300,7 +300,7 @@ def test_big_endian_and_padded_images_are_read():
     pixels = np.arange(6, dtype=np.uint16).reshape(2, 3)
     padded = np.zeros((2, 8), np.uint8)
     padded[:, :6] = pixels.astype(">u2").view(np.uint8)
-    message = store.types[ros.IMAGE](ros._header(0, "f"), 2, 3, "mono16", 1, 8, padded.reshape(-1))
+    message = store.types[ros.IMAGE](ros.message_header(0, "f"), 2, 3, "mono16", 1, 8, padded.reshape(-1))
     got, _ = ros.decode_image(bytes(store.serialize_cdr(message, ros.IMAGE)))
     np.testing.assert_array_equal(got, pixels)
     assert got.dtype == np.uint16

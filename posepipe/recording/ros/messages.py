@@ -27,6 +27,8 @@ IMAGE = "sensor_msgs/msg/Image"
 CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 JOINTS = "posepipe_msgs/msg/Joints"
 
+SKELETONS = "posepipe_msgs/msg/Skeletons"
+
 JOINTS_DEFINITION = """\
 # True joints of everybody in one depth frame. Camera axes: x right, y down, z forward, metres.
 std_msgs/Header header
@@ -38,6 +40,19 @@ uint8[] person_ids
 float32[] xyz_m
 # P x J, row-major: whether the camera sees the surface around the joint
 bool[] visible
+"""
+
+SKELETONS_DEFINITION = """\
+# Tracked people of one depth frame. Camera axes: x right, y down, z forward, metres.
+std_msgs/Header header
+# names of the J joints; their order is that of the columns below
+string[] joint_names
+# ids of the P people; an id stays with a person while they are tracked
+uint32[] person_ids
+# P x J x 3, row-major: x y z of each joint of the first person, then of the next; NaN where unknown
+float32[] xyz_m
+# P x J, row-major: confidence of each joint, 0 to 1; 0 where unknown
+float32[] confidence
 """
 
 WHOLE_MM_TOLERANCE_M = 1e-5
@@ -56,6 +71,7 @@ def typestore() -> Any:
 
     store = get_typestore(Stores.ROS2_HUMBLE)
     store.register(get_types_from_msg(JOINTS_DEFINITION, JOINTS))
+    store.register(get_types_from_msg(SKELETONS_DEFINITION, SKELETONS))
     return store
 
 
@@ -68,7 +84,8 @@ def schema_text(message_type: str) -> str:
     return JOINTS_DEFINITION + separator + contained
 
 
-def _header(stamp_ns: int, frame_id: str) -> Any:
+def message_header(stamp_ns: int, frame_id: str) -> Any:
+    """Make a std_msgs/Header."""
     types = typestore().types
     seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
     return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame_id)
@@ -106,7 +123,7 @@ def _stamped(message: bytes, stamp_ns: int) -> bytes:
 def _image_head(height: int, width: int, encoding: str, row_bytes: int, frame_id: str) -> bytes:
     """Serialised Image without its pixels, which are at the end."""
     types = typestore().types
-    empty = types[IMAGE](_header(0, frame_id), height, width, encoding, 0, row_bytes, np.zeros(0, np.uint8))
+    empty = types[IMAGE](message_header(0, frame_id), height, width, encoding, 0, row_bytes, np.zeros(0, np.uint8))
     head = bytes(typestore().serialize_cdr(empty, IMAGE, little_endian=True))
     return head[: -_LENGTH.size] + _LENGTH.pack(height * row_bytes)
 
@@ -132,7 +149,7 @@ def _camera_info(intrinsics: Intrinsics, height: int, width: int, frame_id: str)
     types = typestore().types
     fx, fy, cx, cy = intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy
     message = types[CAMERA_INFO](
-        header=_header(0, frame_id),
+        header=message_header(0, frame_id),
         height=height,
         width=width,
         distortion_model="plumb_bob",
@@ -156,7 +173,7 @@ def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns
 def _joints_head(joint_names: tuple[str, ...], people: int, frame_id: str) -> bytes:
     """Serialised Joints message without joints and the two counts at the end."""
     message = typestore().types[JOINTS](
-        header=_header(0, frame_id),
+        header=message_header(0, frame_id),
         joint_names=list(joint_names),
         person_ids=np.arange(1, people + 1, dtype=np.uint8),
         xyz_m=np.zeros(0, np.float32),

@@ -17,7 +17,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Extrinsics
-from posepipe.recording.ros.messages import typestore
+from posepipe.recording.ros.messages import message_header, typestore
 from posepipe.results import Track
 
 PEOPLE_TOPIC = "/posepipe/people"
@@ -48,7 +48,7 @@ def encode_poses(
     -------
     CDR bytes by topic; without people and world there is no message for /tf
     """
-    header = _header(stamp_ns, frame_id)
+    header = message_header(stamp_ns, frame_id)
     markers = [_marker(header, "", 0, "DELETEALL", "ARROW")]
     transforms = [] if world is None else [_camera_in_world(world, stamp_ns, frame_id)]
     for track in people:
@@ -67,11 +67,6 @@ def _type(name: str) -> Any:
 
 def _serialize(message_type: str, content: list) -> bytes:
     return bytes(typestore().serialize_cdr(_type(message_type)(content), message_type, little_endian=True))
-
-
-def _header(stamp_ns: int, frame_id: str) -> Any:
-    seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
-    return _type("std_msgs/msg/Header")(_type("builtin_interfaces/msg/Time")(seconds, nanoseconds), frame_id)
 
 
 def _person_markers(track: Track, body: BodyDefinition, header: Any) -> list:
@@ -121,7 +116,7 @@ def _marker(
         points=list(points),
         colors=list(colors),
         texture_resource="",
-        texture=_type("sensor_msgs/msg/CompressedImage")(_header(0, ""), "", nothing),
+        texture=_type("sensor_msgs/msg/CompressedImage")(message_header(0, ""), "", nothing),
         uv_coordinates=[],
         text="",
         mesh_resource="",
@@ -151,7 +146,7 @@ def _camera_in_world(world: Extrinsics, stamp_ns: int, frame_id: str) -> Any:
     from scipy.spatial.transform import Rotation  # slow to import
 
     turn = Rotation.from_matrix(world.rotation).as_quat()
-    return _transform(_header(stamp_ns, WORLD_FRAME), frame_id, world.translation_m, turn)
+    return _transform(message_header(stamp_ns, WORLD_FRAME), frame_id, world.translation_m, turn)
 
 
 def _transform(header: Any, child: str, xyz_m: Sequence[float] | np.ndarray, turn_xyzw: Sequence[float]) -> Any:

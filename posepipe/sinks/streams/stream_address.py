@@ -1,4 +1,4 @@
-"""Addresses of network streams: ``udp://HOST:PORT``, and the same with tcp, osc and foxglove."""
+"""Addresses of network streams: ``udp://HOST:PORT``, the same with tcp, osc and foxglove, and ``ros2://HOST/FRAME``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from posepipe.errors import PosepipeError
 
 LOOPBACK = "127.0.0.1"
-SCHEMES = ("tcp", "udp", "osc", "foxglove")
+SCHEMES = ("tcp", "udp", "osc", "foxglove", "ros2")
+PORTLESS = ("ros2",)
+"""Schemes whose ports follow from something else; their path has a meaning."""
 DEFAULT_PORTS = {"foxglove": 8765}
 """Ports that other programs expect; they may be left out."""
 
@@ -20,24 +22,32 @@ class StreamAddress:
 
     scheme: str
     host: str
-    port: int
+    port: int  #: 0 where the scheme needs none
+    path: str = ""  #: with its slash; only of `PORTLESS` schemes
 
     @classmethod
     def parse(cls, url: str) -> StreamAddress:
         """Read a URL; the default host is this machine. Raises ValueError for anything else."""
-        wanted = f"wanted udp://HOST:PORT, tcp://HOST:PORT, osc://HOST:PORT or foxglove://HOST:PORT, got {url!r}"
+        wanted = (
+            "wanted udp://HOST:PORT, tcp://HOST:PORT, osc://HOST:PORT, foxglove://HOST:PORT or ros2://[HOST][/FRAME], "
+            f"got {url!r}"
+        )
         try:
             parts = urlsplit(url)
-            port = parts.port or DEFAULT_PORTS.get(parts.scheme)
+            given = parts.port
         except ValueError as error:
             raise ValueError(wanted) from error
-        if parts.scheme not in SCHEMES or not port or parts.path.strip("/") or parts.query or parts.username:
+        host, path, portless = parts.hostname or LOOPBACK, parts.path.rstrip("/"), parts.scheme in PORTLESS
+        port = given or DEFAULT_PORTS.get(parts.scheme, 0)
+        if parts.scheme not in SCHEMES or bool(port) == portless or (path and not portless):
             raise ValueError(wanted)
-        return cls(parts.scheme, parts.hostname or LOOPBACK, port)
+        if "://" not in url or parts.query or parts.username:
+            raise ValueError(wanted)
+        return cls(parts.scheme, host, port, path)
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return f"{self.scheme}://{host}" + (f":{self.port}" if self.port else "") + self.path
 
     def resolve(self, kind: socket.SocketKind) -> tuple[int, tuple]:
         """Address family and socket address. Raises PosepipeError for an unknown host."""

@@ -8,17 +8,19 @@ from posepipe.body import HUMAN, BodyDefinition
 from posepipe.sinks.files.json_lines import ResultsHeader
 from posepipe.sinks.streams.foxglove import FoxgloveSink
 from posepipe.sinks.streams.osc import osc_packets
+from posepipe.sinks.streams.ros2 import Ros2Sink
 from posepipe.sinks.streams.stream_address import StreamAddress
 from posepipe.sinks.streams.tcp import TcpSink
 from posepipe.sinks.streams.udp import DatagramSink, line_packets
 
-StreamSink = TcpSink | DatagramSink | FoxgloveSink
+StreamSink = TcpSink | DatagramSink | FoxgloveSink | Ros2Sink
 
 STREAM_SINKS: dict[str, Callable[[StreamAddress, ResultsHeader, BodyDefinition], StreamSink]] = {
     "tcp": lambda address, header, body: TcpSink(address, header),
     "udp": lambda address, header, body: DatagramSink(address, line_packets),
     "osc": lambda address, header, body: DatagramSink(address, osc_packets),
     "foxglove": lambda address, header, body: FoxgloveSink(address, body, header.start_time_ns),
+    "ros2": lambda address, header, body: Ros2Sink(address, body, header.start_time_ns),
 }
 """Scheme -> function that makes the sink; the schemes of `StreamAddress`."""
 

@@ -18,6 +18,7 @@ from posepipe.sources.cameras.opencv_device import OpenCvCamera
 from posepipe.sources.cameras.orbbec import OrbbecCamera
 from posepipe.sources.cameras.pipe import PipeCamera
 from posepipe.sources.cameras.realsense import RealSenseCamera
+from posepipe.sources.cameras.ros2 import Ros2Camera
 from posepipe.sources.cameras.socket import SocketCamera
 
 __all__ = ["CAMERAS", "CameraFrame", "DepthCamera", "LiveSource", "is_camera_name", "open_camera"]
@@ -38,6 +39,7 @@ CAMERAS: dict[str, CameraKind] = {
     "orbbec": CameraKind("Orbbec; SERIAL or INDEX", OrbbecCamera),
     "kinect-v1": CameraKind("Kinect for Xbox 360; SERIAL or INDEX", KinectV1Camera),
     "opencv": CameraKind("video device with 16-bit depth; INDEX", OpenCvCamera),
+    "ros2": CameraKind("a topic of ROS 2; TOPIC or HOST:TOPIC", Ros2Camera),
     "pipe": CameraKind("a program that writes to a named pipe or file; PATH or -", PipeCamera),
     "socket": CameraKind("a program that connects over TCP; PORT or HOST:PORT", SocketCamera),
 }

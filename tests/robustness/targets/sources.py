@@ -14,6 +14,7 @@ from posepipe.errors import FormatError
 from posepipe.evaluation.labelled_itop import LabelledItop
 from posepipe.evaluation.labelled_pack import LabelledPack
 from posepipe.frames import DepthFrame
+from posepipe.recording import LiveDepth
 from posepipe.sources import open_source
 from posepipe.sources.cameras.wire import WireError, WireReader
 from posepipe.sources.formats.itop import JOINTS
@@ -206,6 +207,22 @@ def _read_wire(folder: Path) -> None:
             raise FormatError("camera:test", str(error)) from error
 
 
+def _live_messages(folder: Path) -> None:
+    for name, message in (("image", ros.image(ros.depth_mm(0))), ("camera_info", ros.camera_info(d=(0.1,) * 5))):
+        (folder / name).write_bytes(message.serialised(2))
+
+
+def _read_live_messages(folder: Path) -> None:
+    """Read an image and its calibration as ``camera:ros2`` gets them from another program."""
+    image = (folder / "image").read_bytes()
+    try:
+        depth = LiveDepth(ros.DEPTH, "sensor_msgs/Image", image)
+        depth.calibrate((folder / "camera_info").read_bytes())
+        depth.decode(image)
+    except ValueError as error:
+        raise FormatError("camera:test", str(error)) from error
+
+
 def _split_bag(folder: Path) -> None:
     ros.write_db3(folder / "walk_0.db3", ros.depth_recording(2, colour=False))
     (folder / "metadata.yaml").write_text("rosbag2_bagfile_information:\n  version: 5\n")
@@ -282,5 +299,6 @@ SOURCE_TARGETS = (
         (_READER + "sqlite_file",),
     ),
     Target("ros2-folder", _split_bag, play, (_FORMAT + "ros2_bag",)),
+    Target("ros2-messages", _live_messages, _read_live_messages, ("posepipe.sources.cameras.ros2",)),
     Target("wire", _wire, _read_wire, ("posepipe.sources.cameras.pipe", "posepipe.sources.cameras.socket")),
 )

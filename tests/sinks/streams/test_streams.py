@@ -73,6 +73,8 @@ def connected(sink):
         ("tcp://0.0.0.0:5000", "0.0.0.0", 5000),
         ("osc://max.local:7400/", "max.local", 7400),
         ("udp://[::1]:9000", "::1", 9000),
+        ("ros2://", "127.0.0.1", 0),
+        ("ros2:///camera_depth_optical_frame", "127.0.0.1", 0),
     ],
 )
 def test_without_a_host_a_stream_stays_on_this_machine(url, host, port):
@@ -86,7 +88,8 @@ def test_every_scheme_has_a_sink():
 
 
 @pytest.mark.parametrize(
-    "url", ["", "udp://", "udp://:0", "udp://:70000", "http://:80", "9000", "udp://:9000/x", "tcp:"]
+    "url",
+    ["", "udp://", "udp://:0", "udp://:70000", "http://:80", "9000", "udp://:9000/x", "tcp:", "ros2://:1", "ros2:"],
 )
 def test_an_invalid_address_is_wrong_usage(url, capsys):
     with pytest.raises(ValueError, match="wanted udp://HOST:PORT"):
