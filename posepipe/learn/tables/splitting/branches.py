@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import njit
 from posepipe.learn.growing import MISSING
 from posepipe.learn.tables.splitting.column_scan import project
 from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
-from posepipe.learn.tables.splitting.threads import use_threads
+from posepipe.learn.tables.splitting.threads import run_tasks
 
 UNKNOWN = -2
 """Branch of a row with a category that training did not have."""
@@ -42,17 +42,10 @@ def branch_of(feature, threshold, n_children, kinds, combinations, subsets, colu
     return 0 if value == threshold else 1
 
 
-@njit(cache=True, parallel=True)
-def _branches(columns, splits, samples, features, thresholds, out):
-    kinds, combinations, subsets = splits
-    for n in prange(len(samples)):
-        out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, subsets, columns, samples[n])
-
-
 @njit(cache=True, nogil=True)
-def _branches_serial(columns, splits, samples, features, thresholds, out):
+def _branches(first, last, columns, splits, samples, features, thresholds, out):
     kinds, combinations, subsets = splits
-    for n in range(len(samples)):
+    for n in range(first, last):
         out[n] = branch_of(features[n], thresholds[n], ANY_CATEGORY, kinds, combinations, subsets, columns, samples[n])
 
 
@@ -76,6 +69,6 @@ def find_branches(
     int32 (M,), MISSING for an unknown branch
     """
     out = np.empty(len(samples), np.int32)
-    branches = _branches if use_threads(len(samples)) else _branches_serial
-    branches(columns, splits, samples, features, thresholds, out)
+    data = columns, splits, samples, features, thresholds, out
+    run_tasks(lambda first, last: _branches(first, last, *data), len(samples), len(samples))
     return out

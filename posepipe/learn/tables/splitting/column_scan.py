@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import njit
 from posepipe.learn.impurity import impurity_of
 from posepipe.learn.tables.splitting.category_scan import entries_of, try_categories
 from posepipe.learn.tables.splitting.split_gain import (
@@ -24,7 +24,7 @@ from posepipe.learn.tables.splitting.split_gain import (
     intrinsic_of,
     middle,
 )
-from posepipe.learn.tables.splitting.threads import use_threads
+from posepipe.learn.tables.splitting.threads import run_tasks
 
 MAX_MIN_ROWS = 25.0
 """Maximum of the minimum branch size that release 8 of C4.5 derives from the rows of a node."""
@@ -191,15 +191,9 @@ def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidate
             threshold[node, c] = middle(project(direction, columns, below), project(direction, columns, above))
 
 
-@njit(cache=True, parallel=True)
-def _scan(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
-    for task in prange(candidates.size):  # each task writes its own cell of out
-        _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
-
-
 @njit(cache=True, nogil=True)
-def _scan_serial(columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
-    for task in range(candidates.size):
+def _scan(first, last, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
+    for task in range(first, last):  # each task writes its own cell of out
         _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out)
 
 
@@ -245,6 +239,7 @@ def scan_columns(
     order, weight, starts, ends = nodes
     entries = entries_of(target, order, weight, sizes)
     gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
-    scan = _scan if use_threads((ends - starts).sum() * candidates.shape[1]) else _scan_serial
-    scan(columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out)
+    data = columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out
+    n_rows = int((ends - starts).sum()) * candidates.shape[1]
+    run_tasks(lambda first, last: _scan(first, last, *data), candidates.size, n_rows)
     return gain, intrinsic, threshold

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import njit
 from posepipe.learn.growing import MISSING
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.tables.splitting.branches import branch_of
 from posepipe.learn.tables.splitting.split_gain import NUMERIC
-from posepipe.learn.tables.splitting.threads import use_threads
+from posepipe.learn.tables.splitting.threads import run_tasks
 from posepipe.learn.tree import LEAF, Tree
 
 BLOCK = 256
@@ -114,15 +114,9 @@ def _predict_block(block, arrays, packed, splits, columns, weight, values, to_he
                 out[row, k] += share * values[node, k]
 
 
-@njit(cache=True, parallel=True)
-def _descend(n_blocks, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out):
-    for block in prange(n_blocks):  # one task writes a row of out
-        _predict_block(block, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out)
-
-
 @njit(cache=True, nogil=True)
-def _descend_serial(n_blocks, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out):
-    for block in range(n_blocks):
+def _descend(first, last, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out):
+    for block in range(first, last):  # one block writes its rows of out
         _predict_block(block, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out)
 
 
@@ -206,13 +200,11 @@ class TableTree:
         ----------
         Quinlan 1993, section 3.2. Naive twin: tests/reference/tables/descent.py
         """
-        model = self.weight, self.values
         to_heaviest = missing == "most_common"
+        tree = self._arrays(), self._packed, self._splits()
+        data = *tree, columns, self.weight, self.values, to_heaviest, self._stack_size, out
         n_blocks = -(-columns.shape[1] // BLOCK)
-        descend = _descend if use_threads(columns.shape[1]) else _descend_serial
-        descend(
-            n_blocks, self._arrays(), self._packed, self._splits(), columns, *model, to_heaviest, self._stack_size, out
-        )
+        run_tasks(lambda first, last: _descend(first, last, *data), n_blocks, columns.shape[1])
 
     def leaves(self, columns: np.ndarray) -> np.ndarray:
         """Leaf of each row, int64 (N,); a missing cell takes the branch of maximum training weight."""

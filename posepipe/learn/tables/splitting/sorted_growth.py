@@ -7,15 +7,21 @@ each node, and levels cost no Python code, so that chains of thousands of levels
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import njit
 from posepipe.learn.impurity import SQUARED_ERROR, impurity_of, weight_of
 from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, PURE, add, gain_of, middle
-from posepipe.learn.tables.splitting.threads import MIN_PARALLEL_ROWS, use_threads
+from posepipe.learn.tables.splitting.threads import run_tasks, use_threads
 from posepipe.learn.tree import LEAF, Tree
 
 EPSILON = np.finfo(np.float64).eps
+FIRST = np.int64(0)
+"""The first column; a literal 0 would be a type of its own, for which kernels are compiled once more."""
 
 
 @njit(cache=True)
@@ -72,9 +78,9 @@ def _scan_column(c, column, order, entries, starts, ends, searched, rules, gain,
                 threshold[k, c] = middle(column[rows[cut]], column[rows[cut + 1]])
 
 
-@njit(cache=True, parallel=True)
-def _scan_in_threads(columns, orders, entries, starts, ends, searched, rules, gain, threshold):
-    for c in prange(len(columns)):  # each task writes its own column of gain and threshold
+@njit(cache=True, nogil=True)
+def _scan_columns(first, last, columns, orders, entries, starts, ends, searched, rules, gain, threshold):
+    for c in range(first, last):  # each task writes its own column of gain and threshold
         _scan_column(c, columns[c], orders[c], entries, starts, ends, searched, rules, gain, threshold)
 
 
@@ -86,20 +92,18 @@ def _divide(order, starts, ends, split, to_first, buffer):
             continue
         first, n_second = starts[k], 0
         for j in range(starts[k], ends[k]):
-            row = order[j]
-            if to_first[row]:
-                order[first] = row
-                first += 1
-            else:
-                buffer[n_second] = row
-                n_second += 1
+            row, goes_first = order[j], to_first[order[j]]
+            order[first], buffer[n_second] = row, row  # no jump, which processors would often predict wrongly
+            first += goes_first
+            n_second += not goes_first
         order[first : ends[k]] = buffer[:n_second]
 
 
-@njit(cache=True, parallel=True)
-def _divide_in_threads(orders, starts, ends, split, to_first):
-    for c in prange(len(orders)):  # each task has its own order and buffer
-        _divide(orders[c], starts, ends, split, to_first, np.empty_like(orders[c]))
+@njit(cache=True, nogil=True)
+def _divide_columns(first, last, orders, starts, ends, split, to_first):
+    buffer = np.empty_like(orders[0])
+    for c in range(first, last):  # each task has its own order
+        _divide(orders[c], starts, ends, split, to_first, buffer)
 
 
 @njit(cache=True)
@@ -112,70 +116,109 @@ def _accepts(limits, gain, weight):
 
 
 @njit(cache=True)
-def _grow(columns, orders, data, rules, scale, limits, threads, out):  # noqa: C901 one loop over levels
-    """Grow level by level; returns the numbers of nodes, leaves and splits written to ``out``."""
-    target, weight, entries = data
-    criterion, costs, _, n_statistics = rules
+def _open_level(level, natural, starts, ends, data, rules, scale, limits):
+    """Statistics of the open nodes, and which of them are large and impure enough to be split."""
+    target, weight, _ = data
+    statistics, searched = np.zeros((len(starts), rules[3])), np.zeros(len(starts), np.bool_)
+    for k in range(len(starts)):
+        _sum_statistics(rules[0], natural[starts[k] : ends[k]], target, weight, statistics[k])
+        large = level < limits[0] and ends[k] - starts[k] >= limits[1]
+        # costs are those of the criterion in its own unit
+        searched[k] = large and impurity_of(rules[0], statistics[k], rules[1]) * scale[1] > PURE * scale[0]
+    return statistics, searched
+
+
+@njit(cache=True)
+def _close_level(columns, natural, starts, ends, statistics, scans, rules, scale, limits, counts, to_first, out):
+    """Write the nodes of a level to ``out``; returns which are split, and the bounds of their children.
+
+    ``counts`` are the nodes, leaves and splits written so far, and are raised; ``to_first`` is set for the rows of
+    split nodes.
+    """
+    gains, cuts = scans
     feature, threshold, first_child, leaf_statistics, tied = out
+    n_open, n_split = len(starts), 0
+    n_nodes, n_leaves, n_splits = counts
+    split, middles = np.zeros(n_open, np.bool_), np.empty(n_open, np.int64)
+    for k in range(n_open):
+        best = gains[k].max()
+        column = 0
+        while gains[k, column] < best - EQUAL_GAIN:
+            column += 1
+        node_weight = weight_of(rules[0], statistics[k])
+        split[k] = best > -np.inf and _accepts(limits, gains[k, column] * scale[0], node_weight)
+        if not split[k]:
+            feature[n_nodes + k], threshold[n_nodes + k] = LEAF, 0.0
+            first_child[n_nodes + k] = n_leaves
+            leaf_statistics[n_leaves] = statistics[k]
+            n_leaves += 1
+            continue
+        feature[n_nodes + k], threshold[n_nodes + k] = column, cuts[k, column]
+        first_child[n_nodes + k] = n_nodes + n_open + 2 * n_split
+        tied[n_splits + n_split] = gains[k] >= best - EQUAL_GAIN
+        n_split += 1
+        middles[k] = starts[k]
+        for j in range(starts[k], ends[k]):
+            row = natural[j]
+            to_first[row] = columns[column, row] <= cuts[k, column]
+            middles[k] += to_first[row]
+    counts[0], counts[1], counts[2] = n_nodes + n_open, n_leaves, n_splits + n_split
+    below_starts, below_ends = np.empty(2 * n_split, np.int64), np.empty(2 * n_split, np.int64)
+    i = 0
+    for k in range(n_open):
+        if split[k]:
+            below_starts[i], below_ends[i] = starts[k], middles[k]
+            below_starts[i + 1], below_ends[i + 1] = middles[k], ends[k]
+            i += 2
+    return split, below_starts, below_ends
+
+
+@njit(cache=True, nogil=True)
+def _grow(level, starts, ends, columns, orders, data, rules, scale, limits, counts, to_first, out):
+    """Grow level by level, from the open nodes of one level."""
     n_columns = len(columns)
-    natural, to_first = orders[n_columns], np.zeros(len(target), np.bool_)
-    buffer = np.empty_like(natural)
-    starts, ends = np.zeros(1, np.int64), np.full(1, len(natural))
-    n_nodes, n_leaves, n_splits, level = 0, 0, 0, 0
     while len(starts):
-        n_open, n_rows = len(starts), (ends - starts).sum()
-        statistics, searched = np.zeros((n_open, n_statistics)), np.zeros(n_open, np.bool_)
-        for k in range(n_open):
-            _sum_statistics(criterion, natural[starts[k] : ends[k]], target, weight, statistics[k])
-            large = level < limits[0] and ends[k] - starts[k] >= limits[1]
-            # costs are those of the criterion in its own unit
-            searched[k] = large and impurity_of(criterion, statistics[k], costs) * scale[1] > PURE * scale[0]
-        gains, cuts = np.empty((n_open, n_columns)), np.zeros((n_open, n_columns))
-        if threads and n_rows * n_columns >= MIN_PARALLEL_ROWS:
-            _scan_in_threads(columns, orders, entries, starts, ends, searched, rules, gains, cuts)
-        else:
-            for c in range(n_columns):
-                _scan_column(c, columns[c], orders[c], entries, starts, ends, searched, rules, gains, cuts)
-        split, n_first, n_split = np.zeros(n_open, np.bool_), np.zeros(n_open, np.int64), 0
-        for k in range(n_open):
-            best = gains[k].max()
-            column = 0
-            while gains[k, column] < best - EQUAL_GAIN:
-                column += 1
-            node_weight = weight_of(criterion, statistics[k])
-            split[k] = best > -np.inf and _accepts(limits, gains[k, column] * scale[0], node_weight)
-            if not split[k]:
-                feature[n_nodes + k], threshold[n_nodes + k] = LEAF, 0.0
-                first_child[n_nodes + k] = n_leaves
-                leaf_statistics[n_leaves] = statistics[k]
-                n_leaves += 1
-                continue
-            feature[n_nodes + k], threshold[n_nodes + k] = column, cuts[k, column]
-            first_child[n_nodes + k] = n_nodes + n_open + 2 * n_split
-            n_split += 1
-            tied[n_splits] = gains[k] >= best - EQUAL_GAIN
-            n_splits += 1
-            for j in range(starts[k], ends[k]):
-                row = natural[j]
-                to_first[row] = columns[column, row] <= cuts[k, column]
-                n_first[k] += to_first[row]
-        if threads and n_rows * n_columns >= MIN_PARALLEL_ROWS:
-            _divide_in_threads(orders, starts, ends, split, to_first)
-        else:
-            for c in range(n_columns + 1):
-                _divide(orders[c], starts, ends, split, to_first, buffer)
-        n_nodes += n_open
-        level += 1
-        below_starts, below_ends = np.empty(2 * n_split, np.int64), np.empty(2 * n_split, np.int64)
-        i = 0
-        for k in range(n_open):
-            if split[k]:
-                middle_row = starts[k] + n_first[k]
-                below_starts[i], below_ends[i] = starts[k], middle_row
-                below_starts[i + 1], below_ends[i + 1] = middle_row, ends[k]
-                i += 2
+        statistics, searched = _open_level(level, orders[n_columns], starts, ends, data, rules, scale, limits)
+        scans = np.empty((len(starts), n_columns)), np.zeros((len(starts), n_columns))
+        _scan_columns(FIRST, n_columns, columns, orders, data[2], starts, ends, searched, rules, scans[0], scans[1])
+        split, below_starts, below_ends = _close_level(
+            columns, orders[n_columns], starts, ends, statistics, scans, rules, scale, limits, counts, to_first, out
+        )
+        _divide_columns(FIRST, n_columns + 1, orders, starts, ends, split, to_first)
         starts, ends = below_starts, below_ends
-    return n_nodes, n_leaves, n_splits
+        level += 1
+
+
+def _grow_in_threads(
+    columns: np.ndarray,
+    orders: np.ndarray,
+    data: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rules: tuple[int, np.ndarray, float, int],
+    scale: tuple[float, float],
+    limits: tuple[int, int, float, float],
+    counts: np.ndarray,
+    to_first: np.ndarray,
+    out: tuple[np.ndarray, ...],
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """Grow the large levels, each in several threads; returns the next level and the bounds of its open nodes."""
+    n_columns, level = len(columns), 0
+    starts, ends = np.zeros(1, np.int64), np.full(1, orders.shape[1], np.int64)
+    while use_threads(n_rows := int((ends - starts).sum()) * n_columns):
+        bounds = starts, ends
+        statistics, searched = _open_level(level, orders[n_columns], *bounds, data, rules, scale, limits)
+        scans = np.empty((len(starts), n_columns)), np.zeros((len(starts), n_columns))
+        scan = columns, orders, data[2], *bounds, searched, rules, *scans
+        run_tasks(partial(_run, _scan_columns, scan), n_columns, n_rows)
+        split, starts, ends = _close_level(
+            columns, orders[n_columns], *bounds, statistics, scans, rules, scale, limits, counts, to_first, out
+        )
+        run_tasks(partial(_run, _divide_columns, (orders, *bounds, split, to_first)), n_columns + 1, n_rows)
+        level += 1
+    return level, starts, ends
+
+
+def _run(kernel: Callable[..., None], arguments: tuple[Any, ...], first: int, last: int) -> None:
+    kernel(first, last, *arguments)
 
 
 @njit(cache=True)
@@ -232,8 +275,10 @@ def grow_sorted(
     feature, threshold, first_child = np.empty(most, np.int32), np.empty(most), np.empty(most, np.int32)
     leaf_statistics, tied = np.empty((len(rows), n_statistics)), np.empty((len(rows), n_columns), np.bool_)
     out = feature, threshold, first_child, leaf_statistics, tied
-    data, threads = (target, weight, entries), use_threads(MIN_PARALLEL_ROWS)
-    n_nodes, n_leaves, n_splits = _grow(columns, orders, data, rules, scale, limits, threads, out)
+    counts, to_first = np.zeros(3, np.int64), np.zeros(n_rows, np.bool_)
+    growth = columns, orders, (target, weight, entries), rules, scale, limits, counts, to_first, out
+    _grow(*_grow_in_threads(*growth), *growth)
+    n_nodes, n_leaves, n_splits = counts.tolist()
     tree = Tree(
         feature[:n_nodes].copy(),
         threshold[:n_nodes].copy(),

@@ -7,9 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numba
+import numpy as np
 
 MIN_PARALLEL_ROWS = 20_000
-"""Minimum rows for a parallel kernel; with fewer, it finishes before other threads have started."""
+"""Minimum rows for a kernel in several threads; with fewer, it finishes before other threads have started."""
+PARTS_PER_THREAD = 8
+"""Parts of the tasks of one kernel for each thread, so that long tasks delay no other thread."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -18,6 +21,26 @@ Result = TypeVar("Result")
 def use_threads(rows: int) -> bool:
     """Whether a kernel over this many rows should run in parallel."""
     return rows >= MIN_PARALLEL_ROWS and numba.get_num_threads() > 1
+
+
+def run_tasks(kernel: Callable[[int, int], object], n_tasks: int, rows: int) -> None:
+    """Run the tasks of a kernel, in threads where they are about many rows.
+
+    Threads of Python serve instead of a parallel kernel, which would take twice as long to compile.
+
+    Parameters
+    ----------
+    kernel : callable (first, last), runs these tasks; compiled with ``nogil``
+    n_tasks : int
+    rows : int, of all tasks together
+    """
+    if n_tasks < 2 or not use_threads(rows):
+        kernel(0, n_tasks)
+        return
+    n_threads = numba.get_num_threads()
+    edges = np.linspace(0, n_tasks, min(n_tasks, PARTS_PER_THREAD * n_threads) + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(kernel, edges[:-1], edges[1:]))
 
 
 def map_in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from posepipe.learn.tables.estimators.cart import CartClassifier
-from posepipe.learn.tables.splitting.threads import MIN_PARALLEL_ROWS, map_in_threads, use_threads
+from posepipe.learn.tables.splitting.threads import MIN_PARALLEL_ROWS, map_in_threads, run_tasks, use_threads
 
 ALL_THREADS = numba.config.NUMBA_NUM_THREADS
 
@@ -39,11 +39,25 @@ def test_little_work_runs_in_one_thread(threads):
     assert use_threads(MIN_PARALLEL_ROWS) == (threads > 1)
 
 
+@pytest.mark.parametrize("rows", [10, MIN_PARALLEL_ROWS])
+@pytest.mark.parametrize("n_tasks", [0, 1, 3, 1000])
+def test_every_task_of_a_kernel_runs_once(n_tasks, rows, threads):
+    done = np.zeros(n_tasks, int)
+    run_tasks(lambda first, last: done.__setitem__(slice(first, last), done[first:last] + 1), n_tasks, rows)
+    assert (done == 1).all()
+
+
+def test_what_a_task_raises_comes_out(threads):
+    with pytest.raises(ZeroDivisionError):
+        run_tasks(lambda first, last: 1 // (first - first), 5, MIN_PARALLEL_ROWS)
+
+
 @pytest.mark.skipif(ALL_THREADS == 1, reason="one core")
-def test_many_threads_grow_the_same_tree_as_one():
+@pytest.mark.parametrize("has_gaps", [True, False])
+def test_many_threads_grow_the_same_tree_as_one(has_gaps):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(MIN_PARALLEL_ROWS, 4))
-    X[rng.random(X.shape) < 0.01] = np.nan
+    X[rng.random(X.shape) < 0.01 * has_gaps] = np.nan
     y = (np.nansum(X, axis=1) + rng.normal(size=len(X)) > 0).astype(int)
     grown = []
     for n in (1, ALL_THREADS):
