@@ -23,6 +23,7 @@ COMMANDS = (
     "demo",
     "run",
     "record",
+    "calibrate",
     "convert",
     "view",
     "info",

@@ -67,6 +67,7 @@ class Moments:
         self._offsets_s = [0.0] * len(sources) if offsets_s is None else list(offsets_s)
         self._changed = threading.Condition()  # guards the queues of all readers
         self._readers: list[_Reader] = []
+        self.shifts_s: list[float] = []  #: added to the times of each source for those of the first; known once open
         self._open = ExitStack()
 
     @property
@@ -78,11 +79,10 @@ class Moments:
         with ExitStack() as opening:
             for source in self._sources:
                 opening.enter_context(source)
-            shifts_s = _shifts_s(self._sources, self._offsets_s)
-            _check_overlap(self._sources, shifts_s)
-            self._readers = [
-                _Reader(source, shift_s, self._changed) for source, shift_s in zip(self._sources, shifts_s, strict=True)
-            ]
+            self.shifts_s = _shifts_s(self._sources, self._offsets_s)
+            _check_overlap(self._sources, self.shifts_s)
+            pairs = zip(self._sources, self.shifts_s, strict=True)
+            self._readers = [_Reader(source, shift_s, self._changed) for source, shift_s in pairs]
             self._open = opening.pop_all()
         return self
 

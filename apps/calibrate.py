@@ -1,0 +1,112 @@
+"""``posepipe calibrate``: the poses of several cameras, from a person who walks through their views."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from apps.options.each_source import each_source
+from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.value_types import seconds
+from apps.terminal.plain_text import show
+
+if TYPE_CHECKING:
+    from posepipe.multiview.calibration import CalibratedCamera, CameraCalibration
+    from posepipe.sources import FrameSource
+
+HELP = "find the poses of several cameras from a person who walks through their views"
+EXAMPLES = (
+    "posepipe calibrate left.mcap right.mcap --out calibration",
+    "posepipe calibrate camera:realsense:0 camera:realsense:1 --end 30      # walk about for half a minute",
+    "posepipe calibrate left.mcap right.mcap --extrinsics left.json         # camera 1 sees no floor",
+    "posepipe calibrate left/ right/ --max-offset 2                         # recordings that began by hand, no dates",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_source_options(parser, several=True)
+    parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
+    parser.add_argument(
+        "--extrinsics", type=Path, metavar="FILE", help="pose of the first camera (default: estimated from its floor)"
+    )
+    parser.add_argument(
+        "--max-offset",
+        type=seconds,
+        default=0.0,
+        metavar="S",
+        help="search for an offset of up to S seconds between the clocks (default: 0, they agree; sources without dates"
+        " begin together)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("calibration"),
+        metavar="DIR",
+        help="folder for camera-1.json, camera-2.json ..., for --extrinsics of `run` (default: calibration)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Find the people of all sources, then the poses of the cameras, and write these."""
+    from apps.terminal.compilation import kernels_compiled
+    from posepipe.camera.extrinsics_file import read_extrinsics
+    from posepipe.errors import PosepipeError
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.models.registry import model_path
+    from posepipe.multiview.calibration import CameraCalibration
+    from posepipe.pipeline import Pipeline
+
+    if not args.further:
+        raise PosepipeError("wanted the SOURCEs of at least two cameras, got one")
+    if args.out.is_file():
+        raise PosepipeError(f"--out {args.out} is a file; give the name of a folder")
+    each = each_source(args)
+    world = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
+    sources = [play_as_asked(open_named(one), one) for one in each]
+    with kernels_compiled():
+        model = PoseModel.load(model_path(args.model))
+        calibration = CameraCalibration([Pipeline.from_model(model) for _ in sources], world)
+    _play(sources, calibration)
+    _write(args, each, calibration.find(args.max_offset))
+
+
+def _play(sources: list[FrameSource], calibration: CameraCalibration) -> None:
+    """Show all frames to the calibration."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.multiview.moments import Moments
+
+    with Moments(sources) as moments, ProgressBar(moments.frame_count, "calibrate", "frames") as bar:
+        for moment in moments:
+            calibration.add(moment, moments.shifts_s)
+            bar.update()
+
+
+def _write(args: argparse.Namespace, each: Sequence[argparse.Namespace], cameras: Sequence[CalibratedCamera]) -> None:
+    """Write the pose of every camera, and print how it was found and how it is used."""
+    from posepipe.camera.extrinsics_file import write_extrinsics
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    words = ["posepipe", "run"]
+    for number, (one, camera) in enumerate(zip(each, cameras, strict=True), start=1):
+        path = args.out / f"camera-{number}.json"
+        write_extrinsics(path, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
+        show(f"camera {number}: {_described(camera)} -> {path}")
+        words += [one.source, "--extrinsics", str(path)]
+    show(shlex.join(words))
+
+
+def _described(camera: CalibratedCamera) -> str:
+    x, y, height_m = camera.extrinsics.translation_m
+    if camera.walk is None:
+        return f"{height_m:.2f} m above the floor"
+    walk = camera.walk
+    offset = f", its clock {walk.time_offset_s:+.3f} s" if walk.time_offset_s else ""
+    return (
+        f"{height_m:.2f} m above the floor, {x:+.2f} m to the right of camera 1 and {y:+.2f} m ahead{offset}; joints"
+        f" {100 * walk.residual_m:.1f} cm apart (median) at {walk.agreeing} of {walk.moments} moments of a walk of"
+        f" {walk.walk_m:.1f} m"
+    )

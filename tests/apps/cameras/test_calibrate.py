@@ -1,0 +1,73 @@
+"""``posepipe calibrate``: what it writes serves ``run``, and what it refuses says why."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from apps.cli import main
+from posepipe.camera import Intrinsics
+from posepipe.camera.extrinsics_file import read_extrinsics
+from posepipe.datasets.dataset import Dataset
+from posepipe.frames import DepthFrame
+from posepipe.sinks import read_results
+from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.rendered_people import recipe_of, render_people
+
+#: somebody walks across the view: scenario 2 of every three
+WALKING = recipe_of(frames=3 * 75, sequence_frames=75, seed=9, poses="validation", noise=False, room_share=1.0)
+
+
+def error_of(capsys, *words):
+    assert main(["calibrate", *map(str, words)]) == 1
+    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
+    return line
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """A recording of nothing."""
+    frames = [DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(57, 57, 31.5, 23.5), i / 30, i) for i in range(3)]
+    write_npz_pack(tmp_path / "empty.npz", frames)
+    return tmp_path / "empty.npz"
+
+
+def test_one_camera_is_none_to_calibrate(empty, capsys):
+    assert "wanted the SOURCEs of at least two cameras" in error_of(capsys, empty)
+
+
+def test_a_file_is_no_folder_to_write_to(empty, capsys):
+    assert "give the name of a folder" in error_of(capsys, empty, empty, "--out", empty)
+
+
+def test_a_camera_without_a_floor_needs_its_pose(empty, tmp_path, capsys):
+    words = [empty, empty, "--out", tmp_path / "poses"]
+    assert "camera 1 sees no floor" in error_of(capsys, *words)
+    pose = tmp_path / "pose.json"
+    pose.write_text(json.dumps({"T_world_camera": [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]}))
+    assert "cameras 1 and 2: somebody is in both views at 0 moments" in error_of(capsys, *words, "--extrinsics", pose)
+    assert not (tmp_path / "poses").exists()
+
+
+@pytest.mark.slow
+def test_a_rendered_walk_gives_poses_that_run_takes(tmp_path, capsys):
+    for name, orbit_deg in (("a", 0.0), ("b", 60.0)):
+        render_people(tmp_path / name, replace(WALKING, camera=replace(WALKING.camera, orbit_deg=orbit_deg)))
+    walks = [tmp_path / name / "frames-00002.mcap" for name in ("a", "b")]
+    assert main(["calibrate", *map(str, walks), "--out", str(tmp_path / "poses")]) == 0
+    *_, command = capsys.readouterr().out.splitlines()
+    for name, number in (("a", 1), ("b", 2)):
+        with Dataset.open(tmp_path / name) as dataset:
+            true = dataset.sequences[2].extrinsics
+        found = read_extrinsics(tmp_path / "poses" / f"camera-{number}.json")
+        assert np.linalg.norm(found.translation_m - true.translation_m) < 0.1
+        assert np.abs(found.rotation - true.rotation).max() < 0.05
+    assert main([*shlex.split(command)[1:], "--out", str(tmp_path / "r.jsonl")]) == 0
+    both = [
+        seen_by for row in read_results(tmp_path / "r.jsonl").frames for seen_by in row.seen_by if seen_by == (1, 2)
+    ]
+    assert len(both) > 30
