@@ -89,6 +89,19 @@ class DepthFrame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BodyTruth:
+    """True orientations, sizes and joint angles of the P people in a frame, of bodies with J joints.
+
+    Each joint has the orientation of the segment that starts there, as a fitted body has (docs/reference/results.md).
+    """
+
+    rotations_xyzw: np.ndarray  #: float32 (P, J, 4), unit quaternions: from the rest pose to camera axes
+    bone_lengths_m: np.ndarray  #: float32 (P, J), from each joint to its parent in the rest pose; NaN = no parent
+    angle_names: tuple[str, ...] = ()  #: as `posepipe.kinematics.joint_angles` names them
+    angles_deg: np.ndarray | None = None  #: float32 (P, A), lean of the trunk from the vertical; NaN = undefined
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LabelledFrame:
     """A depth frame with its ground truth, as a renderer supplies it.
 
@@ -110,3 +123,4 @@ class LabelledFrame:
     people: np.ndarray  #: uint8 (H, W), id of the person, 0 = background
     joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
     visible: np.ndarray  #: bool (P, J), whether the surface around the joint is visible (docs/reference/formats.md)
+    bodies: BodyTruth | None = None  #: None = orientations and bone lengths are not known

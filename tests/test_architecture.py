@@ -39,7 +39,7 @@ MAY_IMPORT = {
     # where frames come from and results go to
     "recording.containers": "errors io",
     "recording.codecs": "io",
-    "recording.ros": "body camera errors io results recording.codecs recording.containers",
+    "recording.ros": "body camera errors frames io results recording.codecs recording.containers",
     "recording": "body camera errors frames io recording.codecs recording.containers recording.ros",
     "dds": "errors io recording.ros",
     "datasets": "body camera errors frames io recording",
@@ -105,7 +105,7 @@ MAY_IMPORT = {
     "cluster": "errors io posepipe",
     # synthetic people: of the library, nouns, files, recordings and datasets
     "synth.geometry": "",
-    "synth.body": "body errors io synth.geometry",
+    "synth.body": "body errors frames io kinematics synth.geometry",
     "synth.clothing": "body synth.body synth.geometry",
     "synth.sensors": "camera errors frames io",
     "synth.recipe_values": "",
@@ -118,10 +118,10 @@ MAY_IMPORT = {
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
     "synth.furniture": "errors io synth.geometry",
-    "synth.scene": "body camera errors synth.body synth.clothing synth.furniture synth.geometry synth.motion"
+    "synth.scene": "body camera errors frames synth.body synth.clothing synth.furniture synth.geometry synth.motion"
     " synth.motion.poses synth.recipe",
-    "synth.render": "body camera frames synth.furniture synth.geometry synth.material_recipe synth.recipe synth.scene"
-    " synth.sensors",
+    "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.material_recipe synth.recipe"
+    " synth.scene synth.sensors",
     "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"
     " synth.sensors",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it

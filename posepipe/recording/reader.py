@@ -13,7 +13,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
-from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.recording.containers.mcap_file import McapFile
 from posepipe.recording.depth_stream import DepthStream
 from posepipe.recording.ros import messages as ros
@@ -114,6 +114,7 @@ class RecordingReader:
     def _with_truth(self, depth: DepthFrame, indices: list[int]) -> LabelledFrame:
         from rosbags.serde import SerdeError
 
+        *indices, bodies_index = indices
         data = [self._file.message(topic, index) for topic, index in zip(_TRUTH, indices, strict=True)]
         with self._file.errors_of(ros.JOINTS_TOPIC, indices[-1]):
             parts, people = (ros.decode_image(image)[0] for image in data[:2])
@@ -123,12 +124,27 @@ class RecordingReader:
                 raise ValueError(str(error)) from error
             if self.body is None or names != self.body.joints or not parts.shape == people.shape == self.shape:
                 raise ValueError("the truth does not fit the recording's body or the depth image")
-        return LabelledFrame(depth, parts, people, joints_m, visible)
+        bodies = self._bodies(bodies_index, joints_m) if bodies_index >= 0 else None
+        return LabelledFrame(depth, parts, people, joints_m, visible, bodies)
+
+    def _bodies(self, index: int, joints_m: np.ndarray) -> BodyTruth:
+        from rosbags.serde import SerdeError
+
+        data = self._file.message(ros.BODIES_TOPIC, index)
+        with self._file.errors_of(ros.BODIES_TOPIC, index):
+            try:
+                names, bodies = ros.decode_bodies(data)
+            except SerdeError as error:
+                raise ValueError(str(error)) from error
+            if self.body is None or names != self.body.joints or len(bodies.rotations_xyzw) != len(joints_m):
+                raise ValueError("the bodies do not fit the recording's body or the number of people")
+        return bodies
 
     def _match_truth(self) -> np.ndarray:
-        """Message indices of depth, parts, people and joints of every complete frame: int (N, 1 or 4).
+        """Message indices of depth, parts, people, joints and bodies of every complete frame: int (N, 1 or 5).
 
-        The messages of a frame have the same time. The order separates frames of equal time.
+        The messages of a frame have the same time. The order separates frames of equal time. -1 = no bodies: older
+        recordings have none.
         """
         depth = list(_numbered(self._depth.times_ns))
         if not self.labelled:
@@ -137,9 +153,11 @@ class RecordingReader:
             raise FormatError(
                 self.path, "a labelled recording with lens distortion; its labels do not fit the undistorted image"
             )
-        truth = [{name: i for i, name in enumerate(_numbered(self._file.times_ns(topic)))} for topic in _TRUTH]
+        topics = (*_TRUTH, ros.BODIES_TOPIC)
+        times_ns = [self._file.times_ns(topic) if topic in self._file.topics else np.zeros(0, int) for topic in topics]
+        truth = [{name: i for i, name in enumerate(_numbered(each))} for each in times_ns]
         rows = [(i, *(indices.get(name, -1) for indices in truth)) for i, name in enumerate(depth)]
-        complete = [row for row in rows if min(row) >= 0]
+        complete = [row for row in rows if min(row[:-1]) >= 0]
         if not complete:
             raise FormatError(self.path, "no complete labelled frame in the recording")
         return np.array(complete)

@@ -13,7 +13,7 @@ from mcap.writer import CompressionType, Writer
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.growing_file import GrowingFile
 from posepipe.io.interrupts import delayed_interrupt
@@ -27,7 +27,12 @@ FRAME_ID = "depth_camera"
 
 _UNLIMITED_CHUNK_BYTES = 1 << 62  # chunks are closed explicitly, at the end of each frame
 _TOPICS = {ros.CAMERA_INFO_TOPIC: ros.CAMERA_INFO}
-_TRUTH_TOPICS = {ros.PARTS_TOPIC: ros.IMAGE, ros.PEOPLE_TOPIC: ros.IMAGE, ros.JOINTS_TOPIC: ros.JOINTS}
+_TRUTH_TOPICS = {
+    ros.PARTS_TOPIC: ros.IMAGE,
+    ros.PEOPLE_TOPIC: ros.IMAGE,
+    ros.BODIES_TOPIC: ros.BODIES,
+    ros.JOINTS_TOPIC: ros.JOINTS,
+}
 _DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
 
 
@@ -152,6 +157,9 @@ class RecordingWriter:
         joints = ros.encode_joints(self.body.joints, truth.joints_m, truth.visible, stamp_ns, FRAME_ID)
         self._add(ros.PARTS_TOPIC, stamp_ns, ros.encode_image(truth.parts, "mono8", stamp_ns, FRAME_ID))
         self._add(ros.PEOPLE_TOPIC, stamp_ns, ros.encode_image(truth.people, "mono8", stamp_ns, FRAME_ID))
+        if truth.bodies is not None:
+            bodies = ros.encode_bodies(self.body.joints, truth.bodies, stamp_ns, FRAME_ID)
+            self._add(ros.BODIES_TOPIC, stamp_ns, bodies)
         self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
 
     def _add(self, topic: str, stamp_ns: int, data: bytes) -> None:
@@ -187,6 +195,8 @@ class RecordingWriter:
                 f"joints_m and visible: wanted (P, {joints}, 3) and (P, {joints}) for body {self.body.name!r}, "
                 f"got {truth.joints_m.shape} and {truth.visible.shape}"
             )
+        if truth.bodies is not None:
+            _check_bodies(truth.bodies, people, joints)
         if people > 255 or (truth.people.size and truth.people.max() > people):
             raise ValueError(f"people: ids up to {truth.people.max()} but joints of {people} people (at most 255)")
 
@@ -206,3 +216,13 @@ class RecordingWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _check_bodies(bodies: BodyTruth, people: int, joints: int) -> None:
+    """Raise ValueError unless the arrays have the shapes of the frame."""
+    wanted = {"rotations_xyzw": (people, joints, 4), "bone_lengths_m": (people, joints)}
+    if bodies.angle_names or bodies.angles_deg is not None:
+        wanted["angles_deg"] = (people, len(bodies.angle_names))
+    for name, shape in wanted.items():
+        if np.shape(getattr(bodies, name)) != shape:
+            raise ValueError(f"bodies.{name}: wanted shape {shape}, got {np.shape(getattr(bodies, name))}")

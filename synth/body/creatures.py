@@ -25,6 +25,8 @@ MIN_RADIUS_M = 1e-6
 MAX_TURN_DEG = 360.0
 MAX_ALONG = 100.0
 """Maximum distance of a joint from the start of its bone, lengths of the bone."""
+SAME_PLACE_M = 1e-4
+"""Maximum distance between a joint and the start of a bone whose orientation it has."""
 MIN_FACTOR, MAX_FACTOR = 1e-3, 1e3
 """Bounds of the factors of size and of radii."""
 
@@ -183,12 +185,26 @@ class Creature:
             place[bone.name] = rotation, start, at
             skin = capsule(start, end, np.array(bone.radius) * size * stout).reshape(-1, 3)
             vertices.append(at + rotate(rotation, skin - start))
-        joints = []
+        joints, rotations, at_rest = [], [], []
         ends = {bone.name: np.array(bone.end) * size for bone in self.bones}
         for joint in self.joints.values():
             rotation, rest, at = place[joint.bone]
             joints.append(at + rotate(rotation, (ends[joint.bone] - rest) * joint.along))
-        return PosedBody(np.concatenate(vertices).astype(np.float32), np.array(joints, np.float32))
+            at_rest.append(rest + (ends[joint.bone] - rest) * joint.along)
+            rotations.append(place[self._turning_bone(joint)][0])
+        skin_m = np.concatenate(vertices).astype(np.float32)
+        return PosedBody(skin_m, np.array(joints, np.float32), np.array(rotations), np.array(at_rest, np.float32))
+
+    def _turning_bone(self, joint: JointPlace) -> str:
+        """Name of the bone whose rotation is a joint's orientation: the last that starts there, else its own."""
+        own = next(bone for bone in self.bones if bone.name == joint.bone)
+        at_m = np.array(own.start) + joint.along * (np.array(own.end) - np.array(own.start))
+        first = self.bones[0].name
+        name = joint.bone
+        for bone in self.bones[1:]:
+            if (bone.parent or first) == joint.bone and np.abs(at_m - bone.start).sum() < SAME_PLACE_M:
+                name = bone.name
+        return name
 
 
 def read_creature(path: str | Path) -> Creature:

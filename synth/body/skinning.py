@@ -46,13 +46,18 @@ JOINT_PLACES: dict[str, tuple[str, str, str, float]] = {
 }
 """Joint -> the posed bone that it moves with, the two bone ends that it lies between at rest, and the share between."""
 
+TURNED_BY = {joint: bone for joint, (bone, *_) in JOINT_PLACES.items()} | {"neck": "head", "torso": "spine_03"}
+"""Joint -> the posed bone whose rotation is its orientation: that of the segment of a fitted body that starts there."""
+
 
 @dataclass(frozen=True, eq=False)
 class PosedBody:
     """One person in a pose, in body axes; the head of the pelvis bone stays where it was at rest."""
 
     vertices_m: np.ndarray  #: float32 (V, 3)
-    joints_m: np.ndarray  #: float32 (20, 3), in the order of HUMAN.joints
+    joints_m: np.ndarray  #: float32 (J, 3), in the order of the body's joints
+    rotations_xyzw: np.ndarray  #: float64 (J, 4), unit quaternions from the rest pose, of the segment that starts there
+    rest_joints_m: np.ndarray  #: float32 (J, 3), of this person in the rest pose
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,7 @@ class _Rig:
     weight_bones: np.ndarray  #: int32 (V, 4), posed bones
     weights: np.ndarray  #: float32 (V, 4), heaviest first; zeros at the end
     joint_bones: np.ndarray  #: (20,), posed bone that each joint moves with
+    turning_bones: np.ndarray  #: (20,), posed bone whose rotation is each joint's orientation
     joint_ends: np.ndarray  #: (20, 2), rows in bone heads followed by bone tails; the joint lies between them
     joint_shares: np.ndarray  #: (20,), how far along
 
@@ -87,6 +93,7 @@ def _rig(asset: BodyAsset) -> _Rig:
         weight_bones=strongest.astype(np.int32),
         weights=weights.astype(np.float32),
         joint_bones=np.array([POSED_BONES.index(bone) for bone, *_ in places]),
+        turning_bones=np.array([POSED_BONES.index(TURNED_BY[joint]) for joint in HUMAN.joints]),
         joint_ends=np.array([[_bone_end(asset, a), _bone_end(asset, b)] for _, a, b, _ in places]),
         joint_shares=np.array([float(share) for *_, share in places]),
     )
@@ -156,7 +163,10 @@ def pose_body(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> PosedB
     rig, transforms = _move_bones(asset, rest, rotations)
     vertices_m = np.empty_like(rest.vertices_m)
     _skin(rest.vertices_m, rig.weight_bones, rig.weights, transforms.reshape(-1, 12).astype(np.float32), vertices_m)
-    return PosedBody(vertices_m, _joints(rig, rest, transforms))
+    rotations = np.asarray(rotations, float)[rig.turning_bones]
+    rotations /= np.linalg.norm(rotations, axis=1, keepdims=True)
+    at_rest = np.tile(np.eye(3, 4), (len(POSED_BONES), 1, 1))
+    return PosedBody(vertices_m, _joints(rig, rest, transforms), rotations, _joints(rig, rest, at_rest))
 
 
 def pose_joints(asset: BodyAsset, rest: RestBody, rotations: np.ndarray) -> np.ndarray:

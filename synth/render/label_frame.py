@@ -52,4 +52,5 @@ def label_frame(
     visible = visible_joints(labelled_m, parts, people, rendered.joints_m, cropped_lens, body)
     shape = readings_m.shape
     frame = DepthFrame(window.within(shape, labelled_m), intrinsics, index / FPS, index)
-    return LabelledFrame(frame, window.within(shape, parts), window.within(shape, people), rendered.joints_m, visible)
+    labels = window.within(shape, parts), window.within(shape, people)
+    return LabelledFrame(frame, *labels, rendered.joints_m, visible, rendered.bodies)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posepipe.frames import BodyTruth
+from synth.body.body_truth import truth_in_camera_axes
 from synth.geometry.mesh import Mesh
 from synth.render.label_spread import NOTHING
 from synth.render.rasterizer import render_depth
@@ -31,6 +33,7 @@ class RenderedFrame:
         np.ndarray
     )  #: uint16 (T,), number of the thing that each triangle is of; 0 = person, floor, wall or ceiling
     materials: np.ndarray  #: uint8 (T,), row of `synth.furniture.kinds.MATERIALS`, or UNKNOWN
+    bodies: BodyTruth | None = None  #: orientations and bone lengths; None = not known
 
 
 def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
@@ -57,6 +60,9 @@ def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
         joints_m=np.stack([each.view.camera_points(each.subject.joints_m) for each in scene.subjects]),
         objects=objects,
         materials=materials,
+        bodies=truth_in_camera_axes(
+            [each.subject.truth for each in scene.subjects], [each.view.rotation for each in scene.subjects]
+        ),
     )
 
 

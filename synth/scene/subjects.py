@@ -9,8 +9,10 @@ import numpy as np
 
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.errors import PosepipeError
+from posepipe.frames import BodyTruth
 from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import RestBody, paint_parts, sample_body
+from synth.body.body_truth import body_truth
 from synth.body.creatures import Creature
 from synth.body.skinning import pose_body
 from synth.clothing.garments import dress, garment_weights, sample_outfit
@@ -34,6 +36,7 @@ class Subject:
     joints_m: np.ndarray  #: float32 (J, 3), in the order of the body's joints
     root_m: np.ndarray  #: float32 (3,), the point that is placed before the camera: a person's pelvis
     skin_m: np.ndarray  #: float32 (V, 3), skin and close-fitting clothes: what rests on furniture
+    truth: BodyTruth | None = None  #: of this subject alone, in its own axes; None = not known
 
 
 class Subjects(Protocol):
@@ -116,7 +119,8 @@ class People:
         if held_share and rng.random() < held_share:
             meshes.append(draw_held_object(skin.joints_m, rng))
         mesh = Mesh.join(meshes) if len(meshes) > 1 else meshes[0]
-        return Subject(mesh, skin.joints_m, skin.joints_m[HUMAN.joint_index("pelvis")], skin.vertices_m)
+        root_m = skin.joints_m[HUMAN.joint_index("pelvis")]
+        return Subject(mesh, skin.joints_m, root_m, skin.vertices_m, body_truth(skin, HUMAN))
 
 
 class Creatures:
@@ -136,4 +140,5 @@ class Creatures:
         """Draw a creature of any size in any pose."""
         drawn = self._creature.draw(rng)
         mesh = Mesh(drawn.vertices_m, self._triangles, self._labels)
-        return Subject(mesh, drawn.joints_m, drawn.joints_m[self._root], drawn.vertices_m)
+        truth = body_truth(drawn, self.body)
+        return Subject(mesh, drawn.joints_m, drawn.joints_m[self._root], drawn.vertices_m, truth)

@@ -61,7 +61,13 @@ def render_motion(motion: Motion, sensor: SensorPreset, seed: int) -> Iterator[L
 
 def _moved(subject: Subject, step_m: np.ndarray) -> Subject:
     mesh = replace(subject.mesh, vertices_m=subject.mesh.vertices_m + step_m)
-    return Subject(mesh, subject.joints_m + step_m, subject.root_m + step_m, subject.skin_m + step_m)
+    return replace(
+        subject,
+        mesh=mesh,
+        joints_m=subject.joints_m + step_m,
+        root_m=subject.root_m + step_m,
+        skin_m=subject.skin_m + step_m,
+    )
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import mcap.reader
@@ -18,7 +19,7 @@ from rosbags.highlevel import AnyReader
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.recording import RecordingReader, RecordingWriter
 from posepipe.recording.ros import messages as ros
 
@@ -81,6 +82,37 @@ def test_labelled_frames_are_read_back(tmp_path):
         assert reader.body == HUMAN
         for got, wanted in zip(reader, frames, strict=True):
             assert_same_truth(got, wanted)
+
+
+def with_bodies(frame: LabelledFrame, angles: int = 2) -> LabelledFrame:
+    rng, people = np.random.default_rng(5), len(frame.joints_m)
+    shape = people, len(HUMAN.joints)
+    names = tuple(f"angle {k}" for k in range(angles))
+    angles_deg = rng.normal(size=(people, angles)).astype(np.float32) if angles else None
+    lengths_m = rng.random(shape, np.float32)
+    lengths_m[:, 0] = np.nan
+    return replace(frame, bodies=BodyTruth(rng.random((*shape, 4), np.float32), lengths_m, names, angles_deg))
+
+
+@pytest.mark.parametrize("angles", [0, 2])
+def test_orientations_and_bone_lengths_are_read_back(tmp_path, angles):
+    frames = [with_bodies(labelled_frame(0), angles), labelled_frame(1), with_bodies(labelled_frame(2, 0), angles)]
+    with RecordingReader(record(tmp_path / "a.mcap", frames, body=HUMAN)) as reader:
+        for got, wanted in zip(reader, frames, strict=True):
+            assert_same_truth(got, wanted)
+            if wanted.bodies is None:
+                assert got.bodies is None
+                continue
+            assert got.bodies.angle_names == wanted.bodies.angle_names
+            for name in ("rotations_xyzw", "bone_lengths_m", "angles_deg"):
+                np.testing.assert_array_equal(getattr(got.bodies, name), getattr(wanted.bodies, name))
+
+
+def test_bodies_of_another_shape_are_refused(tmp_path):
+    frame = with_bodies(labelled_frame(0))
+    wrong = replace(frame, bodies=replace(frame.bodies, bone_lengths_m=np.zeros((1, 3), np.float32)))
+    with pytest.raises(ValueError, match=r"bone_lengths_m: wanted shape \(2, 20\), got \(1, 3\)"):
+        record(tmp_path / "a.mcap", [wrong], body=HUMAN)
 
 
 def test_any_frame_can_be_read_in_any_order(tmp_path):
@@ -226,7 +258,7 @@ def test_the_reader_of_mcap_finds_all_topics_and_depth(tmp_path):
         assert summary is not None
         assert reader.get_header().profile == "ros2"
         assert len(summary.chunk_indexes) == 3, "a chunk a frame"
-        assert len(summary.channels) == 5
+        assert len(summary.channels) == 6
         attachments = {a.name: a.data for a in reader.iter_attachments()}
         assert BodyDefinition.from_dict(json.loads(attachments["body.json"])) == HUMAN
         found = [(m.log_time, m.data) for _, _, m in reader.iter_messages(topics=[ros.DEPTH_TOPIC])]

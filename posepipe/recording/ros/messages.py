@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.frames import BodyTruth
 from posepipe.recording.ros.depth_images import image_pixels
 from posepipe.recording.ros.message_fields import read_image
 
@@ -22,11 +23,12 @@ CAMERA_INFO_TOPIC = "/depth/camera_info"
 PARTS_TOPIC = "/truth/parts"
 PEOPLE_TOPIC = "/truth/people"
 JOINTS_TOPIC = "/truth/joints"
+BODIES_TOPIC = "/truth/bodies"
 
 IMAGE = "sensor_msgs/msg/Image"
 CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 JOINTS = "posepipe_msgs/msg/Joints"
-
+BODIES = "posepipe_msgs/msg/Bodies"
 SKELETONS = "posepipe_msgs/msg/Skeletons"
 
 JOINTS_DEFINITION = """\
@@ -55,6 +57,24 @@ float32[] xyz_m
 float32[] confidence
 """
 
+BODIES_DEFINITION = """\
+# True orientations, bone lengths and joint angles of everybody in one depth frame.
+std_msgs/Header header
+# names of the J joints and ids of the P people, as in /truth/joints
+string[] joint_names
+uint8[] person_ids
+# P x J x 4, row-major: unit quaternion x y z w, from the rest pose to camera axes, of the segment that starts there
+float32[] rotation_xyzw
+# P x J, row-major: distance of the joint from its parent in the rest pose, metres; NaN without a parent
+float32[] bone_length_m
+# names of the A joint angles, and P x A, row-major: degrees; NaN where undefined
+string[] angle_names
+float32[] angle_deg
+"""
+
+_DEFINITIONS = {JOINTS: JOINTS_DEFINITION, BODIES: BODIES_DEFINITION, SKELETONS: SKELETONS_DEFINITION}
+"""Message types of posepipe -> their definitions."""
+
 WHOLE_MM_TOLERANCE_M = 1e-5
 """Maximum distance from a whole millimetre that counts as rounding of float32."""
 
@@ -70,18 +90,18 @@ def typestore() -> Any:
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
     store = get_typestore(Stores.ROS2_HUMBLE)
-    store.register(get_types_from_msg(JOINTS_DEFINITION, JOINTS))
-    store.register(get_types_from_msg(SKELETONS_DEFINITION, SKELETONS))
+    for message_type, definition in _DEFINITIONS.items():
+        store.register(get_types_from_msg(definition, message_type))
     return store
 
 
 def schema_text(message_type: str) -> str:
     """Definition of a message type and its fields' types: content of an MCAP schema of encoding ``ros2msg``."""
     text, _ = typestore().generate_msgdef(message_type, ros_version=2)
-    if message_type != JOINTS:
+    if message_type not in _DEFINITIONS:
         return text
     _, separator, contained = text.partition("=" * 80)  # rosbags drops comments; these document the format
-    return JOINTS_DEFINITION + separator + contained
+    return _DEFINITIONS[message_type] + separator + contained
 
 
 def message_header(stamp_ns: int, frame_id: str) -> Any:
@@ -204,3 +224,31 @@ def decode_joints(data: bytes) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]
     xyz_m = message.xyz_m.reshape(people, joints, 3).copy()
     visible = message.visible.reshape(people, joints).astype(bool)
     return tuple(message.joint_names), xyz_m, visible
+
+
+def encode_bodies(joint_names: tuple[str, ...], bodies: BodyTruth, stamp_ns: int, frame_id: str) -> bytes:
+    """Serialise true orientations, bone lengths and joint angles as posepipe_msgs/Bodies."""
+    angles_deg = np.zeros(0) if bodies.angles_deg is None else bodies.angles_deg
+    message = typestore().types[BODIES](
+        header=message_header(stamp_ns, frame_id),
+        joint_names=list(joint_names),
+        person_ids=np.arange(1, len(bodies.rotations_xyzw) + 1, dtype=np.uint8),
+        rotation_xyzw=np.asarray(bodies.rotations_xyzw, np.float32).ravel(),
+        bone_length_m=np.asarray(bodies.bone_lengths_m, np.float32).ravel(),
+        angle_names=list(bodies.angle_names),
+        angle_deg=np.asarray(angles_deg, np.float32).ravel(),
+    )
+    return bytes(typestore().serialize_cdr(message, BODIES, little_endian=True))
+
+
+def decode_bodies(data: bytes) -> tuple[tuple[str, ...], BodyTruth]:
+    """Decode a posepipe_msgs/Bodies: joint names, and the truth. Raises ValueError for inconsistent sizes."""
+    message = typestore().deserialize_cdr(data, BODIES)
+    people, joints, angles = (len(each) for each in (message.person_ids, message.joint_names, message.angle_names))
+    truth = BodyTruth(
+        message.rotation_xyzw.reshape(people, joints, 4).copy(),
+        message.bone_length_m.reshape(people, joints).copy(),
+        tuple(message.angle_names),
+        message.angle_deg.reshape(people, angles).copy() if angles else None,
+    )
+    return tuple(message.joint_names), truth
