@@ -53,7 +53,8 @@ class PoseRecipe:
     Raises
     ------
     ValueError
-        For unknown poses, clip names that are not a list of text, a share outside [0, 1], or a jitter outside [0, 180].
+        For unknown poses or motions, clip names that are not a list of text, a share outside [0, 1], or a jitter
+        outside [0, 180].
     """
 
     poses: str = "train"  #: "train", "validation" (whole clips held out of training) or "all"
@@ -67,10 +68,13 @@ class PoseRecipe:
     seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show seated
     lying_share: float = 0.0  #: people laid down on back, belly or side
     bent_share: float = 0.0  #: people who bend by 45 degrees or more, on their own legs, captured or made to
+    motions: str = "captured"  #: of sequences: "captured", or "exercises", from curves of joint angles
 
     def __post_init__(self) -> None:
         if self.poses not in ("train", "validation", "all"):
             raise ValueError(f"recipe: poses must be train, validation or all, got {shown(self.poses)}")
+        if self.motions not in ("captured", "exercises"):
+            raise ValueError(f"recipe: motions must be captured or exercises, got {shown(self.motions)}")
         for name in ("only_clips", "leave_out_clips"):
             clips = getattr(self, name)
             if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
@@ -194,6 +198,10 @@ class Recipe:
         check_sequences(self.sequence_frames, self.frames)
         if self.camera.orbit_deg is not None and not self.sequence_frames:
             raise ValueError("recipe: orbit_deg moves the camera of sequences; give sequence_frames, or leave it out")
+        if self.camera.orbit_deg is not None and self.pose.motions != "captured":
+            raise ValueError("recipe: orbit_deg moves the camera of captured motions; leave it out for exercises")
+        if self.pose.motions != "captured" and not self.sequence_frames:
+            raise ValueError("recipe: exercises are sequences; give sequence_frames, or leave out motions")
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(self.pose.bent_share, self.scene.table_share) > 0:
             raise ValueError("recipe: bent_share and table_share need single frames, got sequences")

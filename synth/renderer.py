@@ -17,6 +17,7 @@ from posepipe.frames import LabelledFrame
 from synth.background_recipe import BackgroundRecipe
 from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import BackgroundBank
+from synth.exercise_sequences import ExerciseRenderer
 from synth.furniture.model_bank import FurnitureBank
 from synth.labelled_frame import render_labelled_frame
 from synth.motion.motions import Motions
@@ -130,8 +131,8 @@ def make_renderer(
     Raises
     ------
     ValueError
-        For sequences of creatures, which have no motions, sequences with backgrounds, or a recipe for backgrounds
-        without any.
+        For sequences of creatures, which have no motions, motions beside exercises, sequences with backgrounds, or a
+        recipe for backgrounds without any.
     """
     if backgrounds is None and recipe.background != BackgroundRecipe():
         raise ValueError("the recipe composites people into real empty rooms (section background), and got none")
@@ -143,4 +144,8 @@ def make_renderer(
         return FrameRenderer(recipe, subjects, bank)
     if not isinstance(subjects, People):
         raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
+    if recipe.pose.motions == "exercises":
+        if motions is not None:
+            raise ValueError("the recipe shows exercises, and plays no captured motions (--mocap); leave them out")
+        return ExerciseRenderer(recipe, subjects, bank)
     return SequenceRenderer(recipe, subjects, motions or Motions.embedded(), bank)

@@ -122,7 +122,7 @@ def render_sequence(
         paths_m = [_placed(camera, plan, time).floor_place_m for plan in plans for time in range(frames)]
         if recipe.camera.orbit_deg is not None:
             paths_m += _orbit(camera, 0.0).stands_m()
-        room = _room(paths_m, camera, recipe.scene, furnishings, rng)
+        room = room_around(paths_m, camera, recipe.scene, furnishings, rng)
     for time in range(frames):
         subjects = [
             people.posed(person, plan.rotations[time], np.random.default_rng(cloth_seed + k))
@@ -144,7 +144,8 @@ def _draw_action(
     """Draw what people do, who they are, and the camera."""
     plans = SCENARIOS[scenario](planner)
     dressed = [people.dressed(planner.rng) for _ in plans]
-    return plans, dressed, _camera(plans, recipe, planner.rng)
+    distance_m = float(np.mean([plan.floor_m[:, 1].mean() for plan in plans]))
+    return plans, dressed, level_camera(distance_m, recipe, planner.rng)
 
 
 def _orbit(camera: Placement, orbit_deg: float) -> Orbit:
@@ -167,14 +168,29 @@ def _seen_from(
     return Scene(tuple(map(place_subject, subjects, placements)), *room)
 
 
-def _room(
+def room_around(
     paths_m: Sequence[np.ndarray],
     camera: Placement,
     recipe: SceneRecipe,
     furnishings: Furnishings | None,
     rng: np.random.Generator,
+    taken: Sequence[np.ndarray] = (),
 ) -> tuple[Mesh, Mesh | None]:
-    """Room around paths, and its contents: real furniture, or boxes that belong to the room itself."""
+    """Draw a room around paths, and its contents: real furniture, or boxes that belong to the room itself.
+
+    Parameters
+    ----------
+    paths_m : sequence of float (2,), metres
+        Places on the floor, world axes, where people are at some time.
+    camera : Placement
+    recipe : SceneRecipe
+        Its density and shares.
+    furnishings : Furnishings, optional
+        Of rooms with real furniture.
+    rng : numpy.random.Generator
+    taken : sequence of float (V, 3), metres
+        Vertices of what else stands there already, world axes.
+    """
     if not recipe.model_share or furnishings is None or rng.random() >= recipe.model_share:
         return build_room(paths_m, rng), None
     turn = np.linspace(0, 2 * np.pi, 8, endpoint=False)
@@ -183,13 +199,12 @@ def _room(
     places = (np.array(paths_m)[::PATH_STEP, None] + reach).reshape(-1, 2)
     heights = np.linspace(0.02, 1.9, 12)
     body_m = np.stack([places.repeat(12, 0)[:, 0], np.tile(heights, len(places)), places.repeat(12, 0)[:, 1]], axis=1)
-    return build_furnished_room(body_m, (), camera.camera_m, recipe, furnishings, rng)
+    return build_furnished_room(body_m, taken, camera.camera_m, recipe, furnishings, rng)
 
 
-def _camera(plans: Sequence[MotionPlan], recipe: Recipe, rng: np.random.Generator) -> Placement:
-    """A level camera that looks at the middle of all paths, as a placement whose place stands for no person."""
+def level_camera(distance_m: float, recipe: Recipe, rng: np.random.Generator) -> Placement:
+    """Draw a camera without roll that looks at a place straight ahead, as a placement there."""
     height_m = rng.uniform(*recipe.camera.camera_height_m)
-    distance_m = float(np.mean([plan.floor_m[:, 1].mean() for plan in plans]))
     pitch = float(np.arctan2(height_m - AIM_HEIGHT_M, distance_m))
     return Placement(0.0, distance_m, 0.0, height_m, pitch, roll_rad=0.0)
 

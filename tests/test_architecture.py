@@ -131,8 +131,11 @@ MAY_IMPORT = {
     " synth.sensors",
     "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene",
+    "synth.exercise_sequences": "body camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion"
+    " synth.recipe synth.scene synth.sequences",
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
-    " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.sequences",
+    " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
+    " synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body body_model errors frames recording synth.body synth.furniture synth.labelled_frame"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from synth.clothing.skirt_mesh import Skirt, skirt_mesh
 from synth.geometry.mesh import Mesh
 from synth.geometry.vertex_normals import vertex_normals
 from synth.motion.pose_sampler import bent_poses, draw_pose
+from synth.motion.posed_by_angles import pose_by_angles
 from synth.motion.poses.clips import PoseBank
 from synth.recipe import ClothingRecipe, PoseRecipe
 
@@ -108,6 +110,10 @@ class People:
         outfit = sample_outfit(self._clothing.wardrobe, rng)
         skin_m = dress(rest.vertices_m, normals, self._garments, outfit, rng)
         return DressedPerson(replace(rest, vertices_m=skin_m), outfit.skirt)
+
+    def poses_by_angles(self, person: DressedPerson, angles_deg: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the poses of a person whose joints have given angles, see `pose_by_angles`: float32 (T, 20, 4)."""
+        return pose_by_angles(self._asset, person.rest, angles_deg)
 
     def posed(self, person: DressedPerson, rotations: np.ndarray, rng: np.random.Generator) -> Subject:
         """Put a person into a pose, float (20, 4), with a held object if the recipe says so."""
