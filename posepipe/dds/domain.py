@@ -44,6 +44,7 @@ class RosParticipant:
     def __init__(self, domain_id: int, host: str) -> None:
         from cyclonedds.domain import Domain, DomainParticipant
 
+        _silence()
         self.host = host
         self.users = 0
         self._domain_id = domain_id
@@ -87,6 +88,7 @@ def join_domain(host: str = LOOPBACK) -> RosParticipant:
     PosepipeError
         When cyclonedds is missing, this machine has no such address, or another network is in use already.
     """
+    host = LOOPBACK if is_loopback(host) else host
     domain_id = _domain_id()
     try:
         import cyclonedds.core
@@ -149,6 +151,13 @@ def _configuration(host: str) -> str:
         network = f"<General><Interfaces><NetworkInterface {interface}/></Interfaces></General>"
     limits = f"<Internal><MaxSampleSize>{MAX_MESSAGE_BYTES}B</MaxSampleSize></Internal>"
     return f'<CycloneDDS><Domain Id="any">{network}{limits}</Domain></CycloneDDS>'
+
+
+def _silence() -> None:
+    """Drop the lines that CycloneDDS writes on standard error, such as one for each message that is too large."""
+    from cyclonedds.internal import DDS
+
+    DDS._dll_handle.dds_set_log_mask(0)
 
 
 def _keep_to_this_machine(domain_id: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 
 import pytest
 
@@ -13,9 +12,9 @@ from posepipe.dds.domain import ANY, join_domain
 from posepipe.dds.ros_types import dds_topic, message_class, ros_topic, ros_type
 from posepipe.dds.topics import Discovery, Publisher, Subscriber
 from posepipe.errors import PosepipeError
-from tests.support.workers.ros2_domain import own_domain
+from tests.support.workers.ros2_domain import needs_ros2, own_domain
 
-pytest.importorskip("cyclonedds", reason="needs cyclonedds")
+needs_ros2()
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +37,6 @@ def listening():
     return found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: only there sockets are kept to the loopback")
 def test_nothing_listens_beyond_this_machine():
     before = set(listening())
     participant = join_domain()
@@ -57,7 +55,7 @@ def test_a_system_that_cannot_keep_to_itself_is_refused(monkeypatch):
 
 def test_all_of_a_process_share_one_participant_on_one_network():
     first = join_domain()
-    assert join_domain() is first
+    assert join_domain("localhost") is first
     with pytest.raises(PosepipeError, match=r"ROS 2 is in use on 127\.0\.0\.1, wanted 0\.0\.0\.0"):
         join_domain(ANY)
     join_domain().leave()

@@ -20,7 +20,7 @@ from posepipe.sinks.streams.ros2 import Ros2Sink
 from posepipe.sinks.streams.stream_address import StreamAddress
 from posepipe.sinks.streams.stream_formats import open_stream
 from tests.support.found_people import FLOOR, result, standing_m, track
-from tests.support.workers.ros2_domain import own_domain, peer
+from tests.support.workers.ros2_domain import needs_ros2, own_domain, peer
 
 WAIT_S = 30
 START_NS = 1_700_000_000_000_000_000
@@ -32,13 +32,13 @@ HEADER = ResultsHeader(HUMAN.joints, "s", "m", start_time_ns=START_NS)
 @pytest.fixture(scope="module")
 def program():
     """Another process, which prints what it receives."""
-    pytest.importorskip("cyclonedds", reason="needs cyclonedds")
+    needs_ros2()
     with peer("receive") as running:
         yield running
 
 
 def opened(url="ros2://"):
-    pytest.importorskip("cyclonedds", reason="needs cyclonedds")
+    needs_ros2()
     return open_stream(StreamAddress.parse(url), HEADER)
 
 

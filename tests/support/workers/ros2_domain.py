@@ -15,6 +15,13 @@ from tests.support.paths import ROOT
 PEER = ROOT / "tests" / "support" / "workers" / "ros2_peer.py"
 
 
+def needs_ros2() -> None:
+    """Skip a test, or a whole file, where cyclonedds is missing or cannot be kept to this machine."""
+    pytest.importorskip("cyclonedds", reason="needs cyclonedds")
+    if sys.platform != "linux":
+        pytest.skip("needs Linux: elsewhere cyclonedds listens beyond the loopback", allow_module_level=True)
+
+
 @contextmanager
 def peer(task: str) -> Iterator[subprocess.Popen[str]]:
     """Run ros2_peer.py in a domain that other tests hardly have; this process joins the same domain."""
