@@ -26,6 +26,7 @@ def test_a_camera_has_no_topics():
 @pytest.mark.parametrize("name", CAMERAS)
 def test_every_camera_that_cannot_be_opened_is_one_line(name, monkeypatch):
     monkeypatch.setattr("posepipe.sources.cameras.socket.SENDER_WAIT_S", 0.1)
+    monkeypatch.setattr("posepipe.sources.cameras.ros2.PUBLISHER_WAIT_S", 0.1)
     argument = {"socket": ":0", "pipe": ":nothing-there"}.get(name, ":not-a-serial")
     with pytest.raises(SourceError) as problem:
         open_source(f"camera:{name}{argument}")
