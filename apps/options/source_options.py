@@ -17,8 +17,9 @@ folders   16-bit *.png, or *.npy, *.pgm or *.tiff, with camera.json; TUM RGB-D,
 files     .mcap, .bag, .db3 (also RealSense's), .mkv (Azure Kinect), .oni
           (OpenNI), .npz packs, .h5 (ITOP); recognised by their content, not
           their name
-cameras   camera:realsense, camera:orbbec, camera:kinect-v1, camera:opencv:INDEX,
-          camera:pipe:PATH, camera:socket:PORT, camera:ros2:TOPIC"""
+cameras   camera:realsense, camera:orbbec, camera:oak, camera:kinect-v1,
+          camera:opencv:INDEX, camera:pipe:PATH, camera:socket:PORT,
+          camera:ros2:TOPIC"""
 """Formats and cameras, for --help. Written out, because importing their tables takes a second."""
 
 

@@ -26,7 +26,7 @@ NO_FILES_OF_STRANGERS = {
     "posepipe.learn.interchange.c_header": "reads the package's own evaluator",
     "posepipe.evaluation.reference_joints": "reads names of a pack that LabelledPack's target reads, too",
     **dict.fromkeys(
-        (f"posepipe.sources.cameras.{name}" for name in ("realsense", "orbbec", "kinect_v1", "opencv_device")),
+        (f"posepipe.sources.cameras.{name}" for name in ("realsense", "orbbec", "oak", "kinect_v1", "opencv_device")),
         "reads a device by its maker's library",
     ),
 }

@@ -14,6 +14,7 @@ from posepipe.errors import SourceError
 from posepipe.sources.cameras.depth_camera import CameraFrame, DepthCamera
 from posepipe.sources.cameras.kinect_v1 import KinectV1Camera
 from posepipe.sources.cameras.live import LiveSource
+from posepipe.sources.cameras.oak import OakCamera
 from posepipe.sources.cameras.opencv_device import OpenCvCamera
 from posepipe.sources.cameras.orbbec import OrbbecCamera
 from posepipe.sources.cameras.pipe import PipeCamera
@@ -37,6 +38,7 @@ class CameraKind:
 CAMERAS: dict[str, CameraKind] = {
     "realsense": CameraKind("Intel RealSense; SERIAL or INDEX", RealSenseCamera),
     "orbbec": CameraKind("Orbbec; SERIAL or INDEX", OrbbecCamera),
+    "oak": CameraKind("Luxonis OAK with stereo depth; ID or INDEX", OakCamera),
     "kinect-v1": CameraKind("Kinect for Xbox 360; SERIAL or INDEX", KinectV1Camera),
     "opencv": CameraKind("video device with 16-bit depth; INDEX", OpenCvCamera),
     "ros2": CameraKind("a topic of ROS 2; TOPIC or HOST:TOPIC", Ros2Camera),
