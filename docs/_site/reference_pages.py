@@ -36,6 +36,16 @@ MODULES = {
             "posepipe.tracking.one_euro",
         ),
     ),
+    "multiview": (
+        "Several cameras",
+        (
+            "posepipe.multiview.joined_pipeline",
+            "posepipe.multiview.moments",
+            "posepipe.multiview.view_fusion",
+            "posepipe.multiview.calibration",
+            "posepipe.multiview.walk_calibration",
+        ),
+    ),
 }
 """Page -> its title, and the modules that it documents whole."""
 

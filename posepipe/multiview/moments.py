@@ -1,7 +1,8 @@
 """Frames of several sources, paired by time.
 
 Each source is read by a thread of its own, a few frames ahead. Of files every moment waits for the next frame of all:
-the pairs do not depend on speed. A live camera that is late is not waited for again until it has a frame.
+the pairs do not depend on speed. Of a live camera the newest frames are kept, and one that is late is not waited for
+again until it has a frame.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from posepipe.sources import FrameSource
 
 _log = logging.getLogger(__name__)
 
-QUEUE_FRAMES = 4
-"""Maximum number of frames of a source that are read and not yet used."""
+QUEUE_FRAMES, LIVE_FRAMES = 4, 2
+"""Maximum number of frames of a file, and of a live camera, that are read and not yet used."""
 PATIENCE = 2.0
 """Time that a moment waits for a live camera that was in time before, frame intervals."""
 _FIRST_INTERVAL_S = 1 / 30
@@ -223,8 +224,10 @@ class _Reader:
                 self._changed.notify_all()
 
     def _put(self, frame: DepthFrame) -> bool:
-        """Queue a frame once there is space; False when the reader was stopped."""
+        """Queue a frame once there is space, of a live camera in place of the oldest; False when stopped."""
         with self._changed:
+            if self.live and len(self.queue) >= LIVE_FRAMES:
+                self.queue.popleft()
             while len(self.queue) >= QUEUE_FRAMES and not self._stopped:
                 self._changed.wait(_POLL_S)
             now_s = frame.timestamp_s + self._shift_s

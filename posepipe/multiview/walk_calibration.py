@@ -18,8 +18,8 @@ from posepipe.multiview.rigid_alignment import RigidMotion, fit_rigid_motion, re
 
 AGREE_M = 0.15
 """Maximum mean distance of the joints of a moment that agrees with a motion."""
-MIN_MOMENTS = 30
-"""Minimum number of moments that agree: a second of a walk at 30 frames a second."""
+MIN_MOMENTS = 10
+"""Minimum number of moments that agree."""
 MIN_SHARE = 0.3
 """Minimum share of the moments with somebody in both views that agree."""
 MIN_WALK_M = 0.8
