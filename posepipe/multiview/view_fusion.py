@@ -19,6 +19,10 @@ MAX_DISTANCE_M = 0.5
 """Maximum mean distance between the joints of one person in two views."""
 AGREE_M = 0.15
 """Maximum distance between places of one joint that are averaged; beyond it the views with more weight count alone."""
+MIN_APART_M = 0.35
+"""Minimum distance, along the floor, between the middles of two people; nearer ones may be fragments of one."""
+FRAGMENT_SHARE = 0.5
+"""Maximum confidence of a fragment, summed over joints, relative to the person that it is of."""
 MIN_CONFIDENCE = 1e-3
 _FAR_M = 1e6
 
@@ -49,22 +53,37 @@ class FusedPerson:
     joints_m: np.ndarray  #: float64 (J, 3), common axes, metres; NaN = not found
     confidence: np.ndarray  #: float64 (J,); 0 = not found
 
+    def is_fragment_of(self, other: FusedPerson) -> bool:
+        """Whether one view alone has this person, in the place of another and much less confidently."""
+        apart_m = np.linalg.norm(self._middle_m()[:2] - other._middle_m()[:2])
+        weak = self.confidence.sum() < FRAGMENT_SHARE * other.confidence.sum()
+        return bool(len(self.views) == 1 and weak and apart_m < MIN_APART_M)
+
+    def _middle_m(self) -> np.ndarray:
+        found = self.confidence > 0
+        return self.confidence[found] @ self.joints_m[found] / self.confidence[found].sum()
+
 
 @dataclass(frozen=True, slots=True)
 class ViewFusion:
-    """Matches the people of several views and fuses their joints."""
+    """Matches the people of several views and fuses their joints.
+
+    Common axes are world axes, z up. A view may have a fragment of somebody in the wrong place, too far from the joints
+    of other views to be matched: it is left out.
+    """
 
     body: BodyDefinition
     max_distance_m: float = MAX_DISTANCE_M
     agree_m: float = AGREE_M
 
     def fuse(self, views: Sequence[Sequence[ViewedPerson]]) -> list[FusedPerson]:
-        """Return everybody in any view; the people of each view are given in a list of their own."""
+        """Return everybody in any view, without fragments; the people of each view are given in a list of their own."""
         groups: list[list[ViewedPerson]] = []
-        for people in views:
-            free = self._assign(groups, people)
-            groups += [[person] for person in free]
-        return [self._fused(tuple(group)) for group in groups]
+        for view in views:
+            people = [person for person in view if person.confidence.any()]
+            groups += [[person] for person in self._assign(groups, people)]
+        fused = [self._fused(tuple(group)) for group in groups]
+        return [each for each in fused if not any(each.is_fragment_of(other) for other in fused)]
 
     def _assign(self, groups: list[list[ViewedPerson]], people: Sequence[ViewedPerson]) -> list[ViewedPerson]:
         """Add the people of one view to the groups that they belong to; returns those who belong to none."""

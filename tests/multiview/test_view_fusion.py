@@ -43,6 +43,22 @@ def test_nobody_in_view_is_nobody():
     assert FUSION.fuse([[], []]) == []
 
 
+def test_a_fragment_in_the_place_of_a_person_is_left_out():
+    fragment_m = STANDING_M[:, [1, 0, 2]] * [0.1, 1, 0.3] + [0, 2.0, 0]  # far from the joints, near the middle
+    fragment = ViewedPerson(0, 1, fragment_m, np.full(4, 0.3))
+    assert members(FUSION.fuse([[viewed(0, 0), fragment], [viewed(1, 0)]])) == [[(0, 0), (1, 0)]]
+    strong = ViewedPerson(0, 1, fragment_m, np.full(4, 0.6))
+    assert len(FUSION.fuse([[viewed(0, 0), strong], [viewed(1, 0)]])) == 2
+    aside = ViewedPerson(0, 1, fragment_m + [0.5, 0, 0], np.full(4, 0.3))
+    assert len(FUSION.fuse([[viewed(0, 0), aside], [viewed(1, 0)]])) == 2
+
+
+def test_a_person_without_joints_is_nobody():
+    nobody = ViewedPerson(0, 0, np.full((4, 3), np.nan), np.zeros(4))
+    assert FUSION.fuse([[nobody], []]) == []
+    assert members(FUSION.fuse([[nobody], [viewed(1, 0)]])) == [[(1, 0)]]
+
+
 def fused(places_m, confidence):
     """One joint of several views."""
     joints_m, out = fuse_joints(np.array(places_m, float)[:, None], np.array(confidence, float)[:, None], 0.15)
