@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from posepipe.frames import DepthFrame
     from posepipe.pipeline import Pipeline
 
+RECORDING = Path(__file__).parent / "data" / "walk.mcap"
+"""A rendered person, cut out, who walks, with Kinect v1 noise and the truth."""
 HELP = "time every stage of the pipeline, on the shipped recording or your own"
 EXAMPLES = (
     "posepipe bench",
@@ -45,7 +47,6 @@ def run(args: argparse.Namespace) -> None:
     """Time the frames of the source, and print one row a stage."""
     from itertools import islice
 
-    from apps.demo import RECORDING
     from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
     from posepipe.io.files import replace_file

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HELP = "run the shipped model on the shipped recording: prints a table, writes results.jsonl, images and a video"
 EXAMPLES = ("posepipe demo", "posepipe demo --out /tmp/demo")
-RECORDING = Path(__file__).parent / "data" / "walk.mcap"
-"""A rendered person who walks, with Kinect v1 noise and the true joints."""
+RECORDING = Path(__file__).parent / "data" / "demo.mcap"
+"""A rendered person in a furnished room, who walks, waves, squats and sits down, with Kinect v1 noise and the truth."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

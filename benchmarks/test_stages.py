@@ -5,7 +5,7 @@ The baseline of every stage is the whole step, in the same run.
 
 import pytest
 
-from apps.demo import RECORDING
+from apps.bench import RECORDING
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.pose_inference import PoseInference

@@ -107,7 +107,7 @@ def render_exercise(
         chair = None if lowest is None else _chair(lowest, rng)
         taken = [] if chair is None else [chair.vertices_m]
         room = room_around(_places(shown, taken), place, recipe.scene, furnishings, rng, taken)
-        room = room[0], _with_chair(room[1], chair)
+        room = room[0], with_chair(room[1], chair)
     for time in range(frames):
         noise_rng = np.random.default_rng([recipe.seed, number, time])
         still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
@@ -142,7 +142,8 @@ def _places(shown: Sequence[PlacedSubject], taken: Sequence[np.ndarray]) -> list
     return list(np.concatenate([*joints_m, *taken])[:, [0, 2]])
 
 
-def _with_chair(contents: Mesh | None, chair: Mesh | None) -> Mesh | None:
+def with_chair(contents: Mesh | None, chair: Mesh | None) -> Mesh | None:
+    """Add a chair to what stands in a room, as an object of its own."""
     if contents is None or chair is None:
         return chair if contents is None else contents
     both = Mesh.join([contents, chair])

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import main
-from apps.demo import RECORDING
 from posepipe.datasets.dataset import Dataset
 from tests.support.rendered_people import recipe_of, render_people
 

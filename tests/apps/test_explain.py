@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import main
-from apps.demo import RECORDING
 
 
 def test_a_part_is_explained_and_drawn(tmp_path, capsys):

@@ -8,8 +8,8 @@ import logging
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import main
-from apps.demo import RECORDING
 from posepipe.body import HUMAN
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest

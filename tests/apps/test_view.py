@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import main
-from apps.demo import RECORDING
 from apps.view import _rows
 from posepipe.camera import Intrinsics
 from posepipe.datasets.dataset import RecordingEntry, recording_name, write_manifest

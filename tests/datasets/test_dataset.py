@@ -150,7 +150,7 @@ def test_a_manifest_is_replaced_atomically(folder):
 
 
 def test_one_labelled_recording_is_a_dataset():
-    from apps.demo import RECORDING
+    from apps.bench import RECORDING
 
     with Dataset.open(RECORDING) as dataset:
         assert len(dataset) == 60

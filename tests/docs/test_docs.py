@@ -11,8 +11,8 @@ import shutil
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import COMMANDS, build_parser, command_module
-from apps.demo import RECORDING
 from posepipe import sources
 from posepipe.body import HUMAN
 from posepipe.errors import FormatError

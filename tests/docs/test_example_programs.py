@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.demo import RECORDING
+from apps.bench import RECORDING
 from posepipe import Pipeline
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Plane

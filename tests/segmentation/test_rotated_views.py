@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from apps.demo import RECORDING
+from apps.bench import RECORDING
 from posepipe.camera import Intrinsics
 from posepipe.landmarks import Landmark
 from posepipe.pipeline import Pipeline

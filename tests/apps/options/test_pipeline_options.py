@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import build_parser, main
-from apps.demo import RECORDING
 from apps.options.pipeline_options import pipeline_maker
 from posepipe.sinks.files.json_lines import read_results
 from tests.support.shipped_model import shipped_model

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import build_parser, main
-from apps.demo import RECORDING
 from apps.options.source_options import open_as_asked
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import CLOSED_PIPE
-from apps.demo import RECORDING
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack

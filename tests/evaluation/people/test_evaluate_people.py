@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
+from apps.bench import RECORDING
 from apps.cli import main
-from apps.demo import RECORDING
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.people.evaluate_people import evaluate_people
 from posepipe.evaluation.people.people_frames import PeopleFrames

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from apps.demo import RECORDING
+from apps.bench import RECORDING
 from posepipe.pipeline import Pipeline
 from posepipe.profiling import WHOLE
 from posepipe.sources import open_source

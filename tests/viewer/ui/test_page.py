@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from apps.demo import RECORDING
+from apps.bench import RECORDING
 from posepipe.body import HUMAN
 from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
