@@ -156,11 +156,13 @@ def grow_table_tree(
     finder: ColumnSplits, rules: GrowthRules, seed: tuple[int, ...], weight: np.ndarray | None
 ) -> TableTree:
     """Grow one tree until no node is open; arguments as in `posepipe.learn.growing.grow`."""
+    grown = None
     if isinstance(rules, TableGrowthRules):
-        limits = rules.min_impurity_decrease, rules.total_weight
-        grown = finder.grow_sorted(rules, limits, weight)
-        if grown is not None:
-            return TableTree(grown, finder.table.kinds, finder.combinations, finder.moments)
+        grown = finder.grow_sorted(rules, (rules.min_impurity_decrease, rules.total_weight), seed, weight)
+    elif rules.min_gain == 0:
+        grown = finder.grow_sorted(rules, (0.0, 1.0), seed, weight)
+    if grown is not None:
+        return TableTree(grown, finder.table.kinds, finder.combinations, finder.moments)
     tree, features = finish(grow(finder, rules, seed, weight))
     feature = tree.feature.copy()
     feature[~tree.is_leaf] = features[feature[~tree.is_leaf]]

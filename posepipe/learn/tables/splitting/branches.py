@@ -69,6 +69,5 @@ def find_branches(
     int32 (M,), MISSING for an unknown branch
     """
     out = np.empty(len(samples), np.int32)
-    data = columns, splits, samples, features, thresholds, out
-    run_tasks(lambda first, last: _branches(first, last, *data), len(samples), len(samples))
+    run_tasks(_branches, len(samples), len(samples), columns, splits, samples, features, thresholds, out)
     return out

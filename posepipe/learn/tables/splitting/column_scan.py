@@ -241,5 +241,5 @@ def scan_columns(
     gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
     data = columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out
     n_rows = int((ends - starts).sum()) * candidates.shape[1]
-    run_tasks(lambda first, last: _scan(first, last, *data), candidates.size, n_rows)
+    run_tasks(_scan, candidates.size, n_rows, *data)
     return gain, intrinsic, threshold

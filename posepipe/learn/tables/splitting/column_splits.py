@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from posepipe.learn.tables.splitting.column_scan import scan_columns
 from posepipe.learn.tables.splitting.sorted_growth import grow_sorted
 from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, MULTIWAY, NUMERIC, PURE, SUBSET
 from posepipe.learn.tree import Tree
+
+MAX_COLUMNS = 12
+"""Maximum columns for each candidate of a node; with more, nodes sort their candidates faster than all are divided."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,10 +215,7 @@ class ColumnSplits:
 
     def _draw(self, nodes: OpenNodes, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         n_columns, n_nodes = len(self.table.kinds), len(nodes.starts)
-        columns = np.tile(np.arange(n_columns, dtype=np.int32), (n_nodes, 1))
-        if count < n_columns:
-            drawn = np.argsort(rng.random((n_nodes, n_columns)), axis=1)[:, :count]
-            columns = drawn.astype(np.int32)  # in the order drawn, so that ties favour no column
+        columns = _draw_columns(n_nodes, n_columns, count, rng)
         if self._directions is None:
             return columns, np.zeros((0, n_columns))
         directions, tried = self._directions(self, nodes, rng)
@@ -265,18 +266,22 @@ class ColumnSplits:
         threshold[which] = len(self._subsets) + np.arange(len(which))
         self._subsets.extend(found)
 
-    def grow_sorted(self, rules: GrowthRules, limits: tuple[float, float], weight: np.ndarray | None) -> Tree | None:
+    def grow_sorted(
+        self, rules: GrowthRules, limits: tuple[float, float], seed: tuple[int, ...], weight: np.ndarray | None
+    ) -> Tree | None:
         """Grow a whole tree at once, where that gives the tree of the growth loop; None elsewhere.
 
         Parameters
         ----------
         rules : GrowthRules
         limits : minimum impurity decrease, and the weight of all rows that it refers to
+        seed : as in `posepipe.learn.growing.grow`
         weight : float64 (N,), of the rows; None = 1 each
         """
         t = self.table
         plain = self._choice is by_gain and self._directions is None and self._scan is scan_columns
-        plain &= rules.candidates >= len(t.kinds)
+        draws = rules.candidates < len(t.kinds)
+        plain &= not draws or (self.ties is None and len(t.kinds) <= MAX_COLUMNS * rules.candidates)
         if not plain or self.log is not None or self._rules[4] or (t.kinds != NUMERIC).any() or (t.codes < 0).any():
             return None
         sizes = None
@@ -286,11 +291,23 @@ class ColumnSplits:
         scale = self._unit, self._unit if len(self._costs) else 1.0
         growth = (rules.max_depth, rules.min_samples, *limits)
         tree, tied = grow_sorted(
-            t.columns, t.codes, t.target, self._target, weight, sizes, self._rules[:4], scale, growth
+            t.columns,
+            t.codes,
+            t.target,
+            self._target,
+            weight,
+            sizes,
+            self._rules[:4],
+            scale,
+            growth,
+            partial(self._draw_of_level, rules.candidates, seed) if draws else None,
         )
         if self.ties is not None:
             self.ties += [np.flatnonzero(columns).astype(np.int32) for columns in tied]
         return tree
+
+    def _draw_of_level(self, count: int, seed: tuple[int, ...], level: int, n_nodes: int) -> np.ndarray:
+        return _draw_columns(n_nodes, len(self.table.kinds), count, np.random.default_rng([*seed, level]))
 
     def branches(self, samples: np.ndarray, features: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         """Find the branch of each sample at its own feature and threshold: int32 (N,), or MISSING."""
@@ -311,3 +328,13 @@ class ColumnSplits:
         n_classes = self.table.n_statistics
         cell = node * n_classes + target.astype(np.int64)
         return np.bincount(cell, weights=weight, minlength=len(sizes) * n_classes).reshape(-1, n_classes)
+
+
+def _draw_columns(n_nodes: int, n_columns: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the candidate columns of each node, in random order so that ties favour no column: int32 (M, T).
+
+    All columns, in their order, where the count does not limit them.
+    """
+    if count >= n_columns:
+        return np.tile(np.arange(n_columns, dtype=np.int32), (n_nodes, 1))
+    return np.argsort(rng.random((n_nodes, n_columns)), axis=1)[:, :count].astype(np.int32)

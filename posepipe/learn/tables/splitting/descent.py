@@ -204,7 +204,7 @@ class TableTree:
         tree = self._arrays(), self._packed, self._splits()
         data = *tree, columns, self.weight, self.values, to_heaviest, self._stack_size, out
         n_blocks = -(-columns.shape[1] // BLOCK)
-        run_tasks(lambda first, last: _descend(first, last, *data), n_blocks, columns.shape[1])
+        run_tasks(_descend, n_blocks, columns.shape[1], *data)
 
     def leaves(self, columns: np.ndarray) -> np.ndarray:
         """Leaf of each row, int64 (N,); a missing cell takes the branch of maximum training weight."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -23,24 +23,25 @@ def use_threads(rows: int) -> bool:
     return rows >= MIN_PARALLEL_ROWS and numba.get_num_threads() > 1
 
 
-def run_tasks(kernel: Callable[[int, int], object], n_tasks: int, rows: int) -> None:
+def run_tasks(kernel: Callable[..., object], n_tasks: int, rows: int, *arguments: Any) -> None:
     """Run the tasks of a kernel, in threads where they are about many rows.
 
     Threads of Python serve instead of a parallel kernel, which would take twice as long to compile.
 
     Parameters
     ----------
-    kernel : callable (first, last), runs these tasks; compiled with ``nogil``
+    kernel : callable (first, last, *arguments), runs these tasks; compiled with ``nogil``
     n_tasks : int
     rows : int, of all tasks together
+    arguments : of the kernel, the same for all tasks
     """
     if n_tasks < 2 or not use_threads(rows):
-        kernel(0, n_tasks)
+        kernel(0, n_tasks, *arguments)
         return
     n_threads = numba.get_num_threads()
     edges = np.linspace(0, n_tasks, min(n_tasks, PARTS_PER_THREAD * n_threads) + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(kernel, edges[:-1], edges[1:]))
+        list(pool.map(lambda first, last: kernel(first, last, *arguments), edges[:-1], edges[1:]))
 
 
 def map_in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
