@@ -1,7 +1,7 @@
 """Fitting: from a person's pixels and pose to a body with constant bones, orientations and uncertainty.
 
-The fit of a new person starts from several hypotheses: the pose as found, and the pose with its legs swapped. Later it
-starts from the last posture of the track, and from the pose where the last posture explains the person badly.
+The fit of a new person starts from the pose as found. Later it starts from the last posture of the track, and from the
+pose where the last posture explains the person badly.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from posepipe.body import BodyDefinition, mirror_name
+from posepipe.body import BodyDefinition
 from posepipe.body_model.body_arrays import body_arrays
 from posepipe.body_model.body_model import BodyModel
 from posepipe.body_model.kernels.aiming import aim
@@ -26,8 +26,6 @@ from posepipe.body_model.shape_memory import ShapeMemory
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, Pose, Track
 
-SWAPPED = ("knee", "ankle", "foot")
-"""Joints of the legs: a pose from behind often has the legs swapped, while the trunk is right."""
 FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 """Rotation of an upright body that faces a level camera."""
 FORGET_AFTER_S = 2.0
@@ -84,8 +82,8 @@ class BodyFitter:
     body: BodyDefinition
     model: BodyModel
     tracking: bool = True  #: False = every frame alone
-    first_steps: int = 3  #: of each hypothesis, at most
-    last_steps: int = 3  #: of the best one, for every estimate of a new person's build, at most
+    first_steps: int = 6  #: from the pose, at most
+    last_steps: int = 3  #: for later estimates of the build, and from the pose of a person who was fitted before
     tracked_steps: int = 5  #: from the last posture, of a person who was fitted before, at most
     weights: Weights = field(default_factory=Weights)
     _arrays: BodyArrays = field(init=False, repr=False)  #: of any build
@@ -147,13 +145,10 @@ class BodyFitter:
         return _Known(now_s, posture, fit.joints_m, cost, memory), fit
 
     def _begin(self, given: _Given, memory: ShapeMemory) -> tuple[Posture, float, np.ndarray]:
-        """Posture, cost and build of a new person, from the hypothesis of lowest cost."""
+        """Posture, cost and build of a new person."""
         seen, targets, curvature = given
-        swapped, shape = self._swapped(targets), memory.shape
-        starts = [self._aimed(wanted, seen) for wanted in (targets, swapped) if wanted is not None]
-        costs = [self._descend(shape, start, given, self.first_steps, False) for start in starts]
-        posture = starts[int(np.argmin(costs))]
-        cost = self._descend(shape, posture, given, self.last_steps, True)
+        shape, posture = memory.shape, self._aimed(targets, seen)
+        cost = self._descend(shape, posture, given, self.first_steps, True)
         for _ in range(BUILD_ROUNDS):
             shape = memory.updated(curvature.precision, curvature.information).shape
             cost = self._descend(shape, posture, given, self.last_steps, True)
@@ -167,7 +162,7 @@ class BodyFitter:
         if cost <= WORSE * known.cost:
             return posture, cost
         found = self._aimed(targets, seen)
-        best = found if self._descend(shape, found, given, self.first_steps, False) < cost else posture
+        best = found if self._descend(shape, found, given, self.last_steps, False) < cost else posture
         return best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
 
     def _descend(self, shape: np.ndarray, posture: Posture, given: _Given, steps: int, curved: bool) -> float:
@@ -189,15 +184,6 @@ class BodyFitter:
         if known is not None and self._now_s - known.seen_s <= REST_S:
             targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
         return targets
-
-    def _swapped(self, targets: Targets) -> Targets | None:
-        """Targets with left and right legs swapped; None where the body has none."""
-        rows = [r for r, name in enumerate(self.body.joints) if name != mirror_name(name) and _stem(name) in SWAPPED]
-        if not rows:
-            return None
-        order = np.arange(len(self.body.joints))
-        order[rows] = self.body.mirrored_joints()[rows]
-        return targets._replace(joints_m=targets.joints_m[order], weights=targets.weights[order])
 
     def _aimed(self, targets: Targets, seen: Observation) -> Posture:
         """The posture of the mean build that is turned towards its targets."""
@@ -222,10 +208,6 @@ class BodyFitter:
         quaternions_of(placement.rotations, self._frames, turns)
         points, outline = explained(placement, seen, self._scratch.assigned)
         return BodyFit(self.body.joints, placement.joints_m.copy(), turns, curvature.sigmas_m, shape, points, outline)
-
-
-def _stem(name: str) -> str:
-    return name.removeprefix("left_").removeprefix("right_")
 
 
 def _frames_of(model: BodyModel) -> np.ndarray:
