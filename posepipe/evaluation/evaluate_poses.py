@@ -13,6 +13,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel
 from posepipe.camera import Intrinsics
+from posepipe.evaluation.body_metrics import BodyScores
 from posepipe.evaluation.extremes import Extremes
 from posepipe.evaluation.part_metrics import DetectionScores, PartScores
 from posepipe.evaluation.pose_metrics import JointScores
@@ -42,11 +43,18 @@ class Report:
     joints: JointScores
     detection: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; empty for cut-out people
     extremes: Extremes = field(default_factory=Extremes)  #: people found best and worst
+    bodies: BodyScores = field(default_factory=BodyScores)  #: of limbs; empty where their truth is not stored
 
     def __add__(self, other: Report) -> Report:
         """Report on the frames of both, in this order: the same as one on all these frames."""
         frames, parts = self.frames + other.frames, self.parts + other.parts
-        return Report(frames, parts, self.joints + other.joints, self.detection + other.detection)
+        return Report(
+            frames,
+            parts,
+            self.joints + other.joints,
+            self.detection + other.detection,
+            bodies=self.bodies + other.bodies,
+        )
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
@@ -63,6 +71,7 @@ class Report:
                 "within_10cm_by_yaw": self.joints.by_yaw(),
                 "calibration": self.joints.calibration(),
                 "presence": self.detection.figures(),
+                "bodies": self.bodies.figures(),
             }
         )
 
@@ -81,6 +90,7 @@ class Report:
             "people taken to face the wrong way": means["front_back_flips"],
             "calibration error": self.joints.calibration_error(),
             **self.detection.figures(),
+            **self.bodies.figures(),
         }
 
     def summary(self) -> dict:
@@ -238,6 +248,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
         report.parts.add(np.where(frame.people == person, frame.parts, 0), draw_labels(every_pixel, alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
         report.extremes.add(joints_m, frame.visible[person - 1], result, report.joints.body)
+        _score_body(frame, person - 1, result, report)
 
 
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:
@@ -255,6 +266,7 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
             one = replace(result, people=result.people[k : k + 1], proposals=result.proposals[k : k + 1])
         report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
         report.extremes.add(frame.joints_m[person], frame.visible[person], one, report.joints.body)
+        _score_body(frame, person, one, report)
     report.detection.add(
         people=len(in_view),
         missed=sum(person not in pairs for person in in_view),
@@ -262,6 +274,15 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
         background=(frame.people == 0) & (frame.depth.depth_m > 0),
         parts=result.parts,
     )
+
+
+def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: Report) -> None:
+    """Score the limbs of the first person found, where their truth is stored."""
+    if frame.bodies is None or not np.isfinite(frame.joints_m[person]).all():
+        return
+    body, track = report.joints.body, next(iter(result.people), None)
+    truth = frame.joints_m[person], frame.visible[person], frame.bodies, person
+    report.bodies.add(body, truth, joints_of(track, body.joints), None if track is None else track.fit)
 
 
 def _first(result: FrameResult) -> tuple[Pose, Sequence[JointProposal]]:

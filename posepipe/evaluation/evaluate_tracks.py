@@ -12,8 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
+from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
+from posepipe.evaluation.body_metrics import BodyScores, LengthScores, score_lengths
 from posepipe.evaluation.track_metrics import (
     Jitter,
     TrackCounts,
@@ -59,6 +61,8 @@ class TrackFigures:
     jitter: Jitter = field(default_factory=Jitter)  #: of joints at rest
     errors_m: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """Distances from the truth of the visible joints of people who were found; infinite for a missing joint."""
+    bodies: BodyScores = field(default_factory=BodyScores)  #: of limbs; empty where their truth is not stored
+    lengths: LengthScores = field(default_factory=LengthScores)  #: of bones over tracks
 
     def __add__(self, other: TrackFigures) -> TrackFigures:
         return TrackFigures(
@@ -68,6 +72,8 @@ class TrackFigures:
             self.ids + other.ids,
             self.jitter + other.jitter,
             np.concatenate([self.errors_m, other.errors_m]),
+            self.bodies + other.bodies,
+            self.lengths + other.lengths,
         )
 
     def figures(self) -> dict[str, float]:
@@ -87,6 +93,8 @@ class TrackFigures:
             "step at rest, mm": self.jitter.step_mm,
             "median error, mm": 1000 * float(np.median(errors)) if len(errors) else math.nan,
             "joints within 10 cm": float((errors <= CORRECT_M).mean()) if len(errors) else math.nan,
+            **self.bodies.figures(),
+            **self.lengths.figures(),
         }
 
 
@@ -127,11 +135,11 @@ class TrackReport:
         variants = list(self.by_scene)
         width = max(16, *(len(variant) + 2 for variant in variants))
         columns = [self.overall(variant).figures() for variant in variants]
-        lines = [f"{f'{self.frames} frames played':28s}" + "".join(f"{variant:>{width}s}" for variant in variants)]
+        lines = [f"{f'{self.frames} frames played':30s}" + "".join(f"{variant:>{width}s}" for variant in variants)]
         lines += [
-            f"{name:28s}" + "".join(f"{_shown(name, column):>{width}s}" for column in columns)
-            for name in columns[0]
-            if not all(math.isnan(column[name]) for column in columns)
+            f"{name:30s}" + "".join(f"{_shown(name, column):>{width}s}" for column in columns)
+            for name in dict.fromkeys(name for column in columns for name in column)
+            if not all(math.isnan(column.get(name, math.nan)) for column in columns)
         ]
         return "\n".join([*lines, *self._table_of_scenes(variants[0])])
 
@@ -161,7 +169,7 @@ _COLUMNS = {
 
 
 def _shown(name: str, figures: Mapping[str, float]) -> str:
-    value = figures[name]
+    value = figures.get(name, math.nan)
     if isinstance(value, int):
         return str(value)
     return "-" if math.isnan(value) else f"{value:.1f}" if name.endswith("mm") else f"{value:.3f}"
@@ -206,7 +214,7 @@ def evaluate_tracks(
     by_scene: dict[str, dict[str, TrackFigures]] = {name: {} for name in variants}
     played = 0
     for sequence, frames in sequences:
-        runs = {name: _Run(variant, frames.body.joints, in_view_joints) for name, variant in variants.items()}
+        runs = {name: _Run(variant, frames.body, in_view_joints) for name, variant in variants.items()}
         for frame, poses in find(_used_frames(sequence, frames[::frame_step], gap_s, on_frame)):
             for run in runs.values():
                 run.add(frame, poses)
@@ -242,12 +250,14 @@ def _used_frames(
 class _Run:
     """One sequence tracked with one variant."""
 
-    def __init__(self, variant: TrackingVariant, joints: tuple[str, ...], in_view_joints: int) -> None:
+    def __init__(self, variant: TrackingVariant, body: BodyDefinition, in_view_joints: int) -> None:
         self._tracker = variant.tracker()
         self._smoother = variant.smoother() if variant.smoother else None
-        self._joints = joints
+        self._body, self._joints = body, body.joints
         self._in_view_joints = in_view_joints
-        self._scores = TrackScores(joints)
+        self._scores = TrackScores(body.joints)
+        self._bodies = BodyScores()
+        self._lengths_m: np.ndarray | None = None  # (P, J), true lengths of bones
         self._times_s: list[float] = []
         self._true_m: list[np.ndarray] = []
         self._found_m: list[np.ndarray] = []  # NaN = not found
@@ -268,6 +278,11 @@ class _Run:
             seen = frame.visible[person] & np.isfinite(frame.joints_m[person]).all(axis=1)
             errors_m = np.linalg.norm(found_m[person] - frame.joints_m[person], axis=1)[seen]
             self._errors_m.append(np.where(np.isfinite(errors_m), errors_m, np.inf))
+            if frame.bodies is not None:
+                truth = frame.joints_m[person], frame.visible[person], frame.bodies, person
+                self._bodies.add(self._body, truth, found_m[person])
+        if frame.bodies is not None:
+            self._lengths_m = frame.bodies.bone_lengths_m
         self._times_s.append(now_s)
         self._true_m.append(frame.joints_m)
         self._found_m.append(found_m)
@@ -284,8 +299,15 @@ class _Run:
     def figures(self, exact_joints: bool) -> TrackFigures:
         """Figures of the whole sequence."""
         errors_m = np.concatenate([np.zeros(0), *self._errors_m])
-        jitter = self._jitter(exact_joints)
-        return TrackFigures(1, self._scores.counts(), len(self._persons), len(self._ids), jitter, errors_m)
+        counts = 1, self._scores.counts(), len(self._persons), len(self._ids)
+        return TrackFigures(*counts, self._jitter(exact_joints), errors_m, self._bodies, self._lengths())
+
+    def _lengths(self) -> LengthScores:
+        scores, times_s = LengthScores(), np.array(self._times_s)
+        for person, lengths_m in enumerate(() if self._lengths_m is None else self._lengths_m):
+            found_m, true_m = (_by_person(each)[person] for each in (self._found_m, self._true_m))
+            scores += score_lengths(self._body, found_m, true_m, lengths_m, times_s)
+        return scores
 
     def _jitter(self, exact_joints: bool) -> Jitter:
         times_s = np.array(self._times_s)

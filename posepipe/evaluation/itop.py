@@ -90,7 +90,8 @@ class ItopReport(Report):
     @classmethod
     def of(cls, report: Report, view: str) -> ItopReport:
         """Extend a report by ITOP's table for a view."""
-        return cls(report.frames, report.parts, report.joints, report.detection, report.extremes, view)
+        known = report.frames, report.parts, report.joints, report.detection, report.extremes, report.bodies
+        return cls(*known, view=view)
 
     def to_dict(self) -> dict:
         """Every figure, with ITOP's under ``itop``."""
