@@ -96,7 +96,7 @@ MAY_IMPORT = {
     "evaluation.html_report": "body evaluation io results sinks.images",
     "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation evaluation.html_report io pipeline sinks.images sources sources.formats",
-    "evaluation.suite": "datasets errors evaluation io models tracking",
+    "evaluation.suite": "body_model datasets errors evaluation frames io models pipeline profiling tracking",
     "viewer.scene": "body camera results sinks.images",
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
     "viewer.ui": "body errors results thresholds viewer.playback viewer.scene",

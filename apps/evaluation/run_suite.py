@@ -150,7 +150,7 @@ def _score_set(
 ) -> SuiteFigures:
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.evaluation.suite.sets import frames_to_score, score_set
+    from posepipe.evaluation.suite.sets import frames_to_score, score_set, scored_as
 
     folder = args.suite / suite_set.name
     _render(suite_set, folder, mocap, args.frames)
@@ -158,7 +158,7 @@ def _score_set(
     command = suite_set.command(" ".join(path.name for path in mocap))
     about = {"command": command, "frames": len(frames), "content": frames.identity}
     for name, model in models.items():
-        if figures.has(suite_set.name, frames.identity, name, identities[name]):
+        if figures.has(suite_set.name, frames.identity, name, identities[name], scored_as(suite_set)):
             continue
         with ProgressBar(frames_to_score(suite_set, frames), f"{suite_set.name}, {name}", "frames") as bar:
             scores = score_set(suite_set, frames, model, bar.update)

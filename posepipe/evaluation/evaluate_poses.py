@@ -228,20 +228,20 @@ def find_poses(
     pipelines: defaultdict[int, Pipeline] = defaultdict(make)
     for frame in frames:
         people = range(1, len(frame.joints_m) + 1)
-        depth_frames = [frame.depth] if whole_frames else [_cut_out(frame, person) for person in people]
+        depth_frames = [frame.depth] if whole_frames else [cut_out(frame, person) for person in people]
         # a body is fitted to one person over time: each who is cut out has a pipeline
         steps = [pipelines[row if body_model else 0].step(depth) for row, depth in enumerate(depth_frames)]
         yield frame, [track.pose for step in steps for track in step.people]
 
 
-def _cut_out(frame: LabelledFrame, person: int) -> DepthFrame:
+def cut_out(frame: LabelledFrame, person: int) -> DepthFrame:
     """Cut one true person out of the depth frame."""
     return replace(frame.depth, depth_m=np.where(frame.people == person, frame.depth.depth_m, 0))
 
 
 def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
     for person, joints_m in enumerate(frame.joints_m, start=1):
-        depth = _cut_out(frame, person)
+        depth = cut_out(frame, person)
         alone, result = depth.depth_m, pipeline.step(depth)
         # parts are scored at every pixel; joints as in use, from the grid of classified pixels
         every_pixel = pipeline.classifier.predict(alone, alone > 0, frame.depth.intrinsics)

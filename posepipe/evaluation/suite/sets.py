@@ -7,20 +7,27 @@ ready for JSON; `suite_tables` makes tables of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from posepipe.body_model.body_model import BodyModel, read_body_model
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, OracleParts, Report, evaluate, find_poses
+from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, OracleParts, Report, cut_out, evaluate, find_poses
 from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
+from posepipe.evaluation.suite.fit_table import TIME
+from posepipe.frames import LabelledFrame
 from posepipe.io.files import read_json_object, replace_file
 from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import Pipeline
+from posepipe.profiling import WHOLE, time_stages
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import Tracker
 
@@ -28,6 +35,10 @@ FORMAT, VERSION = "posepipe-suite", 1
 Poses = Literal["embedded", "bank", "motions"]
 """Poses of a set: those that come with posepipe, or a pose bank or motions of captured people besides."""
 TRACKERS = ("tracker", "tracker, smoothed", "nearest pose")
+SINGLE_STEP = 4
+"""Every so many frames of sequences are scored as single frames, too."""
+TIMED_FRAMES = 60
+"""Frames on which the time of a person is measured."""
 PLAYED = {"all": (1, 0.0), "frame step 3": (3, 0.0), "gap 0.5 s": (1, 0.5), "gap 0.9 s": (1, 0.9)}
 """How sequences are played: every K-th frame, and seconds in the middle in which no person is seen."""
 
@@ -45,6 +56,7 @@ class SuiteSet:
     played: tuple[str, ...] = ("all",)  #: of PLAYED
     sensor: str = ""  #: whose noise the frames have; "" = the recipe's
     frames: int = 0  #: how many are rendered; 0 = the recipe's
+    fit: bool = False  #: also with a fitted body; of sequences also single frames, both ways
 
     def command(self, mocap: str = "") -> str:
         """The commands that render and score the set alone."""
@@ -57,20 +69,21 @@ class SuiteSet:
 
 
 SETS = (
-    SuiteSet("held-out-clips", "validation", "bank", oracle=True),
-    SuiteSet("embedded-clips", "validation", "embedded"),
+    SuiteSet("held-out-clips", "validation", "bank", oracle=True, fit=True),
+    SuiteSet("embedded-clips", "validation", "embedded", fit=True),
     SuiteSet("upside-down", "upside-down", "embedded"),
-    SuiteSet("near", "near", "bank"),
+    SuiteSet("near", "near", "bank", fit=True),
     SuiteSet("kinect-v2", "validation", "bank", sensor="kinect-v2", frames=300),
     SuiteSet("azure-nfov", "validation", "bank", sensor="azure-nfov", frames=300),
     SuiteSet("d435", "validation", "bank", sensor="d435", frames=300),
-    SuiteSet("rooms", "rooms", "bank", whole_frames=True),
-    SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True),
-    SuiteSet("seated", "seated", "bank", whole_frames=True),
-    SuiteSet("lying", "lying", "bank", whole_frames=True),
-    SuiteSet("bending", "bending", "bank", whole_frames=True),
+    SuiteSet("rooms", "rooms", "bank", whole_frames=True, fit=True),
+    SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True, fit=True),
+    SuiteSet("seated", "seated", "bank", whole_frames=True, fit=True),
+    SuiteSet("lying", "lying", "bank", whole_frames=True, fit=True),
+    SuiteSet("bending", "bending", "bank", whole_frames=True, fit=True),
     SuiteSet("sequences", "sequences", "motions", tracks=True, played=tuple(PLAYED)),
     SuiteSet("sequences-in-rooms", "sequences-in-rooms", "motions", whole_frames=True, tracks=True),
+    SuiteSet("exercises", "exercises", "embedded", tracks=True, fit=True),
 )
 """A set that joins is scored like the others; the tables name the sets that they show."""
 
@@ -90,18 +103,49 @@ def score_set(
     Returns
     -------
     Of single frames, the figures of "model" and, where the set has an oracle, of "oracle labels" and "shuffled labels",
-    each with a "headline". Of sequences, the figures of each of TRACKERS for every way of playing them.
+    each with a "headline". Of sequences, the figures of each of TRACKERS for every way of playing them. Sets with a
+    fitted body also have single frames as "fit", in sequences beside "model", and their tracks as "all, fit".
     """
     if suite_set.tracks:
-        return {name: _tracking(suite_set, frames, model, *PLAYED[name], on_frame) for name in suite_set.played}
+        tracks = {name: _tracking(suite_set, frames, model, *PLAYED[name], on_frame) for name in suite_set.played}
+        if not suite_set.fit:
+            return tracks
+        tracks["all, fit"] = _tracking(suite_set, frames, model, *PLAYED["all"], on_frame, read_body_model())
+        return tracks | _with_and_without_fit(suite_set, frames[::SINGLE_STEP], model, on_frame)
     oracles: dict[str, OracleParts | None] = {"model": None}
     if suite_set.oracle:
         classifier = model.classifier()
         oracles |= {"oracle labels": OracleParts(classifier), "shuffled labels": OracleParts(classifier, True)}
-    return {
+    scores = {
         title: as_figures(evaluate(model, frames, on_frame, oracle, suite_set.whole_frames))
         for title, oracle in oracles.items()
+        if oracle is not None or not suite_set.fit
     }
+    return _with_and_without_fit(suite_set, frames, model, on_frame) | scores if suite_set.fit else scores
+
+
+def _with_and_without_fit(
+    suite_set: SuiteSet, frames: FrameSequence, model: PoseModel, on_frame: Callable[[], object]
+) -> dict[str, Any]:
+    """Figures of single frames by the model, and with a body fitted to its poses."""
+    scores = {}
+    for title, body_model in {"model": None, "fit": read_body_model()}.items():
+        whole = suite_set.whole_frames
+        report = evaluate(model, frames, on_frame, whole_frames=whole, body_model=body_model)
+        scores[title] = as_figures(report) | {TIME: person_ms(model, frames[:TIMED_FRAMES], body_model)}
+    return scores
+
+
+def person_ms(model: PoseModel, frames: Iterable[LabelledFrame], body_model: BodyModel | None) -> float:
+    """Time the pipeline on the first person of every frame, cut out: median, milliseconds."""
+    pipeline = Pipeline.from_model(model, foreground="none", body_model=body_model)
+    alone = [cut_out(frame, person=1) for frame in frames]
+    return 1000 * float(np.median(time_stages(pipeline, alone)[WHOLE]))
+
+
+def scored_as(suite_set: SuiteSet) -> tuple[str, ...]:
+    """Titles of what is scored of a set beside what every set has."""
+    return ("fit",) if suite_set.fit else ()
 
 
 def as_figures(report: Report) -> dict[str, Any]:
@@ -112,9 +156,10 @@ def as_figures(report: Report) -> dict[str, Any]:
 def frames_to_score(suite_set: SuiteSet, frames: FrameSequence) -> int:
     """How often `score_set` will call ``on_frame``."""
     if not suite_set.tracks:
-        return len(frames) * (3 if suite_set.oracle else 1)
-    steps = [PLAYED[name][0] for name in suite_set.played]
-    return sum(len(rows[::step]) for step in steps for _, rows in frames.sequences())
+        return len(frames) * (1 + 2 * suite_set.oracle + suite_set.fit)
+    steps = [PLAYED[name][0] for name in suite_set.played] + [1] * suite_set.fit
+    single = 2 * len(frames[::SINGLE_STEP]) if suite_set.fit else 0
+    return single + sum(len(rows[::step]) for step in steps for _, rows in frames.sequences())
 
 
 def _tracking(
@@ -124,6 +169,7 @@ def _tracking(
     frame_step: int,
     gap_s: float,
     on_frame: Callable[[], object],
+    body_model: BodyModel | None = None,
 ) -> dict[str, Any]:
     tracker = partial(Tracker, model.body)
     variants = (
@@ -131,7 +177,7 @@ def _tracking(
         TrackingVariant(tracker, OneEuroSmoother),
         TrackingVariant(NearestPoseTracker),
     )
-    find = partial(find_poses, model, whole_frames=suite_set.whole_frames)
+    find = partial(find_poses, model, whole_frames=suite_set.whole_frames, body_model=body_model)
     in_view = IN_VIEW_JOINTS if suite_set.whole_frames else 1
     named = dict(zip(TRACKERS, variants, strict=True))
     report = evaluate_tracks(frames.sequences(), find, named, in_view, frame_step, gap_s, on_frame)
@@ -175,11 +221,12 @@ class SuiteFigures:
         data = {"format": FORMAT, "version": VERSION, "models": dict(self.identities), "sets": dict(self.sets)}
         replace_file(path, json.dumps(data, indent=1).encode() + b"\n")
 
-    def has(self, name: str, content: str, model: str, identity: str) -> bool:
-        """Whether a model was scored on just these frames."""
+    def has(self, name: str, content: str, model: str, identity: str, titles: Iterable[str] = ()) -> bool:
+        """Whether a model was scored on just these frames, with figures of these titles among others."""
         known = self.sets.get(name, {})
         same_model = self.identities.get(model) == identity
-        return same_model and known.get("content") == content and model in known.get("models", {})
+        scores = known.get("models", {}).get(model)
+        return same_model and known.get("content") == content and scores is not None and scores.keys() >= set(titles)
 
     def of_single_frames(self, model: str) -> dict[str, dict[str, Any]]:
         """Headline and joints of a model on every set of single frames, by a title that names the frames."""

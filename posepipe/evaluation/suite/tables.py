@@ -7,11 +7,13 @@ hand: `posepipe evaluate --suite DIR --fill FILE` writes what stands between.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError
+from posepipe.evaluation.suite.fit_table import fit_table
+from posepipe.evaluation.suite.markdown import markdown_table, number
 from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.io.files import disk_errors, replace_file
 
@@ -94,6 +96,7 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
                 },
             ),
         ),
+        "fit-choice": (("exercises",), fit_table),
         "sequences-gaps": (("sequences",), _gaps),
         "sequences-jitter": (("sequences",), _jitter),
         "real-frames": ((REAL_FRAMES,), _real_frames),
@@ -138,27 +141,13 @@ def fill_document(path: Path, tables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in whole if name in tables)
 
 
-def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Lay out a table in Markdown."""
-    header = list(header)
-    lines = [header, *map(list, rows)]
-    body = [f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines]
-    return "\n".join([body[0], "|---" * len(header) + "|", *body[1:]])
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if digits == 0 else f"{value:.{digits}f}"
-
-
 def _headline(own: Mapping[str, Any], name: str, column: str, title: str = "model") -> float | None:
     return own[name]["scores"][title]["headline"][column]
 
 
 def _set_table(name: str, columns: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
     def make(own: Mapping[str, Any]) -> str:
-        values = [_number(_headline(own, name, column)) for column in columns.values()]
+        values = [number(_headline(own, name, column)) for column in columns.values()]
         row = [str(own[name]["frames"]), *values, own[name]["content"]]
         return markdown_table(["frames", *columns, "content"], [row])
 
@@ -169,7 +158,7 @@ def _by(key: str, title: str, unit: str, sign: str) -> Callable[[Mapping[str, An
     def make(own: Mapping[str, Any]) -> str:
         shares = own["held-out-clips"]["scores"]["model"][key]
         known = {name.removesuffix(unit) + sign: share for name, share in shares.items() if share is not None}
-        row = ["visible joints within 10 cm", *(_number(share, 2) for share in known.values())]
+        row = ["visible joints within 10 cm", *(number(share, 2) for share in known.values())]
         return markdown_table([title, *known], [row])
 
     return make
@@ -178,7 +167,7 @@ def _by(key: str, title: str, unit: str, sign: str) -> Callable[[Mapping[str, An
 def _by_sensor(own: Mapping[str, Any]) -> str:
     named = {"held-out-clips": "kinect-v1-320", **{name: name for name in SENSOR_SETS}}
     rows = [
-        [sensor, str(own[name]["frames"]), *(_number(_headline(own, name, CUT_OUT_COLUMNS[c])) for c in SENSOR_COLUMNS)]
+        [sensor, str(own[name]["frames"]), *(number(_headline(own, name, CUT_OUT_COLUMNS[c])) for c in SENSOR_COLUMNS)]
         for name, sensor in named.items()
     ]
     return markdown_table(["sensor", "frames", *SENSOR_COLUMNS], rows)
@@ -187,7 +176,7 @@ def _by_sensor(own: Mapping[str, Any]) -> str:
 def _oracle(own: Mapping[str, Any]) -> str:
     titles = {"oracle labels": "oracle labels", "model": "the model's labels", "shuffled labels": "shuffled labels"}
     rows = [
-        [name, *(_number(_headline(own, "held-out-clips", CUT_OUT_COLUMNS[name], title)) for title in titles)]
+        [name, *(number(_headline(own, "held-out-clips", CUT_OUT_COLUMNS[name], title)) for title in titles)]
         for name in ORACLE_ROWS
     ]
     return markdown_table(["", *titles.values()], rows)
@@ -200,7 +189,7 @@ def _track_figures(own: Mapping[str, Any], name: str, tracker: str, played: str 
 def _tracking(name: str, columns: Mapping[str, int]) -> Callable[[Mapping[str, Any]], str]:
     def make(own: Mapping[str, Any]) -> str:
         rows = [
-            [title, *(_number(_track_figures(own, name, tracker)[c], digits) for c, digits in columns.items())]
+            [title, *(number(_track_figures(own, name, tracker)[c], digits) for c, digits in columns.items())]
             for tracker, title in _TRACKER_TITLES.items()
         ]
         return markdown_table(["tracker", *columns], rows)
@@ -216,7 +205,7 @@ def _gaps(own: Mapping[str, Any]) -> str:
         row = [shown]
         for tracker in _TRACKER_TITLES:
             scores = _track_figures(own, "sequences", tracker, played)
-            row += [_number(scores["id switches"], 0), _number(scores["IDF1"])]
+            row += [number(scores["id switches"], 0), number(scores["IDF1"])]
         rows.append(row)
     return markdown_table(header, rows)
 
@@ -229,7 +218,7 @@ def _jitter(own: Mapping[str, Any]) -> str:
         "visible joints within 10 cm": ("joints within 10 cm", 3),
     }
     rows = [
-        [title, *(_number(_track_figures(own, "sequences", tracker)[key], digits) for key, digits in columns.values())]
+        [title, *(number(_track_figures(own, "sequences", tracker)[key], digits) for key, digits in columns.values())]
         for tracker, title in {"tracker": "as found", "tracker, smoothed": "smoothed"}.items()
     ]
     return markdown_table(["tracks", *columns], rows)
@@ -245,7 +234,7 @@ _REAL_ROWS = {
 def _real_frames(own: Mapping[str, Any]) -> str:
     scores = own[REAL_FRAMES]["scores"]
     rows = [
-        [shown, _number(scores[title]["within 10 cm"]), _number(scores[title]["within 15 cm"])]
+        [shown, number(scores[title]["within 10 cm"]), number(scores[title]["within 15 cm"])]
         for title, shown in _REAL_ROWS.items()
         if title in scores
     ]
@@ -261,20 +250,20 @@ def _real_rooms(own: Mapping[str, Any]) -> str:
         "precision": figures["precision"],
         "false people per frame": figures["false people a frame"],
     }
-    row = [str(figures["frames"]), str(figures["people"]), *map(_number, shares.values()), content]
+    row = [str(figures["frames"]), str(figures["people"]), *map(number, shares.values()), content]
     return markdown_table(["frames", "people", *shares, "content"], [row])
 
 
 def _real_rooms_by_state(own: Mapping[str, Any]) -> str:
     states = own[REAL_ROOMS]["scores"]["people"]["by state"]
-    rows = [[state, str(each["people"]), _number(each["recall"])] for state, each in states.items()]
+    rows = [[state, str(each["people"]), number(each["recall"])] for state, each in states.items()]
     return markdown_table(["state", "people", "found"], rows)
 
 
 def _empty_rooms(own: Mapping[str, Any]) -> str:
     figures, content = own[EMPTY_ROOMS]["scores"]["people"], own[EMPTY_ROOMS]["content"]
     shares = [figures["share of frames with a false person"], figures["false people a frame"]]
-    row = [str(figures["frames"]), *map(_number, shares), content]
+    row = [str(figures["frames"]), *map(number, shares), content]
     return markdown_table(["frames", "frames with a false person", "false people per frame", "content"], [row])
 
 
@@ -282,14 +271,14 @@ def _still_camera(own: Mapping[str, Any]) -> str:
     people, empty = (own[name + STILL]["scores"]["people"] for name in (REAL_ROOMS, EMPTY_ROOMS))
     row = [people["recall"], people["precision"], empty["share of frames with a false person"]]
     columns = ["found", "precision", "empty frames with a false person"]
-    return markdown_table(columns, [list(map(_number, row))])
+    return markdown_table(columns, [list(map(number, row))])
 
 
 def _readme(own: Mapping[str, Any]) -> str:
     real, clips = own[REAL_FRAMES], CUT_OUT_COLUMNS
 
     def share(name: str, column: str) -> str:
-        return _number(_headline(own, name, column))
+        return number(_headline(own, name, column))
 
     def percent(name: str, column: str, digits: int = 0) -> str:
         value = _headline(own, name, column)
@@ -297,11 +286,11 @@ def _readme(own: Mapping[str, Any]) -> str:
 
     def within(title: str) -> str:
         scores = real["scores"][title]
-        return f"{_number(scores['within 10 cm'])}; {_number(scores['within 15 cm'])}"
+        return f"{number(scores['within 10 cm'])}; {number(scores['within 15 cm'])}"
 
     removed = "joints within 10 cm; 15 cm, constant offsets between joint definitions removed (cross-validated)"
     swapped = [percent("held-out-clips", clips[c], 1) for c in ("left and right swapped", "facing the wrong way")]
-    missed, false = percent("rooms", "people missed"), _number(_headline(own, "rooms", "false people a frame"), 2)
+    missed, false = percent("rooms", "people missed"), number(_headline(own, "rooms", "false people a frame"), 2)
     lying = f"{percent('lying', 'people missed')}; {share('lying', 'visible joints within 10 cm')}"
     rows = [
         [f"real Kinect v1, {real['frames']} frames of {real['subjects']} people", removed, within("offsets removed")],
@@ -331,7 +320,7 @@ def _real_rooms_in_short(own: Mapping[str, Any]) -> list[list[str]]:
     if REAL_ROOMS in own:
         figures = own[REAL_ROOMS]["scores"]["people"]
         frames = f"real rooms, {figures['frames']} frames with {figures['people']} people"
-        found = f"{_number(figures['recall'], 2)}; {_number(figures['precision'], 2)}"
+        found = f"{number(figures['recall'], 2)}; {number(figures['precision'], 2)}"
         rows.append([frames, "people found; share of the found who are people", found])
     if EMPTY_ROOMS in own:
         figures = own[EMPTY_ROOMS]["scores"]["people"]

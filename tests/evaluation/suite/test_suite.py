@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from apps.cli import main
+from posepipe.datasets.dataset import open_datasets
 from posepipe.errors import FormatError
 from posepipe.evaluation.suite.figure import draw_suite
-from posepipe.evaluation.suite.sets import SETS, SuiteFigures
+from posepipe.evaluation.suite.sets import SETS, SuiteFigures, frames_to_score, score_set, scored_as
 from posepipe.evaluation.suite.tables import (
     EMPTY_ROOMS,
     REAL_FRAMES,
@@ -22,6 +24,8 @@ from posepipe.evaluation.suite.tables import (
 )
 from synth.recipe import read_recipe
 from tests.support.paths import ROOT
+from tests.support.rendered_people import render_people
+from tests.support.shipped_model import shipped_model
 
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "models").glob("*.md")))
 
@@ -165,12 +169,17 @@ def everything_scored() -> SuiteFigures:
     distances = {f"{metres}-{metres + 1} m": 0.5 for metres in range(7)} | {"9-10 m": None}
     by = {f"{low}-{low + 30} deg": 0.5 for low in range(0, 180, 30)}
     scores = {"headline": Drawn(), "within_10cm_by_yaw": by, "within_10cm_by_distance": distances}
-    frames = dict.fromkeys(("model", "oracle labels", "shuffled labels"), scores)
+    frames = dict.fromkeys(("model", "fit", "oracle labels", "shuffled labels"), scores)
     trackers = {name: {"all": Drawn()} for name in ("tracker", "tracker, smoothed", "nearest pose")}
     tracks = dict.fromkeys(("all", "frame step 3", "gap 0.5 s", "gap 0.9 s"), trackers)
     real = dict.fromkeys(("as found", "offsets removed", "offsets removed, all joints"), Drawn())
     sets = {
-        each.name: {"frames": 9, "content": "c", "models": {"m": tracks if each.tracks else frames}} for each in SETS
+        each.name: {
+            "frames": 9,
+            "content": "c",
+            "models": {"m": (tracks if each.tracks else {}) | (frames if each.fit or not each.tracks else {})},
+        }
+        for each in SETS
     }
     sets[REAL_FRAMES] = {"frames": 9, "content": "c", "subjects": 2, "models": {"m": real}}
     shares = {"recall": 0.5, "precision": 0.5, "false people a frame": 1.5, "share of frames with a false person": 0.5}
@@ -190,9 +199,31 @@ def test_every_block_of_the_documents_has_a_table_of_its_shape(tmp_path, path):
     tables = suite_tables(everything_scored(), "m")
     filled = fill_document(copy, tables)
     assert len(filled) == path.read_text().count("<!-- suite:")
-    for before, after in zip(path.read_text().splitlines(), copy.read_text().splitlines(), strict=False):
-        if before.startswith("|---") or after.startswith("|---"):
-            assert before.count("|") == after.count("|")
+    before, after = (
+        [line.count("|") for line in file.read_text().splitlines() if line.startswith("|---")] for file in (path, copy)
+    )
+    assert before == after  # a table may have more rows
+
+
+def test_joints_one_by_one_and_a_fitted_body_are_rows_of_one_table(tmp_path):
+    (exercises,) = [each for each in SETS if each.name == "exercises"]
+    recipe = replace(read_recipe("exercises"), frames=10, sequence_frames=10)
+    render_people(tmp_path / "exercises", recipe)
+    counted: list[None] = []
+    frames = open_datasets([tmp_path / "exercises"])
+    scores = score_set(exercises, frames, shipped_model(), lambda: counted.append(None))
+    assert len(counted) == frames_to_score(exercises, frames)
+    about = {"command": "c", "frames": 10, "content": "5e"}
+    figures = SuiteFigures({}, {}).with_scores("exercises", about, "person", "x", scores)
+    header, _, alone, fitted = suite_tables(figures, "person")["fit-choice"].splitlines()
+    columns = [cell.strip() for cell in header.strip("|").split("|")]
+    rows = [dict(zip(columns, (c.strip() for c in row.strip("|").split("|")), strict=True)) for row in (alone, fitted)]
+    assert [row["joints by"] for row in rows] == ["Gaussian, network", "and fit"]
+    assert rows[0]["twist, °"] == "-"
+    assert float(rows[1]["twist, °"]) < 90
+    assert float(rows[1]["spread over a track, %"]) < float(rows[0]["spread over a track, %"])
+    assert figures.has("exercises", "5e", "person", "x", scored_as(exercises))
+    assert not figures.has("exercises", "5e", "person", "x", ("another",))
 
 
 def test_options_of_datasets_and_of_the_suite_do_not_mix(tmp_path, capsys):
