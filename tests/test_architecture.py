@@ -90,7 +90,8 @@ MAY_IMPORT = {
     # what stands around the flow
     "training": f"{NOUNS} camera datasets evaluation joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",
-    "evaluation": f"{NOUNS} body_model camera datasets io kinematics models multiview pipeline segmentation sources.formats",
+    "evaluation": f"{NOUNS} body_model camera datasets io kinematics models multiview pipeline segmentation"
+    " sources.formats",
     "evaluation.forest_curves": "body datasets errors evaluation frames io learn learn.depth learn.tables.plotting"
     " segmentation training",
     "evaluation.html_report": "body evaluation io results sinks.images",
