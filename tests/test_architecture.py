@@ -140,8 +140,8 @@ MAY_IMPORT = {
     "synth.worker_pool": "io",
     "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
-    " synth.geometry synth.labelled_frame synth.motion synth.motion.mocap synth.motion.poses synth.recipe synth.scene"
-    " synth.sensors",
+    " synth.geometry synth.labelled_frame synth.material_recipe synth.motion synth.motion.mocap synth.motion.poses"
+    " synth.recipe synth.scene synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}
