@@ -17,8 +17,8 @@ from posepipe.body_model.body_model import BodyModel
 from posepipe.body_model.kernels.aiming import aim
 from posepipe.body_model.kernels.curvature import Curvature
 from posepipe.body_model.kernels.explanation import explained
-from posepipe.body_model.kernels.fit_arrays import Observation, Targets, Weights
-from posepipe.body_model.kernels.fitting import FitScratch, fit_posture
+from posepipe.body_model.kernels.fit_arrays import FitScratch, Observation, Targets, Weights
+from posepipe.body_model.kernels.fitting import fit_posture
 from posepipe.body_model.kernels.placement import BodyArrays, Posture
 from posepipe.body_model.kernels.rotations import quaternions_of
 from posepipe.body_model.observation import N_POINTS, observe_person
@@ -165,11 +165,13 @@ class BodyFitter:
         best = found if self._descend(shape, found, given, self.last_steps, False) < cost else posture
         return best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
 
-    def _descend(self, shape: np.ndarray, posture: Posture, given: _Given, steps: int, curved: bool) -> float:
+    def _descend(self, shape: np.ndarray, posture: Posture, found: _Given, steps: int, curved: bool) -> float:
         """Improve a posture in place; fill in the curvature there, where it is wanted, and leave the body placed."""
-        seen, targets, curvature = given
+        seen, targets, curvature = found
         arrays, weights, scratch = self._arrays, self.weights, self._scratch
-        return float(fit_posture(arrays, shape, posture, seen, targets, weights, steps, curved, scratch, curvature))
+        shaped, alone = posture._replace(shape=shape), targets._replace(last_weights=targets.last_weights[:0])
+        given = arrays, posture, shaped, seen, targets, alone, weights, steps, curved, scratch, curvature
+        return float(fit_posture(*given))
 
     def _rows(self, pose: Pose) -> np.ndarray:
         """Rows of the body's joints that a pose has, in its order."""

@@ -7,8 +7,16 @@ import pytest
 
 from posepipe.body_model.kernels.curvature import Curvature, curve
 from posepipe.body_model.kernels.explanation import NEAR_M, OUTSIDE_M, explained
-from posepipe.body_model.kernels.fit_arrays import CONTACT, FREE_SPACE, Assignment, Equations, Targets, Weights
-from posepipe.body_model.kernels.fitting import FitScratch, fit_posture
+from posepipe.body_model.kernels.fit_arrays import (
+    CONTACT,
+    FREE_SPACE,
+    Assignment,
+    Equations,
+    FitScratch,
+    Targets,
+    Weights,
+)
+from posepipe.body_model.kernels.fitting import fit_posture
 from posepipe.body_model.kernels.placement import Placement, Posture, place, take_step
 from posepipe.body_model.kernels.residuals import assign, linearize
 from posepipe.body_model.observation import MIN_PROBABILITY, observe_person, sample_points
@@ -117,7 +125,7 @@ def test_a_fit_places_the_posture_that_it_finds():
     scratch = FitScratch.empty(body, len(seen.points_m))
     start = Posture(posture.root_m, posture.turns, np.zeros(0))
     curvature = Curvature.empty(len(body.joint_segments), len(posture.shape))
-    given = body, posture.shape, start, seen, targets, Weights()
+    given = body, start, start._replace(shape=posture.shape), seen, targets, targets, Weights()
     before, after = (fit_posture(*given, steps, True, scratch, curvature) for steps in (0, 4))
     assert after < 0.8 * before
     found = naive_placement.place(body, Posture(start.root_m, start.turns, posture.shape))

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from posepipe.body_model.kernels.placement import LENGTHS, BodyArrays, Placement
+
 N_TERMS = 8
 POINTS, LABELS, SILHOUETTE, FREE_SPACE, TARGETS, TURNS, CONTACT, REST = range(N_TERMS)
 """Rows of the costs."""
@@ -90,4 +92,29 @@ class Equations(NamedTuple):
             np.zeros(N_TERMS),
             np.zeros((segments, row, row)),
             np.zeros((segments, row)),
+        )
+
+
+class FitScratch(NamedTuple):
+    """Arrays that a fit writes, and that the next one uses again."""
+
+    built: BodyArrays  #: of the build, without coefficients
+    placement: Placement  #: of the posture found
+    assigned: Assignment  #: of the posture found
+    equations: Equations  #: of the posture
+    trial: Equations  #: of a posture that is tried
+    with_shape: Equations  #: of posture and shape
+
+    @classmethod
+    def empty(cls, body: BodyArrays, points: int) -> FitScratch:
+        """Arrays for fits of one kind of body to at most so many points."""
+        segments, coefficients = len(body.parents), len(body.origins_m) - 1
+        lengths = {name: getattr(body, name)[:1].copy() for name in LENGTHS}
+        return cls(
+            body._replace(**lengths),
+            Placement.empty(body),
+            Assignment.empty(points),
+            Equations.empty(segments, 0),
+            Equations.empty(segments, 0),
+            Equations.empty(segments, coefficients),
         )
