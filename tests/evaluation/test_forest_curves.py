@@ -11,7 +11,7 @@ import pytest
 
 from apps.cli import main
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.errors import PosepipeError
+from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.evaluate_poses import evaluate
 from posepipe.evaluation.forest_curves import measure
 from posepipe.evaluation.forest_curves.drawing import draw_accuracy_curves, table
@@ -144,6 +144,10 @@ def test_a_run_with_other_numbers_is_not_resumed(frames, validation, tmp_path):
         measure_curves(replace(PLAN, frames=(9,)), frames, validation, tmp_path, resume=True)
     with pytest.raises(PosepipeError, match="leave out --resume"):
         measure_curves(PLAN, frames[:9], validation, tmp_path, resume=True)
+    results = tmp_path / measure.RESULTS
+    results.write_text(json.dumps(json.loads(results.read_text()) | {"runs": {"depth": 3}}))
+    with pytest.raises(FormatError, match="runs are damaged"):
+        measure_curves(PLAN, frames, validation, tmp_path, resume=True)
 
 
 def test_plans_that_cannot_be_grown_are_refused(frames, validation, tmp_path):

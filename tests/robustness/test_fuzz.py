@@ -24,6 +24,7 @@ READ_FUNCTIONS = {"open_regular", "read_regular", "read_json_object", "read_toml
 NO_FILES_OF_STRANGERS = {
     "synth.body.body_asset": "reads the package's own body",
     "posepipe.learn.interchange.c_header": "reads the package's own evaluator",
+    "posepipe.evaluation.forest_curves.measure": "reads what the same command wrote before it was interrupted",
     "posepipe.evaluation.reference_joints": "reads names of a pack that LabelledPack's target reads, too",
     **dict.fromkeys(
         (f"posepipe.sources.cameras.{name}" for name in ("realsense", "orbbec", "oak", "kinect_v1", "opencv_device")),

@@ -35,6 +35,7 @@ WORDS: dict[str, Callable[[Path, Path], list[object]]] = {
     "run a camera": lambda data, out: ["run", "camera:socket:0", "--out", out / "r.jsonl"],
     "record": lambda data, out: ["record", WALK, out / "a.mcap", "--realtime"],
     "record a camera": lambda data, out: ["record", "camera:socket:0", out / "a.mcap"],
+    "calibrate": lambda data, out: ["calibrate", WALK, WALK, "--out", out / "calibration"],
     "convert": lambda data, out: ["convert", WALK, out / "frames"],
     "view": lambda data, out: ["view", WALK, "--port", free_port()],
     "info": lambda data, out: ["info", data],

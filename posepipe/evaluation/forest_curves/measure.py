@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.errors import PosepipeError
+from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.forest_curves.plan import CURVES, CurvePlan, ForestRun
 from posepipe.evaluation.part_metrics import PartScores, cut_out_people
 from posepipe.frames import LabelledFrame
@@ -209,6 +209,13 @@ class _KeptSamples:
         return LocalGrower.of(self._kept[key], frames)
 
 
+def _stored_points(path: Path, stored: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
+    try:
+        return {name: [CurvePoint(**each) for each in points] for name, points in stored["runs"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(path, "its runs are damaged; leave out --resume to start again") from error
+
+
 class _Results:
     """Points of the runs that are done, kept in a file."""
 
@@ -222,7 +229,7 @@ class _Results:
                 raise PosepipeError(
                     f"{path} holds curves of other frames or numbers; use those, or leave out --resume to start again"
                 )
-            self.points = {name: [CurvePoint(**each) for each in points] for name, points in stored["runs"].items()}
+            self.points = _stored_points(path, stored)
         elif not resume:
             for checkpoints in folder.glob("*/run.json"):
                 remove_checkpoints(checkpoints.parent)

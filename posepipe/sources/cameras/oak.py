@@ -29,8 +29,9 @@ FIRST_FRAME_S = 20.0
 
 _QUEUE_FRAMES = 4  # of depthai; on overflow it drops the oldest, and sequence numbers have a gap
 _POLL_S = 0.1
-_SILENT = {"DEPTHAI_TELEMETRY": "0", "DEPTHAI_LEVEL": "off"}
-"""Without the first, depthai reports each import and device to its maker over the network."""
+_SILENT = {"DEPTHAI_TELEMETRY": "0", "DEPTHAI_LEVEL": "off", "DEPTHAI_INSTALL_SIGNAL_HANDLER": "0"}
+"""Without the first, depthai reports each import and device to its maker over the network; without the last, it ends a
+process at signals that Python ignores."""
 _log = logging.getLogger(__name__)
 
 

@@ -184,3 +184,24 @@ def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "depthai", None)
     with pytest.raises(SourceError, match=r"needs the Python package depthai: pip install 'posepipe\[oak\]'"):
         open_source("camera:oak")
+
+
+GROWS_BEYOND_A_LIMIT = """
+import resource
+from posepipe.sources.cameras.oak import import_depthai
+import_depthai("test")
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+with open("a", "wb", 0) as file:
+    try:
+        file.write(bytes(20)), file.write(bytes(20))
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")
+def test_depthai_leaves_the_signals_of_the_process_alone(tmp_path):
+    """Its handlers would end a process whose file grows beyond a limit, which Python reports as an error."""
+    command, environment = [sys.executable, "-c", GROWS_BEYOND_A_LIMIT], {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "File too large\n"
