@@ -90,7 +90,7 @@ class DepthFrame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyTruth:
-    """True orientations, sizes and joint angles of the P people in a frame, of bodies with J joints.
+    """True orientations and sizes of the P people in a frame, of bodies with J joints; of exercises also joint angles.
 
     Each joint has the orientation of the segment that starts there, as a fitted body has (docs/reference/results.md).
     """

@@ -11,6 +11,7 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics
 from posepipe.frames import LabelledFrame
+from synth.body.body_truth import with_joint_angles
 from synth.furniture.model_bank import FurnitureBank
 from synth.geometry.mesh import Mesh
 from synth.labelled_frame import render_labelled_frame
@@ -98,7 +99,7 @@ def render_exercise(
 
     def placed(time: int) -> PlacedSubject:
         subject = people.posed(person, poses[time], np.random.default_rng(cloth_seed))
-        return place_subject(_planted(subject, curves), place)
+        return place_subject(_planted(_with_angles(subject), curves), place)
 
     room: tuple[Mesh | None, Mesh | None] = None, None
     if recipe.scene.room_share and rng.random() < recipe.scene.room_share:
@@ -115,6 +116,12 @@ def render_exercise(
         yield render_labelled_frame(
             scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
         )
+
+
+def _with_angles(subject: Subject) -> Subject:
+    """The subject with its joint angles among the truth."""
+    assert subject.truth is not None
+    return replace(subject, truth=with_joint_angles(subject.truth, subject.joints_m, HUMAN))
 
 
 def _planted(subject: Subject, curves: Exercise) -> Subject:

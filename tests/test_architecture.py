@@ -132,8 +132,8 @@ MAY_IMPORT = {
     " synth.sensors",
     "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene",
-    "synth.exercise_sequences": "body camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion"
-    " synth.recipe synth.scene synth.sequences",
+    "synth.exercise_sequences": "body camera frames synth.body synth.furniture synth.geometry synth.labelled_frame"
+    " synth.motion synth.recipe synth.scene synth.sequences",
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
     " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
     " synth.sequences",

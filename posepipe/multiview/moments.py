@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from posepipe.errors import SourceError
+from posepipe.errors import PosepipeError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources import FrameSource
 
@@ -122,7 +122,7 @@ class Moments:
                 self._changed.wait(_POLL_S)
             for reader in self._readers:
                 reader.late = not reader.queue and not reader.ended
-                reader.raise_early_failure()
+                reader.raise_failure()
             return any(each.queue for each in self._readers)
 
     def _next_moment(self, index: int) -> Moment:
@@ -188,9 +188,9 @@ class _Reader:
             self._changed.wait(_POLL_S)
         return len(self.queue) > 1
 
-    def raise_early_failure(self) -> None:
-        """Raise the error of a source that failed before its first frame."""
-        if self._failure is not None and not self._frames:
+    def raise_failure(self) -> None:
+        """Raise what ended the source, but for a camera or file that failed after its first frame."""
+        if self._failure is not None and not (self._frames and isinstance(self._failure, PosepipeError | OSError)):
             raise self._failure
 
     def start(self) -> None:
@@ -213,10 +213,10 @@ class _Reader:
             for frame in self._source:
                 if not self._put(frame):
                     break
-        except BaseException as error:  # the consumer raises it if there was no frame before it
+        except BaseException as error:  # the consumer raises it, see `raise_failure`
             with self._changed:
                 self._failure = error
-                if self._frames and not self._stopped:
+                if self._frames and not self._stopped and isinstance(error, PosepipeError | OSError):
                     _log.warning("%s; the other cameras go on", error)
         finally:
             with self._changed:

@@ -119,6 +119,12 @@ def test_a_camera_that_fails_does_not_end_the_others(caplog):
     assert "the other cameras go on" in caplog.text
 
 
+def test_a_fault_of_the_program_is_raised_whenever_it_comes():
+    failing = Recording(times(3), live=True, error=TypeError("unexpected"))
+    with pytest.raises(TypeError, match="unexpected"):
+        paired(Recording(times(9)), failing)
+
+
 def test_a_camera_that_fails_at_once_is_an_error():
     with pytest.raises(SourceError, match="ended before its first frame"):
         paired(Recording(times(9)), Recording([], live=True, error=SourceError("b", "ended before its first frame")))

@@ -12,7 +12,7 @@ from posepipe.body_model.body_model import read_body_model
 from posepipe.kinematics.joint_angles import joint_angles
 from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import sample_body
-from synth.body.body_truth import body_truth, truth_in_camera_axes
+from synth.body.body_truth import body_truth, truth_in_camera_axes, with_joint_angles
 from synth.body.creatures import read_creature
 from synth.body.skinning import TURNED_BY, PosedBody, pose_body
 from synth.motion.poses.clips import embedded_pose_bank
@@ -85,9 +85,14 @@ def test_a_rendered_frame_has_the_truth_in_camera_axes():
         cosine = turned @ bone / np.linalg.norm(turned) / np.linalg.norm(bone)
         assert cosine > np.cos(np.radians(12))
         assert truth.bone_lengths_m[0, joint] == pytest.approx(np.linalg.norm(bone), 1e-3)
-    found = joint_angles(dict(zip(HUMAN.joints, joints_m, strict=True)))
-    stored = dict(zip(truth.angle_names, truth.angles_deg[0], strict=True))
-    assert stored["left_knee_flexion"] == pytest.approx(found["left_knee_flexion"], abs=0.05)
+
+
+def test_joint_angles_are_those_of_the_joints():
+    posed = posed_person(1)
+    truth = with_joint_angles(body_truth(posed, HUMAN), posed.joints_m, HUMAN)
+    found = joint_angles(dict(zip(HUMAN.joints, posed.joints_m.astype(float), strict=True)), (0, 1, 0))
+    assert truth.angle_names == tuple(found)
+    np.testing.assert_allclose(truth.angles_deg[0], list(found.values()), atol=1e-4)
 
 
 def test_truth_is_given_for_all_or_for_nobody():
@@ -95,4 +100,14 @@ def test_truth_is_given_for_all_or_for_nobody():
     assert truth_in_camera_axes([truth, None], [np.eye(3)] * 2) is None
     both = truth_in_camera_axes([truth, truth], [np.eye(3), np.diag([1.0, -1.0, -1.0])])
     assert both.rotations_xyzw.shape == (2, len(HUMAN.joints), 4)
-    np.testing.assert_allclose(both.angles_deg[0], both.angles_deg[1])
+    assert (both.angle_names, both.angles_deg) == ((), None)
+
+
+def test_joint_angles_are_given_for_all_or_for_nobody():
+    posed = posed_person(0)
+    plain = body_truth(posed, HUMAN)
+    truth, same = with_joint_angles(plain, posed.joints_m, HUMAN), [np.eye(3), np.diag([1.0, -1.0, -1.0])]
+    both = truth_in_camera_axes([truth, truth], same)
+    np.testing.assert_array_equal(both.angles_deg[0], both.angles_deg[1])
+    mixed = truth_in_camera_axes([truth, plain], same)
+    assert (mixed.angle_names, mixed.angles_deg) == ((), None)
