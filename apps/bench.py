@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.pipeline_options import add_fit_options, body_model_of
+from apps.options.pipeline_options import add_fit_options, fit_of
 from apps.options.value_types import positive
 from apps.terminal.plain_text import show
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
         frames = list(islice(source, args.frames))
     with kernels_compiled():
         started = time.perf_counter()
-        pipeline = Pipeline.load(args.model, foreground=args.foreground, body_model=body_model_of(args))
+        pipeline = Pipeline.load(args.model, foreground=args.foreground, fit=fit_of(args))
         loading_s = time.perf_counter() - started
     show(f"model read in {loading_s:.2f} s")
     with ProgressBar(len(frames), "bench", "frames") as bar:

@@ -13,7 +13,7 @@ from apps.evaluation.score_on_workers import ScoredData, TrackOptions, score_joi
 from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
 from apps.evaluation.score_views import add_view_options, score_views
 from apps.options.cluster_option import add_cluster_option, opened_cluster
-from apps.options.pipeline_options import add_fit_options, body_model_of
+from apps.options.pipeline_options import add_fit_options, fit_of
 from apps.options.value_types import positive, seconds
 from apps.terminal.plain_text import show
 
@@ -99,10 +99,8 @@ def run(args: argparse.Namespace) -> None:
     """Score every model, and print, write or file the figures."""
     from posepipe.errors import PosepipeError
 
-    if args.fit == "on" and (args.suite is not None or asks_for_people(args)):
-        raise PosepipeError(
-            "--fit on applies to joints of DATASETs; leave it out, or leave out --suite, --labels, --empty"
-        )
+    if args.suite is not None and (args.fit == "off" or args.body_model is not None):
+        raise PosepipeError("--fit and --body-model do not go with --suite, which scores with the fit and without")
     if args.views and (args.suite is not None or asks_for_people(args)):
         raise PosepipeError("--views compares cameras; leave it out, or leave out --suite, --labels, --empty")
     if args.cluster and (args.suite is not None or asks_for_people(args)):
@@ -125,7 +123,7 @@ def _score_datasets(args: argparse.Namespace) -> None:
 
     _check_options(args)
     _check_files(args.datasets)
-    body_model = body_model_of(args)
+    fit = fit_of(args)
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
     models = {name: PoseModel.load(path) for name, path in paths.items()}
@@ -134,9 +132,9 @@ def _score_datasets(args: argparse.Namespace) -> None:
     show(f"{len(frames)} frames, content {frames.identity}")
     with opened_cluster(args) as cluster:
         if args.tracks:
-            _score_tracks(args, models, frames, body_model, cluster)
+            _score_tracks(args, models, frames, fit, cluster)
             return
-        reports, title = _score_joints(args, models, frames, body_model, cluster)
+        reports, title = _score_joints(args, models, frames, fit, cluster)
     _write_reports(args, title, reports)
     if args.card:
         _fill_cards(paths, hashes, title, reports)
@@ -202,7 +200,7 @@ def _score_joints(
     args: argparse.Namespace,
     models: Mapping[str, PoseModel],
     frames: FrameSequence,
-    body_model: BodyModel | None,
+    fit: bool | BodyModel,
     cluster: Cluster | None,
 ) -> tuple[dict[str, Report], str]:
     """Reports by model, printed, and what they are of."""
@@ -219,10 +217,10 @@ def _score_joints(
         with ProgressBar(len(frames), name, "frames") as bar:
             in_view_joints = 0 if itop else None
             if cluster is None or oracle is not None:  # shuffled labels are drawn frame by frame
-                report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints, body_model)
+                report = evaluate(model, frames, bar.update, oracle, whole, in_view_joints, fit)
             else:
                 data = ScoredData.of(args, name)
-                report = score_joints(cluster, data, len(frames), whole, in_view_joints, body_model, bar.update)
+                report = score_joints(cluster, data, len(frames), whole, in_view_joints, fit, bar.update)
         reports[name] = ItopReport.of(report, itop_view(args.datasets)) if itop else report
         show(f"\n{name}\n{reports[name].text()}")
 
@@ -245,7 +243,7 @@ def _score_tracks(
     args: argparse.Namespace,
     models: Mapping[str, PoseModel],
     frames: FrameSequence,
-    body_model: BodyModel | None,
+    fit: bool | BodyModel,
     cluster: Cluster | None,
 ) -> None:
     from apps.terminal.progress import ProgressBar
@@ -261,7 +259,7 @@ def _score_tracks(
     every, whole = args.frame_step or 1, bool(args.whole_frames)
     total = sum(len(each[::every]) for _, each in sequences)
     reports: dict[str, TrackReport] = {}
-    options = TrackOptions(whole, args.smooth, every, args.gap or 0.0, body_model)
+    options = TrackOptions(whole, args.smooth, every, args.gap or 0.0, fit)
     for name, model in models.items():
         with ProgressBar(total, name, "frames") as bar:
             if cluster is None:

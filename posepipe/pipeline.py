@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
-from posepipe.body_model.body_model import BodyModel
+from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.joints.pose_estimator import PoseEstimator
@@ -135,7 +135,7 @@ class Pipeline:
         tracking: bool = True,
         foreground: str = "auto",
         background: StillBackground | None = None,
-        body_model: BodyModel | None = None,
+        fit: bool | BodyModel = True,
     ) -> Pipeline:
         """Make the pipeline of a shipped model, by name, or of a model file.
 
@@ -145,7 +145,7 @@ class Pipeline:
         tracking : whether people keep their ids over time
         foreground : one of FOREGROUNDS
         background : the still background of the scene, recorded without people; None = it is learned from the frames
-        body_model : is fitted to every person; None = no body is fitted
+        fit : the body fitted to every person; True = the shipped one, where the model is of people; False = none
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Pipeline:
         ValueError
             When no foreground has that name, or it needs no background, or the body model is of another body.
         """
-        return cls.from_model(PoseModel.load(model), tracking, foreground, background, body_model)
+        return cls.from_model(PoseModel.load(model), tracking, foreground, background, fit)
 
     @classmethod
     def from_model(
@@ -163,12 +163,12 @@ class Pipeline:
         tracking: bool = True,
         foreground: str = "auto",
         background: StillBackground | None = None,
-        body_model: BodyModel | None = None,
+        fit: bool | BodyModel = True,
     ) -> Pipeline:
         """Make the pipeline of a model in memory; other parameters as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
-        cut_out = foreground == "none"
+        cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)
         if cut_out and background is not None:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(

@@ -18,9 +18,11 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Self
 
+from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
+from numba.core.types import NamedTuple
 
-from posepipe.compilation import DECLARED
+from posepipe.compilation import DECLARED, DeclaredTypes
 
 MAX_PROCESSES = 4
 """More would wait for the kernel that takes longest."""
@@ -111,14 +113,28 @@ def compile_declared(name: str) -> None:
     kernel.compile(_signature(types))
 
 
-def _signature(types: str) -> Any:
-    return normalize_signature(f"({types},)")[0]
+def _signature(types: DeclaredTypes) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for each in types:
+        if isinstance(each, str):
+            found += normalize_signature(f"({each},)")[0]
+        else:
+            found.append(NamedTuple(_signature(each[1:]), each[0]))
+    return tuple(found)
 
 
 def _size(name: str) -> tuple[bool, int]:
     """Order of compile times: what takes longest begins first."""
     kernel = DECLARED[name][0]
-    return bool(kernel.targetoptions.get("parallel")), len(kernel.py_func.__code__.co_code)
+    return bool(kernel.targetoptions.get("parallel")), _code_size(kernel, set())
+
+
+def _code_size(kernel: Dispatcher, seen: set[Dispatcher]) -> int:
+    """Size of the code of a kernel, and of the kernels it calls that have not been seen."""
+    seen.add(kernel)
+    code, names = kernel.py_func.__code__, kernel.py_func.__globals__
+    called = [names[name] for name in code.co_names if isinstance(names.get(name), Dispatcher)]
+    return len(code.co_code) + sum(_code_size(each, seen) for each in called if each not in seen)
 
 
 def _is_cached(name: str) -> bool:

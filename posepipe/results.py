@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from statistics import fmean
 from typing import overload
 
@@ -169,6 +169,14 @@ class BodyFit:
     shape: np.ndarray  #: float64 (K,), coefficients of the build, in standard deviations of people
     pixels_explained: float  #: share of the person's surface that lies on the body, 0 to 1
     outline_explained: float  #: share of the body that lies within the person's outline, 0 to 1
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BodyFit):
+            return NotImplemented
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return all(a == b if isinstance(a, tuple) else np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
 
 
 @dataclass(frozen=True, slots=True)

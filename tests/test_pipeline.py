@@ -20,9 +20,12 @@ from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.rotated_views import View
+from posepipe.sources import open_source
 from posepipe.stage import Stateless
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.training.fit_joints import fit_joint_parameters
+from tests.support.paths import WALK
+from tests.support.shipped_model import shipped_model
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 
@@ -210,3 +213,14 @@ def test_a_pipeline_of_a_file_is_that_of_its_model(model, tmp_path):
     ]
     assert found(results[:1]) == found(results[1:])
     assert results[0].people
+
+
+def test_a_body_is_fitted_to_people_unless_it_is_switched_off(model):
+    people = shipped_model()
+    with open_source(WALK) as source:
+        frame = next(iter(source))
+    (fitted,) = Pipeline.from_model(people).step(frame).people
+    (alone,) = Pipeline.from_model(people, fit=False).step(frame).people
+    assert fitted.fit is not None
+    assert alone.fit is None
+    assert Pipeline.from_model(model).body_fitter is None  # a body of toys, for which none is shipped

@@ -59,11 +59,11 @@ def score_joints(
     n_frames: int,
     whole_frames: bool,
     in_view_joints: int | None,
-    body_model: BodyModel | None,
+    fit: bool | BodyModel,
     on_frames: Callable[[int], None],
 ) -> Report:
     """Report of `evaluate` on the first ``n_frames`` frames; other parameters are its own."""
-    score = partial(_score_block, data, whole_frames, in_view_joints, body_model)
+    score = partial(_score_block, data, whole_frames, in_view_joints, fit)
     blocks = [range(start, min(start + BLOCK_FRAMES, n_frames)) for start in range(0, n_frames, BLOCK_FRAMES)]
     reports = dict(cluster.run(score, blocks, on_frames))
     return reduce(add, [reports[block.start] for block in blocks])
@@ -73,7 +73,7 @@ def _score_block(
     data: ScoredData,
     whole_frames: bool,
     in_view_joints: int | None,
-    body_model: BodyModel | None,
+    fit: bool | BodyModel,
     block: range,
     on_frames: Callable[[int], None],
 ) -> tuple[int, Report]:
@@ -81,7 +81,7 @@ def _score_block(
 
     model, frames = data.open()
     rows = frames[block.start : block.stop]
-    report = evaluate(model, rows, lambda: on_frames(1), None, whole_frames, in_view_joints, body_model)
+    report = evaluate(model, rows, lambda: on_frames(1), None, whole_frames, in_view_joints, fit)
     return block.start, report
 
 
@@ -93,7 +93,7 @@ class TrackOptions:
     smooth: bool
     frame_step: int
     gap_s: float
-    body_model: BodyModel | None
+    fit: bool | BodyModel
 
 
 def score_tracks(
@@ -123,7 +123,7 @@ def score_sequences(
     from posepipe.evaluation.evaluate_tracks import evaluate_tracks
 
     sequences = frames.sequences()
-    find = partial(find_poses, model, whole_frames=options.whole_frames, body_model=options.body_model)
+    find = partial(find_poses, model, whole_frames=options.whole_frames, fit=options.fit)
     return evaluate_tracks(
         sequences if numbers is None else [sequences[number] for number in numbers],
         find,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from apps.options.pipeline_options import body_model_of
+from apps.options.pipeline_options import fit_of
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def score_views(args: argparse.Namespace) -> None:
     from posepipe.models.pose_model import PoseModel
 
     _check(args)
-    body_model = body_model_of(args)
+    fit = fit_of(args)
     models = {name: PoseModel.load(name) for name in args.model or ["person"]}
     views = [open_datasets([path])[: args.frames] for path in args.datasets]
     moments = sum(len(frames) for _, frames in views[0].sequences())
@@ -42,7 +42,7 @@ def score_views(args: argparse.Namespace) -> None:
     reports: dict[str, ViewsReport] = {}
     for name, model in models.items():
         with ProgressBar(moments, name, "moments") as bar:
-            reports[name] = evaluate_views(model, views, bar.update, body_model)
+            reports[name] = evaluate_views(model, views, bar.update, fit)
         show(f"\n{name}\n{reports[name].text()}")
     if args.json:
         write_figures(args.json, title, reports)

@@ -70,9 +70,9 @@ def add_fit_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
     parser.add_argument(
         "--fit",
         choices=["off", "on"],
-        default="off",
+        default="on",
         help="on: fit a body with constant bones to every person: joints keep its lengths, hidden ones are filled in, "
-        "and results also hold orientations and uncertainty (default: off)",
+        "and results also hold orientations and uncertainty; off: joints stay where they were found (default: on)",
     )
     parser.add_argument(
         "--body-model",
@@ -82,22 +82,22 @@ def add_fit_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
     )
 
 
-def body_model_of(args: argparse.Namespace) -> BodyModel | None:
-    """Read the body model of the arguments; None where no body is fitted.
+def fit_of(args: argparse.Namespace) -> bool | BodyModel:
+    """Whether a body is fitted, as in `Pipeline.load`; or the body, of a file.
 
     Raises
     ------
     PosepipeError
-        If the file cannot be read, or is given without ``--fit on``.
+        If the file cannot be read, or is given with ``--fit off``.
     """
-    from posepipe.body_model.body_model import HUMAN_FILE, read_body_model
+    from posepipe.body_model.body_model import read_body_model
     from posepipe.errors import PosepipeError
 
+    if args.body_model is None:
+        return bool(args.fit == "on")
     if args.fit == "off":
-        if args.body_model is not None:
-            raise PosepipeError("--body-model is the body that --fit on fits; add --fit on, or leave it out")
-        return None
-    return read_body_model(args.body_model or HUMAN_FILE)
+        raise PosepipeError("--body-model is the body that is fitted; leave out --fit off, or the body model")
+    return read_body_model(args.body_model)
 
 
 def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable[[], Pipeline], bool]:
@@ -126,12 +126,12 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
 
     thresholds = ThresholdSettings() if args.thresholds is None else read_thresholds(args.thresholds)
     extrinsics = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
-    body_model = body_model_of(args)
+    fit = fit_of(args)
 
     background = None if args.background is None else read_background(args)
 
     def make() -> Pipeline:
-        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background, body_model)
+        pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background, fit)
         pipeline.smoother = None if args.no_tracking else OneEuroSmoother()
         thresholds.apply(pipeline)
         pipeline.max_people = args.max_people or thresholds.max_people

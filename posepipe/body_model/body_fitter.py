@@ -32,7 +32,9 @@ FORGET_AFTER_S = 2.0
 REST_S = 0.1
 """Time after which the last place of a joint says nothing about its next one."""
 WORSE = 1.1
-"""Cost of the last posture in a new frame, over its cost before, beyond which the pose is tried as well."""
+"""Cost from the last posture, over what the track costs at best, beyond which the pose is tried as well."""
+FORGIVEN = 1.03
+"""Growth of what a track costs at best, a frame: somebody may stay hidden in part."""
 BUILD_ROUNDS = 2
 """Times that the build of a new person, and then their posture, are improved again."""
 CONFIDENCES = (
@@ -65,7 +67,7 @@ class _Known:
     seen_s: float
     posture: Posture
     joints_m: np.ndarray  #: float64 (J, 3)
-    cost: float
+    cost: float  #: of the best frames
     memory: ShapeMemory
 
 
@@ -82,8 +84,8 @@ class BodyFitter:
     body: BodyDefinition
     model: BodyModel
     tracking: bool = True  #: False = every frame alone
-    first_steps: int = 6  #: from the pose, at most
-    last_steps: int = 3  #: for later estimates of the build, and from the pose of a person who was fitted before
+    first_steps: int = 6  #: from the pose, at most; it begins far away
+    last_steps: int = 3  #: for later estimates of the build
     tracked_steps: int = 5  #: from the last posture, of a person who was fitted before, at most
     weights: Weights = field(default_factory=Weights)
     _arrays: BodyArrays = field(init=False, repr=False)  #: of any build
@@ -155,15 +157,15 @@ class BodyFitter:
         return posture, cost, shape
 
     def _follow(self, given: _Given, known: _Known, shape: np.ndarray) -> tuple[Posture, float]:
-        """Posture and cost of a person who was fitted before; the pose helps where the last posture does not."""
+        """Last posture of a track, improved, and what the track costs at best. The pose helps where it fails."""
         seen, targets, _ = given
         posture = known.posture.copy()
         cost = self._descend(shape, posture, given, self.tracked_steps, True)
-        if cost <= WORSE * known.cost:
-            return posture, cost
-        found = self._aimed(targets, seen)
-        best = found if self._descend(shape, found, given, self.last_steps, False) < cost else posture
-        return best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
+        if cost > WORSE * known.cost:
+            found = self._aimed(targets, seen)
+            best = found if self._descend(shape, found, given, self.first_steps, False) < cost else posture
+            posture, cost = best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
+        return posture, min(cost, FORGIVEN * known.cost)
 
     def _descend(self, shape: np.ndarray, posture: Posture, found: _Given, steps: int, curved: bool) -> float:
         """Improve a posture in place; fill in the curvature there, where it is wanted, and leave the body placed."""
@@ -171,7 +173,7 @@ class BodyFitter:
         arrays, weights, scratch = self._arrays, self.weights, self._scratch
         shaped, alone = posture._replace(shape=shape), targets._replace(last_weights=targets.last_weights[:0])
         given = arrays, posture, shaped, seen, targets, alone, weights, steps, curved, scratch, curvature
-        return float(fit_posture(*given))
+        return fit_posture(*given)
 
     def _rows(self, pose: Pose) -> np.ndarray:
         """Rows of the body's joints that a pose has, in its order."""

@@ -6,11 +6,13 @@ A body is a tree of rigid segments. Every length and girth is linear in a few sh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.io.npz import read_npz, write_npz
 
@@ -97,6 +99,26 @@ def read_body_model(path: str | Path = HUMAN_FILE) -> BodyModel:
     values: dict[str, Any] = {name: tuple(str(each) for each in fields[name]) for name in _NAMES}
     values |= {name: fields[name].astype(np.int64 if name in _INDICES else np.float64) for name in _SHAPES}
     return BodyModel(**values)
+
+
+def body_to_fit(fit: bool | BodyModel, body: BodyDefinition) -> BodyModel | None:
+    """Choose the body that is fitted to people or creatures of a definition; None = none is.
+
+    Parameters
+    ----------
+    fit : the body; True = the shipped one, of people, where the definition has its joints and parts; False = none
+    body : BodyDefinition
+    """
+    if isinstance(fit, BodyModel):
+        return fit
+    human = _human() if fit else None
+    same = human is not None and (human.joint_names, human.part_names) == (body.joints, body.parts)
+    return human if same else None
+
+
+@cache
+def _human() -> BodyModel:
+    return read_body_model()
 
 
 def write_body_model(path: str | Path, model: BodyModel) -> None:

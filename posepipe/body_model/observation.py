@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.body_model.kernels.fit_arrays import Observation
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 from posepipe.frames import window_of
 
 N_POINTS = 160
@@ -24,6 +24,7 @@ MIN_PROBABILITY = 0.02
 """Lower bound of a capsule's probability: labels may be wrong."""
 
 
+@compiled_for("f4[:,::1], f4[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[:,::1]")
 @njit(cache=True)
 def sample(points_m, probabilities, part_capsules, out_m, weights, choices, costs):
     """Sample points evenly in image order, and fill in the most probable capsules of each.

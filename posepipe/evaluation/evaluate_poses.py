@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.body_model.body_model import BodyModel
+from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Intrinsics
 from posepipe.evaluation.body_metrics import BodyScores
 from posepipe.evaluation.extremes import Extremes
@@ -167,7 +167,7 @@ def evaluate(
     oracle: OracleParts | None = None,
     whole_frames: bool = False,
     in_view_joints: int | None = None,
-    body_model: BodyModel | None = None,
+    fit: bool | BodyModel = True,
 ) -> Report:
     """Run the pipeline without tracking, and score parts and joints.
 
@@ -180,14 +180,14 @@ def evaluate(
     whole_frames : True = the pipeline finds the people, as in use, and detection is scored too; False = each true
         person is cut out and scored alone
     in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = IN_VIEW_JOINTS
-    body_model : is fitted to every person; None = no body is fitted
+    fit : as in `Pipeline.load`
 
     Returns
     -------
     Report
     """
     foreground = "auto" if whole_frames else "none"
-    pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, body_model=body_model)
+    pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, fit=fit)
     if oracle is not None:
         pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
     report = Report(0, PartScores(model.body), JointScores(model.body))
@@ -207,7 +207,7 @@ def find_poses(
     model: PoseModel,
     frames: Iterable[LabelledFrame],
     whole_frames: bool = False,
-    body_model: BodyModel | None = None,
+    fit: bool | BodyModel = True,
 ) -> Iterator[tuple[LabelledFrame, list[Pose]]]:
     """Find the poses in every frame of one sequence, as input of trackers.
 
@@ -217,20 +217,20 @@ def find_poses(
     frames : of the sequence, in order
     whole_frames : True = the pipeline finds the people with a background model, as in use; False = each true person is
         cut out and gives at most one pose
-    body_model : is fitted to every person, over time; None = no body is fitted
+    fit : as in `Pipeline.load`; a body is fitted over time
 
     Yields
     ------
     LabelledFrame and its poses
     """
-    foreground, tracking = "auto" if whole_frames else "none", whole_frames or body_model is not None
-    make = partial(Pipeline.from_model, model, tracking, foreground, body_model=body_model)
+    fitted = body_to_fit(fit, model.body) is not None
+    make = partial(Pipeline.from_model, model, whole_frames or fitted, "auto" if whole_frames else "none", fit=fit)
     pipelines: defaultdict[int, Pipeline] = defaultdict(make)
     for frame in frames:
         people = range(1, len(frame.joints_m) + 1)
         depth_frames = [frame.depth] if whole_frames else [cut_out(frame, person) for person in people]
         # a body is fitted to one person over time: each who is cut out has a pipeline
-        steps = [pipelines[row if body_model else 0].step(depth) for row, depth in enumerate(depth_frames)]
+        steps = [pipelines[row if fitted else 0].step(depth) for row, depth in enumerate(depth_frames)]
         yield frame, [track.pose for step in steps for track in step.people]
 
 

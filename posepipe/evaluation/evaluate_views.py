@@ -103,7 +103,7 @@ def evaluate_views(
     model: PoseModel,
     views: Sequence[FrameSequence],
     on_moment: Callable[[], object] = lambda: None,
-    body_model: BodyModel | None = None,
+    fit: bool | BodyModel = True,
 ) -> ViewsReport:
     """Find the people of every moment in each view and in all, in whole frames, and score them.
 
@@ -115,7 +115,7 @@ def evaluate_views(
     model : PoseModel
     views : sequences of the same scenes, one `FrameSequence` for each camera, with its pose in the world
     on_moment : called after every moment
-    body_model : is fitted to every person in every view; None = no body is fitted
+    fit : as in `Pipeline.load`, in every view
 
     Raises
     ------
@@ -125,7 +125,7 @@ def evaluate_views(
     names = [*(f"camera {k}" for k in range(1, len(views) + 1)), JOINED]
     total, moments = {name: ViewFigures() for name in names}, 0
     for sequences in _paired(views):
-        run = _SequenceRun(model, [rows for rows, _ in sequences], body_model)
+        run = _SequenceRun(model, [rows for rows, _ in sequences], fit)
         for frames in zip(*(frames for _, frames in sequences), strict=True):
             run.add(frames)
             moments += 1
@@ -152,8 +152,8 @@ def _paired(views: Sequence[FrameSequence]) -> list[tuple[tuple[SequenceRows, Fr
 class _SequenceRun:
     """One scene: every camera alone, and all joined."""
 
-    def __init__(self, model: PoseModel, rows: Sequence[SequenceRows], body_model: BodyModel | None) -> None:
-        cameras = [Pipeline.from_model(model, body_model=body_model) for _ in rows]
+    def __init__(self, model: PoseModel, rows: Sequence[SequenceRows], fit: bool | BodyModel) -> None:
+        cameras = [Pipeline.from_model(model, fit=fit) for _ in rows]
         for camera, each in zip(cameras, rows, strict=True):
             camera.extrinsics = each.extrinsics
         self._joined = JoinedPipeline.of(cameras)

@@ -158,7 +158,7 @@ def collect_candidates(
     Candidates
     """
     recorder = _Recorder(model, lengths)
-    pipeline = Pipeline.from_model(model, tracking=False)
+    pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = recorder  # type: ignore[assignment]
     pipeline.rotated_views = None  # only of people who are accepted
     rows, evidence, people = [], [], []

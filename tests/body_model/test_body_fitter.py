@@ -80,6 +80,21 @@ def test_the_shape_of_a_track_settles():
     assert np.std(lengths_m[12:]) < 0.01 * np.median(lengths_m)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_posture_holds_nobody_back(seed):
+    model, body, rng, standing, frame, pixels = _scene(seed)
+    fitter = BodyFitter(HUMAN, model)
+    fitter.update([Track(1, noisy_pose(body, standing, rng, 0.02))], [pixels], frame)
+    turns = random_posture(body, rng).turns
+    turns[0] = Rotation.from_euler("z", 90, degrees=True).as_matrix() @ turns[0]
+    lying = standing._replace(turns=turns)
+    frame, pixels = seen_by_camera(model, body, lying)
+    for index in range(1, 3):
+        tracks = [Track(1, noisy_pose(body, lying, rng, 0.02))]
+        (track,) = fitter.update(tracks, [pixels], replace(frame, timestamp_s=index / 30))
+    assert np.linalg.norm(track.fit.joints_m - place(body, lying)[2], axis=1).mean() < 0.04
+
+
 def test_without_tracking_a_frame_depends_on_itself_alone():
     model, body, rng, posture, frame, pixels = _scene(0)
     track = Track(1, noisy_pose(body, posture, rng, 0.05))

@@ -17,6 +17,8 @@ from posepipe.sources.rotation import mirror_frame
 from tests.support.shipped_model import shipped_model
 
 NEAR_M = 0.03
+SURE = 0.5
+"""Confidence of the joints that are compared: where a limb is hidden, the fitted body may lie one way or another."""
 MIN_SHARE = 0.95
 
 
@@ -31,14 +33,15 @@ def frames():
         return list(source)[::2]
 
 
-def joints_of(pipeline: Pipeline, frame: DepthFrame) -> dict[str, np.ndarray]:
+def joints_of(pipeline: Pipeline, frame: DepthFrame, min_confidence: float = 0.0) -> dict[str, np.ndarray]:
     (person,) = pipeline.step(frame).people
-    return {name: np.array(joint.xyz_m) for name, joint in person.pose.joints.items()}
+    joints = person.pose.joints.items()
+    return {name: np.array(joint.xyz_m) for name, joint in joints if joint.confidence >= min_confidence}
 
 
 @pytest.fixture(scope="module")
 def found(pipeline, frames):
-    return [joints_of(pipeline, frame) for frame in frames]
+    return [joints_of(pipeline, frame, SURE) for frame in frames]
 
 
 def share_near(found: list[dict], again: list[dict]) -> float:
@@ -69,7 +72,7 @@ def test_another_resolution_gives_the_same_joints(pipeline, frames, found, facto
 
 
 def test_frames_by_themselves_are_the_same_in_any_order(pipeline, frames, found):
-    for joints, again in zip(found, [joints_of(pipeline, frame) for frame in frames[::-1]][::-1], strict=True):
+    for joints, again in zip(found, [joints_of(pipeline, frame, SURE) for frame in frames[::-1]][::-1], strict=True):
         assert joints.keys() == again.keys()
         for name, place in joints.items():
             np.testing.assert_array_equal(again[name], place)

@@ -6,9 +6,15 @@ import math
 
 import numpy as np
 
-from posepipe.body_model.kernels.placement import place_segment
+from posepipe.body_model.kernels.fit_arrays import TARGETS_TYPE
+from posepipe.body_model.kernels.placement import (
+    BODY_ARRAYS_TYPE,
+    PLACEMENT_TYPE,
+    POSTURE_TYPE,
+    place_segment,
+)
 from posepipe.body_model.kernels.rotations import rotation_of
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 MEAN_WEIGHT = 0.02
 """Weight of the mean turn, against the joints: it decides what they leave open."""
@@ -18,6 +24,7 @@ SWEEPS = 6
 """Jacobi sweeps of a 4 x 4 matrix; they converge quadratically."""
 
 
+@compiled_for(BODY_ARRAYS_TYPE, TARGETS_TYPE, POSTURE_TYPE, PLACEMENT_TYPE)
 @njit(cache=True)
 def aim(body, targets, posture, placement):
     """Turn every segment towards its targets, from the root outwards; in place, at the mean build.

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from posepipe.body_model.kernels.fit_arrays import EQUATIONS_TYPE
 from posepipe.body_model.kernels.normal_equations import factor, solve_half
-from posepipe.compilation import njit
+from posepipe.body_model.kernels.placement import BODY_ARRAYS_TYPE, PLACEMENT_TYPE
+from posepipe.compilation import compiled_for, njit
 
 
 class Curvature(NamedTuple):
@@ -24,6 +26,10 @@ class Curvature(NamedTuple):
         return cls(np.zeros(joints), np.zeros((coefficients, coefficients)), np.zeros(coefficients))
 
 
+CURVATURE_TYPE = Curvature, "f8[::1], f8[:,::1], f8[::1]"
+
+
+@compiled_for(BODY_ARRAYS_TYPE, PLACEMENT_TYPE, "f8[::1]", EQUATIONS_TYPE, CURVATURE_TYPE)
 @njit(cache=True, error_model="numpy")
 def curve(body, placement, shape, equations, out):
     """Fill in a `Curvature`; leave it unknown where the equations determine no posture.

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from posepipe.body_model.kernels.fit_arrays import (
+    ASSIGNMENT_TYPE,
+    EQUATIONS_TYPE,
+    OBSERVATION_TYPE,
+    TARGETS_TYPE,
+    WEIGHTS_TYPE,
+)
 from posepipe.body_model.kernels.normal_equations import factor, solve
-from posepipe.body_model.kernels.placement import place, take_step
+from posepipe.body_model.kernels.placement import (
+    BODY_ARRAYS_TYPE,
+    PLACEMENT_TYPE,
+    POSTURE_TYPE,
+    place,
+    take_step,
+)
 from posepipe.body_model.kernels.residuals import assign, linearize
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 FIRST_DAMPING = 1e-2
 CONVERGED = 0.003
@@ -18,6 +31,18 @@ MAX_STEP_M = 0.3
 MAX_STEP_SHAPE = 2.0
 
 
+@compiled_for(
+    BODY_ARRAYS_TYPE,
+    POSTURE_TYPE,
+    PLACEMENT_TYPE,
+    OBSERVATION_TYPE,
+    TARGETS_TYPE,
+    WEIGHTS_TYPE,
+    "i8",
+    ASSIGNMENT_TYPE,
+    EQUATIONS_TYPE,
+    EQUATIONS_TYPE,
+)
 @njit(cache=True, error_model="numpy")
 def descend(body, posture, placement, seen, targets, weights, iterations, assigned, equations, trial):
     """Improve a posture, in place, by damped Gauss-Newton steps; return the sum of its costs.

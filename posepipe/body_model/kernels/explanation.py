@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from posepipe.body_model.kernels.capsules import nearest_on_capsule, sphere_at
-from posepipe.body_model.kernels.fit_arrays import Assignment, Observation
-from posepipe.body_model.kernels.placement import Placement
+from posepipe.body_model.kernels.fit_arrays import ASSIGNMENT_TYPE, OBSERVATION_TYPE, Assignment, Observation
+from posepipe.body_model.kernels.placement import PLACEMENT_TYPE, Placement
 from posepipe.body_model.kernels.residuals import MIN_Z_M, SPHERES, outside_at
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 NEAR_M = 0.04
 """Distance from the surface within which a point is explained."""
@@ -27,6 +27,7 @@ def explained(placement: Placement, seen: Observation, assigned: Assignment) -> 
     return float(points), float(inside)
 
 
+@compiled_for(PLACEMENT_TYPE, OBSERVATION_TYPE, ASSIGNMENT_TYPE)
 @njit(cache=True)
 def _explained(placement, seen, assigned):
     near, inside, spheres = 0.0, 0, 0

@@ -34,6 +34,9 @@ class Weights(NamedTuple):
     contact_share: float = 0.8  #: of the radii: flesh gives way
 
 
+WEIGHTS_TYPE = Weights, ", ".join(["f8"] * 16)
+
+
 class Observation(NamedTuple):
     """What the camera shows of one person."""
 
@@ -44,6 +47,9 @@ class Observation(NamedTuple):
     outside_px: np.ndarray  #: float32 (H, W), distance of each cell of a grid from the person, cells; 0 = within
     depth_m: np.ndarray  #: float32 (H, W), of the cells; 0 = no reading
     camera: np.ndarray  #: float64 (4,), fx fy cx cy, of the grid
+
+
+OBSERVATION_TYPE = Observation, "f8[:,::1], f8[::1], i8[:,::1], f8[:,::1], f4[:,::1], f4[:,::1], f8[::1]"
 
 
 class Targets(NamedTuple):
@@ -60,6 +66,9 @@ class Targets(NamedTuple):
         return cls(np.zeros((joints, 3)), np.zeros(joints), np.zeros((joints, 3)), np.zeros(joints))
 
 
+TARGETS_TYPE = Targets, "f8[:,::1], f8[::1], f8[:,::1], f8[::1]"
+
+
 class Assignment(NamedTuple):
     """The capsule of each point, and the place on it."""
 
@@ -71,6 +80,9 @@ class Assignment(NamedTuple):
     def empty(cls, points: int) -> Assignment:
         """Arrays to be filled by `assign`."""
         return cls(np.zeros(points, np.int64), np.zeros(points), np.zeros(points))
+
+
+ASSIGNMENT_TYPE = Assignment, "i8[::1], f8[::1], f8[::1]"
 
 
 class Equations(NamedTuple):
@@ -93,6 +105,9 @@ class Equations(NamedTuple):
             np.zeros((segments, row, row)),
             np.zeros((segments, row)),
         )
+
+
+EQUATIONS_TYPE = Equations, "f8[:,::1], f8[::1], f8[::1], f8[:,:,::1], f8[:,::1]"
 
 
 class FitScratch(NamedTuple):

@@ -1,16 +1,30 @@
-"""Kernel: a posture improved, and what the frame then says of joints and build. The one kernel that a fit calls."""
+"""One fit, kernel after kernel: a posture improved, and what the frame then says of joints and build.
+
+In Python: a kernel that calls all of these would compile all of them once more.
+"""
 
 from __future__ import annotations
 
-from posepipe.body_model.kernels.curvature import curve
+from posepipe.body_model.kernels.curvature import Curvature, curve
 from posepipe.body_model.kernels.descent import descend
-from posepipe.body_model.kernels.placement import build, place
+from posepipe.body_model.kernels.fit_arrays import FitScratch, Observation, Targets, Weights
+from posepipe.body_model.kernels.placement import BodyArrays, Posture, build, place
 from posepipe.body_model.kernels.residuals import assign, linearize
-from posepipe.compilation import njit
 
 
-@njit(cache=True)
-def fit_posture(body, posture, shaped, seen, targets, alone, weights, steps, curved, scratch, curvature):
+def fit_posture(
+    body: BodyArrays,
+    posture: Posture,
+    shaped: Posture,
+    seen: Observation,
+    targets: Targets,
+    alone: Targets,
+    weights: Weights,
+    steps: int,
+    curved: bool,
+    scratch: FitScratch,
+    curvature: Curvature,
+) -> float:
     """Improve a posture of one build, in place; return the sum of its costs.
 
     Parameters
@@ -35,9 +49,9 @@ def fit_posture(body, posture, shaped, seen, targets, alone, weights, steps, cur
     build(body, shaped.shape, built)
     cost = descend(built, posture, placement, seen, targets, weights, steps, assigned, scratch.equations, scratch.trial)
     if not curved:
-        return cost
+        return float(cost)
     place(body, shaped, placement)
     assign(placement, seen, weights, assigned)
     linearize(body, placement, shaped, seen, alone, weights, assigned, scratch.with_shape)
     curve(body, placement, shaped.shape, scratch.with_shape, curvature)
-    return cost
+    return float(cost)

@@ -12,7 +12,7 @@ import numpy as np
 
 from posepipe.body_model.kernels.capsules import set_axis
 from posepipe.body_model.kernels.rotations import rotation_of
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 
 class BodyArrays(NamedTuple):
@@ -41,6 +41,13 @@ LENGTHS = "origins_m", "joints_m", "capsule_ends_m", "radii_m"
 """Arrays of a body that depend on its build."""
 
 
+BODY_ARRAYS_TYPE = (
+    BodyArrays,
+    "i8[::1], f8[:,:,::1], i8[::1], f8[:,:,::1], i8[::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,::1],"
+    "f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i8[:,::1]",
+)
+
+
 class Posture(NamedTuple):
     """One posture and shape; kernels write its arrays in place."""
 
@@ -56,6 +63,9 @@ class Posture(NamedTuple):
     def copy(self) -> Posture:
         """Return a copy of all arrays."""
         return Posture(*(array.copy() for array in self))
+
+
+POSTURE_TYPE = Posture, "f8[::1], f8[:,:,::1], f8[::1]"
 
 
 class Placement(NamedTuple):
@@ -78,6 +88,9 @@ class Placement(NamedTuple):
         return cls(*map(np.zeros, shapes))
 
 
+PLACEMENT_TYPE = Placement, "f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1]"
+
+
 @njit(cache=True, error_model="numpy")
 def _built(array, shape, row, axis):
     """One coordinate of a length that is linear in the shape: float64 (1 + K, N, 3) at (row, axis)."""
@@ -87,6 +100,7 @@ def _built(array, shape, row, axis):
     return value
 
 
+@compiled_for(BODY_ARRAYS_TYPE, "f8[::1]", BODY_ARRAYS_TYPE)
 @njit(cache=True, error_model="numpy")
 def build(body, shape, out):
     """Fill in the arrays of one build.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 SMALL_RAD = 1e-4
 """Angles below which series replace quotients of small numbers."""
@@ -64,6 +64,7 @@ def quaternion_of(rotations, s):
     return x / size, y / size, z / size, w / size
 
 
+@compiled_for("f8[:,:,::1], i8[::1], f8[:,::1]")
 @njit(cache=True, error_model="numpy")
 def quaternions_of(rotations, rows, out):
     """Fill ``out``, float64 (J, 4), with the quaternions of some rotations, int64 (J,); see `quaternion_of`."""

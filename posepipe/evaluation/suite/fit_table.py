@@ -7,7 +7,9 @@ from typing import Any
 
 from posepipe.evaluation.suite.markdown import markdown_table, number
 
-TITLES = {"model": "Gaussian, network", "fit": "and fit"}
+UNFITTED = "no fit"
+"""Title of what was scored without the fitted body."""
+TITLES = {UNFITTED: "Gaussian, network", "model": "and fit"}
 """Title of what was scored -> how joints were found. The fit starts from the pose of Gaussian and network."""
 JOINTS = {
     "visible joints within 10 cm": "visible joints within 10 cm",
@@ -28,7 +30,7 @@ def fit_table(own: Mapping[str, Any]) -> str:
     """Make the table of all sets that were scored with a fitted body and without."""
     rows = []
     for name, about in own.items():
-        if not {"model", "fit"} <= about["scores"].keys():
+        if not {"model", UNFITTED} <= about["scores"].keys():
             continue
         rows += [[name, how, *_cells(about["scores"], title)] for title, how in TITLES.items()]
     columns = [*JOINTS, *(f"{name}, °" for name in DEGREES), *(f"{name}, %" for name in LENGTHS), *REST, TIME]
@@ -37,7 +39,7 @@ def fit_table(own: Mapping[str, Any]) -> str:
 
 def _cells(scores: Mapping[str, Any], title: str) -> list[str]:
     headline = scores[title]["headline"]
-    tracks = scores.get("all" if title == "model" else "all, fit", {}).get("tracker", {}).get("all", {})
+    tracks = scores.get("all" if title == "model" else f"all, {title}", {}).get("tracker", {}).get("all", {})
 
     def of(name: str, factor: float = 1.0, digits: int = 3) -> str:
         value = headline[name] if name in headline else tracks.get(name)

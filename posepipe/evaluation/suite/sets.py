@@ -16,13 +16,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from posepipe.body_model.body_model import BodyModel, read_body_model
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
 from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, OracleParts, Report, cut_out, evaluate, find_poses
 from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
-from posepipe.evaluation.suite.fit_table import TIME
+from posepipe.evaluation.suite.fit_table import TIME, UNFITTED
 from posepipe.frames import LabelledFrame
 from posepipe.io.files import read_json_object, replace_file
 from posepipe.models.pose_model import PoseModel
@@ -31,7 +30,7 @@ from posepipe.profiling import WHOLE, time_stages
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import Tracker
 
-FORMAT, VERSION = "posepipe-suite", 1
+FORMAT, VERSION = "posepipe-suite", 2
 Poses = Literal["embedded", "bank", "motions"]
 """Poses of a set: those that come with posepipe, or a pose bank or motions of captured people besides."""
 TRACKERS = ("tracker", "tracker, smoothed", "nearest pose")
@@ -56,7 +55,7 @@ class SuiteSet:
     played: tuple[str, ...] = ("all",)  #: of PLAYED
     sensor: str = ""  #: whose noise the frames have; "" = the recipe's
     frames: int = 0  #: how many are rendered; 0 = the recipe's
-    fit: bool = False  #: also with a fitted body; of sequences also single frames, both ways
+    unfitted: bool = False  #: also without the fitted body; of sequences also single frames, both ways
 
     def command(self, mocap: str = "") -> str:
         """The commands that render and score the set alone."""
@@ -69,21 +68,21 @@ class SuiteSet:
 
 
 SETS = (
-    SuiteSet("held-out-clips", "validation", "bank", oracle=True, fit=True),
-    SuiteSet("embedded-clips", "validation", "embedded", fit=True),
+    SuiteSet("held-out-clips", "validation", "bank", oracle=True, unfitted=True),
+    SuiteSet("embedded-clips", "validation", "embedded", unfitted=True),
     SuiteSet("upside-down", "upside-down", "embedded"),
-    SuiteSet("near", "near", "bank", fit=True),
+    SuiteSet("near", "near", "bank", unfitted=True),
     SuiteSet("kinect-v2", "validation", "bank", sensor="kinect-v2", frames=300),
     SuiteSet("azure-nfov", "validation", "bank", sensor="azure-nfov", frames=300),
     SuiteSet("d435", "validation", "bank", sensor="d435", frames=300),
-    SuiteSet("rooms", "rooms", "bank", whole_frames=True, fit=True),
-    SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True, fit=True),
-    SuiteSet("seated", "seated", "bank", whole_frames=True, fit=True),
-    SuiteSet("lying", "lying", "bank", whole_frames=True, fit=True),
-    SuiteSet("bending", "bending", "bank", whole_frames=True, fit=True),
+    SuiteSet("rooms", "rooms", "bank", whole_frames=True, unfitted=True),
+    SuiteSet("furnished-rooms", "furnished-rooms", "bank", whole_frames=True, unfitted=True),
+    SuiteSet("seated", "seated", "bank", whole_frames=True, unfitted=True),
+    SuiteSet("lying", "lying", "bank", whole_frames=True, unfitted=True),
+    SuiteSet("bending", "bending", "bank", whole_frames=True, unfitted=True),
     SuiteSet("sequences", "sequences", "motions", tracks=True, played=tuple(PLAYED)),
     SuiteSet("sequences-in-rooms", "sequences-in-rooms", "motions", whole_frames=True, tracks=True),
-    SuiteSet("exercises", "exercises", "embedded", tracks=True, fit=True),
+    SuiteSet("exercises", "exercises", "embedded", tracks=True, unfitted=True),
 )
 """A set that joins is scored like the others; the tables name the sets that they show."""
 
@@ -103,14 +102,15 @@ def score_set(
     Returns
     -------
     Of single frames, the figures of "model" and, where the set has an oracle, of "oracle labels" and "shuffled labels",
-    each with a "headline". Of sequences, the figures of each of TRACKERS for every way of playing them. Sets with a
-    fitted body also have single frames as "fit", in sequences beside "model", and their tracks as "all, fit".
+    each with a "headline". Of sequences, the figures of each of TRACKERS for every way of playing them. Sets that are
+    also scored without the fitted body have single frames as UNFITTED, in sequences beside "model", and their tracks as
+    "all, " and UNFITTED.
     """
     if suite_set.tracks:
         tracks = {name: _tracking(suite_set, frames, model, *PLAYED[name], on_frame) for name in suite_set.played}
-        if not suite_set.fit:
+        if not suite_set.unfitted:
             return tracks
-        tracks["all, fit"] = _tracking(suite_set, frames, model, *PLAYED["all"], on_frame, read_body_model())
+        tracks[f"all, {UNFITTED}"] = _tracking(suite_set, frames, model, *PLAYED["all"], on_frame, fit=False)
         return tracks | _with_and_without_fit(suite_set, frames[::SINGLE_STEP], model, on_frame)
     oracles: dict[str, OracleParts | None] = {"model": None}
     if suite_set.oracle:
@@ -119,33 +119,33 @@ def score_set(
     scores = {
         title: as_figures(evaluate(model, frames, on_frame, oracle, suite_set.whole_frames))
         for title, oracle in oracles.items()
-        if oracle is not None or not suite_set.fit
+        if oracle is not None or not suite_set.unfitted
     }
-    return _with_and_without_fit(suite_set, frames, model, on_frame) | scores if suite_set.fit else scores
+    return _with_and_without_fit(suite_set, frames, model, on_frame) | scores if suite_set.unfitted else scores
 
 
 def _with_and_without_fit(
     suite_set: SuiteSet, frames: FrameSequence, model: PoseModel, on_frame: Callable[[], object]
 ) -> dict[str, Any]:
-    """Figures of single frames by the model, and with a body fitted to its poses."""
+    """Figures of single frames by the model, and by its poses to which no body is fitted."""
     scores = {}
-    for title, body_model in {"model": None, "fit": read_body_model()}.items():
+    for title, fit in {"model": True, UNFITTED: False}.items():
         whole = suite_set.whole_frames
-        report = evaluate(model, frames, on_frame, whole_frames=whole, body_model=body_model)
-        scores[title] = as_figures(report) | {TIME: person_ms(model, frames[:TIMED_FRAMES], body_model)}
+        report = evaluate(model, frames, on_frame, whole_frames=whole, fit=fit)
+        scores[title] = as_figures(report) | {TIME: person_ms(model, frames[:TIMED_FRAMES], fit)}
     return scores
 
 
-def person_ms(model: PoseModel, frames: Iterable[LabelledFrame], body_model: BodyModel | None) -> float:
+def person_ms(model: PoseModel, frames: Iterable[LabelledFrame], fit: bool) -> float:
     """Time the pipeline on the first person of every frame, cut out: median, milliseconds."""
-    pipeline = Pipeline.from_model(model, foreground="none", body_model=body_model)
+    pipeline = Pipeline.from_model(model, foreground="none", fit=fit)
     alone = [cut_out(frame, person=1) for frame in frames]
     return 1000 * float(np.median(time_stages(pipeline, alone)[WHOLE]))
 
 
 def scored_as(suite_set: SuiteSet) -> tuple[str, ...]:
     """Titles of what is scored of a set beside what every set has."""
-    return ("fit",) if suite_set.fit else ()
+    return (UNFITTED,) if suite_set.unfitted else ()
 
 
 def as_figures(report: Report) -> dict[str, Any]:
@@ -156,9 +156,9 @@ def as_figures(report: Report) -> dict[str, Any]:
 def frames_to_score(suite_set: SuiteSet, frames: FrameSequence) -> int:
     """How often `score_set` will call ``on_frame``."""
     if not suite_set.tracks:
-        return len(frames) * (1 + 2 * suite_set.oracle + suite_set.fit)
-    steps = [PLAYED[name][0] for name in suite_set.played] + [1] * suite_set.fit
-    single = 2 * len(frames[::SINGLE_STEP]) if suite_set.fit else 0
+        return len(frames) * (1 + 2 * suite_set.oracle + suite_set.unfitted)
+    steps = [PLAYED[name][0] for name in suite_set.played] + [1] * suite_set.unfitted
+    single = 2 * len(frames[::SINGLE_STEP]) if suite_set.unfitted else 0
     return single + sum(len(rows[::step]) for step in steps for _, rows in frames.sequences())
 
 
@@ -169,7 +169,7 @@ def _tracking(
     frame_step: int,
     gap_s: float,
     on_frame: Callable[[], object],
-    body_model: BodyModel | None = None,
+    fit: bool = True,
 ) -> dict[str, Any]:
     tracker = partial(Tracker, model.body)
     variants = (
@@ -177,7 +177,7 @@ def _tracking(
         TrackingVariant(tracker, OneEuroSmoother),
         TrackingVariant(NearestPoseTracker),
     )
-    find = partial(find_poses, model, whole_frames=suite_set.whole_frames, body_model=body_model)
+    find = partial(find_poses, model, whole_frames=suite_set.whole_frames, fit=fit)
     in_view = IN_VIEW_JOINTS if suite_set.whole_frames else 1
     named = dict(zip(TRACKERS, variants, strict=True))
     report = evaluate_tracks(frames.sequences(), find, named, in_view, frame_step, gap_s, on_frame)

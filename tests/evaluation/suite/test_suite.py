@@ -169,7 +169,7 @@ def everything_scored() -> SuiteFigures:
     distances = {f"{metres}-{metres + 1} m": 0.5 for metres in range(7)} | {"9-10 m": None}
     by = {f"{low}-{low + 30} deg": 0.5 for low in range(0, 180, 30)}
     scores = {"headline": Drawn(), "within_10cm_by_yaw": by, "within_10cm_by_distance": distances}
-    frames = dict.fromkeys(("model", "fit", "oracle labels", "shuffled labels"), scores)
+    frames = dict.fromkeys(("model", "no fit", "oracle labels", "shuffled labels"), scores)
     trackers = {name: {"all": Drawn()} for name in ("tracker", "tracker, smoothed", "nearest pose")}
     tracks = dict.fromkeys(("all", "frame step 3", "gap 0.5 s", "gap 0.9 s"), trackers)
     real = dict.fromkeys(("as found", "offsets removed", "offsets removed, all joints"), Drawn())
@@ -177,7 +177,7 @@ def everything_scored() -> SuiteFigures:
         each.name: {
             "frames": 9,
             "content": "c",
-            "models": {"m": (tracks if each.tracks else {}) | (frames if each.fit or not each.tracks else {})},
+            "models": {"m": (tracks if each.tracks else {}) | (frames if each.unfitted or not each.tracks else {})},
         }
         for each in SETS
     }
