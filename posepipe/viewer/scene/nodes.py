@@ -10,11 +10,12 @@ from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.viewer.scene.meshes import cylinder, sphere
 from posepipe.viewer.scene.result_arrays import Cloud, Skeletons, cylinder_transforms
 
-LAYERS = ("people", "room", "joints", "bones", "ids", "trails", "grid", "camera")
+LAYERS = ("people", "room", "joints", "bones", "axes", "ids", "trails", "grid", "camera")
 """Layers that can be shown and hidden."""
+HIDDEN_AT_FIRST = ("axes",)
 POINT_SIZES = {"people": 0.5, "room": 0.35}
 """Size of points relative to their spacing; points of people are small, so the skeleton stays visible."""
-BONE_RADIUS_M, TRAIL_WIDTH_M = 0.009, 0.006
+BONE_RADIUS_M, TRAIL_WIDTH_M, AXIS_WIDTH_M = 0.009, 0.006, 0.005
 FRUSTUM_M = 0.15
 """Size of the symbol of the depth camera, metres."""
 GRID_M, CELL_M = 10.0, 0.5
@@ -32,16 +33,14 @@ class SceneNodes:
 
     def __init__(self, server: Any) -> None:
         self._scene = server.scene
-        self._hidden: set[str] = set()
+        self._hidden = set(HIDDEN_AT_FIRST)
         self._labels: dict[int, Any] = {}
         self._scene.set_up_direction("+z")
         self._scene.configure_default_lights(enabled=True, cast_shadow=False)
         self._clouds = {layer: self._cloud(f"/{layer}") for layer in POINT_SIZES}
         self.point_scale = 1.0  #: factor on the size of points
         self._joints, self._bones = self._instances("/joints", *sphere()), self._instances("/bones", *cylinder())
-        self._trails = self._scene.add_line_segments(
-            "/trails", np.zeros((0, 2, 3), np.float32), np.zeros((0, 2, 3), np.uint8), thickness=TRAIL_WIDTH_M
-        )
+        self._trails, self._axes = self._segments("/trails", TRAIL_WIDTH_M), self._segments("/axes", AXIS_WIDTH_M)
         self._grid = self._scene.add_grid(
             "/grid",
             GRID_M,
@@ -74,6 +73,10 @@ class SceneNodes:
             cast_shadow=False,
             receive_shadow=False,
         )
+
+    def _segments(self, name: str, width_m: float) -> Any:
+        ends, colours = np.zeros((0, 2, 3), np.float32), np.zeros((0, 2, 3), np.uint8)
+        return self._scene.add_line_segments(name, ends, colours, thickness=width_m)
 
     def show(self, layer: str, shown: bool) -> None:
         """Show or hide one of `LAYERS`; it takes effect with the next arrays."""
@@ -117,9 +120,16 @@ class SceneNodes:
 
     def put_trails(self, ends_m: np.ndarray, colours: np.ndarray) -> None:
         """Show trails: segments float32 (S, 2, 3), world axes, and their colours uint8 (S, 2, 3)."""
-        self._trails.visible = self.shows("trails") and len(ends_m) > 0
-        if self._trails.visible:
-            self._trails.points, self._trails.colors = ends_m, colours
+        self._put_segments("trails", self._trails, ends_m, colours)
+
+    def put_axes(self, ends_m: np.ndarray, colours: np.ndarray) -> None:
+        """Show axes of joints: segments as of trails."""
+        self._put_segments("axes", self._axes, ends_m, colours)
+
+    def _put_segments(self, layer: str, node: Any, ends_m: np.ndarray, colours: np.ndarray) -> None:
+        node.visible = self.shows(layer) and len(ends_m) > 0
+        if node.visible:
+            node.points, node.colors = ends_m, colours
 
     def put_grid(self, centre_m: tuple[float, float, float] | None) -> None:
         """Show the floor grid around a point, with lines on whole metres; None hides it."""

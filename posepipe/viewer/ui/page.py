@@ -15,6 +15,7 @@ from posepipe.body import BodyDefinition
 from posepipe.results import FrameResult
 from posepipe.viewer.playback.rates import Rates
 from posepipe.viewer.scene.camera_placement import CameraPlacement, heading
+from posepipe.viewer.scene.joint_axes import joint_axes
 from posepipe.viewer.scene.nodes import SceneNodes
 from posepipe.viewer.scene.palette import Palette
 from posepipe.viewer.scene.result_arrays import point_clouds, skeletons, subsample
@@ -126,6 +127,7 @@ class Page:
             nodes.put_camera(world, result.frame.intrinsics, result.frame.depth_m.shape)
             self.panel.put_image(surface.colours)
         nodes.put_people(people)
+        nodes.put_axes(*joint_axes(result.people if nodes.shows("axes") else (), world))
         self._hover.put(people.captions, people.joints_m)
         nodes.put_trails(*self._trails.segments(self.panel.trail_joints, self.panel.trail_s, world))
         self._update_target(ViewTarget.of(visible_m, heading(world)))

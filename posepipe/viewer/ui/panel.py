@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.viewer.scene.nodes import LAYERS
+from posepipe.viewer.scene.nodes import HIDDEN_AT_FIRST, LAYERS
 from posepipe.viewer.scene.palette import Palette
 from posepipe.viewer.scene.trails import MAX_TRAIL_S, default_trail_joints
 from posepipe.viewer.scene.viewpoints import DIRECTIONS, FOV_DEG, Viewpoint
@@ -126,5 +126,5 @@ def set_view(camera: Any, viewpoint: Viewpoint) -> None:
 
 
 def _checkbox(gui: Any, layer: str, scene: Scene) -> None:
-    box = gui.add_checkbox(layer, True, hint=_HINTS.get(layer))
+    box = gui.add_checkbox(layer, layer not in HIDDEN_AT_FIRST, hint=_HINTS.get(layer))
     box.on_update(lambda event: scene.show_layer(layer, event.target.value))
