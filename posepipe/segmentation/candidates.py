@@ -24,7 +24,7 @@ class Candidates:
     floor: Plane | None = None  #: None = not in view, or not searched for
 
     def are_cut_out(self, depth_m: np.ndarray) -> bool:
-        """Whether a single candidate of a person's size has nearly all of the few readings of a frame, float32 (H, W)."""
+        """Whether one candidate of a person's size has nearly all of the few readings of a frame, float32 (H, W)."""
         readings, one = np.count_nonzero(depth_m), int(self.labels.max(initial=0)) <= 1
         alone = one and np.count_nonzero(self.person_sized) >= CUT_OUT_SHARE * readings
         return bool(alone and readings <= FILLED_SHARE * depth_m.size)
