@@ -17,7 +17,7 @@ from posepipe.evaluation.body_metrics import BodyScores
 from posepipe.evaluation.extremes import Extremes
 from posepipe.evaluation.part_metrics import DetectionScores, PartScores
 from posepipe.evaluation.pose_metrics import JointScores
-from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
+from posepipe.evaluation.track_metrics import confidences_of, joints_of, match, mean_distance
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import EVERY_PIXEL, PartClassifier, PartProbabilities, Stride
@@ -29,7 +29,7 @@ from posepipe.stage import Stateless
 IN_VIEW_JOINTS = 5
 """Minimum number of visible joints of a person in view; others need not be found, and are not counted when found."""
 SAME_PERSON_M = 0.5
-"""Maximum mean distance between found and true joints of the same person."""
+"""Maximum mean distance between found and true joints of the same person: of joints in view, by confidence."""
 _KEPT = ("ap", "within_10cm", "hidden_within_15cm")
 _COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
 
@@ -256,7 +256,11 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
     report.parts.add(frame.parts, result.parts)
     joints = pipeline.classifier.body.joints
     found = [joints_of(track, joints) for track in result.people]
-    distances = np.array([[mean_distance(truth, pose) for pose in found] for truth in frame.joints_m])
+    # joints out of sight, or of low confidence, say where a limb may be, not who was found
+    seen = frame.visible | (frame.visible.sum(axis=1, keepdims=True) < max(in_view_joints, 1))
+    truths = np.where(seen[..., None], frame.joints_m, np.nan)
+    sure = [confidences_of(track, joints) for track in result.people]
+    distances = np.array([[mean_distance(truth, *each) for each in zip(found, sure, strict=True)] for truth in truths])
     pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M)
     in_view = np.flatnonzero(frame.visible.sum(axis=1) >= in_view_joints).tolist()
     for person in in_view:

@@ -145,11 +145,22 @@ def joints_of(track: Track | None, joints: Sequence[str]) -> np.ndarray:
     return np.array(places, float).reshape(-1, 3)
 
 
-def mean_distance(truth: np.ndarray, found: np.ndarray) -> float:
-    """Mean distance of the joints known to both, (J, 3) with NaN for unknown ones; infinity when there are none."""
+def mean_distance(truth: np.ndarray, found: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Mean distance of the joints known to both, (J, 3) with NaN for unknown ones; infinity when there are none.
+
+    ``weights``, float (J,), are those of the joints in the mean; None = all have the same.
+    """
     gaps = np.linalg.norm(truth - found, axis=1)
-    known = np.isfinite(gaps)
-    return float(gaps[known].mean()) if known.any() else float("inf")
+    known = np.isfinite(gaps) & (True if weights is None else weights > 0)
+    if not known.any():
+        return float("inf")
+    return float(np.average(gaps[known], weights=None if weights is None else weights[known]))
+
+
+def confidences_of(track: Track, joints: Sequence[str]) -> np.ndarray:
+    """Confidences of the joints of a track, float64 (J,); 0 for absent ones."""
+    known = dict(zip(track.pose.names, track.pose.confidences, strict=True))
+    return np.array([known.get(name, 0.0) for name in joints])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
