@@ -60,7 +60,7 @@ STAGES = (
     Stage("pose_estimator", "pose", ("estimate",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split",)),
-    Stage("segmentation", "segmentation", ("person_mask", "divide")),
+    Stage("segmentation", "segmentation", ("person_mask", "may_be_person")),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
     Stage("body_fitter", "body fit"),
@@ -266,24 +266,25 @@ class Pipeline:
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.
 
-        Those in which the segmentation sees nobody are passed over. Those that it sees in part, and those without
-        people, may be people together with furniture: what it leaves of them is grouped again.
+        Of several candidates, those in which the segmentation sees nobody are passed over. Others without people may
+        be people together with furniture: what the segmentation leaves of them is grouped into candidates again.
         """
         masks, segmented = list(candidates.masks()), None
-        people, rest = [], np.zeros(candidates.labels.shape, bool)
-        if self.segmentation is not None and not candidates.are_cut_out(frame.depth_m):
+        if self.segmentation is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
             segmented = self.segmentation.person_mask(frame.depth_m, frame.intrinsics)
-            masks, rest = self.segmentation.divide(masks, segmented, frame.depth_m, frame.intrinsics)
+            given = frame.depth_m, frame.intrinsics
+            masks = [mask for mask in masks if self.segmentation.may_be_person(mask & segmented, *given)]
+        people, rejected = [], np.zeros(candidates.labels.shape, bool)
         for mask in masks:
             found = self._people_in(frame, mask, candidates.floor)
             people += found
             if not found:
-                rest |= mask
-        if self.segmentation is None or not rest.any():
+                rejected |= mask
+        if self.segmentation is None or not rejected.any():
             return people
         if segmented is None:
             segmented = self.segmentation.person_mask(frame.depth_m, frame.intrinsics)
-        parts = self.foreground.group(frame, rest & segmented, candidates.floor)
+        parts = self.foreground.group(frame, rejected & segmented, candidates.floor)
         return people + [person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor)]
 
     def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:

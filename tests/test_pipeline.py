@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import fields, replace
 
 import numpy as np
@@ -106,10 +105,8 @@ class LeftHalf(Stateless):
         left = np.arange(depth_m.shape[1]) < depth_m.shape[1] // 2
         return (depth_m > 0) & left
 
-    def divide(
-        self, candidates: Iterable[np.ndarray], person: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics
-    ) -> tuple[list[np.ndarray], np.ndarray]:
-        return [candidate for candidate in candidates if (candidate & person).any()], np.zeros_like(person)
+    def may_be_person(self, candidate: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> bool:
+        return bool(candidate.any())
 
 
 class SmallIsPerson(PersonFilter):
@@ -120,7 +117,7 @@ class SmallIsPerson(PersonFilter):
         return float(view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m))
 
 
-def test_of_people_cut_out_only_what_shows_nobody_is_divided(model):
+def test_only_what_shows_nobody_is_divided_by_the_segmentation(model):
     frame = toy_frame(30).depth
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.segmentation = LeftHalf()
@@ -137,30 +134,23 @@ def test_of_people_cut_out_only_what_shows_nobody_is_divided(model):
     assert not pipeline.step(frame).people
 
 
-WALL_M = 9.0
-
-
-def before_a_wall(frame: DepthFrame) -> DepthFrame:
-    return replace(frame, depth_m=np.where(frame.depth_m > 0, frame.depth_m, np.float32(WALL_M)))
-
-
 class TwoHalves(CutOutForeground):
-    """A foreground whose candidates are the halves of what is before the wall."""
+    """A foreground whose candidates are the halves of the image."""
 
     def update(self, frame: DepthFrame) -> Candidates:
         right = np.arange(frame.depth_m.shape[1]) >= frame.depth_m.shape[1] // 2
-        labels = np.where(frame.depth_m < WALL_M, 1 + right, 0).astype(np.uint8)
+        labels = np.where(frame.depth_m > 0, 1 + right, 0).astype(np.uint8)
         return Candidates(labels, labels > 0)
 
 
-def test_candidates_without_people_are_passed_over(model, monkeypatch):
+def test_of_several_candidates_those_without_people_are_passed_over(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
     estimated: list[np.ndarray] = []
     monkeypatch.setattr(Pipeline, "estimate", lambda self, frame, mask, floor: estimated.append(mask))
-    frame = before_a_wall(toy_frame(30).depth)
+    frame = toy_frame(30).depth
     assert not pipeline.step(frame).people
-    whole = frame.depth_m < WALL_M
+    whole = frame.depth_m > 0
     half = whole & (np.arange(whole.shape[1]) < whole.shape[1] // 2)
     np.testing.assert_array_equal(estimated[0], half)
     assert len(estimated) == 2  # it shows nobody, and is grouped and judged again

@@ -6,7 +6,6 @@ and no connected components, and it knows furniture from training.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -34,7 +33,6 @@ class PersonSegmentation(Stateless):
     classifier: PartClassifier  #: its body is SEGMENTS
     min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
     min_area_m2: float = 0.03  #: minimum surface of such pixels, seen face on, in a candidate that may be a person
-    min_share: float = 0.7  #: minimum share of such pixels in a candidate that is a person and nothing else
 
     def person_mask(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Find the pixels of people.
@@ -53,35 +51,10 @@ class PersonSegmentation(Stateless):
         whole = cv2.resize(probability, size, interpolation=cv2.INTER_LINEAR)
         return (whole >= self.min_probability) & (depth_m > 0)
 
-    def divide(
-        self, candidates: Iterable[np.ndarray], person: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics
-    ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Divide candidates into those that may be a person as they are, and the rest.
-
-        Parameters
-        ----------
-        candidates : each bool (H, W)
-        person : bool (H, W), of `person_mask`
-        depth_m : float32 (H, W), metres
-        intrinsics : Intrinsics
-
-        Returns
-        -------
-        whole : candidates that show hardly anything but people
-        rest : bool (H, W), pixels of candidates that show people among other things. Those with less surface of people
-            than ``min_area_m2`` are in neither
-        """
-        whole, rest = [], np.zeros(person.shape, bool)
-        for candidate in candidates:
-            depths_m = depth_m[candidate & person]
-            surface_m2 = np.square(depths_m, dtype=np.float64).sum() / (intrinsics.fx * intrinsics.fy)
-            if surface_m2 < self.min_area_m2:
-                continue
-            if len(depths_m) >= self.min_share * np.count_nonzero(candidate):
-                whole.append(candidate)
-            else:
-                rest |= candidate
-        return whole, rest
+    def may_be_person(self, candidate: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> bool:
+        """Whether a candidate, bool (H, W), limited to the pixels of people, has enough surface for one of them."""
+        surface_m2 = np.square(depth_m[candidate], dtype=np.float64).sum() / (intrinsics.fx * intrinsics.fy)
+        return bool(surface_m2 >= self.min_area_m2)
 
     def person_probability(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Probability of a person on the grid of classified pixels.

@@ -74,18 +74,6 @@ def test_a_single_wrong_pixel_is_outvoted_by_its_neighbours():
     assert not PersonSegmentation(NearIsPerson()).person_mask(depth_m, CAMERA).any()
 
 
-def test_candidates_are_whole_people_or_divided_or_nobody():
-    depth_m = np.full(SHAPE, 2.0, np.float32)
-    person, whole, mixed, nobody = (np.zeros(SHAPE, bool) for _ in range(4))
-    person[40:200, 40:140] = True
-    whole[30:200, 40:100] = True  # the upper rows are something else
-    mixed[100:200, 101:220] = True
-    nobody[60:160, 139:300] = True  # of the person it has a strip of one pixel
-    found, rest = PersonSegmentation(NearIsPerson()).divide([whole, mixed, nobody], person, depth_m, CAMERA)
-    np.testing.assert_array_equal(found, [whole])
-    np.testing.assert_array_equal(rest, mixed)
-
-
 def test_an_image_without_readings_shows_no_person():
     assert not PersonSegmentation(NearIsPerson()).person_mask(np.zeros(SHAPE, np.float32), CAMERA).any()
 
