@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
-from numba.core.types import NamedTuple
+from numba.core.types import NamedTuple, NamedUniTuple
 
 from posepipe.compilation import DECLARED, DeclaredTypes
 
@@ -119,7 +119,9 @@ def _signature(types: DeclaredTypes) -> tuple[Any, ...]:
         if isinstance(each, str):
             found += normalize_signature(f"({each},)")[0]
         else:
-            found.append(NamedTuple(_signature(each[1:]), each[0]))
+            kind, fields = each[0], _signature(each[1:])
+            uniform = len(set(fields)) == 1  # of which Numba makes another type
+            found.append(NamedUniTuple(fields[0], len(fields), kind) if uniform else NamedTuple(fields, kind))
     return tuple(found)
 
 

@@ -12,8 +12,12 @@ from numba.core.dispatcher import Dispatcher
 import posepipe.pipeline  # noqa: F401  # its modules declare their kernels
 from posepipe import precompilation
 from posepipe.compilation import DECLARED, compiled_for
+from posepipe.pipeline import Pipeline
 from posepipe.precompilation import Precompilation, _signature
+from posepipe.sources import open_source
 from posepipe.tracking.association import measure_bones
+from tests.support.paths import WALK
+from tests.support.shipped_model import shipped_model
 
 KERNEL = "posepipe.tracking.association:_measure_bones"
 PROGRAM = """
@@ -32,6 +36,15 @@ def test_a_kernel_runs_with_the_types_that_it_declares():
     kernel, types = DECLARED[KERNEL]
     measure_bones(np.zeros((3, 3)), np.array([[0, 1], [1, 2]]))
     assert _signature(types) in kernel.signatures
+
+
+def test_the_fit_calls_its_kernels_with_the_types_that_they_declare():
+    with open_source(WALK) as source:
+        assert Pipeline.from_model(shipped_model()).step(next(iter(source))).people
+    own = {name: each for name, each in DECLARED.items() if name.startswith("posepipe.body_model.")}
+    assert len(own) > 5
+    for name, (kernel, types) in own.items():
+        assert _signature(types) in kernel.signatures, name
 
 
 def test_every_declaration_has_one_type_for_each_argument():

@@ -83,10 +83,11 @@ def score_people(args: argparse.Namespace) -> None:
 
 def make_pipeline(args: argparse.Namespace, model: PoseModel) -> Pipeline:
     """Make the pipeline of whole frames that `run` would have; frames by themselves are not tracked."""
+    from apps.options.pipeline_options import fit_of
     from posepipe.pipeline import Pipeline
     from posepipe.thresholds import read_thresholds
 
-    pipeline = Pipeline.from_model(model, tracking=bool(args.tracks or args.repeat))
+    pipeline = Pipeline.from_model(model, tracking=bool(args.tracks or args.repeat), fit=fit_of(args))
     if args.thresholds is not None:
         read_thresholds(args.thresholds).apply(pipeline)
     pipeline.min_confidence = args.min_confidence or 0.0
