@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.value_types import counts, lengths, not_negative, positive
+from apps.options.value_types import counts, lengths, memory_size, not_negative, positive
 from apps.terminal.interrupts import stop_if_interrupted
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
-    from posepipe.evaluation.forest_curves.plan import CurvePlan
+    from posepipe.evaluation.forest_curves.measure import CurvePoint, GrowingTime
+    from posepipe.evaluation.forest_curves.plan import CurvePlan, ForestRun
 
 CURVE_NAMES = ("depth", "trees", "frames", "candidates", "probe_range")
 """Those of posepipe.evaluation.forest_curves.plan, which takes longer to import."""
@@ -22,13 +23,17 @@ EXAMPLES = (
     "posepipe curves data/train data/validation --out curves",
     "posepipe curves data/train data/validation --out curves --resume        # after Ctrl-C or a crash",
     "posepipe curves data/train data/validation --out curves --frames 500,1000,2000,4000 --only frames",
+    "posepipe curves data/train data/validation --out curves --only frames --frames 1000,10000,100000 --trees 1"
+    " --max-depth 20 --candidates 500 --memory 8G",
     "posepipe curves data/train data/validation --out curves --probe-range 0.4,0.8,1.6 --max-depth 12",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("train", type=Path, metavar="TRAIN", help="folder of posepipe synth that forests are grown on")
+    parser.add_argument(
+        "train", nargs="+", type=Path, metavar="TRAIN", help="folders of posepipe synth that forests are grown on"
+    )
     parser.add_argument("validation", type=Path, metavar="VALIDATION", help="folder whose frames are scored")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the picture, curves.svg, and curves.json"
@@ -72,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pixels", type=positive, default=300, metavar="N", help="training pixels per person (default: 300)"
     )
     group.add_argument("--class-weight", choices=["none", "balanced"], default="none", help="as of posepipe train")
+    group.add_argument("--memory", type=memory_size, metavar="SIZE", help="limit of memory, as of posepipe train")
     group.add_argument(
         "--seed", type=not_negative, default=0, metavar="S", help="seed of all random draws (default: 0)"
     )
@@ -85,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.evaluation.forest_curves.measure import RESULTS, CurveCallbacks, measure_curves
     from posepipe.io.files import replace_file
 
-    frames, validation = open_datasets([args.train]), open_datasets([args.validation])
+    frames, validation = open_datasets(args.train), open_datasets([args.validation])
     validation = validation[:: -(-len(validation) // args.validation_frames)]
     plan = _plan(args, len(frames))
     curves = args.only or CURVE_NAMES
@@ -95,15 +101,20 @@ def run(args: argparse.Namespace) -> None:
         callbacks = CurveCallbacks(
             on_level=lambda progress: bar.update(),
             on_frame=stop_if_interrupted,
-            on_run=lambda run, points, seconds: bar.write(
-                f"{run.name:20s} part accuracy {points[-1].part_accuracy:.3f}  {seconds:6.0f} s"
-            ),
+            on_run=lambda run, points, time: bar.write(_report(run, points, time)),
         )
-        points = measure_curves(plan, frames, validation, args.out, curves, args.resume, callbacks)
+        points = measure_curves(plan, frames, validation, args.out, curves, args.resume, callbacks, args.memory)
     picture = args.out / "curves.svg"
     replace_file(picture, draw_accuracy_curves(points).encode())
     show(table(points))
     show(f"picture -> {picture}, numbers -> {args.out / RESULTS}")
+
+
+def _report(run: ForestRun, points: list[CurvePoint], time: GrowingTime | None) -> str:
+    line = f"{run.name:20s} part accuracy {points[-1].part_accuracy:.3f}"
+    if time is None:  # gone on with
+        return line
+    return f"{line}  {time.samples} pixels  {time.seconds:.0f} s  {time.ns_per_sample_level:.0f} ns a pixel and level"
 
 
 def _plan(args: argparse.Namespace, available: int) -> CurvePlan:

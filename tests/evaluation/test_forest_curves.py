@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +18,7 @@ from posepipe.evaluation.forest_curves.drawing import draw_accuracy_curves, tabl
 from posepipe.evaluation.forest_curves.measure import CurveCallbacks, cut, depths_of, measure_curves, part_accuracies
 from posepipe.evaluation.forest_curves.plan import CURVES, LARGEST, CurvePlan
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest, train_tree
+from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.train_model import segment_as_in_use
@@ -104,11 +105,39 @@ def test_part_accuracy_is_that_of_evaluate(frames, validation):
 
 def test_each_forest_is_grown_once_and_its_frames_are_read_once(frames, validation, tmp_path):
     read, runs = [], []
-    callbacks = CurveCallbacks(on_frame=lambda: read.append(1), on_run=lambda run, points, seconds: runs.append(run))
+    callbacks = CurveCallbacks(on_frame=lambda: read.append(1), on_run=lambda run, points, time: runs.append(run))
     measure_curves(PLAN, frames, validation, tmp_path, callbacks=callbacks)
     assert [run.name for run in runs] == [LARGEST, "candidates-5", "probe_range-0.1", "frames-4"]
     assert len(read) == 9 + 4 + 4 * len(validation)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.json"]
+
+
+def test_a_limit_of_memory_keeps_images_on_disk_and_changes_no_point(points, frames, validation, tmp_path, monkeypatch):
+    on_disk = []
+
+    def plan(*args):
+        on_disk.append(args[-1])
+        return MemoryPlan(memory=0, disk=1, batch_samples=100)
+
+    monkeypatch.setattr(measure, "plan_memory", plan)
+    assert measure_curves(PLAN, frames, validation, tmp_path, memory_limit=10**9) == points
+    assert on_disk == [10**9] * 4 * PARAMETERS.trees
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.json"]
+
+
+def test_time_of_growing_is_kept_by_the_pixels_that_each_level_splits(frames, validation, tmp_path):
+    progress, times = [], {}
+    callbacks = CurveCallbacks(
+        on_level=progress.append, on_run=lambda run, points, time: times.setdefault(run.name, time)
+    )
+    measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"], callbacks=callbacks)
+    roots, last = [p for p in progress if p.level == 0], PARAMETERS.growth.max_depth
+    split = sum(p.samples for p in roots) + sum(p.open_samples for p in progress if p.level < last)
+    time = times[LARGEST]
+    assert (time.frames, time.samples, time.sample_levels) == (9, sum(p.samples for p in roots), split)
+    assert time.ns_per_sample_level == pytest.approx(1e9 * time.seconds / split)
+    kept = json.loads((tmp_path / measure.RESULTS).read_text())["growing"]
+    assert kept == {LARGEST: asdict(time)}
 
 
 def test_only_the_curves_asked_for_are_measured(frames, validation, tmp_path):

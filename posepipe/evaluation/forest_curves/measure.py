@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.responses import PixelSamples
 from posepipe.learn.depth.train_forest import LocalGrower, TrainingProgress, TreeFrames, train_tree
+from posepipe.learn.depth.training_memory import plan_memory
 from posepipe.learn.tree import Tree
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.training.train_model import segment_as_in_use
@@ -46,12 +46,27 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class GrowingTime:
+    """Time that the trees of one forest took, without the reading of frames."""
+
+    frames: int
+    samples: int  #: of all trees
+    seconds: float
+    sample_levels: int  #: sum over the levels of the samples in nodes that are split
+
+    @property
+    def ns_per_sample_level(self) -> float:
+        """Nanoseconds a sample and level."""
+        return 1e9 * self.seconds / self.sample_levels
+
+
+@dataclass(frozen=True, slots=True)
 class CurveCallbacks:
     """Callbacks that report the progress."""
 
     on_level: Callable[[TrainingProgress], None] = lambda progress: None
     on_frame: Callable[[], object] = lambda: None  #: a frame was read or scored
-    on_run: Callable[[ForestRun, list[CurvePoint], float], object] = lambda run, points, seconds: None
+    on_run: Callable[[ForestRun, list[CurvePoint], GrowingTime | None], object] = lambda run, points, time: None
 
 
 def measure_curves(
@@ -62,6 +77,7 @@ def measure_curves(
     curves: Collection[str] = tuple(CURVES),
     resume: bool = False,
     callbacks: CurveCallbacks | None = None,
+    memory_limit: int | None = None,
 ) -> list[CurvePoint]:
     """Grow the forests of a plan, and score each.
 
@@ -74,6 +90,7 @@ def measure_curves(
     curves : some of CURVES
     resume : keep the points measured by an interrupted run
     callbacks : CurveCallbacks; None = no reports
+    memory_limit : bytes; images that do not fit are read from disk. None = no limit
 
     Returns
     -------
@@ -82,7 +99,7 @@ def measure_curves(
     Raises
     ------
     PosepipeError
-        When the run to resume has another plan or other frames.
+        When the run to resume has another plan or other frames, or the limit of memory is too low.
     ValueError
         When the plan needs more frames than there are, or the bodies differ.
     """
@@ -92,14 +109,16 @@ def measure_curves(
         raise ValueError(f"frames of body {frames.body.name!r} cannot be scored on those of {validation.body.name!r}")
     callbacks = callbacks or CurveCallbacks()
     results = _Results(folder, {**plan.to_dict(), "frames_of": frames.identity, "scored": validation.identity}, resume)
-    samples = _KeptSamples(plan.parameters.trees)
+    samples = _KeptSamples(plan.parameters.trees, memory_limit)
     for run in plan.runs(curves):
         if run.name not in results.points:
-            started = time.monotonic()
-            grown = _grow(run, frames, results.folder / run.name, samples, callbacks)
+            clock = _Clock(callbacks.on_level)
+            timed = replace(callbacks, on_level=clock.on_level)
+            grown = _grow(run, frames, results.folder / run.name, samples, timed)
             points = _score(run, plan, grown, frames.body, validation, callbacks)
-            results.add(run.name, points)
-            callbacks.on_run(run, points, time.monotonic() - started)
+            growing = clock.time(run.frames)
+            results.add(run.name, points, growing)
+            callbacks.on_run(run, points, growing)
     return sorted(
         (point for points in results.points.values() for point in points if point.curve in curves),
         key=lambda point: (list(CURVES).index(point.curve), point.value),
@@ -112,6 +131,7 @@ def _grow(
     """Grow the trees of a run; its checkpoints are removed when all are grown."""
     chosen = frames.select(np.arange(run.frames) * len(frames) // run.frames)
     checkpoints = Checkpoints(folder, run.parameters.to_dict(), chosen.identity, resume=folder.is_dir())
+    samples.scratch = folder
     grown = [
         train_tree(
             chosen,
@@ -194,19 +214,52 @@ def _runs_of(grown: Sequence[GrownTree], count: int) -> Iterator[list[GrownTree]
 
 
 class _KeptSamples:
-    """Keeps the pixels of the last forest: most runs differ in what is tried on them, and not in the pixels."""
+    """Keeps the pixels of the last forest: most runs differ in what is tried on them, and not in the pixels.
 
-    def __init__(self, trees: int) -> None:
-        self._trees = trees
+    Within a limit of memory they are read for each forest anew, and their images may stay in the folder ``scratch``.
+    """
+
+    def __init__(self, trees: int, memory_limit: int | None) -> None:
+        self._trees, self._limit = trees, memory_limit
         self._kept: dict[tuple[int, int], PixelSamples] = {}
+        self.scratch = Path()
 
     def grower(self, frames: TreeFrames, on_frame: Callable[[], object]) -> LocalGrower:
+        if self._limit is not None:
+            pixels = frames.parameters.pixels_per_person
+            memory = plan_memory(frames.dataset, self._trees, pixels, frames.segmentation, self._limit)
+            return LocalGrower.read(frames, on_frame, memory, self.scratch)
         key = len(frames.dataset), frames.rows.start
         if key not in self._kept:
             if len(self._kept) == self._trees:
                 self._kept.clear()
             self._kept[key] = frames.draw_samples(on_frame)
         return LocalGrower.of(self._kept[key], frames)
+
+
+class _Clock:
+    """Adds up the time of the levels of a forest."""
+
+    def __init__(self, on_level: Callable[[TrainingProgress], None]) -> None:
+        self._report = on_level
+        self._samples: dict[int, int] = {}  # of each tree
+        self._open: dict[int, int] = {}  # of these, in nodes that the next level splits
+        self._seconds, self._sample_levels, self._whole = 0.0, 0, True
+
+    def on_level(self, progress: TrainingProgress) -> None:
+        if progress.tree not in self._samples:
+            self._whole &= progress.level == 0  # a tree gone on with has lost the time of its first levels
+            self._samples[progress.tree] = self._open[progress.tree] = progress.samples
+        self._sample_levels += self._open[progress.tree]
+        self._open[progress.tree] = progress.open_samples
+        self._seconds += progress.seconds
+        self._report(progress)
+
+    def time(self, frames: int) -> GrowingTime | None:
+        """Time of all levels; None for a forest that was gone on with."""
+        if not (self._whole and self._sample_levels):
+            return None
+        return GrowingTime(frames, sum(self._samples.values()), round(self._seconds, 1), self._sample_levels)
 
 
 def _stored_points(path: Path, stored: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
@@ -222,6 +275,7 @@ class _Results:
     def __init__(self, folder: Path, plan: dict[str, Any], resume: bool) -> None:
         self.folder, self._plan = folder, json.loads(json.dumps(plan))
         self.points: dict[str, list[CurvePoint]] = {}
+        self._growing: dict[str, Any] = {}
         path = folder / RESULTS
         if resume and path.is_file():
             stored = read_json_object(path)
@@ -229,7 +283,7 @@ class _Results:
                 raise PosepipeError(
                     f"{path} holds curves of other frames or numbers; use those, or leave out --resume to start again"
                 )
-            self.points = _stored_points(path, stored)
+            self.points, self._growing = _stored_points(path, stored), stored.get("growing", {})
         elif not resume:
             for checkpoints in folder.glob("*/run.json"):
                 remove_checkpoints(checkpoints.parent)
@@ -237,12 +291,14 @@ class _Results:
             folder.mkdir(parents=True, exist_ok=True)
         self._write()
 
-    def add(self, run: str, points: list[CurvePoint]) -> None:
-        """Add the points of a run, and write all that there are."""
+    def add(self, run: str, points: list[CurvePoint], growing: GrowingTime | None) -> None:
+        """Add the points of a run and the time of its trees, and write all that there are."""
         self.points[run] = points
+        if growing is not None:
+            self._growing[run] = asdict(growing)
         self._write()
 
     def _write(self) -> None:
         runs = {name: [asdict(point) for point in own] for name, own in self.points.items()}
-        content = json.dumps({"plan": self._plan, "runs": runs}, indent=1)
+        content = json.dumps({"plan": self._plan, "runs": runs, "growing": self._growing}, indent=1)
         replace_file(self.folder / RESULTS, content.encode() + b"\n")
