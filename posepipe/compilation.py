@@ -24,7 +24,7 @@ from numba import prange
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["compiled_for", "njit", "prange"]
+__all__ = ["compiled_for", "helper", "njit", "prange"]
 
 njit = partial(numba_njit, no_cfunc_wrapper=True)
 """Numba's decorator without the C function that nobody calls: a tenth of the time of compiling."""
@@ -50,6 +50,34 @@ def compiled_for(*types: str | tuple[type, str]) -> Callable[[Any], Any]:
         return kernel
 
     return declare
+
+
+def helper(**options: Any) -> Callable[[Any], Any]:
+    """Compile a function that only kernels call, without the code by which Python calls it.
+
+    That code takes arguments apart, and of many arrays it takes longer to compile than a short function itself.
+
+    Parameters
+    ----------
+    options : of `njit`
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        kernel = njit(no_cpython_wrapper=True, **options)(function)
+        if isinstance(kernel, Dispatcher):  # a plain function where Numba is switched off
+            # Numba would jump to the missing code, and crash
+            setattr(kernel, "_insert", lambda *overload, **kinds: None)  # noqa: B010
+            setattr(kernel, "_compile_for_args", _refuse(function.__qualname__))  # noqa: B010
+        return kernel
+
+    return declare
+
+
+def _refuse(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **keywords: Any) -> Any:
+        raise TypeError(f"{name} is compiled for kernels alone; call a kernel, or {name}.py_func")
+
+    return refuse
 
 
 class _TracksHelpers:

@@ -26,6 +26,8 @@ from posepipe.compilation import DECLARED, DeclaredTypes
 
 MAX_PROCESSES = 4
 """More would wait for the kernel that takes longest."""
+PARALLEL = 2
+"""Time of compiling a kernel for several threads, beside one of as much code for one."""
 
 
 class Precompilation:
@@ -125,10 +127,10 @@ def _signature(types: DeclaredTypes) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _size(name: str) -> tuple[bool, int]:
+def _size(name: str) -> int:
     """Order of compile times: what takes longest begins first."""
     kernel = DECLARED[name][0]
-    return bool(kernel.targetoptions.get("parallel")), _code_size(kernel, set())
+    return _code_size(kernel, set()) * (PARALLEL if kernel.targetoptions.get("parallel") else 1)
 
 
 def _code_size(kernel: Dispatcher, seen: set[Dispatcher]) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.kernels.kernel_functions import is_kernel
 from tests.support.paths import ROOT
 
 PATHS = sorted(path for package in ("posepipe", "synth", "apps") for path in (ROOT / package).rglob("*.py"))
@@ -20,11 +21,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def holds_kernels(path: Path) -> bool:
-    return "njit" in path.read_text(encoding="utf-8") and any(map(is_kernel, ast.walk(parsed(path))))
-
-
-def is_kernel(node: ast.AST) -> bool:
-    return isinstance(node, Function) and any("njit" in ast.unparse(each) for each in node.decorator_list)
+    return any(map(is_kernel, ast.walk(parsed(path))))
 
 
 def functions(node: ast.AST, in_class: bool = False) -> Iterator[tuple[Function, bool]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.kernels.kernel_functions import is_kernel
 from tests.support.paths import ROOT
 
 PACKAGES = ("posepipe", "synth", "apps")
@@ -244,8 +245,7 @@ class Module:
     @cache  # noqa: B019
     def kernels(self) -> list[ast.FunctionDef]:
         """Functions that Numba compiles."""
-        functions = [node for node in ast.walk(self.tree()) if isinstance(node, ast.FunctionDef)]
-        return [f for f in functions if any("njit" in ast.unparse(d) for d in f.decorator_list)]
+        return [node for node in ast.walk(self.tree()) if is_kernel(node)]
 
     def classes(self) -> set[str]:
         return {node.name for node in self.tree().body if isinstance(node, ast.ClassDef)}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from posepipe.compilation import helper, njit
+
 HELPER = """
 from posepipe.compilation import njit
 {constant}
@@ -65,3 +67,18 @@ def test_index_with_a_class_that_has_moved_counts_as_empty(tmp_path: Path) -> No
         index.write_bytes(pickle.dumps(version) + b"cno_such_module\nNoSuchClass\n.")
     assert _run(tmp_path) == (2, 0)
     assert _run(tmp_path) == (2, 1)
+
+
+def test_a_helper_is_for_kernels_alone_and_says_so_to_python():
+    @helper()
+    def halve(x):
+        return x / 2
+
+    @njit
+    def quarter(x):
+        return halve(halve(x))
+
+    for _ in range(2):  # before a kernel compiles it, and after
+        with pytest.raises(TypeError, match=r"halve is compiled for kernels alone; call a kernel, or \S*halve.py_func"):
+            halve(3.0)
+        assert quarter(3.0) == halve.py_func(1.5) == 0.75

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 from posepipe.joints.joint_parameters import FUSION_TERMS
 from posepipe.results import CORRECT_M
 
@@ -134,7 +134,7 @@ def calibrate(share: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _fill_fusion_terms(expected, expected_confidence, corrected, corrected_confidence, terms):
     squared = 0.0
     for axis in range(3):

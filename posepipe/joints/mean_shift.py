@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import compiled_for, njit, prange
+from posepipe.compilation import compiled_for, helper, njit, prange
 
 MAX_MODES = 4
 """Maximum number of modes of a landmark, heaviest first."""
@@ -40,7 +40,7 @@ def _gaussian(squared):
     return value
 
 
-@njit(cache=True)
+@helper(cache=True)
 def padded_points(n_points):
     """Buffers for ``n_points``, padded to a multiple of LANES: points, float32 (3, N), and weights, (N,), all 0."""
     n = -(-n_points // LANES) * LANES
@@ -116,7 +116,7 @@ def shift_to_mode(near, weights, start, bandwidth, sums, modes, masses):
     return x, y, z
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _find_density_modes(near, weights, bandwidth, max_starts, modes, masses):
     """Find the modes of weighted points; each start is the heaviest uncovered point."""
     uncovered, sums = np.empty(len(weights), np.float32), np.empty((4, LANES), np.float32)

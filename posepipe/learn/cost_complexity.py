@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
 from posepipe.learn.pruning import TOLERANCE, sum_below, training_statistics, validation_errors
 from posepipe.learn.tree import Tree
@@ -227,7 +227,7 @@ def _closing_alphas(first_child, n_children, risk, counted, alpha):
         left[node] = top
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _merge_heaps(a, b, key, left, right):
     """Merge two skew heaps with the largest key on top and return the top (Sleator and Tarjan 1986)."""
     top, last = EMPTY_HEAP, EMPTY_HEAP

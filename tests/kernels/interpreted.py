@@ -15,6 +15,7 @@ from pathlib import Path
 
 import coverage
 
+from tests.kernels.kernel_functions import is_kernel
 from tests.support.paths import ROOT
 
 TESTS = (
@@ -67,7 +68,7 @@ def _sources() -> list[Path]:
 def _kernels_of(path: Path, ran: set[int]) -> list[KernelCoverage]:
     found = []
     for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(function, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in function.decorator_list):
+        if is_kernel(function):
             inside = [node for part in function.body for node in ast.walk(part) if isinstance(node, ast.stmt)]
             lines = {node.lineno for node in inside if not _is_docstring(node)}
             found.append(KernelCoverage(f"{path.stem}.{function.name}", len(lines), len(lines & ran)))

@@ -14,7 +14,7 @@ from posepipe.body_model.kernels.placement import (
     place_segment,
 )
 from posepipe.body_model.kernels.rotations import rotation_of
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 MEAN_WEIGHT = 0.02
 """Weight of the mean turn, against the joints: it decides what they leave open."""
@@ -60,7 +60,7 @@ def aim(body, targets, posture, placement):
         place_segment(body, posture, s, placement)  # the next segments start from here
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _covariance(body, targets, placement, s, out):
     """Fill ``out``, float64 (3, 3), with the weighted covariance of targets and joints at rest; return its size."""
     mean_turn, rest_m, size = np.empty((3, 3)), np.empty(3), 1e-6
@@ -122,7 +122,7 @@ def nearest_rotation(matrix, rotation):
     rotation[2, 0], rotation[2, 1], rotation[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _jacobi(form, vectors, p, q):
     """Turn rows and columns p and q of a symmetric float64 (4, 4) so that their common element becomes 0."""
     theta = (form[q, q] - form[p, p]) / (2 * form[p, q])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, helper, njit
 
 MAX_SLOPE = 0.95
 """Bound of the change of radius along a capsule; beyond 1 the larger end would hold the other."""
@@ -70,6 +70,7 @@ def nearest_on_capsule(points_m, n, ends_m, radii_m, axes, c):
     return share, math.sqrt((along - at) * (along - at) + aside2) - radius
 
 
+@compiled_for("f8[:,:,::1]", "i8", "i8")
 @njit(cache=True, error_model="numpy")
 def nearest_shares(ends_m, i, j):
     """Shares of two segments at their nearest points.
@@ -101,7 +102,7 @@ def nearest_shares(ends_m, i, j):
     return s, t
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def sphere_at(ends_m, radii_m, c, share):
     """Centre x, y, z and radius of a sphere of a capsule, metres."""
     return (

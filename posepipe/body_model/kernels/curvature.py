@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.body_model.kernels.fit_arrays import EQUATIONS_TYPE
 from posepipe.body_model.kernels.normal_equations import factor, solve_half
 from posepipe.body_model.kernels.placement import BODY_ARRAYS_TYPE, PLACEMENT_TYPE
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 
 class Curvature(NamedTuple):
@@ -65,7 +65,7 @@ def curve(body, placement, shape, equations, out):
             out.information[i] -= factored[k, i] * half[k]
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _sigmas(body, placement, factored, coefficients, out):
     """Fill ``out``, float64 (J,), metres, by the factor of the normal equations."""
     size = len(factored)

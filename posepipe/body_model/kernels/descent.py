@@ -20,7 +20,7 @@ from posepipe.body_model.kernels.placement import (
     take_step,
 )
 from posepipe.body_model.kernels.residuals import assign, linearize
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 FIRST_DAMPING = 1e-2
 CONVERGED = 0.003
@@ -109,7 +109,7 @@ def descend(body, posture, placement, seen, targets, weights, iterations, assign
     return cost
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _copy_posture(root_m, turns, shape, to_root_m, to_turns, to_shape):
     for a in range(3):
         to_root_m[a] = root_m[a]

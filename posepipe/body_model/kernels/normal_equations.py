@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 
 
 @njit(cache=True, error_model="numpy")
@@ -35,12 +35,9 @@ def add_residual(sums, forces, s, x, y, z, dx, dy, dz, by_shape, residual, weigh
     residual, weight : float
     """
     mx, my, mz = y * dz - z * dy, z * dx - x * dz, x * dy - y * dx
-    _add_row(sums, forces, s, 0, weight * dx, residual, dx, dy, dz, mx, my, mz)
-    _add_row(sums, forces, s, 1, weight * dy, residual, dx, dy, dz, mx, my, mz)
-    _add_row(sums, forces, s, 2, weight * dz, residual, dx, dy, dz, mx, my, mz)
-    _add_row(sums, forces, s, 3, weight * mx, residual, dx, dy, dz, mx, my, mz)
-    _add_row(sums, forces, s, 4, weight * my, residual, dx, dy, dz, mx, my, mz)
-    _add_row(sums, forces, s, 5, weight * mz, residual, dx, dy, dz, mx, my, mz)
+    row = (dx, dy, dz, mx, my, mz)
+    for i in range(6):  # not six calls: each would compile the function for a constant of its own
+        _add_row(sums, forces, s, i, weight * row[i], residual, dx, dy, dz, mx, my, mz)
     for k in range(len(by_shape)):
         scaled = weight * by_shape[k]
         _add_row(sums, forces, s, 6 + k, scaled, residual, dx, dy, dz, mx, my, mz)
@@ -48,7 +45,7 @@ def add_residual(sums, forces, s, x, y, z, dx, dy, dz, by_shape, residual, weigh
             sums[s, 6 + k, 6 + m] += scaled * by_shape[m]
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _add_row(sums, forces, s, i, scaled, residual, dx, dy, dz, mx, my, mz):
     """Add a row in numbers instead of arrays: they stay in registers, and six neighbours are added at once."""
     forces[s, i] += scaled * residual

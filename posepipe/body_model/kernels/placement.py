@@ -12,7 +12,7 @@ import numpy as np
 
 from posepipe.body_model.kernels.capsules import set_axis
 from posepipe.body_model.kernels.rotations import rotation_of
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 
 class BodyArrays(NamedTuple):
@@ -91,13 +91,15 @@ class Placement(NamedTuple):
 PLACEMENT_TYPE = Placement, "f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1]"
 
 
-@njit(cache=True, error_model="numpy")
-def _built(array, shape, row, axis):
-    """One coordinate of a length that is linear in the shape: float64 (1 + K, N, 3) at (row, axis)."""
-    value = array[0, row, axis]
+@helper(cache=True, error_model="numpy")
+def _built(array, shape, row):
+    """A point that is linear in the shape: x, y, z of float64 (1 + K, N, 3) at ``row``."""
+    x, y, z = array[0, row, 0], array[0, row, 1], array[0, row, 2]
     for k in range(len(shape)):
-        value += shape[k] * array[1 + k, row, axis]
-    return value
+        x += shape[k] * array[1 + k, row, 0]
+        y += shape[k] * array[1 + k, row, 1]
+        z += shape[k] * array[1 + k, row, 2]
+    return x, y, z
 
 
 @compiled_for(BODY_ARRAYS_TYPE, "f8[::1]", BODY_ARRAYS_TYPE)
@@ -111,11 +113,11 @@ def build(body, shape, out):
     shape : float64 (K,), coefficients
     out : BodyArrays of no coefficients, written in place
     """
-    for a in range(3):
-        for s in range(len(body.parents)):
-            out.origins_m[0, s, a] = _built(body.origins_m, shape, s, a)
-        for j in range(len(body.joint_segments)):
-            out.joints_m[0, j, a] = _built(body.joints_m, shape, j, a)
+    origins_m, joints_m = out.origins_m[0], out.joints_m[0]
+    for s in range(len(body.parents)):
+        origins_m[s, 0], origins_m[s, 1], origins_m[s, 2] = _built(body.origins_m, shape, s)
+    for j in range(len(body.joint_segments)):
+        joints_m[j, 0], joints_m[j, 1], joints_m[j, 2] = _built(body.joints_m, shape, j)
     for c in range(len(body.capsule_segments)):
         for end in range(2):
             out.radii_m[0, c, end] = body.radii_m[0, c, end]
@@ -140,11 +142,7 @@ def place(body, posture, out):
         place_segment(body, posture, s, out)
     for j in range(len(body.joint_segments)):
         s = body.joint_segments[j]
-        x, y, z = (
-            _built(body.joints_m, shape, j, 0),
-            _built(body.joints_m, shape, j, 1),
-            _built(body.joints_m, shape, j, 2),
-        )
+        x, y, z = _built(body.joints_m, shape, j)
         for a in range(3):
             out.joints_m[j, a] = start_m[s, a] + r[s, a, 0] * x + r[s, a, 1] * y + r[s, a, 2] * z
     for c in range(len(body.capsule_segments)):
@@ -167,7 +165,7 @@ def place(body, posture, out):
         set_axis(out.ends_m, out.radii_m, c, out.axes)
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def place_segment(body, posture, s, out):
     """Fill in where segment ``s`` of a `Placement` is; its parent is there already."""
     turns, shape, r, starts_m, by_shape = posture.turns, posture.shape, out.rotations, out.starts_m, out.starts_by_shape
@@ -180,11 +178,7 @@ def place_segment(body, posture, s, out):
             for k in range(len(shape)):
                 by_shape[s, k, a] = 0.0
         return
-    x, y, z = (
-        _built(body.origins_m, shape, s, 0),
-        _built(body.origins_m, shape, s, 1),
-        _built(body.origins_m, shape, s, 2),
-    )
+    x, y, z = _built(body.origins_m, shape, s)
     for a in range(3):
         ux, uy, uz = r[up, a, 0], r[up, a, 1], r[up, a, 2]
         for b in range(3):

@@ -14,7 +14,7 @@ from posepipe.body_model.kernels.capsules import nearest_shares, sphere_at
 from posepipe.body_model.kernels.fit_arrays import CONTACT, REST, TARGETS, TURNS
 from posepipe.body_model.kernels.normal_equations import add_residual
 from posepipe.body_model.kernels.rotations import inverse_jacobian, vector_of
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 
 
 @njit(cache=True, error_model="numpy")
@@ -24,7 +24,7 @@ def bounded(square, bound):
     return square * share, share * share
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def add_targets(body, placement, targets, weights, equations, by_shape):
     """Distance of every joint from where it was found."""
     for j in range(len(targets.weights)):
@@ -34,7 +34,7 @@ def add_targets(body, placement, targets, weights, equations, by_shape):
             equations.costs[TARGETS] += _add_joint(body, placement, j, at, given, equations, by_shape)
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def add_last(body, placement, targets, weights, equations, by_shape):
     """Distance of every joint from where it was in the last frame."""
     for j in range(len(targets.last_weights)):
@@ -44,7 +44,7 @@ def add_last(body, placement, targets, weights, equations, by_shape):
             equations.costs[REST] += _add_joint(body, placement, j, at, given, equations, by_shape)
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _add_joint(body, placement, j, at, given, equations, by_shape):
     """Add the distance of a joint from a place, of a weight, sigma and bound; return its cost."""
     worth, sigma_m, bound_m = given
@@ -63,7 +63,7 @@ def _add_joint(body, placement, j, at, given, equations, by_shape):
     return worth * cost
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def add_contacts(body, placement, weights, equations, by_shape):
     """Capsules that must not enter each other.
 
@@ -92,7 +92,7 @@ def add_contacts(body, placement, weights, equations, by_shape):
         add_residual(sums, forces, other_s, other_x, other_y, other_z, -dx, -dy, -dz, by_shape, gap, weight)
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def add_turns(body, placement, posture, weights, equations):
     """The Gaussian of each joint's turns, and its limits."""
     vector, jacobian, row = np.empty(3), np.empty((3, 3)), np.empty(3)

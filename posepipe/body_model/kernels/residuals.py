@@ -16,7 +16,7 @@ from posepipe.body_model.kernels.capsules import nearest_on_capsule, sphere_at
 from posepipe.body_model.kernels.fit_arrays import FREE_SPACE, LABELS, POINTS, SILHOUETTE
 from posepipe.body_model.kernels.normal_equations import add_residual, spread
 from posepipe.body_model.kernels.priors import add_contacts, add_last, add_targets, add_turns, bounded
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 
 SPHERES = (0.0, 0.5, 1.0)
 """Places along a capsule where silhouette and free space are tested, shares of its length."""
@@ -77,7 +77,7 @@ def linearize(body, placement, posture, seen, targets, weights, assigned, equati
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _clear(equations):
     for i in range(len(equations.gradient)):
         for j in range(len(equations.gradient)):
@@ -91,7 +91,7 @@ def _clear(equations):
                 equations.sums[s, i, j] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _shape_row(body, placement, c, share, dx, dy, dz, by_radius, out):
     """Derivative by shape of a residual at a sphere of capsule ``c``."""
     s = body.capsule_segments[c]
@@ -108,7 +108,7 @@ def _shape_row(body, placement, c, share, dx, dy, dz, by_radius, out):
         out[k] = value + dx * start[s, k, 0] + dy * start[s, k, 1] + dz * start[s, k, 2]
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _add_points(body, placement, seen, weights, assigned, equations, by_shape):
     """Distance of every point from the sphere of its capsule that it is nearest to."""
     bound, precision = (weights.point_bound_m / weights.point_sigma_m) ** 2, 1 / weights.point_sigma_m**2
@@ -142,7 +142,7 @@ def _add_points(body, placement, seen, weights, assigned, equations, by_shape):
     equations.costs[LABELS] += labels
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def outside_at(outside_px, u, v):
     """Distance from the person of a place in the grid, cells, and its derivatives by column and row."""
     height, width = outside_px.shape
@@ -162,7 +162,7 @@ def outside_at(outside_px, u, v):
     return value, by_u, by_v
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def _add_spheres(body, placement, seen, weights, equations, by_shape):
     """Silhouette: the middle of a sphere lies within the outline. Free space: no sphere is before what is seen."""
     fx, fy, cx, cy = seen.camera[0], seen.camera[1], seen.camera[2], seen.camera[3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 SMALL_RAD = 1e-4
 """Angles below which series replace quotients of small numbers."""
@@ -30,7 +30,7 @@ def rotation_of(vector, out):
     out[2, 0], out[2, 1], out[2, 2] = b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)
 
 
-@njit(cache=True, error_model="numpy")
+@helper(cache=True, error_model="numpy")
 def quaternion_of(rotations, s):
     """Unit quaternion x, y, z, w of a rotation matrix, float64 (S, 3, 3) at ``s``; w is not negative.
 

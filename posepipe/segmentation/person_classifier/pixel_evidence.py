@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 
+@compiled_for("f4[:,::1]", "f4[:,::1]")
 @njit(cache=True)
 def _label_confidence(values, out):
     for n in range(len(values)):
@@ -22,6 +23,7 @@ def _label_confidence(values, out):
         out[0, n], out[1, n], out[2, n] = values[n, 0], top, entropy
 
 
+@compiled_for("f4[:,::1]", "f8[:,::1]", "f4[::1]")
 @njit(cache=True)
 def _distance_to_joints(points_m, joints_m, out):
     for n in range(len(points_m)):

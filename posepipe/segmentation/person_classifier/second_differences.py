@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, helper, njit
 
 RADII_M = (0.04, 0.1)
 """Distances, metres, of the two neighbours between which a surface is measured: across an arm, and across a trunk."""
@@ -15,17 +15,18 @@ STEEPEST = 2.5
 """Maximum slope from a pixel to a neighbour; beyond it the neighbour lies on another surface."""
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _read(depth_m, mask, row, col):
     """Depth of the candidate at a pixel; 0 outside of it."""
     inside = 0 <= row < depth_m.shape[0] and 0 <= col < depth_m.shape[1]
     return depth_m[row, col] if inside and mask[row, col] else np.float32(0)
 
 
+@compiled_for("f4[:,::1]", "b1[:,::1]", "i4[:,::1]", "f4[::1]", "f4[::1]", "f4[:,::1]")
 @njit(cache=True)
 def _second_differences(depth_m, mask, pixels, reach, near_m, out):
     for n in range(len(pixels)):
-        row, col = pixels[n]
+        row, col = int(pixels[n, 0]), int(pixels[n, 1])
         z = _read(depth_m, mask, row, col)
         for k in range(len(reach)):
             out[k, n] = np.inf

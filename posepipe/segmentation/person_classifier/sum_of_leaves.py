@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import compiled_for, njit
 
 LEAF = -1
 """Number that a leaf asks for."""
 
 
+@compiled_for("f4[::1]", "i4[::1]", "f4[::1]", "i4[::1]", "f4[::1]", "i4[::1]")
 @njit(cache=True)
 def _sum_of_leaves(evidence, number, threshold, child, value, roots):
     total = 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posepipe.compilation import njit, prange
+from posepipe.compilation import helper, njit, prange
 from posepipe.joints.mean_shift import LANES, MAX_MODES, REACH, padded_points, shift_to_mode
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
 from posepipe.learn.tree import Tree
@@ -51,7 +51,7 @@ def _place_pixels(first_child, n_children, counts, begins):
             place += counts[child]
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _gather_offsets(points, person, joints, joint, sample, max_length, offsets):
     """Write joint - pixel for the sampled pixels within range of the joint; return their number."""
     count = 0

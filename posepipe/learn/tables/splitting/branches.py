@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.growing import MISSING
 from posepipe.learn.tables.splitting.column_scan import project
 from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
@@ -16,7 +16,7 @@ ANY_CATEGORY = 1 << 30
 """Limit above all category codes, because every category of a training row is known."""
 
 
-@njit(cache=True)
+@helper(cache=True)
 def branch_of(feature, threshold, n_children, kinds, combinations, subsets, columns, row):
     """Branch of one row, MISSING, or UNKNOWN for a code below 0; a code above those of the node counts as missing.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import SQUARED_ERROR, impurity_of
 from posepipe.learn.tables.splitting.split_gain import (
     EQUAL_GAIN,
@@ -22,7 +22,7 @@ MAX_EXHAUSTIVE = 8
 """Maximum categories of three or more classes for which all sets are tried."""
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _count_categories(codes, n_codes, order, start, end, entries, rules):
     """Statistics (K, S), weight and size of each category at a node, and the weight of missing cells."""
     counts, weights, sizes = np.zeros((n_codes, rules[3])), np.zeros(n_codes), np.zeros(n_codes)
@@ -39,7 +39,7 @@ def _count_categories(codes, n_codes, order, start, end, entries, rules):
     return counts, weights, sizes, missing
 
 
-@njit(cache=True)
+@helper(cache=True)
 def try_categories(column, order, start, end, entries, rules):
     """Best split of a categorical column: (gain, intrinsic value, category)."""
     codes, kind, n_codes = column
@@ -76,7 +76,7 @@ def try_categories(column, order, start, end, entries, rules):
     return best * known, intrinsic_of(branches, missing), float(np.argmax(in_first))
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _best_category(categories, before, total, rules, in_first):
     """Best split of one category from the rest: returns the gain and marks the category."""
     counts, weights, sizes = categories
@@ -95,7 +95,7 @@ def _best_category(categories, before, total, rules, in_first):
     return best
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _best_prefix(ordered, categories, before, total, rules):
     """Best split of a sequence of categories into its first ones and the others: (gain, how many are first)."""
     counts, weights, sizes = categories
@@ -114,7 +114,7 @@ def _best_prefix(ordered, categories, before, total, rules):
     return best, n_first
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _best_subset(categories, before, total, rules, in_first):
     """Best split of the categories into two sets: returns the gain and marks the first set.
 
@@ -148,7 +148,7 @@ def _best_subset(categories, before, total, rules, in_first):
     return best
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _gain_of_set(inside, categories, before, total, rules):
     """Gain of splitting some categories from the others; negative infinity for a branch below the minimum size."""
     counts, weights, sizes = categories

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import impurity_of
 from posepipe.learn.tables.splitting.category_scan import entries_of, try_categories
 from posepipe.learn.tables.splitting.split_gain import (
@@ -36,7 +36,7 @@ _RANK = np.uint64(32)
 _ENTRY = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _try_thresholds(keys, entries, missing, rules):
     """Best boundary between two sorted keys: (gain, intrinsic value, index of the key below it; -1 = none).
 
@@ -78,7 +78,7 @@ def _try_thresholds(keys, entries, missing, rules):
     return best, intrinsic_of(np.array([left_of_cut, total_weight - left_of_cut]), missing[0]), cut
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _keys_of_column(ranks, order, start, end):
     """Keys of a node's entries by a column, in the order of the entries."""
     keys, count = np.empty(end - start, np.uint64), 0
@@ -90,7 +90,7 @@ def _keys_of_column(ranks, order, start, end):
     return keys[:count]
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _keys_along(direction, columns, order, start, end):
     """Keys of a node's entries by a linear combination of columns, sorted."""
     entry, values, count = np.empty(end - start, np.int64), np.empty(end - start), 0
@@ -108,7 +108,7 @@ def _keys_along(direction, columns, order, start, end):
     return keys
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _sort(keys):
     """Sort keys whose entries are already ascending; returns them in the same or in a new array."""
     if len(keys) <= INSERTION_SORT_SIZE:
@@ -134,7 +134,7 @@ def _sort(keys):
     return keys
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _sort_by_digit(keys, low, shift, width):
     """Counting sort, stable, by ``width`` bits of the keys' distance from ``low``."""
     mask = np.uint64((1 << width) - 1)
@@ -160,7 +160,7 @@ def project(direction, columns, row):
     return value
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _try_candidate(task, columns, codes, kinds, n_codes, rules, nodes, candidates, directions, out):
     order, entries, starts, ends = nodes
     gain, intrinsic, threshold = out[0], out[1], out[2]

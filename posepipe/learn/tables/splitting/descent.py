@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.growing import MISSING
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.tables.splitting.branches import branch_of
@@ -67,7 +67,7 @@ def _find_leaves(packed, columns, start, end, leaves):
     return True
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _predict_block(block, arrays, packed, splits, columns, weight, values, to_heaviest, stack_size, out):  # noqa: C901 one loop over nodes
     start, end = block * BLOCK, min((block + 1) * BLOCK, columns.shape[1])
     leaves = np.empty(BLOCK, np.int64)

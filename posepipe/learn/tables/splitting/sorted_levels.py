@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import GINI, SQUARED_ERROR, impurity_of, weight_of
 from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, PURE, add, gain_of, middle
 from posepipe.learn.tree import LEAF
@@ -34,7 +34,7 @@ RANK, PLACE = np.uint64(32), np.uint64(0xFFFFFFFF)
 """Bits of a key below the rank, and the mask of the entry's place in them."""
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _sum_statistics(criterion, rows, target, weight, out):
     """Add up the statistics of some rows, in their order, as `ColumnSplits.statistics` does."""
     for row in rows:
@@ -145,7 +145,7 @@ def divide_entries(starts, middles, ends, rows, entries, places):
                 entries[places[j], i] = old_entries[j, i]
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _accepts(limits, gain, weight):
     """Whether a gain splits a node: see `TableGrowthRules.accept`."""
     _, _, min_decrease, total_weight = limits
@@ -167,7 +167,7 @@ def open_level(level, rows, starts, ends, data, rules, scale, limits):
     return statistics, searched
 
 
-@njit(cache=True)
+@helper(cache=True)
 def _best_column(gains, drawn):
     """First column of maximum gain, in the order in which a node's candidates were drawn; then in that of the table."""
     best = gains.max()

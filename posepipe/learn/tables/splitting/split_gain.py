@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.compilation import njit
+from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import ENTROPY, NO_COSTS, SQUARED_ERROR, impurity_of
 
 NUMERIC, MULTIWAY, ONE_VS_REST, SUBSET = 0, 1, 2, 3
@@ -39,7 +39,7 @@ def gain_of(criterion, costs, before, total, total_weight, left, left_weight, ri
     return before - after / total_weight
 
 
-@njit(cache=True)
+@helper(cache=True)
 def intrinsic_of(weights, missing):
     """Entropy of the branch weights in bits; entries of unknown branch count as one more branch."""
     branches = np.empty(len(weights) + 1)
