@@ -87,7 +87,7 @@ MAY_IMPORT = {
     " sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
-    "multiview": "body camera errors frames pipeline results sinks sources tracking",
+    "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets evaluation joints learn learn.depth learn.tables.estimators models pipeline"
     " pose_inference segmentation segmentation.person_classifier",

@@ -90,7 +90,14 @@ def _find_people(
 
     body, names = joined.fusion.body, tuple(str(one.source) for one in each)
     start_time_ns = sources[0].start_time_ns
-    header = ResultsHeader(body.joints, " + ".join(names), model, start_time_ns=start_time_ns, cameras=names)
+    header = ResultsHeader(
+        body.joints,
+        " + ".join(names),
+        model,
+        start_time_ns=start_time_ns,
+        fitted=joined.body_fitter is not None,
+        cameras=names,
+    )
     sinks = make_sinks(args, header, body)
     bar = ProgressBar(sources[0].frame_count, "run", "frames")
     counter = CountingSink(bar.update)

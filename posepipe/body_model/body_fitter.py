@@ -21,7 +21,7 @@ from posepipe.body_model.kernels.fit_arrays import FitScratch, Observation, Targ
 from posepipe.body_model.kernels.fitting import fit_posture
 from posepipe.body_model.kernels.placement import BodyArrays, Posture
 from posepipe.body_model.kernels.rotations import quaternions_of
-from posepipe.body_model.observation import N_POINTS, observe_person
+from posepipe.body_model.observation import N_POINTS, UNSEEN, observe_person
 from posepipe.body_model.shape_memory import ShapeMemory
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, Pose, Track
@@ -108,31 +108,54 @@ class BodyFitter:
 
     def update(self, tracks: Sequence[Track], pixels: Sequence[PersonPixels], frame: DepthFrame) -> tuple[Track, ...]:
         """Fit a body to every track of a frame, and replace its pose by the joints of the body."""
-        now_s = frame.timestamp_s
-        if not self.tracking or now_s < self._now_s:
-            self.reset()
-        self._now_s = now_s
-        self._known = {i: each for i, each in self._known.items() if now_s - each.seen_s <= FORGET_AFTER_S}
+        self._begin_frame(frame.timestamp_s)
         return tuple(self._fit_track(track, own, frame) for track, own in zip(tracks, pixels, strict=True))
+
+    def update_joints(self, tracks: Sequence[Track], now_s: float) -> tuple[Track, ...]:
+        """Fit a body to the joints of every track alone; confidences stay, and joints that were not found have none.
+
+        For joints of several cameras, whose pixels are not of one image. Limbs turn about their own axes as the build
+        of people has it, and as the joints beyond them show.
+        """
+        self._begin_frame(now_s)
+        return tuple(self._fit_joints(track) for track in tracks)
 
     def reset(self) -> None:
         """Forget all tracks."""
         self._known, self._now_s = {}, -np.inf
 
+    def _begin_frame(self, now_s: float) -> None:
+        if not self.tracking or now_s < self._now_s:
+            self.reset()
+        self._now_s = now_s
+        self._known = {i: each for i, each in self._known.items() if now_s - each.seen_s <= FORGET_AFTER_S}
+
+    def _fit_joints(self, track: Track) -> Track:
+        if not track.pose.names:
+            return track
+        fit = self._fit_and_remember(track, UNSEEN)
+        confidences = np.zeros(len(self.body.joints))
+        confidences[self._rows(track.pose)] = track.pose.confidences
+        pose = Pose(self.body.joints, fit.joints_m, confidences, track.pose.source_proposals)
+        return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, confidences)))
+
     def _fit_track(self, track: Track, pixels: PersonPixels, frame: DepthFrame) -> Track:
         if len(pixels.points_m) == 0 or not pixels.mask.any():
             return track
-        known = self._known.get(track.id)
         image = frame.depth_m, pixels.mask, frame.intrinsics
         seen = observe_person(pixels.points_m, pixels.probabilities, image, self.model.part_capsules)
-        targets = self._targets(track.pose, known)
-        new, fit = self._fit(targets, seen, known, frame.timestamp_s)
-        if self.tracking:
-            self._known[track.id] = new
+        fit = self._fit_and_remember(track, seen)
         pose = self._fitted_pose(track.pose, fit)
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, pose.confidences)))
 
-    def _fit(self, targets: Targets, seen: Observation, known: _Known | None, now_s: float) -> tuple[_Known, BodyFit]:
+    def _fit_and_remember(self, track: Track, seen: Observation) -> BodyFit:
+        known = self._known.get(track.id)
+        new, fit = self._fit(self._targets(track.pose, known), seen, known)
+        if self.tracking:
+            self._known[track.id] = new
+        return fit
+
+    def _fit(self, targets: Targets, seen: Observation, known: _Known | None) -> tuple[_Known, BodyFit]:
         """Fit the posture at the build as it is known, and learn the build from the frame."""
         curvature = Curvature.empty(len(self.body.joints), self.model.n_coefficients)
         given = seen, targets, curvature
@@ -144,7 +167,7 @@ class BodyFitter:
             posture, cost = self._follow(given, known, shape)
         memory = before.updated(curvature.precision, curvature.information)
         fit = self._described(seen, curvature, shape)
-        return _Known(now_s, posture, fit.joints_m, cost, memory), fit
+        return _Known(self._now_s, posture, fit.joints_m, cost, memory), fit
 
     def _begin(self, given: _Given, memory: ShapeMemory) -> tuple[Posture, float, np.ndarray]:
         """Posture, cost and build of a new person."""

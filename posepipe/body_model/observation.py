@@ -22,6 +22,16 @@ MARGIN_SHARE = 0.15
 """Border around the person, share of their size."""
 MIN_PROBABILITY = 0.02
 """Lower bound of a capsule's probability: labels may be wrong."""
+UNSEEN = Observation(
+    points_m=np.zeros((0, 3)),
+    point_weights=np.zeros(0),
+    choices=np.zeros((0, 1), np.int64),
+    choice_costs=np.zeros((0, 1)),
+    outside_px=np.zeros((2, 2), np.float32),
+    depth_m=np.zeros((2, 2), np.float32),
+    camera=np.array([1e-6, 1e-6, 0.5, 0.5]),  # all of space lies within the grid
+)
+"""What a camera shows that shows nothing: no point, and no outline."""
 
 
 @compiled_for("f4[:,::1], f4[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[:,::1]")

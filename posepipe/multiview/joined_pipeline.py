@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.camera import Extrinsics
 from posepipe.frames import DepthFrame
 from posepipe.multiview.moments import Moment, Moments
@@ -23,14 +24,15 @@ from posepipe.tracking.tracker import NoTracker, Tracker
 class JoinedPipeline:
     """Frames of several fixed cameras in, the people in any of them out.
 
-    Every camera has a pipeline of its own, with its background, its floor and its tracks. Where these fit a body, its
-    joints are joined as any others, without its orientations. Results are those of the
-    first camera: people are in its axes and in world axes, masks and part labels are of its image.
+    Every camera has a pipeline of its own, with its background, its floor and its tracks. Where the first fits a body,
+    one is fitted to the joined joints as well: bones are constant, and joints have orientations. Results are those of
+    the first camera: people are in its axes and in world axes, masks and part labels are of its image.
     """
 
     cameras: tuple[Pipeline, ...]  #: at least two, each with its extrinsics
     fusion: ViewFusion
     tracker: Tracker | NoTracker  #: of the people of all views
+    body_fitter: BodyFitter | None = None  #: None = joints are joined one by one
     smoother: OneEuroSmoother | None = None  #: None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
     min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
@@ -38,7 +40,7 @@ class JoinedPipeline:
 
     @classmethod
     def of(cls, cameras: Sequence[Pipeline]) -> JoinedPipeline:
-        """Join the pipelines of cameras; tracking, smoothing and limits of people are those of the first.
+        """Join the pipelines of cameras; tracking, fit, smoothing and limits of people are those of the first.
 
         Raises
         ------
@@ -50,7 +52,9 @@ class JoinedPipeline:
         first = cameras[0]
         body = first.classifier.body
         tracker = Tracker(body) if isinstance(first.tracker, Tracker) else NoTracker()
-        joined = cls(tuple(cameras), ViewFusion(body), tracker, first.smoother, first.max_people, first.min_confidence)
+        fitter = None if first.body_fitter is None else replace(first.body_fitter)
+        limits = first.max_people, first.min_confidence
+        joined = cls(tuple(cameras), ViewFusion(body), tracker, fitter, first.smoother, *limits)
         for camera in cameras:
             camera.smoother, camera.max_people, camera.min_confidence = None, None, 0.0
         return joined
@@ -82,6 +86,9 @@ class JoinedPipeline:
         rows = list(zip([people[row] for row in order], tracks, strict=True))[: self.max_people]
         rows = [(person, track) for person, track in rows if track.pose.confidence >= self.min_confidence]
         shown = tuple(track for _, track in rows)
+        if self.body_fitter is not None:
+            shown = self.body_fitter.update_joints(shown, moment.timestamp_s)
+            shown = tuple(_explained_by(person, track, steps) for (person, _), track in zip(rows, shown, strict=True))
         if self.smoother is not None:
             shown = self.smoother.update(shown, moment.timestamp_s)
         return self._result(moment, steps[0], [person for person, _ in rows], shown)
@@ -132,6 +139,17 @@ class JoinedPipeline:
         shape = known.depth_m.shape
         empty = replace(known, depth_m=np.zeros(shape, np.float32))
         return FrameResult(empty, np.zeros(shape, bool), np.zeros(shape, np.uint8), ())
+
+
+def _explained_by(person: FusedPerson, track: Track, steps: Sequence[FrameResult | None]) -> Track:
+    """The track with what the fits of its views explain, on average: the joined one sees no pixel."""
+    seen = (step.people[view.row].fit for view in person.views if (step := steps[view.camera]) is not None)
+    fits = [fit for fit in seen if fit is not None]
+    if track.fit is None or not fits:
+        return track
+    pixels = float(np.mean([fit.pixels_explained for fit in fits]))
+    outline = float(np.mean([fit.outline_explained for fit in fits]))
+    return replace(track, fit=replace(track.fit, pixels_explained=pixels, outline_explained=outline))
 
 
 def _row_in(person: FusedPerson, camera: int = 0) -> int | None:

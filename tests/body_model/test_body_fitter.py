@@ -53,6 +53,45 @@ def test_bones_have_the_lengths_of_the_shape():
         assert length_m == pytest.approx(np.linalg.norm(built.joints_m[b]), abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_body_is_fitted_to_joints_alone(seed):
+    model, body, rng, posture, _, _ = _scene(seed)
+    rotations, _, truth_m, _, _ = place(body, posture)
+    pose = noisy_pose(body, posture, rng, 0.02)
+    (track,) = BodyFitter(HUMAN, model).update_joints([Track(7, pose)], 0.0)
+    assert np.linalg.norm(track.fit.joints_m - truth_m, axis=1).mean() < 0.04
+    np.testing.assert_array_equal(track.pose.joints_m, track.fit.joints_m)
+    np.testing.assert_array_equal(track.pose.confidences, pose.confidences)
+    turns = Rotation.from_quat(track.fit.rotations_xyzw)
+    for joint, segment in (("left_hip", "left_thigh"), ("right_hip", "right_thigh")):
+        bone = rotations[model.segment_names.index(segment)][:, 1]  # the twist about it is not to be seen
+        found = turns[HUMAN.joint_index(joint)].as_matrix()[:, 1]
+        assert np.degrees(np.arccos(bone @ found)) < 15
+
+
+def test_bones_of_joints_alone_stay_constant_over_a_track():
+    model, body, rng, posture, _, _ = _scene(1)
+    fitter, a, b = BodyFitter(HUMAN, model), HUMAN.joint_index("left_hip"), HUMAN.joint_index("left_knee")
+    lengths_m, found_m = [], []
+    for index in range(40):
+        pose = noisy_pose(body, posture, rng, 0.03)
+        (track,) = fitter.update_joints([Track(1, pose)], index / 30)
+        lengths_m.append(np.linalg.norm(track.fit.joints_m[a] - track.fit.joints_m[b]))
+        found_m.append(np.linalg.norm(pose.joints_m[a] - pose.joints_m[b]))
+    assert np.std(lengths_m[20:]) < 0.2 * np.std(found_m)
+
+
+def test_joints_that_no_camera_found_have_no_confidence_and_nobody_is_no_body():
+    model, body, rng, posture, _, _ = _scene(1)
+    pose = noisy_pose(body, posture, rng, 0.02)
+    kept = [row for row, name in enumerate(pose.names) if name != "left_knee"]
+    short = Pose(tuple(pose.names[row] for row in kept), pose.joints_m[kept], pose.confidences[kept])
+    nobody = Track(2, Pose((), np.zeros((0, 3)), np.zeros(0)))
+    track, same = BodyFitter(HUMAN, model).update_joints([Track(1, short), nobody], 0.0)
+    assert track.pose.joints["left_knee"].confidence == 0
+    assert same is nobody
+
+
 def test_joints_that_were_not_found_are_filled_in():
     model, body, rng, posture, frame, pixels = _scene(1)
     pose = noisy_pose(body, posture, rng, 0.03)

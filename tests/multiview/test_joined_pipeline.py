@@ -8,14 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from posepipe.body import HUMAN
+from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.multiview.joined_pipeline import JoinedPipeline
 from posepipe.multiview.moments import Moment
 from posepipe.multiview.view_fusion import ViewFusion
-from posepipe.results import FrameResult, Pose, Track
+from posepipe.results import BodyFit, FrameResult, Pose, Track
 from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.tracking.tracker import Tracker
+from tests.body_model.fitted_bodies import human, random_posture
+from tests.reference.body_model.placement import place
 from tests.support.toy_person import TOY
 
 LENS = Intrinsics(60.0, 60.0, 31.5, 23.5)
@@ -124,3 +128,24 @@ def test_cameras_need_their_poses():
         JoinedPipeline.of([Camera(FIRST), Camera(None)])
     with pytest.raises(ValueError, match="at least two"):
         JoinedPipeline.of([Camera(FIRST)])
+
+
+def test_a_body_is_fitted_to_joined_joints_and_says_what_its_views_explain():
+    model, body = human()
+    posture = random_posture(body, np.random.default_rng(0))
+    truth_m = place(body, posture)[2]
+    cameras = Camera(FIRST), Camera(SECOND)
+    pipeline = JoinedPipeline(cameras, ViewFusion(HUMAN), Tracker(HUMAN), BodyFitter(HUMAN, model))
+    views = []
+    for pose, share in ((FIRST, 0.9), (SECOND, 0.5)):
+        joints_m = pose.camera_points(FIRST.world_points(truth_m))
+        fit = BodyFit(HUMAN.joints, joints_m, np.zeros((20, 4)), np.zeros(20), np.zeros(0), share, 1.0)
+        track = Track(3, Pose(HUMAN.joints, joints_m, np.full(20, 0.9)), fit)
+        mask = np.ones(SHAPE, bool)
+        views.append(FrameResult(frame(), mask, mask.astype(np.uint8), ((),), (track,), person_masks=(mask,)))
+    (person,) = join(pipeline, *views).people
+    np.testing.assert_allclose(person.fit.joints_m, truth_m, atol=0.03)
+    np.testing.assert_array_equal(person.pose.joints_m, person.fit.joints_m)
+    np.testing.assert_allclose(np.linalg.norm(person.fit.rotations_xyzw, axis=1), 1)
+    assert person.fit.pixels_explained == pytest.approx(0.7)
+    assert person.fit.outline_explained == 1

@@ -13,6 +13,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.paths import WALK
 
 LEVEL = [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]
 
@@ -74,6 +75,23 @@ def test_two_recordings_run_to_the_end_of_the_longer(scene, capsys):
     assert [row.frame for row in results.frames] == list(range(5))
     assert results.cameras == (str(scene / "a.npz"), str(scene / "b.npz"))
     assert len(list((scene / "pictures").iterdir())) == 5
+
+
+@pytest.mark.parametrize("fit", ["on", "off"])
+def test_joined_people_have_a_fitted_body_unless_it_is_off(tmp_path, fit):
+    """One recording as two cameras at one place: what both see is what one sees."""
+    pose, out = tmp_path / "pose.json", tmp_path / "r.jsonl"
+    pose.write_text(json.dumps({"T_world_camera": LEVEL}))
+    cameras = [WALK, "--extrinsics", pose] * 2
+    words = ["run", *cameras, "--end", 0.2, "--foreground", "none", "--fit", fit, "--out", out]
+    assert main([str(word) for word in words]) == 0
+    results = read_results(out)
+    assert results.fitted == (fit == "on")
+    assert json.loads(out.read_text().splitlines()[0])["version"] == (2 if fit == "on" else 1)
+    assert all(row.people for row in results.frames)
+    last = results.frames[-1]
+    assert [track.fit is not None for track in last.people] == [fit == "on"] * len(last.people)
+    assert [set(turned) for turned in last.world_xyzw] == [set(track.pose.names) for track in last.people if track.fit]
 
 
 @pytest.mark.parametrize(
