@@ -23,6 +23,8 @@ MIN_APART_M = 0.35
 """Minimum distance, along the floor, between the middles of two people; nearer ones may be fragments of one."""
 FRAGMENT_SHARE = 0.5
 """Maximum confidence of a fragment, summed over joints, relative to the person that it is of."""
+GUESSED = 0.3
+"""Confidence up to which a joint may be a guess of a fitted body, and counts for nobody."""
 MIN_CONFIDENCE = 1e-3
 _FAR_M = 1e6
 
@@ -56,8 +58,12 @@ class FusedPerson:
     def is_fragment_of(self, other: FusedPerson) -> bool:
         """Whether one view alone has this person, in the place of another and much less confidently."""
         apart_m = np.linalg.norm(self._middle_m()[:2] - other._middle_m()[:2])
-        weak = self.confidence.sum() < FRAGMENT_SHARE * other.confidence.sum()
+        weak = self._evidence() < FRAGMENT_SHARE * other._evidence()
         return bool(len(self.views) == 1 and weak and apart_m < MIN_APART_M)
+
+    def _evidence(self) -> float:
+        """Confidence summed over joints, without those that a fitted body has and nobody saw."""
+        return float(self.confidence[self.confidence > GUESSED].sum())
 
     def _middle_m(self) -> np.ndarray:
         found = self.confidence > 0
@@ -109,12 +115,18 @@ class ViewFusion:
 
 
 def mean_distance_m(a: ViewedPerson, b: ViewedPerson) -> float:
-    """Mean distance of the joints that both views have, weighted by the lower confidence; very far without any."""
-    weight = np.minimum(a.confidence, b.confidence)
+    """Mean distance of the joints that both views have, weighted by the lower odds; very far without any."""
+    weight = np.minimum(odds(a.confidence), odds(b.confidence))
     if not weight.any():
         return _FAR_M
     distance_m = np.linalg.norm(a.joints_m - b.joints_m, axis=1)
     return float(np.nansum(weight * distance_m) / weight.sum())
+
+
+def odds(confidence: np.ndarray) -> np.ndarray:
+    """Odds of joints of some confidence, c / (1 - c); 0 = not found."""
+    certain = np.clip(confidence, MIN_CONFIDENCE, 1 - MIN_CONFIDENCE)
+    return np.where(confidence > 0, certain / (1 - certain), 0.0)
 
 
 def fuse_joints(joints_m: np.ndarray, confidence: np.ndarray, agree_m: float) -> tuple[np.ndarray, np.ndarray]:
@@ -135,9 +147,7 @@ def fuse_joints(joints_m: np.ndarray, confidence: np.ndarray, agree_m: float) ->
     confidence : float64 (J,): that of the averaged views together, as if their errors were independent, divided among
         those that disagree
     """
-    found = confidence > 0
-    certain = np.clip(confidence, MIN_CONFIDENCE, 1 - MIN_CONFIDENCE)
-    weight = np.where(found, certain / (1 - certain), 0.0)
+    found, weight = confidence > 0, odds(confidence)
     places_m = np.where(found[..., None], joints_m, 0.0)
     apart_m = np.linalg.norm(places_m[:, None] - places_m[None], axis=-1)  # (V, V, J)
     near = (apart_m <= agree_m) & found[:, None] & found[None]

@@ -107,3 +107,13 @@ def test_the_order_of_views_changes_no_joint():
     one, other = (fuse_joints(joints_m[order], confidence[order], 0.15) for order in ([0, 1, 2], [2, 0, 1]))
     np.testing.assert_allclose(one[0], other[0])
     np.testing.assert_allclose(one[1], other[1])
+
+
+def test_guesses_of_a_fitted_body_neither_part_two_views_of_one_person_nor_make_a_fragment_somebody():
+    confidence = np.array([0.9, 0.9, 0.28, 0.28])
+    elsewhere_m = STANDING_M + np.array([[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 3, 0]])
+    one, other = ViewedPerson(0, 0, STANDING_M, confidence), ViewedPerson(1, 0, elsewhere_m, confidence)
+    assert members(FUSION.fuse([[one], [other]])) == [[(0, 0), (1, 0)]]
+    few = ViewedPerson(0, 1, STANDING_M - [0, 0, 0.9], np.array([0.9, 0.3, 0.3, 0.3]))
+    whole = [viewed(camera, 0, confidence=0.6) for camera in (0, 1)]
+    assert members(FUSION.fuse([[whole[0], few], [whole[1]]])) == [[(0, 0), (1, 0)]]
