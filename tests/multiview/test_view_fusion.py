@@ -114,6 +114,6 @@ def test_guesses_of_a_fitted_body_neither_part_two_views_of_one_person_nor_make_
     elsewhere_m = STANDING_M + np.array([[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 3, 0]])
     one, other = ViewedPerson(0, 0, STANDING_M, confidence), ViewedPerson(1, 0, elsewhere_m, confidence)
     assert members(FUSION.fuse([[one], [other]])) == [[(0, 0), (1, 0)]]
-    few = ViewedPerson(0, 1, STANDING_M - [0, 0, 0.9], np.array([0.9, 0.3, 0.3, 0.3]))
+    few = ViewedPerson(0, 1, STANDING_M - [0, 0, 0.9], np.array([0.9, 0.29, 0.29, 0.29]))
     whole = [viewed(camera, 0, confidence=0.6) for camera in (0, 1)]
     assert members(FUSION.fuse([[whole[0], few], [whole[1]]])) == [[(0, 0), (1, 0)]]
