@@ -19,9 +19,9 @@ MAX_DISTANCE_M = 0.5
 """Maximum mean distance between the joints of one person in two views."""
 AGREE_M = 0.15
 """Maximum distance between places of one joint that are averaged; beyond it the views with more weight count alone."""
-MIN_APART_M = 0.35
+MIN_APART_M = 0.5
 """Minimum distance, along the floor, between the middles of two people; nearer ones may be fragments of one."""
-FRAGMENT_SHARE = 0.5
+FRAGMENT_SHARE = 0.6
 """Maximum confidence of a fragment, summed over joints, relative to the person that it is of."""
 GUESSED = 0.3
 """Confidence up to which a joint may be a guess of a fitted body, and counts for nobody."""
