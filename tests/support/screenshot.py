@@ -12,8 +12,8 @@ import numpy as np
 from tests.support.chromium import Chromium
 from tests.support.paths import ROOT
 
-RECORDING = ROOT / "apps" / "data" / "walk.mcap"
-END_S = 1.5
+RECORDING = ROOT / "apps" / "data" / "demo.mcap"
+END_S = 4.0
 
 
 def take_picture(address: str) -> np.ndarray:
