@@ -51,8 +51,10 @@ class Precompilation:
 
     def __enter__(self) -> Self:
         for _ in range(self._wanted):
-            command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            # -P: a folder `posepipe` where the user stands is not this package
+            command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"]
+            path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+            environment = {**os.environ, "PYTHONPATH": path}
             try:
                 process = subprocess.Popen(  # nosec B603 - this interpreter, and a program of ours
                     command,

@@ -16,7 +16,7 @@ from posepipe.pipeline import Pipeline
 from posepipe.precompilation import Precompilation, _signature
 from posepipe.sources import open_source
 from posepipe.tracking.association import measure_bones
-from tests.support.paths import WALK
+from tests.support.paths import ROOT, WALK
 from tests.support.shipped_model import shipped_model
 
 KERNEL = "posepipe.tracking.association:_measure_bones"
@@ -56,6 +56,17 @@ def test_every_declaration_has_one_type_for_each_argument():
 def test_other_processes_fill_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3", "3", "0"]
+
+
+def test_a_folder_of_the_same_name_where_the_user_stands_is_not_compiled(tmp_path, monkeypatch):
+    """As in a checkout, with posepipe installed elsewhere: its kernels would be cached beside the wrong files."""
+    (tmp_path / "posepipe").mkdir()
+    (tmp_path / "posepipe" / "__init__.py").write_text("raise SystemExit('the wrong posepipe')\n")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-P", "-c", PROGRAM]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.split() == ["3", "3", "0"]
 
 
