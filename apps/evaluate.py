@@ -116,6 +116,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _score_datasets(args: argparse.Namespace) -> None:
+    from apps.terminal.compilation import kernels_compiled
     from posepipe.evaluation.labelled_pack import open_labelled
     from posepipe.models.header import answer_hash
     from posepipe.models.pose_model import PoseModel
@@ -129,7 +130,8 @@ def _score_datasets(args: argparse.Namespace) -> None:
     models = {name: PoseModel.load(path) for name, path in paths.items()}
     frames = open_labelled(args.datasets, next(iter(models.values())).body)[: args.frames]
     _check(models, frames, args.oracle)
-    show(f"{len(frames)} frames, content {frames.identity}")
+    with kernels_compiled():
+        show(f"{len(frames)} frames, content {frames.identity}")
     with opened_cluster(args) as cluster:
         if args.tracks:
             _score_tracks(args, models, frames, fit, cluster)

@@ -90,7 +90,7 @@ def _check_number(path: Path, key: str, values: dict) -> None:
         raise FormatError(path, f"key {key!r} is missing; wanted {', '.join(_KEYS)}")
     value = values[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _MAX_VALUE:
-        raise FormatError(path, f"key {key!r}: wanted a number, got {value!r}")
+        raise FormatError(path, f"key {key!r}: wanted a number below {_MAX_VALUE:g}, got {value!r}")
     if key not in ("cx", "cy") and value <= 0:
         raise FormatError(path, f"key {key!r}: wanted a positive number, got {value!r}")
     if key in ("width", "height") and value != int(value):
