@@ -114,7 +114,7 @@ def _report(run: ForestRun, points: list[CurvePoint], time: GrowingTime | None) 
     line = f"{run.name:20s} part accuracy {points[-1].part_accuracy:.3f}"
     if time is None:  # gone on with
         return line
-    return f"{line}  {time.samples} pixels  {time.seconds:.0f} s  {time.ns_per_sample_level:.0f} ns a pixel and level"
+    return f"{line}  {time.samples} pixels  {time.seconds:.0f} s  {time.responses_per_s / 1e6:.0f} M responses a second"
 
 
 def _plan(args: argparse.Namespace, available: int) -> CurvePlan:

@@ -78,7 +78,7 @@ def _row(args: argparse.Namespace, count: int) -> str:
     train_tree(frames, parameters, dataset.body, 0, levels.append, None, sampled, memory=plan)
     seconds = time.process_time() - started
     pixels = levels[0].samples
-    asked = pixels + sum(level.open_samples for level in levels)
+    asked = sum(level.tried_samples for level in levels)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE
     return (
         f"{count:6d} {pixels:10d} {len(levels):8d} {plan.memory / 1e9:14.2f} {peak / 1e9:9.2f} {plan.disk / 1e9:12.2f}"

@@ -125,17 +125,26 @@ def test_a_limit_of_memory_keeps_images_on_disk_and_changes_no_point(points, fra
     assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.json"]
 
 
-def test_time_of_growing_is_kept_by_the_pixels_that_each_level_splits(frames, validation, tmp_path):
+@pytest.mark.parametrize("split_samples", [20_000, 40])
+def test_time_of_growing_is_kept_with_the_responses_of_the_pixels_that_are_tried(
+    frames, validation, tmp_path, split_samples
+):
+    growth = replace(PARAMETERS.growth, split_samples=split_samples)
     progress, times = [], {}
     callbacks = CurveCallbacks(
         on_level=progress.append, on_run=lambda run, points, time: times.setdefault(run.name, time)
     )
-    measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"], callbacks=callbacks)
-    roots, last = [p for p in progress if p.level == 0], PARAMETERS.growth.max_depth
-    split = sum(p.samples for p in roots) + sum(p.open_samples for p in progress if p.level < last)
+    plan = replace(PLAN, parameters=replace(PARAMETERS, growth=growth))
+    measure_curves(plan, frames, validation, tmp_path, curves=["depth"], callbacks=callbacks)
+    roots = [each for each in progress if each.level == 0]
+    assert [each.tried_samples for each in roots] == [min(each.samples, split_samples) for each in roots]
+    split = sum(each.samples for each in roots)
+    split += sum(each.open_samples for each in progress if each.level < growth.max_depth)
     time = times[LARGEST]
-    assert (time.frames, time.samples, time.sample_levels) == (9, sum(p.samples for p in roots), split)
-    assert time.ns_per_sample_level == pytest.approx(1e9 * time.seconds / split)
+    assert (time.frames, time.samples) == (9, sum(each.samples for each in roots))
+    assert time.responses == 20 * sum(each.tried_samples for each in progress)
+    assert time.responses == 20 * split if split_samples > time.samples else time.responses < 20 * split
+    assert time.responses_per_s == pytest.approx(time.responses / time.seconds)
     kept = json.loads((tmp_path / measure.RESULTS).read_text())["growing"]
     assert kept == {LARGEST: asdict(time)}
 

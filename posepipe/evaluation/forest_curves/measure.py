@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,12 @@ class GrowingTime:
     frames: int
     samples: int  #: of all trees
     seconds: float
-    sample_levels: int  #: sum over the levels of the samples in nodes that are split
+    responses: int  #: of candidate features to the samples that each level tried them on
 
     @property
-    def ns_per_sample_level(self) -> float:
-        """Nanoseconds a sample and level."""
-        return 1e9 * self.seconds / self.sample_levels
+    def responses_per_s(self) -> float:
+        """Rate of the whole growth; finding splits and sending samples down take part of the time."""
+        return self.responses / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def measure_curves(
     samples = _KeptSamples(plan.parameters.trees, memory_limit)
     for run in plan.runs(curves):
         if run.name not in results.points:
-            clock = _Clock(callbacks.on_level)
+            clock = _Clock(callbacks.on_level, run.parameters.growth.candidates)
             timed = replace(callbacks, on_level=clock.on_level)
             grown = _grow(run, frames, results.folder / run.name, samples, timed)
             points = _score(run, plan, grown, frames.body, validation, callbacks)
@@ -131,7 +132,6 @@ def _grow(
     """Grow the trees of a run; its checkpoints are removed when all are grown."""
     chosen = frames.select(np.arange(run.frames) * len(frames) // run.frames)
     checkpoints = Checkpoints(folder, run.parameters.to_dict(), chosen.identity, resume=folder.is_dir())
-    samples.scratch = folder
     grown = [
         train_tree(
             chosen,
@@ -142,7 +142,7 @@ def _grow(
             checkpoints,
             callbacks.on_frame,
             segment_as_in_use,
-            make_grower=samples.grower,
+            make_grower=partial(samples.grower, folder),
         )
         for tree in range(run.parameters.trees)
     ]
@@ -216,19 +216,18 @@ def _runs_of(grown: Sequence[GrownTree], count: int) -> Iterator[list[GrownTree]
 class _KeptSamples:
     """Keeps the pixels of the last forest: most runs differ in what is tried on them, and not in the pixels.
 
-    Within a limit of memory they are read for each forest anew, and their images may stay in the folder ``scratch``.
+    Within a limit of memory they are read for each forest anew, and their images may stay in a folder.
     """
 
     def __init__(self, trees: int, memory_limit: int | None) -> None:
         self._trees, self._limit = trees, memory_limit
         self._kept: dict[tuple[int, int], PixelSamples] = {}
-        self.scratch = Path()
 
-    def grower(self, frames: TreeFrames, on_frame: Callable[[], object]) -> LocalGrower:
+    def grower(self, scratch: Path, frames: TreeFrames, on_frame: Callable[[], object]) -> LocalGrower:
         if self._limit is not None:
             pixels = frames.parameters.pixels_per_person
             memory = plan_memory(frames.dataset, self._trees, pixels, frames.segmentation, self._limit)
-            return LocalGrower.read(frames, on_frame, memory, self.scratch)
+            return LocalGrower.read(frames, on_frame, memory, scratch)
         key = len(frames.dataset), frames.rows.start
         if key not in self._kept:
             if len(self._kept) == self._trees:
@@ -240,26 +239,24 @@ class _KeptSamples:
 class _Clock:
     """Adds up the time of the levels of a forest."""
 
-    def __init__(self, on_level: Callable[[TrainingProgress], None]) -> None:
-        self._report = on_level
+    def __init__(self, on_level: Callable[[TrainingProgress], None], candidates: int) -> None:
+        self._report, self._candidates = on_level, candidates
         self._samples: dict[int, int] = {}  # of each tree
-        self._open: dict[int, int] = {}  # of these, in nodes that the next level splits
-        self._seconds, self._sample_levels, self._whole = 0.0, 0, True
+        self._seconds, self._tried, self._whole = 0.0, 0, True
 
     def on_level(self, progress: TrainingProgress) -> None:
         if progress.tree not in self._samples:
             self._whole &= progress.level == 0  # a tree gone on with has lost the time of its first levels
-            self._samples[progress.tree] = self._open[progress.tree] = progress.samples
-        self._sample_levels += self._open[progress.tree]
-        self._open[progress.tree] = progress.open_samples
+            self._samples[progress.tree] = progress.samples
+        self._tried += progress.tried_samples
         self._seconds += progress.seconds
         self._report(progress)
 
     def time(self, frames: int) -> GrowingTime | None:
         """Time of all levels; None for a forest that was gone on with."""
-        if not (self._whole and self._sample_levels):
+        if not (self._whole and self._tried):
             return None
-        return GrowingTime(frames, sum(self._samples.values()), round(self._seconds, 1), self._sample_levels)
+        return GrowingTime(frames, sum(self._samples.values()), self._seconds, self._tried * self._candidates)
 
 
 def _stored_points(path: Path, stored: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:

@@ -77,6 +77,7 @@ class TrainingProgress:
     leaves: int
     open_samples: int  #: samples of nodes that are split further
     samples: int
+    tried_samples: int  #: on which this level tried its candidates: of a large node, some
     mean_gain: float  #: bits, mean over the splits of this level
     seconds: float  #: duration of this level
     done: float  #: share of the whole training, 0 to 1, estimated from the samples processed
@@ -280,6 +281,7 @@ def train_tree(
     growth = grower.start(growth)
     while not growth.finished:
         started = time.monotonic()
+        tried = int(np.minimum(growth.ends - growth.starts, parameters.growth.split_samples).sum())
         gain = grower.grow_level(growth, parameters.growth, (*seed, 1))
         if checkpoints:
             checkpoints.save(tree, growth)
@@ -295,6 +297,7 @@ def train_tree(
                 leaves=growth.n_leaves,
                 open_samples=int((growth.ends - growth.starts).sum()),
                 samples=len(grower),
+                tried_samples=tried,
                 mean_gain=gain,
                 seconds=time.monotonic() - started,
                 done=after,
