@@ -108,12 +108,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Render the dataset."""
     from apps.terminal.progress import ProgressBar
+    from posepipe.compilation import is_compiled, say_compiling
     from synth.background_recipe import BackgroundRecipe
     from synth.backgrounds.background_bank import read_backgrounds
     from synth.body.creatures import read_creature
     from synth.dataset_writer import write_dataset
     from synth.motion.poses.clips import embedded_pose_bank
     from synth.recipe import PoseRecipe, read_recipe
+    from synth.render.rasterizer import rasterize
     from synth.renderer import make_renderer
     from synth.scene.subjects import Creatures, People, Subjects
     from synth.sensors.sensor_file import find_sensor
@@ -141,6 +143,8 @@ def run(args: argparse.Namespace) -> None:
         subjects = People(PoseRecipe(poses="all"), recipe.clothing, embedded_pose_bank())  # motions hold the poses
     else:
         subjects = People(recipe.pose, recipe.clothing, _poses(args))
+    if not is_compiled(rasterize):  # by the workers, which nobody hears
+        say_compiling()
     renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe), backgrounds)
     with opened_cluster(args) as cluster, ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update, cluster)

@@ -13,6 +13,7 @@ so does whatever calls it: a few levels of kernels are what compiling takes long
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -21,10 +22,10 @@ from typing import Any
 import numpy as np
 from numba import njit as numba_njit
 from numba import prange
-from numba.core import caching
+from numba.core import caching, event
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["compiled_for", "helper", "njit", "prange"]
+__all__ = ["compiled_for", "helper", "is_compiled", "njit", "prange", "say_compiling"]
 
 njit = partial(numba_njit, no_cfunc_wrapper=True)
 """Numba's decorator without the C function that nobody calls: a tenth of the time of compiling."""
@@ -33,6 +34,8 @@ DECLARED: dict[str, tuple[Dispatcher, DeclaredTypes]] = {}
 """Kernels of the modules imported so far that declare their types, and the types, by ``module:name``."""
 PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepipe", "synth"))
 """Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
+
+_log = logging.getLogger(__name__)
 
 
 def compiled_for(*types: str | tuple[type, str]) -> Callable[[Any], Any]:
@@ -147,12 +150,37 @@ class _ForgivingIndex(caching.IndexDataCacheFile):
             return {}
 
 
+@cache
+def say_compiling() -> None:
+    """Log, once in a process, that kernels are compiled: nothing else tells a user what takes so long."""
+    _log.info("compiling kernels for this machine, once")
+
+
+class _Announcement(event.Listener):
+    """Says so at the first kernel that no cache holds."""
+
+    def on_start(self, event: event.Event) -> None:
+        say_compiling()
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether the cache on disk holds the kernel, for any types."""
+    try:
+        return bool(kernel._cache._cache_file._load_index())
+    except AttributeError:  # a kernel without cache, a plain function, or a Numba that keeps it elsewhere
+        return True
+
+
 def _install() -> None:
     """Put our locators before Numba's own, and our index in place of it."""
     setattr(caching, "IndexDataCacheFile", _ForgivingIndex)  # noqa: B010  # no assignment: to mypy it is a type
     locators: list[type] = list(caching.CacheImpl._locator_classes)
     ours = [type(f"_{each.__name__}", (_TracksHelpers, each), {}) for each in locators]
     caching.CacheImpl._locator_classes = ours + locators  # type: ignore[assignment]
+    event.register("numba:compile", _Announcement())
 
 
 _install()

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Self
@@ -44,7 +45,7 @@ class Precompilation:
         self.missing = sorted((name for name in DECLARED if not _is_cached(name)), key=_size, reverse=True)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         wanted = min(processes or cores, MAX_PROCESSES, len(self.missing))
-        self._wanted = wanted if wanted > 1 or processes else 0  # one process would save nothing
+        self._wanted = wanted if wanted > 1 or processes else 0  # one process would save nothing: `wait` compiles
         self._processes: list[subprocess.Popen[str]] = []
         self._open = deque(self.missing)
         self._finished: SimpleQueue[str | None] = SimpleQueue()  # names, and None for each process that has ended
@@ -79,14 +80,22 @@ class Precompilation:
             process.wait()
 
     def wait(self, on_kernel: Callable[[], object] = lambda: None) -> None:
-        """Wait until all kernels are in the cache; ``on_kernel`` is called for each."""
+        """Wait until all kernels are in the cache, or compile them here; ``on_kernel`` is called for each."""
         running = len(self._processes)
+        if not running:
+            self._compile_here(on_kernel)
         while running:
             name = self._finished.get()
             if name is None:
                 running -= 1
             else:
                 on_kernel()
+
+    def _compile_here(self, on_kernel: Callable[[], object]) -> None:
+        for name in self._open:
+            with suppress(Exception):  # whatever the compiler raises: the first call will tell
+                compile_declared(name)
+            on_kernel()
 
     def _feed(self, orders: IO[str], answers: IO[str]) -> None:
         """Give a process one kernel after the other."""

@@ -30,6 +30,17 @@ with Precompilation(processes=2) as compilation:
     print(len(compiled))
 print(len(Precompilation().missing))
 """
+ANNOUNCED = """
+import logging
+import numpy as np
+from posepipe.compilation import is_compiled
+from posepipe.tracking.association import _measure_bones, measure_bones
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+print(is_compiled(_measure_bones))
+for _ in range(2):
+    measure_bones(np.zeros((3, 3)), np.array([[0, 1], [1, 2]]))
+print(is_compiled(_measure_bones))
+"""
 
 
 def test_a_kernel_runs_with_the_types_that_it_declares():
@@ -70,13 +81,22 @@ def test_a_folder_of_the_same_name_where_the_user_stands_is_not_compiled(tmp_pat
     assert done.stdout.split() == ["3", "3", "0"]
 
 
-def test_what_no_process_compiles_is_left_to_the_first_call(monkeypatch):
+def test_what_no_process_compiles_is_compiled_here(monkeypatch):
     monkeypatch.setattr(precompilation, "_is_cached", lambda name: name != KERNEL)
     monkeypatch.setattr(precompilation, "serve", None)
     monkeypatch.setattr(precompilation.sys, "executable", "/no/such/python")
     with Precompilation(processes=1) as compilation:
         assert compilation.missing == [KERNEL]
-        compilation.wait()
+        compiled = []
+        compilation.wait(lambda: compiled.append(1))
+        assert len(compiled) == 1
+
+
+def test_the_first_kernel_that_is_compiled_is_announced(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    runs = [subprocess.run([sys.executable, "-c", ANNOUNCED], capture_output=True, text=True) for _ in range(2)]
+    assert [run.stdout.split() for run in runs] == [["False", "True"], ["True", "True"]]
+    assert [run.stderr for run in runs] == ["compiling kernels for this machine, once\n", ""]
 
 
 def test_a_process_that_dies_is_no_wait_without_end(monkeypatch):
