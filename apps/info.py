@@ -189,6 +189,8 @@ def _streams(source: FrameSource) -> list[str]:
     pictures = [topic for topic in source.topics.values() if topic.kind in IMAGE_KINDS]
     others = [plain_line(str(topic)) for topic in pictures if topic.name != source.topic.name]
     lines = [plain_line(f"read is --topic {source.topic}")]
+    if source.accelerometer is not None:
+        lines.append(plain_line(f"the accelerometer {source.accelerometer.name} says where up is"))
     return lines + ([f"other pictures: {', '.join(sorted(others))}"] if others else [])
 
 

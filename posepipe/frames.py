@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector, unit_up
 
 MIN_DEPTH_M = 0.1
 """Minimum depth. Nearer readings are noise: no depth camera measures them."""
@@ -65,7 +65,7 @@ class DepthFrame:
     Raises
     ------
     ValueError
-        When the depth is not an image, or the time is not finite.
+        When the depth is not an image, the time is not finite, or up is no direction.
 
     Examples
     --------
@@ -81,11 +81,14 @@ class DepthFrame:
     intrinsics: Intrinsics
     timestamp_s: float = 0.0  #: seconds since the first frame of the source
     index: int = 0  #: position in the source, counting skipped and dropped frames
+    up: UpVector | None = None  #: away from the ground, by the camera's accelerometer; None = unknown
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.timestamp_s):
             raise ValueError(f"a frame's time must be a finite number of seconds, got {self.timestamp_s}")
         object.__setattr__(self, "depth_m", clean_depth(self.depth_m))
+        if self.up is not None:
+            object.__setattr__(self, "up", unit_up(self.up))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
 from posepipe.body_model.body_model import BodyModel, body_to_fit
-from posepipe.camera import Extrinsics, Plane
+from posepipe.camera import CAMERA_UP, Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.joints.pose_estimator import PoseEstimator
 from posepipe.joints.proposals import ModeProposer
@@ -23,7 +23,7 @@ from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.results import FrameResult, Pose, Proposals, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
-from posepipe.segmentation.head_split import CAMERA_UP, HeadSplit
+from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
@@ -292,7 +292,7 @@ class Pipeline:
         whole = self.estimate(frame, mask, floor)
         if whole is None or self.head_split is None:
             return [] if whole is None else [whole]
-        up = CAMERA_UP if floor is None else floor.normal
+        up = frame.up or CAMERA_UP if floor is None else floor.normal
         masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
         separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
         separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]

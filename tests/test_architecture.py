@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "sources.formats": "camera datasets errors frames io recording sources.base sources.images",
     "sources.cameras": "camera dds errors frames recording sources.base",
     "sources": "camera datasets errors frames io recording sources.base sources.cameras sources.formats sources.images",
-    "kinematics": "body",
+    "kinematics": "body camera",
     "body_model.kernels": "",
     "body_model": "body body_model.kernels camera errors frames io results",
     "sinks.files": "body camera errors io kinematics recording results",

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-CAMERA_UP = (0.0, -1.0, 0.0)
-"""Upward direction in camera axes, for a level camera."""
+from posepipe.camera import CAMERA_UP
+
 MIN_ELEVATION_DEG = 10.0
 """Minimum angle between the upper arm and the trunk's axis. Below it the shoulder plane is noise."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
 from posepipe.recording.containers.message_file import MessageFile
 from posepipe.recording.ros import realsense
+from posepipe.recording.ros.accelerometer import Accelerometer
 from posepipe.recording.ros.camera_info import checked_lens
 from posepipe.recording.ros.depth_images import read_depth, read_head
 from posepipe.recording.ros.message_fields import read_camera_info
@@ -44,6 +45,7 @@ class DepthStream:
         self.intrinsics: Intrinsics = own
         self.distortion_model = "" if distortion is None else distortion.model  #: that is removed; "" = none
         self._undistortion = None if distortion is None else Undistortion(own, distortion, self.shape)
+        self.accelerometer = Accelerometer(file, self.topic)
 
     def __len__(self) -> int:
         return len(self.times_ns)
@@ -63,6 +65,10 @@ class DepthStream:
             problem = f"{self.topic.name}, message {index}: wanted a depth image {self.shape}, got {depth.shape}"
             raise FormatError(self._file.path, problem)
         return depth if self._undistortion is None else self._undistortion.undistort(depth)
+
+    def up(self, index: int) -> UpVector | None:
+        """Direction of up at an image, in camera axes, by the accelerometer of the recording; None = unknown."""
+        return self.accelerometer.up(int(self.times_ns[index]))
 
     @property
     def undistorted(self) -> bool:

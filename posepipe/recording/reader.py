@@ -96,7 +96,8 @@ class RecordingReader:
         index %= count
         row, *truth = map(int, self._rows[index])
         time_s = float(self.timestamps_s[index])
-        depth = DepthFrame(self._depth[row], self.intrinsics, time_s, self._first_index + index)
+        up = self._depth.up(row)
+        depth = DepthFrame(self._depth[row], self.intrinsics, time_s, self._first_index + index, up)
         return self._with_truth(depth, truth) if self.labelled else depth
 
     def close(self) -> None:

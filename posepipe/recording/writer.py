@@ -12,7 +12,7 @@ import numpy as np
 from mcap.writer import CompressionType, Writer
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.growing_file import GrowingFile
@@ -100,6 +100,9 @@ class RecordingWriter:
 
     def _register_channels(self, further_topics: dict[str, str]) -> dict[str, int]:
         topics = {**_TOPICS, **(_TRUTH_TOPICS if self.body is not None else {}), **further_topics, **_DEPTH_TOPIC}
+        return self._registered(topics)
+
+    def _registered(self, topics: dict[str, str]) -> dict[str, int]:
         schemas = {
             kind: self._mcap.register_schema(kind, "ros2msg", ros.schema_text(kind).encode())
             for kind in dict.fromkeys(topics.values())
@@ -141,6 +144,8 @@ class RecordingWriter:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
         height, width = self._shape
         with delayed_interrupt(), disk_errors(self.path):
+            if depth.up is not None:
+                self._add_up(depth.up, stamp_ns)
             info = ros.encode_camera_info(self.intrinsics, height, width, stamp_ns, FRAME_ID)
             self._add(ros.CAMERA_INFO_TOPIC, stamp_ns, info)
             if truth is not None:
@@ -161,6 +166,11 @@ class RecordingWriter:
             bodies = ros.encode_bodies(self.body.joints, truth.bodies, stamp_ns, FRAME_ID)
             self._add(ros.BODIES_TOPIC, stamp_ns, bodies)
         self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
+
+    def _add_up(self, up: UpVector, stamp_ns: int) -> None:
+        if ros.IMU_TOPIC not in self._channels:  # most cameras have no accelerometer
+            self._channels |= self._registered({ros.IMU_TOPIC: ros.IMU})
+        self._add(ros.IMU_TOPIC, stamp_ns, ros.encode_up(up, stamp_ns, FRAME_ID))
 
     def _add(self, topic: str, stamp_ns: int, data: bytes) -> None:
         # the sequence number separates frames of equal time

@@ -91,7 +91,7 @@ class RoomForeground:
         mask = before_planes(depth_m, intrinsics, planes)
         if self.background is not None:
             mask &= self.background.before(depth_m)
-        return self.group(frame, mask, floor_of(planes))
+        return self.group(frame, mask, floor_of(planes, frame.up))
 
     def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
         """Group some readings of a frame, bool (H, W), into candidates."""

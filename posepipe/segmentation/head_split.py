@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import CAMERA_UP, Intrinsics
 from posepipe.landmarks import Landmark
 from posepipe.results import Proposals
 from posepipe.stage import Stateless
-
-CAMERA_UP = (0.0, -1.0, 0.0)
-"""Up of a level camera, in camera axes: the default where no floor is known."""
 
 
 @dataclass(frozen=True, slots=True)

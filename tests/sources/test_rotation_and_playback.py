@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,14 @@ def pack(tmp_path):
     frames = [DepthFrame(rng.integers(500, 4000, SHAPE, dtype=np.uint16), INTRINSICS, i / 10, i) for i in range(20)]
     write_npz_pack(tmp_path / "pack.npz", frames)
     return NpzPack(tmp_path / "pack.npz")
+
+
+@pytest.mark.parametrize("angle", TURNS)
+def test_up_rotates_with_the_image(pack, angle):
+    up = np.array([0.1, -0.9, 0.2]) / np.linalg.norm([0.1, -0.9, 0.2])
+    axes = np.array(TURNS[angle])
+    frame = RotatedSource(pack, rotate=angle).transform(replace(pack[3], up=up))
+    np.testing.assert_allclose(frame.up, np.sign(axes) * up[np.abs(axes) - 1])
 
 
 @pytest.mark.parametrize("mirror", [False, True])

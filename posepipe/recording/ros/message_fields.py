@@ -53,6 +53,21 @@ class CameraInfo(NamedTuple):
     p: np.ndarray  #: float64 (3, 4), projection of the rectified image
 
 
+class Imu(NamedTuple):
+    """Frame and acceleration of a sensor_msgs/Imu."""
+
+    frame_id: str  #: whose axes are meant
+    acceleration_m_s2: np.ndarray  #: float64 (3,), with gravity: upwards at rest
+
+
+class StaticTransform(NamedTuple):
+    """Rotation of a geometry_msgs/TransformStamped."""
+
+    parent: str
+    child: str
+    rotation_xyzw: np.ndarray  #: float64 (4,), takes points of the child to the parent
+
+
 class MessageFields:
     """Reads the fields of one message in order.
 
@@ -105,11 +120,14 @@ class MessageFields:
 
     def header(self) -> int:
         """Read a std_msgs/Header; return its time, nanoseconds."""
+        return self.stamp_and_frame()[0]
+
+    def stamp_and_frame(self) -> tuple[int, str]:
+        """Read a std_msgs/Header; return its time, nanoseconds, and frame_id."""
         if not self._aligned:
             self.number("u4")  # the sequence number, only in ROS 1
         seconds, nanoseconds = self.numbers("u4", 2).tolist()
-        self.text()  # frame_id
-        return seconds * _NS_PER_S + nanoseconds
+        return seconds * _NS_PER_S + nanoseconds, self.text()
 
 
 def read_image(data: bytes, encoding: str) -> Image:
@@ -135,6 +153,31 @@ def read_camera_info(data: bytes, encoding: str) -> CameraInfo:
     model, d, k = fields.text(), fields.sequence("f8"), fields.numbers("f8", 9).reshape(3, 3)
     fields.numbers("f8", 9)  # R, the rectifying rotation of stereo pairs
     return CameraInfo(height, width, model, d, k, fields.numbers("f8", 12).reshape(3, 4))
+
+
+def read_imu(data: bytes, encoding: str) -> Imu:
+    """Read a sensor_msgs/Imu. Raises ValueError for a truncated message."""
+    fields = MessageFields(data, encoding)
+    _, frame_id = fields.stamp_and_frame()
+    fields.numbers("f8", 4 + 9 + 3 + 9)  # orientation and angular velocity, each with its covariance
+    return Imu(frame_id, fields.numbers("f8", 3))
+
+
+def read_static_transforms(data: bytes, encoding: str) -> list[StaticTransform]:
+    """Read a tf2_msgs/TFMessage. Raises ValueError for a truncated message."""
+    fields = MessageFields(data, encoding)
+    found = []
+    for _ in range(int(fields.number("u4"))):
+        _, parent = fields.stamp_and_frame()
+        child = fields.text()
+        fields.numbers("f8", 3)  # translation
+        found.append(StaticTransform(parent, child, fields.numbers("f8", 4)))
+    return found
+
+
+def frame_of(data: bytes, encoding: str) -> str:
+    """Read the frame_id of a message that begins with a std_msgs/Header. Raises ValueError for a truncated one."""
+    return MessageFields(data, encoding).stamp_and_frame()[1]
 
 
 def _inflated(data: bytes) -> bytes:

@@ -13,13 +13,15 @@ from typing import Any
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector
+from posepipe.camera.gravity import GRAVITY_M_S2
 from posepipe.frames import BodyTruth
 from posepipe.recording.ros.depth_images import image_pixels
 from posepipe.recording.ros.message_fields import read_image
 
 DEPTH_TOPIC = "/depth/image"
 CAMERA_INFO_TOPIC = "/depth/camera_info"
+IMU_TOPIC = "/depth/imu"
 PARTS_TOPIC = "/truth/parts"
 PEOPLE_TOPIC = "/truth/people"
 JOINTS_TOPIC = "/truth/joints"
@@ -27,6 +29,7 @@ BODIES_TOPIC = "/truth/bodies"
 
 IMAGE = "sensor_msgs/msg/Image"
 CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
+IMU = "sensor_msgs/msg/Imu"
 JOINTS = "posepipe_msgs/msg/Joints"
 BODIES = "posepipe_msgs/msg/Bodies"
 SKELETONS = "posepipe_msgs/msg/Skeletons"
@@ -187,6 +190,28 @@ def _camera_info(intrinsics: Intrinsics, height: int, width: int, frame_id: str)
 def encode_camera_info(intrinsics: Intrinsics, height: int, width: int, stamp_ns: int, frame_id: str) -> bytes:
     """Serialise the intrinsics of a camera without distortion as sensor_msgs/CameraInfo."""
     return _stamped(_camera_info(intrinsics, height, width, frame_id), stamp_ns)
+
+
+@lru_cache(maxsize=16)
+def _gravity(up: UpVector, frame_id: str) -> bytes:
+    types = typestore().types
+    unknown = np.zeros(9)
+    unknown[0] = -1  # of its covariance: not measured
+    message = types[IMU](
+        header=message_header(0, frame_id),
+        orientation=types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0),
+        orientation_covariance=unknown,
+        angular_velocity=types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0),
+        angular_velocity_covariance=unknown,
+        linear_acceleration=types["geometry_msgs/msg/Vector3"](*(GRAVITY_M_S2 * each for each in up)),
+        linear_acceleration_covariance=np.zeros(9),
+    )
+    return bytes(typestore().serialize_cdr(message, IMU, little_endian=True))
+
+
+def encode_up(up: UpVector, stamp_ns: int, frame_id: str) -> bytes:
+    """Serialise the direction of up, camera axes, as the acceleration of a sensor_msgs/Imu at rest."""
+    return _stamped(_gravity(up, frame_id), stamp_ns)
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import CAMERA_UP, Intrinsics, Plane, UpVector
 from posepipe.compilation import compiled_for, njit
 
 CELL_SHARE = 1 / 80
@@ -32,7 +32,9 @@ PROPOSALS = 100
 TOLERANCE_M, TOLERANCE_PER_M = np.float32(0.02), np.float32(0.0035)
 """Of readings of a plane: constant, and proportional to the square of the depth in metres."""
 LEVEL_DEG = 50.0
-"""Maximum angle between the normal of a floor and up in the image: the pitch and roll of the camera."""
+"""Maximum angle between the normal of a floor and up in the image: pitch and roll of a camera that measures neither."""
+MEASURED_LEVEL_DEG = 12.0
+"""The same where an accelerometer measures up: noise, its calibration, and a carried camera."""
 
 
 def plane_tolerance_m(depth_m: Any) -> Any:
@@ -78,11 +80,12 @@ def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...
     return tuple(planes)
 
 
-def floor_of(planes: tuple[Plane, ...]) -> Plane | None:
-    """Lowest level plane under the camera; None when there is none."""
-    up = [plane for plane in planes if -plane.normal[1] >= np.cos(np.radians(LEVEL_DEG))]
+def floor_of(planes: tuple[Plane, ...], up: UpVector | None = None) -> Plane | None:
+    """Lowest level plane under the camera; None when there is none. ``up`` is as in `DepthFrame`."""
+    vertical, max_deg = (CAMERA_UP, LEVEL_DEG) if up is None else (up, MEASURED_LEVEL_DEG)
+    level = [plane for plane in planes if np.dot(plane.normal, vertical) >= np.cos(np.radians(max_deg))]
     # the lowest level plane, because tables are level too
-    return max(up, key=lambda plane: plane.distance_m, default=None)
+    return max(level, key=lambda plane: plane.distance_m, default=None)
 
 
 def before_planes(depth_m: np.ndarray, intrinsics: Intrinsics, planes: tuple[Plane, ...]) -> np.ndarray:

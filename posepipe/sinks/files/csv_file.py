@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.kinematics.joint_angles import CAMERA_UP, angle_names, joint_angles
+from posepipe.camera import CAMERA_UP, UpVector
+from posepipe.kinematics.joint_angles import angle_names, joint_angles
 from posepipe.results import BodyFit, FrameResult, Track
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.lazy_file import LazyFile
@@ -58,10 +59,10 @@ class CsvSink:
 
     def write_row(self, row: ResultRow) -> None:
         """Append a frame read from a file. Raises ValueError for a joint without a column."""
-        lines = [[row.frame, row.timestamp_s, *self._cells(*each)] for each in row.with_world()]
+        lines = [[row.frame, row.timestamp_s, *self._cells(*each, row.up)] for each in row.with_world()]
         self._file.append(_as_csv(lines))
 
-    def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]]) -> list[Any]:
+    def _cells(self, track: Track, world_m: dict[str, tuple[float, float, float]], up: UpVector | None) -> list[Any]:
         joints = track.pose.joints
         if unknown := joints.keys() - set(self._joints):
             raise ValueError(f"{self.path}: there is no column for joint {min(unknown)!r}")
@@ -69,12 +70,12 @@ class CsvSink:
         for name in self._joints:
             joint = joints.get(name)
             cells += ("",) * 4 if joint is None else (*joint.xyz_m, joint.confidence)
-        above_floor = bool(joints) and joints.keys() <= world_m.keys()
-        if above_floor:
-            angles = joint_angles(world_m, WORLD_UP)
+        if joints and joints.keys() <= world_m.keys():
+            vertical, angles = "floor", joint_angles(world_m, WORLD_UP)
         else:
-            angles = joint_angles({name: joint.xyz_m for name, joint in joints.items()}, CAMERA_UP)
-        cells += ["floor" if above_floor else "camera", *(_degrees(angles.get(name)) for name in self._angles)]
+            vertical = "camera" if up is None else "gravity"
+            angles = joint_angles({name: joint.xyz_m for name, joint in joints.items()}, up or CAMERA_UP)
+        cells += [vertical, *(_degrees(angles.get(name)) for name in self._angles)]
         return [*cells, *self._fit_cells(track.fit)] if self._fitted else cells
 
     def _fit_cells(self, fit: BodyFit | None) -> list[Any]:

@@ -12,6 +12,7 @@ from types import TracebackType
 
 import numpy as np
 
+from posepipe.camera import UpVector, unit_up
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.results import FrameResult, Joint, Pose, Track
@@ -76,6 +77,8 @@ class ResultRow:
     world_xyzw: tuple[dict[str, tuple[float, ...]], ...] = ()
     #: cameras that saw each person, from 1; empty where there is one camera
     seen_by: tuple[tuple[int, ...], ...] = ()
+    #: away from the ground, camera axes, by the camera's accelerometer; None = unknown
+    up: UpVector | None = None
 
     @classmethod
     def of(cls, result: FrameResult) -> ResultRow:
@@ -91,7 +94,8 @@ class ResultRow:
                 turned.append({} if track.fit is None else world_rotations(track.fit, axes))
         time_s = round(float(result.frame.timestamp_s), _TIME_DECIMALS)
         rotations = tuple(turned) if any(turned) else ()
-        return cls(int(result.frame.index), time_s, people, tuple(world), rotations, result.seen_by)
+        up = None if result.frame.up is None else rounded_point(result.frame.up)
+        return cls(int(result.frame.index), time_s, people, tuple(world), rotations, result.seen_by, up)
 
     def with_world(self) -> list[tuple[Track, dict[str, tuple[float, float, float]]]]:
         """Pair each person with the world positions of their joints; empty if those are unknown."""
@@ -103,7 +107,8 @@ class ResultRow:
         seen_by = self.seen_by or ((),) * len(self.people)
         each_person = zip(self.people, self.world_m or ({},) * len(self.people), turned, seen_by, strict=True)
         rows = [_person_row(*each) for each in list(each_person)[people]]
-        return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, "people": rows})
+        about = {} if self.up is None else {"up": list(self.up)}
+        return _line({"frame": self.frame, "timestamp_s": self.timestamp_s, **about, "people": rows})
 
 
 class JsonLinesSink:
@@ -304,6 +309,7 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
             world_m if any(world_m) else (),
             turned if any(turned) else (),
             seen_by if any(seen_by) else (),
+            unit_up(point(row["up"])) if "up" in row else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error

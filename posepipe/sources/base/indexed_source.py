@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
 from posepipe.sources.base.frame_source import FrameSource
@@ -45,13 +45,16 @@ class IndexedSource(ABC):
     def __getitem__(self, index: int) -> DepthFrame:
         """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
 
-    def frame(self, index: int, depth: np.ndarray, intrinsics: Intrinsics | None = None) -> DepthFrame:
+    def frame(
+        self, index: int, depth: np.ndarray, intrinsics: Intrinsics | None = None, up: UpVector | None = None
+    ) -> DepthFrame:
         """Build frame ``index`` of depth (H, W), metres or uint16 millimetres; warn once where it is implausible.
 
-        ``intrinsics`` are those of the frame, for sources of several cameras; None = those of the first frame.
+        ``intrinsics`` are those of the frame, for sources of several cameras; None = those of the first frame. ``up``
+        is as in `DepthFrame`.
         """
         own = self.intrinsics if intrinsics is None else intrinsics
-        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index)
+        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index, up)
         self.plausibility.inspect(depth, own)
         return frame
 

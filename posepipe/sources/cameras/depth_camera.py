@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from posepipe.camera import Intrinsics, check_lens
+from posepipe.camera import Intrinsics, UpVector, check_lens
 from posepipe.errors import SourceError
 
 
@@ -23,6 +23,7 @@ class CameraFrame:
     time_ns: int | None = None  #: from the camera's own clock; None = no clock, the time of arrival counts
     since_epoch: bool = False  #: whether that clock counts from the Unix epoch
     number: int | None = None  #: the camera's own frame counter; None = it has none
+    up: UpVector | None = None  #: by its accelerometer; None = it has none, or shakes
 
 
 class DepthCamera(Protocol):

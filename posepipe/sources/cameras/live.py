@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import NoReturn, Self
 
-import numpy as np
-
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.base.plausibility import PlausibilityCheck
@@ -78,7 +76,7 @@ class LiveSource:
         self._blocks_sender = camera.recorded or (every_frame and camera.waits)
         self._clock = FrameClock()
         self._plausibility = PlausibilityCheck(self.name)
-        self._queue: deque[tuple[np.ndarray, float, int]] = deque()
+        self._queue: deque[tuple[CameraFrame, float, int]] = deque()
         self._condition = threading.Condition()  # guards `_queue`, `_ended` and `_failure`
         self._ended = False
         self._failure: BaseException | None = None
@@ -118,14 +116,14 @@ class LiveSource:
         """
         self._start()
         while (taken := self._take()) is not None:
-            depth, seconds, index = taken
-            frame = DepthFrame(depth, self.intrinsics, seconds, index)
-            self._plausibility.inspect(depth, self.intrinsics)
+            own, seconds, index = taken
+            frame = DepthFrame(own.depth, self.intrinsics, seconds, index, own.up)
+            self._plausibility.inspect(own.depth, self.intrinsics)
             yield frame
         if not self._count and not self._stop.is_set():
             raise SourceError(self.name, "ended before its first frame came")
 
-    def _take(self) -> tuple[np.ndarray, float, int] | None:
+    def _take(self) -> tuple[CameraFrame, float, int] | None:
         with self._condition:
             while not self._queue and not self._ended:
                 self._condition.wait(_POLL_S)  # not without a timeout: that blocks Ctrl-C on Windows
@@ -219,7 +217,7 @@ class LiveSource:
             if len(self._queue) >= capacity:
                 self._queue.popleft()
                 self.dropped += 1
-            self._queue.append((frame.depth, seconds, self._count + missed))
+            self._queue.append((frame, seconds, self._count + missed))
             self._count += missed + 1
             self._condition.notify_all()
 

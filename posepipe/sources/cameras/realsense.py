@@ -7,6 +7,7 @@ software device, without a camera.
 from __future__ import annotations
 
 import logging
+import math
 import platform
 import sys
 from threading import Event
@@ -15,13 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector, up_of
 from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk, intrinsics_of_device
 
+_QUEUE_MOTIONS = 256  # half a second and more
+_SETTLING_MS = 300.0
+"""Time constant of the mean acceleration."""
 _QUEUE_FRAMES = 16  # of librealsense; on overflow it drops the oldest, and frame numbers have a gap
 _LIBRARIES = {"libusb-1.0.so.0": "apt install libusb-1.0-0", "libudev.so.1": "apt install libudev1"}
 _WHEELS = {("linux", "x86_64"): (), ("win32", "AMD64"): (), ("linux", "aarch64"): ((3, 12),)}
@@ -51,6 +55,7 @@ class RealSenseCamera:
         self._sensor: Any = None
         self._queue: Any = None
         self._undistortion: Undistortion | None = None
+        self._accelerometer: _Accelerometer | None = None
 
     def open(self, stop: Event) -> None:
         """Connect or reconnect to the device. Raises SourceError where nothing answers."""
@@ -72,6 +77,7 @@ class RealSenseCamera:
             self._depth_unit_m = round(sensor.get_depth_scale(), 9)  # a float32: 0.001 is 0.0010000000475
         except RuntimeError as error:  # the only exception of librealsense
             raise SourceError(self.name, f"cannot be started ({error})") from error
+        self._accelerometer = _start_accelerometer(self.name, rs, device, profile)
         self._read_intrinsics(profile.get_intrinsics())
         self._domains = rs.timestamp_domain
         width, height, fps = profile.width(), profile.height(), profile.fps()
@@ -109,6 +115,7 @@ class RealSenseCamera:
             round(frame.get_timestamp() * 1e6),  # milliseconds
             since_epoch,
             frame.get_frame_number(),
+            None if self._accelerometer is None else self._accelerometer.up(),
         )
 
     def close(self) -> None:
@@ -116,12 +123,59 @@ class RealSenseCamera:
         sensor, self._sensor = self._sensor, None
         if sensor is None:
             return
-        for end in (sensor.stop, sensor.close):
-            try:
-                end()
-            except RuntimeError as error:  # the camera is gone
-                _log.debug("%s: %s", self.name, error)
+        accelerometer, self._accelerometer = self._accelerometer, None
+        for each in [sensor] if accelerometer is None else [accelerometer.sensor, sensor]:
+            for end in (each.stop, each.close):
+                try:
+                    end()
+                except RuntimeError as error:  # the camera is gone
+                    _log.debug("%s: %s", self.name, error)
         self._queue = self._device = None
+
+
+class _Accelerometer:
+    """Accelerations of a running motion sensor, low-pass filtered."""
+
+    def __init__(self, sensor: Any, queue: Any, rotation: np.ndarray) -> None:
+        self.sensor = sensor
+        self._queue = queue
+        self._rotation = rotation  # to the axes of the depth image
+        self._mean_m_s2: np.ndarray | None = None
+        self._time_ms = 0.0
+
+    def up(self) -> UpVector | None:
+        """Direction of up by all measurements until now; None = there is none yet, or the camera shakes."""
+        while frame := self._queue.poll_for_frame():
+            data, time_ms = frame.as_motion_frame().get_motion_data(), frame.get_timestamp()
+            new = self._rotation @ np.array([data.x, data.y, data.z])
+            if not np.isfinite(new).all():
+                continue
+            weight = 1.0
+            if self._mean_m_s2 is not None:
+                weight = -math.expm1(-max(0.0, time_ms - self._time_ms) / _SETTLING_MS)
+            self._mean_m_s2 = new if self._mean_m_s2 is None else self._mean_m_s2 + weight * (new - self._mean_m_s2)
+            self._time_ms = time_ms
+        return None if self._mean_m_s2 is None else up_of(self._mean_m_s2)
+
+
+def _start_accelerometer(name: str, rs: ModuleType, device: Any, depth: Any) -> _Accelerometer | None:
+    """Start the accelerometer of a device; None where it has none, or another program uses it."""
+    streams = ((sensor, profile) for sensor in device.query_sensors() for profile in sensor.get_stream_profiles())
+    sensor, profile = next((each for each in streams if each[1].stream_type() == rs.stream.accel), (None, None))
+    if sensor is None or profile is None:
+        return None
+    queue = rs.frame_queue(_QUEUE_MOTIONS)
+    try:
+        to_depth = np.array(profile.get_extrinsics_to(depth).rotation).reshape(3, 3).T  # column-major
+    except RuntimeError:  # the SDK knows none; both look the same way
+        to_depth = np.eye(3)
+    try:
+        sensor.open(profile)
+        sensor.start(queue)
+    except RuntimeError as error:
+        _log.warning("%s: its accelerometer cannot be started (%s)", name, error)
+        return None
+    return _Accelerometer(sensor, queue, to_depth)
 
 
 def _choose_profile(rs: ModuleType, sensor: Any) -> Any:

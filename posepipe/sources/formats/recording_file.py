@@ -51,6 +51,7 @@ class MessageSource(IndexedSource):
         self.intrinsics = self._depth.intrinsics
         self.topic: Topic = self._depth.topic  #: the stream that is played
         self.topics: dict[str, Topic] = file.topics  #: all streams of the file
+        self.accelerometer: Topic | None = self._depth.accelerometer.topic  #: that tells up; None = there is none
         first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
         self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
         if not file.complete:
@@ -62,7 +63,7 @@ class MessageSource(IndexedSource):
         return (found.name if found else "camera_info") + (f", undistorted ({model})" if model else "")
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self.frame(index, self._depth[index])
+        return self.frame(index, self._depth[index], up=self._depth.up(index))
 
     def close(self) -> None:
         """Close the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.camera import Extrinsics
+from posepipe.camera import Extrinsics, Plane, UpVector
 
 LEVEL_CAMERA = Extrinsics(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]), np.zeros(3))
 """A level camera at the origin, used while the floor is unknown: x is unchanged, y is forward, z is up."""
@@ -25,11 +25,16 @@ class CameraPlacement:
         """Whether the floor is known and at z = 0."""
         return self._pose is not None
 
-    def update(self, measured: Extrinsics | None) -> Extrinsics:
-        """Return the camera pose after a measurement; None = the frame has none."""
+    def update(self, measured: Extrinsics | None, up: UpVector | None = None) -> Extrinsics:
+        """Return the camera pose after a measurement; None = the frame has none.
+
+        ``up``, camera axes, is that of an accelerometer: it levels the scene while the floor is unknown.
+        """
         if measured is not None:
             self._pose = measured if self._pose is None else _smoothed(self._pose, measured)
-        return LEVEL_CAMERA if self._pose is None else self._pose
+        if self._pose is not None:
+            return self._pose
+        return LEVEL_CAMERA if up is None else Extrinsics.above_floor(Plane(up, 0.0))
 
 
 def heading(world: Extrinsics) -> tuple[float, float]:

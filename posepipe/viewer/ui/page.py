@@ -87,7 +87,7 @@ class Page:
         with self._lock:
             if not follows:
                 self._trails.clear()
-            self._world = self._placement.update(result.world)
+            self._world = self._placement.update(result.world, result.frame.up)
             self._trails.add(result.people, result.frame.timestamp_s)
             self.rates.count({**(stages_s or {}), **({"page": self.last_draw_s} if self.has_guests() else {})})
             self._result, self._is_outdated = result, True

@@ -53,6 +53,19 @@ def test_a_table_is_no_floor():
     assert abs(found.distance_m - HEIGHT_M) < 0.02
 
 
+@pytest.mark.parametrize("turn_deg", [-90, 90])
+def test_a_camera_on_its_side_finds_its_floor_if_it_knows_up(turn_deg):
+    turn = np.radians(turn_deg)
+    roll = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+    floor, wall = (
+        Plane(tuple(roll @ normal), distance_m)
+        for normal, distance_m in zip(room_normals(20), (HEIGHT_M, WALL_M), strict=True)
+    )
+    assert floor_of((floor, wall)) is None
+    assert floor_of((floor, wall), tuple(roll @ room_normals(25)[0])) == floor
+    assert floor_of((floor, wall), tuple(roll @ room_normals(40)[0])) is None  # another ground than gravity's
+
+
 def test_people_side_by_side_are_no_wall():
     depth_m = np.zeros(SHAPE, np.float32)
     rows, cols = np.indices(SHAPE)

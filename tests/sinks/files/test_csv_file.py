@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,16 @@ def test_trunk_lean_uses_the_floor_s_vertical_if_it_is_known(tmp_path):
     assert float(floor["trunk_lean_deg"]) == pytest.approx(np.degrees(np.arccos(0.96)), abs=0.02)
     others = [f"{angle}_deg" for angle in ANGLES if angle != "trunk_lean"]
     assert [camera[name][:4] for name in others] == [floor[name][:4] for name in others]
+
+
+def test_trunk_lean_uses_the_accelerometer_where_no_floor_is_known(tmp_path):
+    person = track(1, standing_m())
+    plain, floor = result(0, (person,)), result(1, (person,), floor=FLOOR)
+    up = (0.0, -0.8, -0.6)
+    shown = [replace(each, frame=replace(each.frame, up=up)) for each in (plain, floor)]
+    gravity, floor_row = rows_of(write(tmp_path / "r.csv", shown))
+    assert (gravity["vertical"], floor_row["vertical"]) == ("gravity", "floor")
+    assert float(gravity["trunk_lean_deg"]) == pytest.approx(np.degrees(np.arccos(0.8)), abs=0.02)
 
 
 def test_pandas_reads_what_was_written(tmp_path):

@@ -39,6 +39,22 @@ def write(path: Path, results: list[FrameResult], fitted: bool = False) -> Path:
     return path
 
 
+def test_up_is_kept_where_the_camera_measures_it(tmp_path):
+    plain = result(0, (person(1, head=(0, 0, 2)),))
+    level = replace(result(1), frame=replace(plain.frame, index=1, up=(0.0, -0.8, -0.6)))
+    path = write(tmp_path / "r.jsonl", [plain, level])
+    assert [json.loads(line).get("up") for line in path.read_text().splitlines()[1:]] == [None, [0.0, -0.8, -0.6]]
+    assert [row.up for row in read_results(path).frames] == [None, pytest.approx((0, -0.8, -0.6))]
+
+
+@pytest.mark.parametrize("up", ["[0, 0, 0]", "[1, 2]", "7", '"up"', "[1e999, 0, 0]"])
+def test_a_wrong_up_is_a_damaged_line(tmp_path, up):
+    path = write(tmp_path / "r.jsonl", [result(0)])
+    path.write_text(path.read_text().replace('"people"', f'"up": {up}, "people"'))
+    with pytest.raises(FormatError, match="no frame of results"):
+        read_results(path)
+
+
 def test_the_lines_are_those_of_the_contract(tmp_path):
     path = write(tmp_path / "r.jsonl", [result(0), result(2, (person(4, head=(0.123456, -0.00001, 2.5)),))])
     header, empty, full = map(json.loads, path.read_text().splitlines())

@@ -56,6 +56,22 @@ class SoftwareRealSense:
         stream.fps, stream.bpp, stream.intrinsics = 30, 2, own
         return stream
 
+    def add_accelerometer(self):
+        self.motions = self.device.add_sensor("Motion Module")
+        stream = rs.motion_stream()
+        stream.type, stream.fmt, stream.index, stream.uid = rs.stream.accel, rs.format.motion_xyz32f, 0, 77
+        stream.fps = 100
+        self.accel_profile = self.motions.add_motion_stream(stream, True).as_motion_stream_profile()
+
+    def accelerate(self, number, xyz_m_s2):
+        frame, data = rs.software_motion_frame(), rs.vector()
+        data.x, data.y, data.z = map(float, xyz_m_s2)
+        frame.data = data
+        frame.timestamp = START_MS + 10 * number
+        frame.domain, frame.frame_number = rs.timestamp_domain.global_time, number
+        frame.profile = self.accel_profile
+        self.motions.on_motion_frame(frame)
+
     def put(self, number, grey, clock=None):
         frame = rs.software_video_frame()
         frame.pixels, frame.stride, frame.bpp = grey, 2 * WIDTH, 2
@@ -203,3 +219,29 @@ def test_no_connected_camera_is_one_line():
     for name in ("camera:realsense", "camera:realsense:0123456789"):
         with pytest.raises(SourceError, match=f"^{name}: no RealSense camera is connected"):
             open_source(name)
+
+
+def test_the_accelerometer_says_where_up_is():
+    made_up = SoftwareRealSense()
+    made_up.add_accelerometer()
+    camera = started(made_up)
+    made_up.put(0, grey_of(0))
+    assert camera.read(1.0).up is None
+    rng = np.random.default_rng(3)
+    for number in range(100):
+        made_up.accelerate(number, [0.0, -9.81 * 0.8, -9.81 * 0.6] + rng.normal(0, 0.3, 3))
+    made_up.put(1, grey_of(1))
+    np.testing.assert_allclose(camera.read(1.0).up, [0, -0.8, -0.6], atol=0.03)
+    for number in range(100, 300):
+        made_up.accelerate(number, [0.0, -20.0, 0.0])
+    made_up.put(2, grey_of(2))
+    assert camera.read(1.0).up is None
+    camera.close()
+
+
+def test_a_camera_without_accelerometer_does_not_know_up():
+    made_up = SoftwareRealSense()
+    camera = started(made_up)
+    made_up.put(0, grey_of(0))
+    assert camera.read(1.0).up is None
+    camera.close()

@@ -15,7 +15,7 @@ import cv2
 import mcap.writer
 import numpy as np
 from rosbags.rosbag1 import Writer as BagWriter
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from posepipe.camera import Intrinsics
 
@@ -46,7 +46,10 @@ class Message:
 
 @cache
 def typestore(ros: int) -> Any:
-    return get_typestore(Stores.ROS1_NOETIC if ros == 1 else Stores.ROS2_HUMBLE)
+    store = get_typestore(Stores.ROS1_NOETIC if ros == 1 else Stores.ROS2_HUMBLE)
+    if ros == 1:  # rosbags lacks it there
+        store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", "tf2_msgs/msg/TFMessage"))
+    return store
 
 
 def _built(store: Any, kind: str, fields: dict[str, Any], ros: int) -> Any:
@@ -56,14 +59,34 @@ def _built(store: Any, kind: str, fields: dict[str, Any], ros: int) -> Any:
         return store.types[kind](**counter, stamp=stamp, frame_id=fields["frame_id"])
     if kind == "sensor_msgs/msg/CameraInfo" and ros == 1:  # its matrices have capital names
         fields = {name.upper() if name in "dkrp" else name: value for name, value in fields.items()}
-    kinds = {"header": "std_msgs/msg/Header", "roi": "sensor_msgs/msg/RegionOfInterest"}
-    parts = {n: _built(store, kinds[n], v, ros) if n in kinds else v for n, v in fields.items()}
+    parts = {n: _part(store, n, v, ros) for n, v in fields.items()}
     return store.types[kind](**parts)
 
 
-def _header(stamp_ns: int) -> dict[str, Any]:
+_KINDS = {
+    "header": "std_msgs/msg/Header",
+    "roi": "sensor_msgs/msg/RegionOfInterest",
+    "orientation": "geometry_msgs/msg/Quaternion",
+    "angular_velocity": "geometry_msgs/msg/Vector3",
+    "linear_acceleration": "geometry_msgs/msg/Vector3",
+    "transforms": "geometry_msgs/msg/TransformStamped",
+    "transform": "geometry_msgs/msg/Transform",
+    "translation": "geometry_msgs/msg/Vector3",
+    "rotation": "geometry_msgs/msg/Quaternion",
+}
+
+
+def _part(store: Any, name: str, value: Any, ros: int) -> Any:
+    if name not in _KINDS:
+        return value
+    if isinstance(value, list):
+        return [_built(store, _KINDS[name], each, ros) for each in value]
+    return _built(store, _KINDS[name], value, ros)
+
+
+def _header(stamp_ns: int, frame_id: str = "camera") -> dict[str, Any]:
     seconds, nanoseconds = divmod(stamp_ns, 10**9)
-    return {"stamp": {"sec": seconds, "nanosec": nanoseconds}, "frame_id": "camera"}
+    return {"stamp": {"sec": seconds, "nanosec": nanoseconds}, "frame_id": frame_id}
 
 
 def image(
@@ -121,6 +144,38 @@ def camera_info(
         "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False},
     }
     return Message(topic, "sensor_msgs/msg/CameraInfo", time_ns, fields)
+
+
+def imu(
+    acceleration: Sequence[float], time_ns: int = START_NS, topic: str = "/camera/imu", frame_id: str = "camera"
+) -> Message:
+    """sensor_msgs/Imu of an acceleration, m/s2; nothing else in it is measured."""
+    fields = {
+        "header": _header(time_ns, frame_id),
+        "orientation": dict(zip("xyzw", (0.0, 0.0, 0.0, 1.0), strict=True)),
+        "orientation_covariance": np.full(9, -1.0),
+        "angular_velocity": dict.fromkeys("xyz", 0.5),
+        "angular_velocity_covariance": np.full(9, 0.25),
+        "linear_acceleration": dict(zip("xyz", map(float, acceleration), strict=True)),
+        "linear_acceleration_covariance": np.zeros(9),
+    }
+    return Message(topic, "sensor_msgs/msg/Imu", time_ns, fields)
+
+
+def static_transforms(*links: tuple[str, str, Sequence[float]], time_ns: int = START_NS) -> Message:
+    """tf2_msgs/TFMessage of links (parent, child, rotation x y z w)."""
+    transforms = [
+        {
+            "header": _header(time_ns, parent),
+            "child_frame_id": child,
+            "transform": {
+                "translation": dict.fromkeys("xyz", 0.1),
+                "rotation": dict(zip("xyzw", map(float, rotation), strict=True)),
+            },
+        }
+        for parent, child, rotation in links
+    ]
+    return Message("/tf_static", "tf2_msgs/msg/TFMessage", time_ns, {"transforms": transforms})
 
 
 def number(value: float, topic: str, time_ns: int = START_NS) -> Message:

@@ -26,6 +26,16 @@ def test_the_floor_is_at_zero_and_is_kept_while_out_of_view():
     assert placement.has_floor
 
 
+def test_the_accelerometer_levels_the_scene_until_the_floor_is_found():
+    placement = CameraPlacement()
+    up = (0.0, -0.8, -0.6)
+    world = placement.update(None, up)
+    np.testing.assert_allclose(world.world_points(np.array(up)), [0, 0, 1], atol=1e-12)
+    assert not placement.has_floor
+    found = placement.update(floor(1.2, 10), up)
+    assert placement.update(None, up) is found
+
+
 def test_the_floor_does_not_jitter_but_follows_a_moved_camera():
     placement = CameraPlacement()
     placement.update(floor(1.2))
