@@ -143,7 +143,7 @@ class TwoHalves(CutOutForeground):
         return Candidates(labels, labels > 0)
 
 
-def test_of_several_candidates_those_without_people_are_passed_over(model, monkeypatch):
+def test_candidates_without_people_are_passed_over(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
     estimated: list[np.ndarray] = []

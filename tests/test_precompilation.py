@@ -49,7 +49,7 @@ def test_a_kernel_runs_with_the_types_that_it_declares():
     assert _signature(types) in kernel.signatures
 
 
-def test_the_fit_calls_its_kernels_with_the_types_that_they_declare():
+def test_the_fit_calls_kernels_with_their_declared_types():
     with open_source(WALK) as source:
         assert Pipeline.from_model(shipped_model()).step(next(iter(source))).people
     own = {name: each for name, each in DECLARED.items() if name.startswith("posepipe.body_model.")}
@@ -70,7 +70,7 @@ def test_other_processes_fill_the_cache(tmp_path, monkeypatch):
     assert done.stdout.split() == ["3", "3", "0"]
 
 
-def test_a_folder_of_the_same_name_where_the_user_stands_is_not_compiled(tmp_path, monkeypatch):
+def test_a_folder_posepipe_where_the_user_stands_is_left_alone(tmp_path, monkeypatch):
     """As in a checkout, with posepipe installed elsewhere: its kernels would be cached beside the wrong files."""
     (tmp_path / "posepipe").mkdir()
     (tmp_path / "posepipe" / "__init__.py").write_text("raise SystemExit('the wrong posepipe')\n")

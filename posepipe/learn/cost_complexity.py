@@ -50,7 +50,8 @@ class PruningPath:
         """
         if not alpha >= 0:
             raise ValueError(f"alpha must be at least 0, got {alpha}")
-        return self.subtree(int(np.searchsorted(self.alphas, alpha, side="right")) - 1)
+        reached = alpha + TOLERANCE * self.risks[-1]  # that of the root, as in `cost_complexity_path`
+        return self.subtree(int(np.searchsorted(self.alphas, reached, side="right")) - 1)
 
     def errors(self, validation: np.ndarray) -> np.ndarray:
         """Validation error of every subtree, as in `posepipe.learn.pruning.Pruned`.

@@ -115,7 +115,7 @@ def impurity_of(criterion, statistics, costs):
     elif len(costs):
         for i in range(len(statistics)):
             for j in range(len(statistics)):
-                result += costs[i, j] * statistics[i] * statistics[j] / (total * total)
+                result += costs[i, j] * (statistics[i] / total) * (statistics[j] / total)
     else:
         for weight in statistics:
             result += weight / total * (1 - weight / total)

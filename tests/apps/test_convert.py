@@ -84,7 +84,7 @@ def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
     assert "camera axes" in printed
 
 
-def test_results_without_people_make_an_empty_table_and_no_motion(tmp_path, capsys):
+def test_results_without_people_make_an_empty_table(tmp_path, capsys):
     source = results_file(tmp_path / "r.jsonl", frames=0)
     assert main(["convert", str(source), str(tmp_path / "a.csv")]) == 0
     assert main(["convert", str(source), str(tmp_path / "a.bvh")]) == 0

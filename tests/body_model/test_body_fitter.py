@@ -81,7 +81,7 @@ def test_bones_of_joints_alone_stay_constant_over_a_track():
     assert np.std(lengths_m[20:]) < 0.2 * np.std(found_m)
 
 
-def test_joints_that_no_camera_found_have_no_confidence_and_nobody_is_no_body():
+def test_joints_that_no_camera_found_have_no_confidence():
     model, body, rng, posture, _, _ = _scene(1)
     pose = noisy_pose(body, posture, rng, 0.02)
     kept = [row for row, name in enumerate(pose.names) if name != "left_knee"]

@@ -15,7 +15,7 @@ def _nearest(point_m, ends_m, radii_m):
     return nearest_on_capsule(point_m[None], 0, ends_m[None], radii_m[None], axes, 0)
 
 
-def test_a_point_beside_a_cylinder_is_its_distance_less_the_radius():
+def test_a_point_beside_a_cylinder_is_distance_less_radius():
     ends_m, radii_m = np.array([[0.0, 0, 0], [1, 0, 0]]), np.array([0.1, 0.1])
     share, distance_m = _nearest(np.array([0.25, 0.3, 0.0]), ends_m, radii_m)
     assert (share, distance_m) == pytest.approx((0.25, 0.2))

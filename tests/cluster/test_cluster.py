@@ -120,7 +120,7 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_any_number_of_workers_grows_the_same_tree_after_many_kills(workers, frames, tree):
+def test_any_workers_grow_the_same_tree_after_many_kills(workers, frames, tree):
     with open_cluster(parse_address(f"local:{workers}")) as cluster:
         killing = KillingWorkers(cluster, "tell_samples", set(range(3, 40, 3 * workers)))
         assert_same(train_tree(frames, PARAMETERS, TOY, 0, make_grower=partial(ShardedGrower.read, killing)), tree)

@@ -129,7 +129,7 @@ def test_every_link_inside_the_project_leads_somewhere():
     assert not broken, "\n".join(broken)
 
 
-def test_the_table_of_joints_of_other_trackers_has_every_joint_of_ours():
+def test_the_table_of_other_trackers_has_all_our_joints():
     text = (ROOT / "docs" / "guides" / "coming-from.md").read_text()
     table = text.partition("## Joints")[2].partition("## Axes")[0]
     firsts = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]

@@ -106,7 +106,7 @@ def test_the_reference_documents_what_is_exported(pages):
 
 @pytest.mark.skipif(find_chromium() is None, reason="needs chromium")
 @pytest.mark.parametrize("name", ["index.html", "guides/coming-from.html", "notebooks/first_recording.html"])
-def test_a_phone_shows_a_page_without_scrolling_sideways_or_requests_to_others(site, name):
+def test_a_phone_shows_a_page_whole_and_asks_nobody_else(site, name):
     handler = functools.partial(QuietHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -17,7 +17,14 @@ import pytest
 from posepipe import __version__
 from tests.support.paths import ROOT
 
-NEEDED = ("apps/data/walk.mcap", "synth/data/body.npz", "synth/recipes/train.toml", "posepipe/py.typed")
+NEEDED = (
+    "apps/data/demo.mcap",
+    "apps/data/walk.mcap",
+    "synth/data/body.npz",
+    "synth/recipes/train.toml",
+    "posepipe/body_model/human.npz",
+    "posepipe/py.typed",
+)
 """Files that commands read, beside their code."""
 REALSENSE_WHEELS = {
     ("linux", "x86_64", "3.11"): True,

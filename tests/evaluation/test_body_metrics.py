@@ -60,7 +60,7 @@ def test_a_swing_of_the_bone_is_no_twist():
     assert twist_deg(half_turn, np.array([0, 0, 0, 1.0]), np.array([0, 2.0, 0])) == pytest.approx(10)
 
 
-def test_a_body_of_another_size_has_longer_bones_in_the_same_direction(frame):
+def test_a_larger_body_has_longer_bones_in_the_same_direction(frame):
     figures = scored(frame, 1.1 * frame.joints_m[0].astype(float))
     assert figures["bone length error"] == pytest.approx(0.1, abs=0.01)
     assert figures["bone direction error, degrees"] == pytest.approx(0.0, abs=0.05)

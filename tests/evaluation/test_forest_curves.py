@@ -112,7 +112,7 @@ def test_each_forest_is_grown_once_and_its_frames_are_read_once(frames, validati
     assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.json"]
 
 
-def test_a_limit_of_memory_keeps_images_on_disk_and_changes_no_point(points, frames, validation, tmp_path, monkeypatch):
+def test_a_limit_of_memory_changes_no_point(points, frames, validation, tmp_path, monkeypatch):
     on_disk = []
 
     def plan(*args):
@@ -126,9 +126,7 @@ def test_a_limit_of_memory_keeps_images_on_disk_and_changes_no_point(points, fra
 
 
 @pytest.mark.parametrize("split_samples", [20_000, 40])
-def test_time_of_growing_is_kept_with_the_responses_of_the_pixels_that_are_tried(
-    frames, validation, tmp_path, split_samples
-):
+def test_time_is_kept_with_the_responses_that_were_tried(frames, validation, tmp_path, split_samples):
     growth = replace(PARAMETERS.growth, split_samples=split_samples)
     progress, times = [], {}
     callbacks = CurveCallbacks(

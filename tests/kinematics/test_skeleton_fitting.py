@@ -59,7 +59,7 @@ def test_local_rotations_lead_to_the_same_positions():
     np.testing.assert_allclose(np.stack(places, axis=1), skeleton.positions_m(), atol=1e-9)
 
 
-def test_measured_rotations_decide_how_bones_turn_about_themselves():
+def test_measured_rotations_decide_the_twist_of_bones():
     rng = np.random.default_rng(4)
     rest = fit_skeleton(HUMAN, standing_m()[None] * Y_UP, UNKNOWN)
     turns = Rotation.random(6 * 20, rng=4).as_matrix().reshape(6, 20, 3, 3)

@@ -67,7 +67,7 @@ def test_unknown_weights_are_refused():
         ForestParameters(class_weight="heavy")
 
 
-def test_parameters_without_weights_are_stored_as_before_there_were_any():
+def test_parameters_without_weights_are_stored_without_them():
     assert "class_weight" not in PARAMETERS.to_dict()
     assert BALANCED.to_dict()["class_weight"] == "balanced"
     assert PARAMETERS.to_dict()["growth"]["candidates"] == 30

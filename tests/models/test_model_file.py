@@ -293,7 +293,7 @@ def test_leaves_that_do_not_sum_to_255_are_normalised(tmp_path):
     np.testing.assert_allclose(shares, dequantised(arrays["forest/leaves_1"]), rtol=1e-6)
 
 
-def test_leaves_of_a_read_model_take_no_memory_beside_the_packed_ones(path):
+def test_leaves_of_a_read_model_are_held_once(path):
     forest = PoseModel.load(path).forest
     assert all(np.shares_memory(tree.leaf_statistics, forest.packed.leaf_shares) for tree in forest.trees)
 
@@ -632,7 +632,7 @@ def test_a_chain_of_nodes_is_bounded(path, levels, refused):
         PoseModel.load(path)
 
 
-def test_a_model_that_unpacks_to_more_than_its_size_justifies_is_refused(path, monkeypatch):
+def test_a_model_that_unpacks_to_far_too_much_is_refused(path, monkeypatch):
     monkeypatch.setattr(limits, "FREE_MODEL_BYTES", 1 << 20)
     np.savez_compressed(path, **arrays_of(path), **{"other/zeros": np.zeros(2 << 20, np.uint8)})
     with pytest.raises(FormatError, match="unpacks to 2 MB, allowed are 1 MB"):

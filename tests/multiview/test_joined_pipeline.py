@@ -130,7 +130,7 @@ def test_cameras_need_their_poses():
         JoinedPipeline.of([Camera(FIRST)])
 
 
-def test_a_body_is_fitted_to_joined_joints_and_says_what_its_views_explain():
+def test_a_body_is_fitted_to_joined_joints():
     model, body = human()
     posture = random_posture(body, np.random.default_rng(0))
     truth_m = place(body, posture)[2]

@@ -34,7 +34,7 @@ def test_the_sum_of_distances_decides():
     assert members(FUSION.fuse([first, second])) == [[(0, 0), (1, 0)], [(0, 1), (1, 1)]]
 
 
-def test_three_views_make_one_person_and_a_view_without_people_none():
+def test_three_views_make_one_person_and_an_empty_view_none():
     views = [[viewed(0, 0)], [], [viewed(2, 0, (0.05, 0, 0)), viewed(2, 1, (2, 0, 0))]]
     assert members(FUSION.fuse(views)) == [[(0, 0), (2, 0)], [(2, 1)]]
 
@@ -109,7 +109,7 @@ def test_the_order_of_views_changes_no_joint():
     np.testing.assert_allclose(one[1], other[1])
 
 
-def test_guesses_of_a_fitted_body_neither_part_two_views_of_one_person_nor_make_a_fragment_somebody():
+def test_guesses_neither_part_two_views_nor_make_somebody():
     confidence = np.array([0.9, 0.9, 0.28, 0.28])
     elsewhere_m = STANDING_M + np.array([[0, 0, 0], [0, 0, 0], [3, 0, 0], [0, 3, 0]])
     one, other = ViewedPerson(0, 0, STANDING_M, confidence), ViewedPerson(1, 0, elsewhere_m, confidence)

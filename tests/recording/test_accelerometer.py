@@ -74,7 +74,7 @@ def test_an_accelerometer_in_unknown_axes_is_passed_over(tmp_path):
     assert ups(made.write_mcap(tmp_path / "m.mcap", made.depth_recording() + imu)) == [None] * 3
 
 
-def test_streams_of_the_realsense_sdk_have_the_axes_of_the_camera(tmp_path):
+def test_streams_of_the_realsense_sdk_have_camera_axes(tmp_path):
     names = {
         made.DEPTH: "/device_0/sensor_0/Depth_0/image/data",
         made.INFO: "/device_0/sensor_0/Depth_0/info/camera_info",

@@ -94,7 +94,7 @@ def test_candidates_are_labelled_by_the_truth(model):
     assert width[~found.is_person].max() < 0.01  # the board is flat
 
 
-def test_every_fold_is_segmented_by_a_forest_that_has_not_seen_it(model, monkeypatch):
+def test_every_fold_is_segmented_by_a_forest_new_to_it(model, monkeypatch):
     frames = frames_of(range(300, 303), range(303, 306), range(306, 309))
     segmentation = train_segmentation(frames, ForestParameters(trees=1, growth=GrowthRules(max_depth=3, candidates=20)))
     model = replace(model, segmentation=segmentation)

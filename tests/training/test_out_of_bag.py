@@ -55,7 +55,7 @@ def test_it_is_that_of_forests_without_the_tree_of_a_frame(forest, frames, symme
     assert found.frames == 12
 
 
-def test_trees_score_worse_out_of_the_bag_than_on_their_own_frames(frames):
+def test_trees_score_worse_out_of_the_bag(frames):
     rng = np.random.default_rng(4)
     shuffled = [  # labels without any sense: a tree knows those that it has seen
         replace(frame, parts=np.where(frame.people > 0, rng.integers(1, 6, frame.parts.shape), 0).astype(np.uint8))

@@ -85,7 +85,7 @@ def flat_table_trees(learner: Any) -> FlatTrees:
         For another learner, or one whose prediction is more than the mean of its trees.
     """
     trees = getattr(learner, "trees_", None) or ([learner.tree_] if hasattr(learner, "tree_") else [])
-    if not trees:
+    if not trees or not hasattr(learner, "missing"):
         raise ValueError(f"wanted a fitted tree or random forest of tables, got {type(learner).__name__}")
     options = {"vote": "posterior", "vote_weight": None, "costs": None}
     odd = {name: value for name, value in options.items() if getattr(learner, name, value) is not value}
@@ -103,6 +103,7 @@ def flat_table_trees(learner: Any) -> FlatTrees:
             "classes": None if classes is None else classes.tolist(),
             "mean": float(getattr(learner, "mean_", 0.0)),
             "missing": learner.missing,
+            "unseen": learner.unseen,
             "columns": _columns(schema),
         },
         **nodes,

@@ -1,12 +1,13 @@
 /* Reference evaluator of trees of tables. Above stand their arrays; docs/reference/interchange.md describes them.
    A row has POSEPIPE_COLUMNS numbers: a category or an interval is its place in the list of its column, counted from 0;
-   NaN = missing, or a category that is not in the list. */
+   NaN = missing. A category that is not in the list is NaN, too, or with unseen="majority" -1: it takes the branch of most
+   rows. */
 #include <math.h>
 #include <stdint.h>
 
 enum { POSEPIPE_NUMERIC, POSEPIPE_MULTIWAY, POSEPIPE_ONE_VS_REST };
 
-/* Branch of a row at a node, -1 where the cell is missing. */
+/* Branch of a row at a node, -1 where the cell is missing, -2 for the one of most rows. */
 static int32_t posepipe_branch(int32_t node, const double *row)
 {
     int32_t feature = posepipe_feature[node], kind = POSEPIPE_NUMERIC, c;
@@ -24,6 +25,8 @@ static int32_t posepipe_branch(int32_t node, const double *row)
         return -1;
     if (kind == POSEPIPE_NUMERIC)
         return !(value <= posepipe_threshold[node]);
+    if (value < 0)
+        return -2;
     if (kind == POSEPIPE_MULTIWAY)
         return value < posepipe_n_children[node] ? (int32_t)value : -1;
     return value != posepipe_threshold[node];
@@ -49,7 +52,7 @@ static void posepipe_add(int32_t node, double share, const double *row, double *
         if (posepipe_weight[first + k] > posepipe_weight[first + heaviest])
             heaviest = k;
     }
-    if (!POSEPIPE_FRACTIONAL) {
+    if (!POSEPIPE_FRACTIONAL || branch == -2) {
         posepipe_add(first + heaviest, share, row, out);
         return;
     }

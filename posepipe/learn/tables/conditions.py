@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
 from posepipe.learn.tables.splitting.schema import Schema
 from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
+from posepipe.learn.tree import Tree
 
 LESS_EQUAL, GREATER, EQUAL, NOT_EQUAL, ONE_OF = "<=", ">", "is", "is not", "is one of"
+
+
+DIGITS, MAX_DIGITS = 6, 17
+"""Significant digits of a number in text: usual, and those that tell any two apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class SplitConditions:
     kinds: np.ndarray  #: uint8 (F,), see `posepipe.learn.tables.splitting.split_gain`
     combinations: np.ndarray  #: float64 (D, F), linear combinations of columns
     sets: np.ndarray  #: bool (2 S, K), categories of the first and the second branch of each split by sets
+    digits: dict[int, int] = field(default_factory=dict)  #: of the thresholds of a column, where DIGITS are too few
 
     @classmethod
     def of(cls, learner: SingleTree, names: Sequence[str] | None = None) -> SplitConditions:
@@ -44,8 +51,12 @@ class SplitConditions:
         Raises
         ------
         ValueError
-            When the number of names is not that of the columns.
+            When the number of names is not that of the columns, or the learner is no single tree.
         """
+        if not isinstance(learner, SingleTree):
+            what = "one of its estimators_" if hasattr(learner, "estimators_") else "an ID3, C4.5 or CART tree"
+            raise ValueError(f"wanted {what}, got {type(learner).__name__}")
+        check_is_fitted(learner)
         schema = learner.schema_
         if names is not None:
             if len(names) != len(schema.names):
@@ -53,7 +64,8 @@ class SplitConditions:
             schema = replace(schema, names=tuple(map(str, names)))
         subsets = learner.tree_.subsets
         sets = np.stack([subsets == 0, subsets == 1], axis=1).reshape(2 * len(subsets), subsets.shape[1])
-        return cls(schema, learner.tree_.kinds, learner.tree_.combinations, sets)
+        digits = _digits(learner.tree_.tree, len(learner.tree_.kinds))
+        return cls(schema, learner.tree_.kinds, learner.tree_.combinations, sets, digits)
 
     def branches(self, column: int, threshold: float, n_children: int) -> list[Condition]:
         """Return the condition of each branch of a node, with the node as in `posepipe.learn.tree.Tree`."""
@@ -126,7 +138,7 @@ class SplitConditions:
         column = condition.column
         if column < len(self.kinds) and self.schema.is_ordered[column]:
             return _one_line(self.schema.describe(column, int(condition.value)))
-        return format_number(condition.value)
+        return format_number(condition.value, self.digits.get(column, DIGITS))
 
     def condition_text(self, condition: Condition) -> str:
         """Write a condition: ``width <= 6.5``, ``outlook is sunny``."""
@@ -149,6 +161,25 @@ class SplitConditions:
         return " and ".join(parts)
 
 
+def _digits(tree: Tree, n_columns: int) -> dict[int, int]:
+    """Digits that tell the thresholds of each column apart, where that takes more than DIGITS.
+
+    The thresholds of one column may be times a tenth of a second apart, as seconds since 1970. A single large one gets
+    more digits, too: how near its rows are is not known.
+    """
+    digits = {}
+    for column in np.unique(tree.feature[~tree.is_leaf]).tolist():
+        if column >= n_columns:
+            continue
+        thresholds = np.unique(tree.threshold[~tree.is_leaf & (tree.feature == column)]).tolist()
+        wanted = 12 if max(map(abs, thresholds)) >= 1e6 else DIGITS
+        while wanted < MAX_DIGITS and len({format_number(each, wanted) for each in thresholds}) < len(thresholds):
+            wanted += 1
+        if wanted > DIGITS:
+            digits[column] = wanted
+    return digits
+
+
 def class_names(classifier: SingleTreeClassifier) -> list[str]:
     """Return the names of the classes, each on one line."""
     return [_one_line(name) for name in classifier.classes_.tolist()]
@@ -162,14 +193,14 @@ def predicted_classes(classifier: SingleTreeClassifier) -> np.ndarray:
     return np.argmax(posteriors, axis=1)
 
 
-def format_number(value: float) -> str:
-    """Write a number with six digits, without an exponent where possible."""
-    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
+def format_number(value: float, digits: int = DIGITS) -> str:
+    """Write a number with ``digits``, without an exponent where possible."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 
 def format_weight(weight: float) -> str:
     """Write a number of rows, or a fractional weight of rows."""
-    return format_number(round(weight, 2))
+    return format_number(round(weight, 2) if weight > 1 else float(f"{round(weight, 9):.2g}"))
 
 
 def _one_line(text: object) -> str:

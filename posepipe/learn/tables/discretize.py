@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from posepipe.learn.impurity import entropy, information_gain
 from posepipe.learn.tables.row_weights import weight_of_a_row
+from posepipe.learn.tables.splitting.column_splits import ROUNDING
 
 STRATEGIES = ("equal-width", "equal-frequency", "best-cut")
 ROUNDING_BITS = 1e-9  #: maximum difference of gains that count as equal
@@ -135,6 +136,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = list(getattr(self, "feature_names_in_", ()))
         known: dict[int | str, int] = {name: position for position, name in enumerate(names)}
         known.update({position: position for position in range(self.n_features_in_)})
+        if isinstance(self.columns, str) or not isinstance(self.columns, Sequence | np.ndarray):
+            raise ValueError(f"columns must be a list of positions or names, or None, got {self.columns!r}")
         unknown = [column for column in self.columns if column not in known]
         if unknown:
             named = f" or one of {', '.join(names)}" if names else "; X has no column names"
@@ -167,10 +170,10 @@ def _equal_frequency(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.
     if len(distinct) < 2:
         return np.empty(0)
     # for each share b / n_bins, the cut with the nearest weight below it, the lower one of a tie;
-    # scaled by 2 n_bins, which keeps integer weights exact
+    # scaled by 2 n_bins, which keeps integer weights exact; scaled weights make ties inexact
     weights = np.bincount(place, weights=weight)
     below = 2 * n_bins * np.cumsum(weights)[:-1]
-    wanted = 2 * np.arange(1, n_bins) * weights.sum()
+    wanted = 2 * (np.arange(1, n_bins) - ROUNDING) * weights.sum()
     cuts = np.unique(np.searchsorted((below[:-1] + below[1:]) / 2, wanted))
     return _midpoints(distinct[cuts], distinct[cuts + 1])
 

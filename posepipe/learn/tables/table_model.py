@@ -114,6 +114,10 @@ class ClassifierTable(ClassifierMixin, TableModel):
         weight = checked_weight(sample_weight, y)
         if self.class_weight is not None:
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            if not (np.isfinite(of_class).all() and (of_class >= 0).all() and (of_class > 0).any()):
+                raise ValueError(
+                    f"class_weight must be finite, at least 0, and above 0 for a class, got {of_class.tolist()}"
+                )
             weight = of_class[codes] * (1 if weight is None else weight)
         return codes, weight, len(self.classes_)
 

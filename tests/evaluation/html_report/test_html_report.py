@@ -74,7 +74,7 @@ def test_the_page_refers_to_nothing_outside_itself(page):
     assert "://" not in page
 
 
-def test_a_report_without_parts_or_pictures_leaves_their_sections_out(tmp_path):
+def test_sections_without_parts_or_pictures_are_left_out(tmp_path):
     blind = Report(0, PartScores(HUMAN), JointScores(HUMAN))
     write_report(tmp_path / "new", "nothing", {"blind": blind})
     text = (tmp_path / "new" / "report.html").read_text()
@@ -132,7 +132,7 @@ def test_a_bar_is_as_long_as_its_share():
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="needs chromium")
-def test_a_phone_shows_the_page_without_scrolling_sideways_or_requests(page, tmp_path):
+def test_a_phone_shows_the_page_whole_without_requests(page, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(page)
     with Chromium(path.as_uri(), PHONE_PX, 700) as browser:

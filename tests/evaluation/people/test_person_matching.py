@@ -122,7 +122,7 @@ labels = st.lists(st.builds(PersonLabel, boxes, torsos, ignore=st.booleans()), m
 
 
 @given(people=centres, labels=labels)
-def test_everybody_is_found_ignored_or_false_and_every_label_found_missed_or_ignored(people, labels):
+def test_every_person_and_every_label_is_counted_once(people, labels):
     matches = match_people(people, labels, ROOM_M)
     everybody = [*matches.found.values(), *matches.ignored, *matches.false]
     assert sorted(everybody) == list(range(len(people)))

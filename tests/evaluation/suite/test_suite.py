@@ -205,7 +205,7 @@ def test_every_block_of_the_documents_has_a_table_of_its_shape(tmp_path, path):
     assert before == after  # a table may have more rows
 
 
-def test_joints_one_by_one_and_a_fitted_body_are_rows_of_one_table(tmp_path):
+def test_single_joints_and_a_fitted_body_share_a_table(tmp_path):
     (exercises,) = [each for each in SETS if each.name == "exercises"]
     recipe = replace(read_recipe("exercises"), frames=10, sequence_frames=10)
     render_people(tmp_path / "exercises", recipe)

@@ -175,7 +175,7 @@ def test_the_larger_child_follows_its_parent():
     assert packed.roots.tolist() == [0, -1]  # the second tree is a leaf, and no record
 
 
-def test_leaves_of_bytes_are_packed_as_the_posteriors_they_stand_for():
+def test_leaves_of_bytes_are_packed_as_their_posteriors():
     rng = np.random.default_rng(12)
     trees, tables = [random_inputs.tree(rng, 5, 8, 3) for _ in range(2)], [random_inputs.offset_pairs(rng, 8)] * 2
     stored = [as_stored(tree) for tree in trees]

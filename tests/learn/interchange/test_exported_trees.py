@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.learn import C45Classifier, CartClassifier, CartRegressor, Id3Classifier, RandomForestClassifier
+from posepipe.learn import (
+    C45Classifier,
+    CartClassifier,
+    CartRegressor,
+    Id3Classifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.probes.probe_rules import CLAMPED, METRIC
@@ -143,6 +150,20 @@ def test_compiled_trees_of_a_table_predict_the_same(tmp_path, name):
         np.testing.assert_array_equal(learner.classes_[found[:, 0].astype(int)], learner.predict(cells))
 
 
+@needs_compiler
+@pytest.mark.parametrize("learner", [Id3Classifier, C45Classifier, CartClassifier])
+def test_unseen_categories_may_take_the_branch_of_most_rows(tmp_path, learner):
+    cells, target = table()
+    trees = learner(unseen="majority").fit(cells, target)
+    write_c_header(tmp_path / "trees.h", flat_table_trees(trees))
+    cells = np.concatenate([cells, cells])
+    cells[: len(target), 0], cells[: len(target) // 2, 1] = "new", "new"
+    rows = trees._encode(cells).T
+    assert (rows == -1).sum() == len(target) * 3 // 2
+    found = run_driver(tmp_path, TABLE_DRIVER, "\n".join(" ".join(map(str, row)) for row in rows))
+    np.testing.assert_allclose(found[:, 1:], trees.predict_proba(cells), atol=1e-12)
+
+
 def test_json_holds_what_the_header_holds_to_the_bit(tmp_path):
     trees = flat_depth_forest(depth_forest(symmetric=True))
     write_json_trees(tmp_path / "trees.json", trees)
@@ -168,8 +189,9 @@ def test_what_cannot_be_exported_is_refused():
     voting = RandomForestClassifier(n_estimators=2, vote="majority", random_state=1).fit(cells, target)
     with pytest.raises(ValueError, match="vote"):
         flat_table_trees(voting)
-    with pytest.raises(ValueError, match="wanted a fitted tree"):
-        flat_table_trees(Id3Classifier())
+    for learner in (Id3Classifier(), IsolationForest(n_estimators=2).fit(np.eye(3))):
+        with pytest.raises(ValueError, match="wanted a fitted tree"):
+            flat_table_trees(learner)
     sets = CartClassifier(category_split="subset").fit(np.array([["a"], ["b"], ["c"], ["d"]]), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="got sets: category_split='one-vs-rest'"):
         flat_table_trees(sets)

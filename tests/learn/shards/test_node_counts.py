@@ -68,7 +68,7 @@ def test_a_node_that_no_threshold_divides_has_no_split():
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(1, 40))
-def test_shards_together_tell_the_samples_that_one_machine_chooses(sizes, max_samples):
+def test_shards_together_choose_the_samples_of_one_machine(sizes, max_samples):
     total = sum(sizes)
     wanted = np.arange(total) if total <= max_samples else np.arange(max_samples) * total // max_samples
     before = np.cumsum(sizes) - sizes

@@ -45,7 +45,7 @@ def test_an_inclined_board_is_flat_too():
 
 
 @pytest.mark.parametrize("radius_m", [0.12, 0.2])
-def test_a_cylinder_has_the_square_of_the_distance_over_its_radius(radius_m):
+def test_a_cylinder_has_squared_distance_over_its_radius(radius_m):
     depth_m, mask = upright_cylinder(radius_m)
     mask &= np.abs(np.arange(SHAPE[1]) - CAMERA.cx) < 4  # its line nearest to the camera
     whole = depth_m.copy()

@@ -76,7 +76,7 @@ def test_trunk_lean_uses_the_floor_s_vertical_if_it_is_known(tmp_path):
     assert [camera[name][:4] for name in others] == [floor[name][:4] for name in others]
 
 
-def test_trunk_lean_uses_the_accelerometer_where_no_floor_is_known(tmp_path):
+def test_trunk_lean_uses_the_accelerometer_without_a_floor(tmp_path):
     person = track(1, standing_m())
     plain, floor = result(0, (person,)), result(1, (person,), floor=FLOOR)
     up = (0.0, -0.8, -0.6)

@@ -78,7 +78,7 @@ def test_another_process_receives_what_rosbags_packs(program):
     assert np.array(skeletons["confidence"]).reshape(2, 20)[1].tolist() == [0.875 * (k != 3) for k in range(20)]
 
 
-def test_a_frame_of_the_robot_replaces_ours_and_has_no_second_parent(program):
+def test_a_frame_of_the_robot_replaces_ours(program):
     frame = result(3, PEOPLE, floor=FLOOR)
     raw, _ = received(program, "ros2:///camera_depth_optical_frame", frame)
     wanted = encode_poses(frame.people, HUMAN, None, STAMP_NS, "camera_depth_optical_frame")

@@ -248,7 +248,7 @@ def test_half_closed_and_talking_clients_receive_every_line(tmp_path):
     loud.close()
 
 
-def test_clients_that_talk_without_end_cost_a_bounded_number_of_reads(monkeypatch):
+def test_talkative_clients_cost_a_bounded_number_of_reads(monkeypatch):
     read, real = [], _Client.discard_input
 
     def counted(client):

@@ -39,7 +39,7 @@ def test_a_missing_package_names_its_install_command():
         import_sdk("camera:x", "no_such_sdk", "pip install it")
 
 
-def test_a_camera_whose_package_is_not_built_for_a_platform_says_so(monkeypatch):
+def test_a_platform_without_a_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyrealsense2", None)
     monkeypatch.setattr(realsense.platform, "machine", lambda: "armv7l")
     with pytest.raises(SourceError, match=r"its maker builds none for \w+ armv7l and Python 3"):

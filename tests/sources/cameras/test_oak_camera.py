@@ -161,7 +161,7 @@ def test_an_implausible_lens_is_refused(camera):
         opened(camera(image(0, matrix=[[0.5, 0, 7.5], [0, 21.0, 5.5], [0, 0, 1]])))
 
 
-def test_no_connected_camera_is_one_line_without_a_word_to_the_maker():
+def test_no_connected_camera_is_one_line_and_told_to_nobody():
     """The package reports its import over the network unless it is told not to."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("DEPTHAI_")}

@@ -58,7 +58,7 @@ def kinds(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["npy levels", "npy metres", "npy by columns", "pgm", "tiff metres", "tiff levels"])
-def test_frames_are_those_that_were_written_in_the_order_of_numbers(tmp_path, kind):
+def test_frames_are_those_written_in_the_order_of_numbers(tmp_path, kind):
     with open_source(folder(tmp_path, *kinds(tmp_path)[kind])) as source:
         assert isinstance(source, ImageFolder)
         read = np.stack([frame.depth_m for frame in source])

@@ -35,7 +35,7 @@ def test_a_pack_of_depth_alone_plays_at_30_fps(tmp_path):
 
 @pytest.mark.parametrize("as_matrix", [False, True])
 @pytest.mark.parametrize("each", [False, True])
-def test_a_camera_is_four_numbers_or_a_matrix_for_all_frames_or_each(tmp_path, as_matrix, each):
+def test_a_camera_is_four_numbers_or_a_matrix_or_one_a_frame(tmp_path, as_matrix, each):
     numbers = np.array([[10.0, 11.0, 2.0, 1.5], [12.0, 13.0, 2.5, 1.0], [14.0, 15.0, 2.0, 2.0]])
     matrices = np.zeros((3, 3, 3))
     matrices[:, (0, 1, 0, 1, 2), (0, 1, 2, 2, 2)] = np.column_stack([numbers, np.ones(3)])

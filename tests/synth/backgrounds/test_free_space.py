@@ -26,7 +26,7 @@ def bone(start_m, end_m):
     return CAMERA.world_view().camera_points(np.array([[start_m, end_m]]))
 
 
-def test_a_bone_through_the_bed_crosses_it_and_one_beside_it_does_not(space):
+def test_a_bone_through_the_bed_crosses_it(space):
     assert space.crossed_m2(bone((0.7, 0.1, -2.5), (0.7, 1.0, -2.5)), [0.1]) > 0.01
     assert space.crossed_m2(bone((-0.7, 0.1, -2.3), (-0.7, 1.0, -2.3)), [0.1]) == 0
 

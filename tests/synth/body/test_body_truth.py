@@ -63,7 +63,7 @@ def test_a_joint_has_the_orientation_that_a_fitted_body_gives_it():
     assert fitted == TURNED_BY
 
 
-def test_a_joint_of_a_creature_has_the_orientation_that_a_fitted_body_gives_it():
+def test_joints_of_a_creature_turn_as_those_of_a_fitted_body():
     creature = read_creature(ROOT / "docs" / "examples" / "quadruped.toml")
     model = creature_body_model(creature)
     turning = [creature._turning_bone(joint) for joint in creature.joints.values()]

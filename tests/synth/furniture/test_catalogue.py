@@ -31,7 +31,7 @@ def test_models_get_their_stated_size_kind_and_place(tmp_path):
     assert set(chair.materials.tolist()) == {MATERIALS.index("wood"), MATERIALS.index("cloth")}
 
 
-def test_a_licence_file_that_asks_for_attribution_outweighs_the_catalogue(tmp_path):
+def test_a_licence_file_outweighs_the_catalogue(tmp_path):
     path = write_catalogue(
         tmp_path / "one.sh3f", chair="Creative Commons Attribution 3.0", table="CC-0 no rights reserved"
     )

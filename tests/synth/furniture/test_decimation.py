@@ -78,7 +78,7 @@ def test_many_leaves_become_fewer_and_larger():
     np.testing.assert_allclose(np.ptp(vertices, axis=0), np.ptp(mesh.vertices_m, axis=0), atol=0.15)
 
 
-def test_decimation_is_deterministic_and_leaves_small_meshes_alone():
+def test_decimation_repeats_and_leaves_small_meshes_alone():
     mesh = ball()
     one, other = (decimate(mesh.vertices_m, mesh.triangles, mesh.labels, 150) for _ in range(2))
     for first, second in zip(one, other, strict=True):

@@ -30,7 +30,7 @@ PLAUSIBLE_M = {
 }
 
 
-def test_the_embedded_bank_is_small_varied_and_in_the_public_domain():
+def test_the_embedded_bank_is_small_varied_and_public_domain():
     bank = embedded_bank()
     assert len(bank.models) >= 100
     assert len(bank.by_kind) >= 15

@@ -87,7 +87,7 @@ def test_readings_beside_a_hole_are_too_near():
     np.testing.assert_array_equal(blended_m[~beside], depth_m[~beside])
 
 
-def test_false_near_readings_touch_holes_in_frames_that_draw_them():
+def test_false_near_readings_touch_holes():
     plain, blended = (
         renderer_of(recipe_of(seed=2, room_share=1.0, **each)).render(0) for each in ({}, {"false_near_share": 1.0})
     )

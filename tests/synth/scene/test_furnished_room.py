@@ -181,7 +181,7 @@ def recorded_scenes(monkeypatch, recipe, count, bank=None):
     return [renderer.render(index) for index in range(count)], scenes
 
 
-def test_rendered_people_stand_clear_of_the_furniture_of_their_room(monkeypatch):
+def test_rendered_people_stand_clear_of_furniture(monkeypatch):
     recipe = recipe_of(**ALL, density=(1.0, 1.0), people=(1, 2), seed=5, noise=False)
     frames, scenes = recorded_scenes(monkeypatch, recipe, 6)
     assert all(scene.contents is not None and scene.contents.two_sided for scene in scenes)

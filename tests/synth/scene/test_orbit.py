@@ -40,7 +40,7 @@ def test_a_quarter_turn_moves_the_camera_to_its_right():
     assert abs(ahead[1]) < 1e-9
 
 
-def test_the_first_camera_stands_above_the_origin_and_looks_along_y():
+def test_the_first_camera_is_above_the_origin_and_looks_along_y():
     pose = Orbit(0.0, 2.5).extrinsics(CAMERA)
     np.testing.assert_allclose(pose.translation_m, [0, 0, 1.6], atol=1e-9)
     np.testing.assert_allclose(pose.rotation @ [0, 0, 1], [0, math.cos(0.25), -math.sin(0.25)], atol=1e-9)

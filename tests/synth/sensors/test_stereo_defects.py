@@ -26,7 +26,7 @@ def floor_m():
     return depth.astype(np.float32)
 
 
-def test_floors_are_speckled_the_more_the_more_obliquely_they_are_seen():
+def test_floors_are_speckled_more_where_seen_obliquely():
     depth_m, near, far, wall = floor_m(), [], [], []
     left = 40  # beside the band without readings
     for seed in range(6):

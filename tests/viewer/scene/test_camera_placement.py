@@ -26,7 +26,7 @@ def test_the_floor_is_at_zero_and_is_kept_while_out_of_view():
     assert placement.has_floor
 
 
-def test_the_accelerometer_levels_the_scene_until_the_floor_is_found():
+def test_the_accelerometer_levels_a_scene_without_floor():
     placement = CameraPlacement()
     up = (0.0, -0.8, -0.6)
     world = placement.update(None, up)

@@ -34,7 +34,7 @@ def test_the_middle_of_the_view_is_the_middle_of_the_screen():
     )
 
 
-def test_a_turned_and_moved_view_sees_the_point_it_looks_at_in_the_middle():
+def test_a_view_sees_the_point_it_looks_at_in_the_middle():
     half = math.sqrt(0.5)
     along_x = np.array([half, 0, half, 0])  # a quarter turn about y takes z to x
     place = screen_places(np.array([[3.0, 1.0, 5.0]]), along_x, np.array([1.0, 1.0, 5.0]), 0.7, 1.5)

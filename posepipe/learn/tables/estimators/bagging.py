@@ -98,6 +98,8 @@ class _Bagging(BaseEstimator):
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         self._validate_params()
+        if _num_samples(X) < 1:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required")
         validate_data(self, X, skip_check_array=True)  # stores the number of columns and their names
         y = _check_y(y, y_numeric=isinstance(self, RegressorMixin), estimator=self)
         X, y = indexable(X, y)

@@ -153,10 +153,11 @@ class C45Classifier(SingleTreeClassifier):
         costs = np.ones(len(names))
         for column, cost in self.column_costs.items():
             place = names.index(column) if column in names else column
-            if not isinstance(place, int | np.integer) or not 0 <= place < len(names) or not cost > 0:
+            is_column = isinstance(place, int | np.integer) and 0 <= place < len(names)
+            if not is_column or not isinstance(cost, Real) or not 0 < cost < np.inf:
                 raise ValueError(
                     f"column_costs must map columns of the table ({', '.join(names)}) to costs above 0,"
-                    f" got {column!r}: {cost}"
+                    f" got {column!r}: {cost!r}"
                 )
             costs[place] = cost
         return costs

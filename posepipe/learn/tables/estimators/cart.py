@@ -60,7 +60,7 @@ class _Cart(SingleTree):
         if self.min_weight_fraction_leaf > 0:
             total = float(len(table) if weight is None else weight.sum())
             min_leaf = max(min_leaf * self.row_weight_, self.min_weight_fraction_leaf * total)
-            min_leaf, row_weight = min_leaf * (1 - 1e-9), None  # tolerates rounded sums of weights
+            row_weight = None
         return ColumnSplits(
             table,
             CRITERIA[self._criterion_name()],
@@ -126,8 +126,9 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     prune_criterion : risk of cost-complexity: "misclassification", "gini" or "entropy"; None = ``criterion``
     standard_errors : float, choose the smallest subtree within this many standard errors of the best
     category_split : "one-vs-rest", one category against the rest; "subset", a set of categories against the rest. For
-        two classes the best of all sets is found; for more, of up to eight categories, else the best along the
-        shares of one class. Ordered categories of a DataFrame are split at thresholds either way
+        two classes the best of all sets is found, as long as min_samples_leaf rules out none. For more it is the best
+        of all sets of up to eight categories, else the best along the shares of one class. Ordered categories of a
+        DataFrame are split at thresholds either way
     oblique : bool, also try Fisher's linear discriminant of the numeric columns at each node
     missing, unseen, categorical, class_weight, validation_fraction, random_state : as in `Id3Classifier`
 
@@ -227,9 +228,15 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     def _error_costs(self) -> np.ndarray:
         if self.costs is None:
             return NO_COSTS
-        costs, n = np.asarray(self.costs, np.float64), len(self.classes_)
-        if costs.shape != (n, n) or not (costs >= 0).all() or CRITERIA[self._criterion_name()] != GINI:
-            raise ValueError(f"costs must be ({n}, {n}), non-negative, with criterion 'gini', got shape {costs.shape}")
+        n = len(self.classes_)
+        try:
+            costs = np.asarray(self.costs, np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"costs must be ({n}, {n}) numbers, got {type(self.costs).__name__}") from None
+        valid = costs.shape == (n, n) and np.isfinite(costs).all() and (costs >= 0).all()
+        if not valid or CRITERIA[self._criterion_name()] != GINI:
+            wanted = f"costs must be ({n}, {n}), finite and non-negative, with criterion 'gini'"
+            raise ValueError(f"{wanted}, got shape {costs.shape}")
         return costs
 
 
@@ -242,7 +249,8 @@ class CartRegressor(_Cart, SingleTreeRegressor):
     max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf : as in `CartClassifier`
     min_weight_fraction_leaf : as in `CartClassifier`
     min_impurity_decrease, ccp_alpha, oblique : as in `CartClassifier`, with the squared error as impurity
-    category_split : as in `CartClassifier`; the best of all sets is found
+    category_split : as in `CartClassifier`; the best of all sets is found,
+        as long as min_samples_leaf rules out none
     stop : "validation" or None
     prune : "cost-complexity", "reduced-error" or None, as in `CartClassifier`
     standard_errors : float, must be 0, because moments give no standard error of a squared error

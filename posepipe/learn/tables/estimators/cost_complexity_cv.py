@@ -94,8 +94,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
         validate_data(self, with_own_types(X), skip_check_array=True)
         y = np.ravel(y)
         self.alphas_, self.leaves_ = path.alphas, path.leaves
-        following = np.append(path.alphas[1:], np.inf)
-        between = np.sqrt(path.alphas * following)  # infinite for the last: the root alone
+        between = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)  # of the last: the root alone
         folds = list(check_cv(self.cv, y, classifier=is_classifier(learner)).split(X, y))
         errors = [self._errors(learner, X, y, sample_weight, train, test, between) for train, test in folds]
         self.cv_errors_ = np.stack(errors, axis=1)

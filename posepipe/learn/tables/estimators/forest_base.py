@@ -125,6 +125,7 @@ class Forest(TableModel):
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
         member.tree_, member.row_weight_ = tree, 1.0
+        member._grown = tree.tree, [np.zeros(0, np.int32)] * int((~tree.tree.is_leaf).sum())  # ties are not recorded
         return member
 
     @property
@@ -155,7 +156,7 @@ class Forest(TableModel):
             criterion=CRITERIA[self._criterion_name()],
             rules=GrowthRules(depth, count, 0.0, max(2, count_of_rows(self.min_samples_split, len(table))), NO_LIMIT),
             max_leaf_nodes=self.max_leaf_nodes,
-            min_leaf=min_leaf * (1 - 1e-9),  # tolerates rounded sums of weights
+            min_leaf=min_leaf,
             directions=candidate_combinations(self.combine, self.schema_, table, count),
             random_cuts=self.random_cuts,
             bootstrap=self.bootstrap,

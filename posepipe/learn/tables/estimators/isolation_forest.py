@@ -131,7 +131,9 @@ class IsolationForest(OutlierMixin, TableModel):
         columns = self._encode(X)
         splits = np.mean([_path_lengths(tree)[tree.leaves(columns)] for tree in self.trees_], axis=0)
         expected = float(expected_splits(np.array(self.max_samples_)))
-        return -(2.0 ** (-splits / (expected if expected > 0 else 1.0)))
+        if expected == 0:  # trees of one row know nothing
+            return np.full(len(splits), AUTO_OFFSET)
+        return -(2.0 ** (-splits / expected))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return `score_samples` minus ``offset_``: float64 (N,), below 0 for outliers."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posepipe.learn.tables.estimators.forest import RandomForestClassifier
 from posepipe.learn.tables.splitting.schema import with_own_types
+from posepipe.learn.tables.table_model import TableModel
 
 
 class LeafEmbedding(TransformerMixin, BaseEstimator):
@@ -64,7 +65,10 @@ class LeafEmbedding(TransformerMixin, BaseEstimator):
         X, y, sample_weight : as in the ``fit`` of the learner
         """
         self._validate_params()
-        self.estimator_ = clone(self._learner()).fit(X, y, sample_weight)
+        learner = self._learner()
+        if not isinstance(learner, TableModel):
+            raise ValueError(f"estimator must be a tree or forest of this package, got {type(learner).__name__}")
+        self.estimator_ = clone(learner).fit(X, y, sample_weight)
         validate_data(self, with_own_types(X), skip_check_array=True)
         trees = getattr(self.estimator_, "trees_", None) or [self.estimator_.tree_]
         self._columns, first = [], 0

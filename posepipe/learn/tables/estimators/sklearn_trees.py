@@ -8,6 +8,7 @@ import numpy as np
 from sklearn import ensemble, tree
 from sklearn.tree._tree import NODE_DTYPE
 from sklearn.tree._tree import Tree as TheirTree
+from sklearn.utils.validation import check_is_fitted
 
 from posepipe.learn.impurity import CRITERIA, SQUARED_ERROR, impurity
 from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
@@ -38,16 +39,21 @@ def to_sklearn(learner: Ours) -> Any:
         forests do not have.
     """
     if isinstance(learner, RandomForestClassifier | RandomForestRegressor):
+        check_is_fitted(learner)
         return _forest(learner)
+    if isinstance(learner, CartClassifier | CartRegressor):
+        check_is_fitted(learner)
     if isinstance(learner, CartClassifier):
         if learner.costs is not None:
             raise ValueError("scikit-learn's trees predict the most probable class, got costs: give a tree without")
         theirs = tree.DecisionTreeClassifier(criterion="gini" if learner.criterion == "gini" else "entropy")
         theirs.classes_, theirs.n_classes_ = learner.classes_, len(learner.classes_)
         n_classes, mean = len(learner.classes_), 0.0
-    else:
+    elif isinstance(learner, CartRegressor):
         theirs = tree.DecisionTreeRegressor()
         theirs.n_classes_, n_classes, mean = 1, 1, learner.mean_
+    else:
+        raise ValueError(f"scikit-learn has CART trees and forests of them, got {type(learner).__name__}")
     criterion = SQUARED_ERROR if learner.tree_.moments else CRITERIA[learner._criterion_name()]
     theirs.tree_ = _their_tree(learner.tree_, criterion, n_classes, mean)
     return _with_columns(theirs, learner)

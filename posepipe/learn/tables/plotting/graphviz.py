@@ -25,7 +25,8 @@ def graphviz_text(learner: SingleTree, names: Sequence[str] | None = None) -> st
     ----------
     Gansner, Koutsofios and North, Drawing graphs with dot, 2015.
     """
-    tree, splits, describe = learner.tree_.tree, SplitConditions.of(learner, names), leaf_descriptions(learner)
+    splits = SplitConditions.of(learner, names)
+    tree, describe = learner.tree_.tree, leaf_descriptions(learner)
     lines = ["digraph tree {", "  node [shape=box];"]
     for node in range(tree.n_nodes):
         children = tree.children(node)

@@ -72,7 +72,8 @@ def draw_tree(learner: SingleTree, names: Sequence[str] | None = None) -> Drawin
     -------
     Drawing, an SVG document that notebooks show
     """
-    tree, splits = learner.tree_.tree, SplitConditions.of(learner, names)
+    splits = SplitConditions.of(learner, names)
+    tree = learner.tree_.tree
     leaf_box = _leaf_of_classes(learner) if isinstance(learner, SingleTreeClassifier) else _leaf_of_number(learner)
     strip = _strip_of_classes(learner) if isinstance(learner, SingleTreeClassifier) else None
     describe, ties = leaf_descriptions(learner), tie_notes(learner, splits)

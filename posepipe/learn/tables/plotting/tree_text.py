@@ -35,7 +35,8 @@ def tree_text(learner: SingleTree, names: Sequence[str] | None = None) -> str:
     learner : SingleTree, fitted
     names : of the columns, for a training table without names
     """
-    tree, splits = learner.tree_.tree, SplitConditions.of(learner, names)
+    splits = SplitConditions.of(learner, names)
+    tree = learner.tree_.tree
     describe, ties = leaf_descriptions(learner), tie_notes(learner, splits)
     lines = []
     stack = [(0, "", "", "")]  # node, indent of its line, indent of its children, text of its branch

@@ -100,6 +100,10 @@ Directions = Callable[["ColumnSplits", OpenNodes, np.random.Generator], tuple[np
 """Draws linear combinations: directions, float64 (D, F), and the candidates of each node among them, (M, T)."""
 
 
+ROUNDING = 1e-9
+"""Relative rounding error of sums of weights: of shares of rows, which missing cells divide, and of scaled weights."""
+
+
 class ColumnSplits:
     """A `SplitFinder` over the columns of a table.
 
@@ -152,7 +156,7 @@ class ColumnSplits:
         elif costs.any():
             self._unit = float(costs.max())
         self._costs = costs
-        self._rules = (criterion, costs / self._unit, float(min_leaf), table.n_statistics, release_8)
+        self._rules = (criterion, costs / self._unit, min_leaf * (1 - ROUNDING), table.n_statistics, release_8)
         self._directions = directions
         self._only_directions = only_directions
         self._row_weight = row_weight

@@ -79,7 +79,7 @@ def test_a_probe_beside_the_person_reads_background():
     assert explained.part == "torso"
 
 
-def test_a_mirrored_walk_probes_the_other_side_for_the_other_hand():
+def test_a_mirrored_walk_probes_the_other_side():
     forest = DepthForest(stump().trees, stump().offsets, HANDS, symmetric=True)
     # the right neighbour of column 1 is near, the left one is not: the mirrored tree sees no near one
     plain, mirrored = explain_pixel(forest, ROW_M, ROW_M > 0, (0, 1), LENS).walks

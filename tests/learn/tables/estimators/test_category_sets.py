@@ -56,7 +56,7 @@ def test_the_best_of_all_sets_is_found(criterion, data):
     assert root_gain(criterion, tree) == pytest.approx(expected, abs=1e-9)
 
 
-def test_many_categories_of_three_classes_are_searched_along_the_shares():
+def test_many_categories_of_three_classes_go_by_shares():
     words = np.array([[f"{k:02}"] for k in range(20)] * 5)
     y = np.array([0 if k < 7 else 1 if k < 13 else 2 for k in range(20)] * 5)
     learner = CartClassifier(**SETS).fit(words, y)

@@ -24,7 +24,7 @@ def test_scikit_learn_s_checks_pass(learner):
 
 
 @pytest.mark.parametrize("learner", [CartClassifier(), CartRegressor(), C45Classifier(prune=None)], ids=repr)
-def test_the_errors_of_folds_are_those_of_trees_pruned_at_the_alphas(learner):
+def test_errors_of_folds_are_those_of_pruned_trees(learner):
     X, y = load_diabetes(return_X_y=True)
     X = X[:120]
     y = y[:120] if isinstance(learner, CartRegressor) else (y[:120] > 140).astype(int)

@@ -300,7 +300,7 @@ def test_min_impurity_decrease_keeps_scikit_learn_s_splits(name, share):
 
 
 @pytest.mark.parametrize(("name", "criterion"), [("wine", "gini"), ("wine", "entropy"), ("diabetes", "squared_error")])
-def test_min_impurity_decrease_of_weighted_rows_is_scikit_learn_s(name, criterion):
+def test_min_impurity_decrease_with_weights_is_scikit_learn_s(name, criterion):
     X, y = peer_data(name)
     weight = np.random.default_rng(1).integers(1, 9, len(y)) / 4
     minimum = 0.01 * (np.var(y) if criterion == "squared_error" else 1)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
+from posepipe.learn import RandomForestClassifier, explain
 from posepipe.learn.impurity import information_gain
 from posepipe.learn.tables.estimators.c45 import C45Classifier
 from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.estimators.sklearn_trees import to_sklearn
 from posepipe.learn.tables.examples import load_example
+from posepipe.learn.tables.plotting.graphviz import graphviz_text
+from posepipe.learn.tables.plotting.tree_drawing import draw_tree
 from posepipe.learn.tables.plotting.tree_text import tree_text
 from posepipe.learn.tables.single_tree import SingleTreeClassifier
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
@@ -24,6 +31,37 @@ from posepipe.learn.tree import LEAF, Tree
 def text_of(learner, name: str) -> list[str]:
     example = load_example(name)
     return tree_text(learner.fit(example.rows, example.target), example.columns).splitlines()
+
+
+@pytest.mark.parametrize(
+    "values", [[1700000000.1, 1700000000.2, 1700000000.3, 1700000000.4], [0.1234561, 0.1234562, 0.1234563, 0.1234564]]
+)
+def test_thresholds_are_told_apart(values):
+    lines = tree_text(CartClassifier().fit(np.array(values)[:, None], [0, 1, 0, 1])).splitlines()
+    shown = sorted({float(line.split("<= ")[1].split(":")[0]) for line in lines if "<=" in line})
+    assert len(shown) == 3
+    for low, threshold, high in zip(values, shown, values[1:], strict=False):
+        assert low <= threshold < high
+
+
+def test_small_weights_are_not_shown_as_nothing():
+    text = tree_text(CartClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1], np.full(3, 1 / 150)))
+    assert "0 (0.0067)" in text
+    assert "1 (0.013)" in text
+
+
+def test_a_tree_of_another_kind_is_refused_in_one_line():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.raises(NotFittedError):
+        tree_text(CartClassifier())
+    forest = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y)
+    for show in (tree_text, draw_tree, graphviz_text, partial(explain, row=X[0])):
+        with pytest.raises(ValueError, match="wanted one of its estimators_, got RandomForestClassifier"):
+            show(forest)
+        show(forest.estimators_[0])
+    assert forest.estimators_[0].ties_ == {}
+    with pytest.raises(ValueError, match="scikit-learn has CART trees"):
+        to_sklearn(C45Classifier().fit(X, y))
 
 
 def chain(n_levels: int) -> SingleTreeClassifier:

@@ -24,7 +24,7 @@ def cuts(column, target, kind=NUMERIC, criterion=GINI, draws=200, weight=None, m
     return found[0][:, 0], found[2][:, 0]
 
 
-def test_thresholds_are_uniform_between_the_least_and_the_greatest_number():
+def test_thresholds_are_uniform_between_the_extremes():
     gains, thresholds = cuts([3.0, 1.0, 2.0, 9.0], [0, 1, 1, 0], draws=4000)
     assert thresholds.min() >= 1
     assert thresholds.max() < 9

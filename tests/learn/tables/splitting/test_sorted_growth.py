@@ -73,7 +73,7 @@ def test_trees_of_a_forest_are_those_of_the_growth_loop(forest, data):
 
 
 @pytest.mark.parametrize("scale", [1, 1e-100, 1e100])
-def test_many_rows_with_weights_of_any_size_grow_the_tree_of_the_loop(scale, monkeypatch):
+def test_rows_with_any_weights_grow_the_tree_of_the_loop(scale, monkeypatch):
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(2000, 3)), scale * rng.uniform(0.1, 1, 2000)
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int) + (rng.random(2000) < 0.1)

@@ -100,7 +100,7 @@ def test_recombined_poses_keep_their_legs_and_trunk(poses):
     np.testing.assert_array_equal(mixed[:, OTHERS], poses[:, OTHERS])
 
 
-def test_recombined_arms_keep_their_rotation_relative_to_the_chest(poses):
+def test_recombined_arms_keep_their_rotation_to_the_chest(poses):
     pair = poses[[3, 40]]
     mixed = recombine(pair, np.random.default_rng(7))
     for taker, giver in ((0, 1), (1, 0)):
