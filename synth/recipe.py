@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.io.files import is_absent
 from posepipe.io.toml_file import read_toml
 from synth.background_recipe import BackgroundRecipe
 from synth.image_recipe import ImageRecipe
@@ -313,7 +314,7 @@ def read_recipe(recipe: str | Path) -> Recipe:
     named = RECIPES_DIR / f"{recipe}.toml"
     is_named = str(recipe) in recipe_names()
     path = named if is_named else Path(recipe)
-    if not path.is_file():
+    if is_absent(path):
         raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
     data = read_toml(path)
     try:

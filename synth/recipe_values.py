@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -79,6 +80,8 @@ def as_range(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, tuple | list) or len(value) != 2 or not all(map(_is_number, value)):
         raise ValueError(f"recipe: {name} must be (min, max), two numbers, got {shown(value)}")
     low, high = value
+    if not all(map(math.isfinite, value)):
+        raise ValueError(f"recipe: {name} must be (min, max), two finite numbers, got {shown(value)}")
     if not low <= high:
         raise ValueError(f"recipe: {name} must be (min, max), the min first, got {shown(value)}")
     lowest, highest = RANGES[name]

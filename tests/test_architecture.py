@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -17,6 +18,7 @@ from tests.support.paths import ROOT
 PACKAGES = ("posepipe", "synth", "apps")
 MAX_LINES = 350
 MAX_FILES = 14
+MAX_TEST_NAME = 60
 """Modules in one folder, its __init__ left out."""
 
 #: what every file with kernels imports
@@ -379,6 +381,11 @@ def test_folders_of_tests_hold_a_handful_of_files():
     folders = {path.parent for path in (ROOT / "tests").rglob("*.py")}
     counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) for folder in folders}
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def test_names_of_tests_are_short():
+    named = re.compile(rf"^def (test_\w{{{MAX_TEST_NAME - 4},}})", re.MULTILINE)
+    assert [name for path in (ROOT / "tests").rglob("test_*.py") for name in named.findall(path.read_text())] == []
 
 
 def test_files_with_kernels_import_documented_nouns_alone():

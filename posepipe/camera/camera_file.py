@@ -9,7 +9,7 @@ from pathlib import Path
 from posepipe.camera.intrinsics import Intrinsics, check_lens
 from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import FormatError
-from posepipe.io.files import read_json_object, replace_file
+from posepipe.io.files import is_absent, read_json_object, replace_file
 
 CAMERA_FILE_NAME = "camera.json"
 DEFAULT_UNIT_M = 0.001
@@ -48,7 +48,7 @@ def find_camera(camera: str | Path) -> CameraFile:
     preset = CAMERA_PRESETS.get(str(camera))
     if preset is not None:
         return CameraFile(preset.width, preset.height, preset.intrinsics, DEFAULT_UNIT_M, DEFAULT_FPS, str(camera))
-    if not Path(camera).is_file():
+    if is_absent(camera):
         raise FormatError(camera, f"no such file; give a camera.json or one of {', '.join(CAMERA_PRESETS)}")
     return read_camera_file(camera)
 
@@ -56,7 +56,7 @@ def find_camera(camera: str | Path) -> CameraFile:
 def read_camera_file(path: str | Path) -> CameraFile:
     """Read a calibration. Raises FormatError, naming the key, when a value is missing or not a plausible number."""
     path = Path(path)
-    if not path.is_file():
+    if is_absent(path):
         raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_KEYS)}, or --camera PRESET|FILE")
     values = read_json_object(path)
     if "K" in values and not values.keys() >= {"fx", "fy", "cx", "cy"}:

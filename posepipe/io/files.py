@@ -84,6 +84,11 @@ def read_regular(path: str | Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     return content
 
 
+def is_absent(path: str | Path) -> bool:
+    """Whether a path is nothing that could be read as a file: missing, or a folder. `open_regular` refuses a device."""
+    return not Path(path).is_file() and special_kind(path) is None
+
+
 def special_kind(path: str | Path) -> str | None:
     """Describe what a path is if it exists and is neither a regular file nor a folder, such as "a device"."""
     try:

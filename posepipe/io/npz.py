@@ -19,7 +19,7 @@ from typing import IO
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors, open_regular
+from posepipe.io.files import disk_errors, is_absent, open_regular
 from posepipe.io.limits import max_unpacked_bytes
 
 # errors of zipfile, zlib and NumPy's header parser for damaged files, found by damaging files
@@ -54,7 +54,7 @@ def read_npz(
         When the file is missing, cut, damaged, not an `.npz`, or holds Python objects.
     """
     path = Path(path)
-    if not path.is_file():
+    if is_absent(path):
         raise FormatError(path, f"no such file; wanted {what} (.npz)")
     with open_regular(path) as stream:
         if not zipfile.is_zipfile(stream):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
+from posepipe.io.files import is_absent, open_regular
 from posepipe.models.header import answer_hash
 
 SUFFIX = ".npz"
@@ -41,8 +42,9 @@ def model_path(model: str | Path) -> Path:
     if str(model) in model_names():
         return shipped
     path = Path(model)
-    if path.is_file():
-        return path
+    if not is_absent(path):
+        with open_regular(path):
+            return path
     raise PosepipeError(
         f"no model {str(model)!r}: give a model file (.npz) or one of the shipped models: {', '.join(model_names())}"
     )

@@ -13,6 +13,7 @@ import pytest
 
 from apps.cli import main
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import find_camera
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.models.pose_model import PoseModel
@@ -22,6 +23,8 @@ from posepipe.sources.formats.png_folder import TIMES_NAME, write_png_folder
 from synth.body.creatures import read_creature
 from synth.motion.mocap import read_mocap
 from synth.motion.mocap.bone_maps import read_bone_map
+from synth.motion.poses.clips import read_pose_bank
+from synth.recipe import read_recipe
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
 LENS = Intrinsics(57.0, 57.0, 31.5, 23.5)
@@ -114,8 +117,8 @@ def test_a_special_file_is_no_source_and_no_model(tmp_path, make, what):
     make(path)
     with pytest.raises(PosepipeError, match=rf"special\.npz: wanted a file or a folder, got {what}"):
         open_source(path)
-    for read in (PoseModel.load, model_path):
-        with pytest.raises(PosepipeError, match=r"special\.npz"):
+    for read in (PoseModel.load, model_path, read_pose_bank, find_camera, read_recipe):
+        with pytest.raises(PosepipeError, match=rf"special\.npz: wanted a regular file, got {what}"):
             read(path)
 
 

@@ -100,6 +100,7 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
         ("distance_m = [1.0]", "min, max"),
         ("distance_m = 2", "min, max"),
         ("lateral_offset = [-inf, inf]", "min, max"),
+        ("distance_m = [nan, inf]", "two finite numbers"),
         ("pitch_deg = [60, 100]", "straight down"),
         ("aim_limits_deg = [-91, 0]", "straight up"),
         ("sensor = 'kinect-v3'", "kinect-v3.*known are"),

@@ -20,7 +20,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.io.decompression import decompress
-from posepipe.io.files import open_regular, read_regular
+from posepipe.io.files import is_absent, open_regular, read_regular
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.learn.depth.probes.probe_rules import CLAMPED
@@ -105,7 +105,7 @@ def _is_tree_file(path: Path) -> bool:
 
 
 def _text(path: Path) -> bytes:
-    if not path.is_file():
+    if is_absent(path):
         raise FormatError(path, "no such file; wanted a tree file of the Point Cloud Library")
     content = read_regular(path)
     return decompress("bz2", content) if content.startswith(_BZIP2) else content
