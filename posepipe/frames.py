@@ -65,7 +65,7 @@ class DepthFrame:
     Raises
     ------
     ValueError
-        When the depth is not an image, the time is not finite, or up is no direction.
+        When the depth is not an image, the time is not finite, up is no direction, or colour is no image.
 
     Examples
     --------
@@ -83,12 +83,17 @@ class DepthFrame:
     index: int = 0  #: position in the source, counting skipped and dropped frames
     up: UpVector | None = None  #: away from the ground, by the camera's accelerometer; None = unknown
 
+    #: uint8 (h, w, 3), RGB, of a camera beside this one, with a lens of its own; shown and recorded only
+    colour: np.ndarray | None = None
+
     def __post_init__(self) -> None:
         if not math.isfinite(self.timestamp_s):
             raise ValueError(f"a frame's time must be a finite number of seconds, got {self.timestamp_s}")
         object.__setattr__(self, "depth_m", clean_depth(self.depth_m))
         if self.up is not None:
             object.__setattr__(self, "up", unit_up(self.up))
+        if self.colour is not None and (self.colour.dtype != np.uint8 or self.colour.shape[2:] != (3,)):
+            raise ValueError(f"colour: wanted uint8 (h, w, 3), got {self.colour.dtype} {self.colour.shape}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,6 +46,12 @@ def add_source_options(
     group.add_argument(
         "--topic", action=OfEachSource, metavar="NAME", help="depth stream to read, if a file holds several"
     )
+    group.add_argument(
+        "--colour",
+        action=OfEachSource,
+        metavar="TOPIC|auto",
+        help="of a ROS recording: show and record the pictures of this colour stream, too; auto = the only one",
+    )
     group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="start at this time, in seconds")
     group.add_argument("--end", type=seconds, metavar="S", help="end at this time, in seconds")
     group.add_argument("--frame-step", type=positive, default=1, metavar="K", help="use only every K-th frame")
@@ -70,7 +76,7 @@ def open_named(args: argparse.Namespace, every_frame: bool = False) -> FrameSour
     """Open the SOURCE as it is; a camera keeps ``every_frame``, or drops those that come too fast."""
     from posepipe.sources import open_source
 
-    return open_source(args.source, args.camera, args.topic, every_frame)
+    return open_source(args.source, args.camera, args.topic, every_frame, args.colour)
 
 
 def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
@@ -100,6 +106,7 @@ def refuse_source_options(args: argparse.Namespace, what: str) -> None:
     given = {
         "--camera": args.camera,
         "--topic": args.topic,
+        "--colour": args.colour,
         "--start": args.start,
         "--end": args.end,
         "--frame-step": args.frame_step != 1,

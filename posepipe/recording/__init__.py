@@ -8,6 +8,7 @@ decodes their depth.
 """
 
 from posepipe.recording.codecs.primesense_16z import decode_16z
+from posepipe.recording.colour_stream import ColourStream
 from posepipe.recording.containers.mcap_file import McapFile
 from posepipe.recording.containers.message_file import DamagedMessageError, JoinedFiles, MessageFile, Topic
 from posepipe.recording.containers.ros1_file import Ros1File
@@ -27,6 +28,7 @@ __all__ = [
     "MASK_TOPICS",
     "POSE_TOPICS",
     "SKELETON_TOPICS",
+    "ColourStream",
     "DamagedMessageError",
     "DepthStream",
     "JoinedFiles",

@@ -12,7 +12,7 @@ import numpy as np
 from mcap.writer import CompressionType, Writer
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics, UpVector
+from posepipe.camera import Intrinsics
 from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.growing_file import GrowingFile
@@ -23,7 +23,7 @@ from posepipe.recording.ros import messages as ros
 BODY_ATTACHMENT = "body.json"
 USER_METADATA = "source"
 FORMAT_VERSION = "1"
-FRAME_ID = "depth_camera"
+FRAME_ID, COLOUR_FRAME_ID = "depth_camera", "colour_camera"
 
 _UNLIMITED_CHUNK_BYTES = 1 << 62  # chunks are closed explicitly, at the end of each frame
 _TOPICS = {ros.CAMERA_INFO_TOPIC: ros.CAMERA_INFO}
@@ -144,8 +144,7 @@ class RecordingWriter:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
         height, width = self._shape
         with delayed_interrupt(), disk_errors(self.path):
-            if depth.up is not None:
-                self._add_up(depth.up, stamp_ns)
+            self._add_beside(depth, stamp_ns)
             info = ros.encode_camera_info(self.intrinsics, height, width, stamp_ns, FRAME_ID)
             self._add(ros.CAMERA_INFO_TOPIC, stamp_ns, info)
             if truth is not None:
@@ -167,10 +166,18 @@ class RecordingWriter:
             self._add(ros.BODIES_TOPIC, stamp_ns, bodies)
         self._add(ros.JOINTS_TOPIC, stamp_ns, joints)
 
-    def _add_up(self, up: UpVector, stamp_ns: int) -> None:
-        if ros.IMU_TOPIC not in self._channels:  # most cameras have no accelerometer
-            self._channels |= self._registered({ros.IMU_TOPIC: ros.IMU})
-        self._add(ros.IMU_TOPIC, stamp_ns, ros.encode_up(up, stamp_ns, FRAME_ID))
+    def _add_beside(self, depth: DepthFrame, stamp_ns: int) -> None:
+        """Add up and colour, where the frame has them; most cameras have neither."""
+        if depth.up is not None:
+            self._add_to(ros.IMU_TOPIC, ros.IMU, stamp_ns, ros.encode_up(depth.up, stamp_ns, FRAME_ID))
+        if depth.colour is not None:
+            image = ros.encode_colour(depth.colour, stamp_ns, COLOUR_FRAME_ID)
+            self._add_to(ros.COLOUR_TOPIC, ros.COMPRESSED_IMAGE, stamp_ns, image)
+
+    def _add_to(self, topic: str, kind: str, stamp_ns: int, data: bytes) -> None:
+        if topic not in self._channels:
+            self._channels |= self._registered({topic: kind})
+        self._add(topic, stamp_ns, data)
 
     def _add(self, topic: str, stamp_ns: int, data: bytes) -> None:
         # the sequence number separates frames of equal time

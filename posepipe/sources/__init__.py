@@ -44,7 +44,7 @@ class SourceFormat:
 
     description: str  #: for messages, with its article
     matches: Callable[[Path], bool]  #: whether an existing file or folder has this format
-    open: Callable[..., FrameSource]  #: open(path, camera), or open(path, camera, topic) with `has_topics`
+    open: Callable[..., FrameSource]  #: open(path, camera), or open(path, camera, topic, colour) with `has_topics`
     has_topics: bool = False  #: whether a file can hold several depth streams, selected by topic
 
 
@@ -90,7 +90,11 @@ COMMON_FORMATS = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and othe
 
 
 def open_source(
-    source: str | Path, camera: str | Path | None = None, topic: str | None = None, every_frame: bool = False
+    source: str | Path,
+    camera: str | Path | None = None,
+    topic: str | None = None,
+    every_frame: bool = False,
+    colour: str | None = None,
 ) -> FrameSource:
     """Open a file or folder of depth frames, or a camera: ``camera:NAME[:ARGUMENT]``.
 
@@ -100,6 +104,7 @@ def open_source(
     camera : name of a preset or path of a ``camera.json``, replaces the calibration of the source
     topic : depth stream to play, for files with several
     every_frame : queue the frames of a camera instead of dropping them, for recordings; files always play whole
+    colour : colour stream of a ROS recording, "auto" = the only one, whose images frames carry; None = none
 
     Raises
     ------
@@ -109,6 +114,8 @@ def open_source(
         When the content violates the format.
     """
     if is_camera_name(str(source)):
+        if colour is not None:
+            raise SourceError(source, "colour is read from recordings alone; leave it out")
         if topic is not None:
             raise SourceError(source, f"a camera has one depth stream and no topics; leave out topic {topic!r}")
         return open_camera(str(source), None if camera is None else find_camera(camera), every_frame)
@@ -123,7 +130,9 @@ def open_source(
         raise SourceError(source, _describe_unknown(path))
     calibration: CameraFile | None = None if camera is None else find_camera(camera)
     if found.has_topics:
-        return found.open(path, calibration, topic)
+        return found.open(path, calibration, topic, colour)
+    if colour is not None:
+        raise SourceError(source, f"of {found.description} no colour is read; leave it out")
     if topic is not None:
         raise SourceError(source, f"{found.description} holds one stream and no topics; leave out topic {topic!r}")
     return found.open(path, calibration)

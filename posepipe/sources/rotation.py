@@ -15,16 +15,18 @@ ANGLES = (0, 90, 180, 270)
 
 
 def mirror_frame(frame: DepthFrame) -> DepthFrame:
-    """Exchange left and right of an image and its intrinsics. Up stays: the driver mirrors no accelerometer."""
+    """Exchange left and right of an image, its colour and intrinsics. Up stays: drivers mirror no accelerometer."""
     intrinsics = _mirrored(frame.intrinsics, frame.depth_m.shape[1])
-    return replace(frame, depth_m=frame.depth_m[:, ::-1], intrinsics=intrinsics)
+    colour = None if frame.colour is None else frame.colour[:, ::-1]
+    return replace(frame, depth_m=frame.depth_m[:, ::-1], intrinsics=intrinsics, colour=colour)
 
 
 def rotate_frame(frame: DepthFrame) -> DepthFrame:
-    """Rotate an image and its intrinsics clockwise by 90 degrees."""
+    """Rotate an image, its colour and its intrinsics clockwise by 90 degrees."""
     intrinsics = frame.intrinsics.rotated(frame.depth_m.shape[0])
+    colour = None if frame.colour is None else np.rot90(frame.colour, -1)
     up = None if frame.up is None else (-frame.up[1], frame.up[0], frame.up[2])
-    return replace(frame, depth_m=np.rot90(frame.depth_m, -1), intrinsics=intrinsics, up=up)
+    return replace(frame, depth_m=np.rot90(frame.depth_m, -1), intrinsics=intrinsics, up=up, colour=colour)
 
 
 def _mirrored(intrinsics: Intrinsics, width: int) -> Intrinsics:

@@ -22,6 +22,7 @@ from posepipe.recording.ros.message_fields import read_image
 DEPTH_TOPIC = "/depth/image"
 CAMERA_INFO_TOPIC = "/depth/camera_info"
 IMU_TOPIC = "/depth/imu"
+COLOUR_TOPIC = "/colour/image/compressed"
 PARTS_TOPIC = "/truth/parts"
 PEOPLE_TOPIC = "/truth/people"
 JOINTS_TOPIC = "/truth/joints"
@@ -29,6 +30,7 @@ BODIES_TOPIC = "/truth/bodies"
 
 IMAGE = "sensor_msgs/msg/Image"
 CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
+COMPRESSED_IMAGE = "sensor_msgs/msg/CompressedImage"
 IMU = "sensor_msgs/msg/Imu"
 JOINTS = "posepipe_msgs/msg/Joints"
 BODIES = "posepipe_msgs/msg/Bodies"
@@ -80,6 +82,8 @@ _DEFINITIONS = {JOINTS: JOINTS_DEFINITION, BODIES: BODIES_DEFINITION, SKELETONS:
 
 WHOLE_MM_TOLERANCE_M = 1e-5
 """Maximum distance from a whole millimetre that counts as rounding of float32."""
+
+JPEG_QUALITY = 90
 
 _STAMP = slice(4, 12)
 """Bytes of the time in a message that starts with a header, after four bytes for the encoding."""
@@ -212,6 +216,13 @@ def _gravity(up: UpVector, frame_id: str) -> bytes:
 def encode_up(up: UpVector, stamp_ns: int, frame_id: str) -> bytes:
     """Serialise the direction of up, camera axes, as the acceleration of a sensor_msgs/Imu at rest."""
     return _stamped(_gravity(up, frame_id), stamp_ns)
+
+
+def encode_colour(colour: np.ndarray, stamp_ns: int, frame_id: str) -> bytes:
+    """Serialise colour, uint8 (h, w, 3), RGB, as a sensor_msgs/CompressedImage: a JPEG."""
+    _, data = cv2.imencode(".jpg", np.ascontiguousarray(colour[:, :, ::-1]), [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    message = typestore().types[COMPRESSED_IMAGE](message_header(stamp_ns, frame_id), "jpeg", data.ravel())
+    return bytes(typestore().serialize_cdr(message, COMPRESSED_IMAGE, little_endian=True))
 
 
 @lru_cache(maxsize=16)

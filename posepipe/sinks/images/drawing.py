@@ -71,7 +71,7 @@ def draw_skeleton(image: np.ndarray, pose: Pose, body: BodyDefinition, pixels: d
 
 
 def draw_result(result: FrameResult, body: BodyDefinition) -> np.ndarray:
-    """Draw one frame: depth | parts | front | side | top. uint8 (320, 1600, 3), BGR."""
+    """Draw one frame: depth | parts | front | side | top | colour. uint8 (320, 1600, 3), BGR; 1920 wide with colour."""
     depth = draw_depth(result.frame.depth_m)
     for track in result.people:
         draw_skeleton(depth, track.pose, body, joint_pixels(track.pose, result.frame.intrinsics))
@@ -80,6 +80,8 @@ def draw_result(result: FrameResult, body: BodyDefinition) -> np.ndarray:
         _titled(_fit(draw_parts(result.parts, body)), "parts"),
         *(_titled(_draw_view(result, body, name), name) for name in _VIEWS),
     ]
+    if result.frame.colour is not None:
+        panels.append(_titled(_fit(np.ascontiguousarray(result.frame.colour[:, :, ::-1])), "colour"))
     return np.hstack(panels)
 
 

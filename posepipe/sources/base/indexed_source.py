@@ -46,15 +46,20 @@ class IndexedSource(ABC):
         """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
 
     def frame(
-        self, index: int, depth: np.ndarray, intrinsics: Intrinsics | None = None, up: UpVector | None = None
+        self,
+        index: int,
+        depth: np.ndarray,
+        intrinsics: Intrinsics | None = None,
+        up: UpVector | None = None,
+        colour: np.ndarray | None = None,
     ) -> DepthFrame:
         """Build frame ``index`` of depth (H, W), metres or uint16 millimetres; warn once where it is implausible.
 
         ``intrinsics`` are those of the frame, for sources of several cameras; None = those of the first frame. ``up``
-        is as in `DepthFrame`.
+        and ``colour`` are as in `DepthFrame`.
         """
         own = self.intrinsics if intrinsics is None else intrinsics
-        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index, up)
+        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index, up, colour)
         self.plausibility.inspect(depth, own)
         return frame
 

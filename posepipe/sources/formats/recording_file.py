@@ -7,7 +7,7 @@ from pathlib import Path
 
 from posepipe.camera.camera_file import CameraFile
 from posepipe.frames import DepthFrame
-from posepipe.recording import IMAGE_KINDS, DepthStream, McapFile, MessageFile, Topic, camera_info_topic
+from posepipe.recording import IMAGE_KINDS, ColourStream, DepthStream, McapFile, MessageFile, Topic, camera_info_topic
 from posepipe.sources.base.indexed_source import IndexedSource
 
 __all__ = ["IMAGE_KINDS", "MessageSource", "RecordingSource"]
@@ -28,14 +28,17 @@ class MessageSource(IndexedSource):
     file : closed with this source
     camera : replaces the file's camera_info; images are then not undistorted
     topic : depth stream to play; None = the only one
+    colour : colour stream whose images frames carry, "auto" = the only one; None = none
 
     Raises
     ------
     FormatError
-        When there is no depth stream, more than one, no calibration, or one for another image size.
+        When there is no depth stream, more than one, no calibration, or one for another image size; likewise of colour.
     """
 
-    def __init__(self, name: str, file: MessageFile, camera: CameraFile | None, topic: str | None) -> None:
+    def __init__(
+        self, name: str, file: MessageFile, camera: CameraFile | None, topic: str | None, colour: str | None
+    ) -> None:
         self.name = name
         self._file = file
         try:
@@ -43,6 +46,7 @@ class MessageSource(IndexedSource):
             self.shape = self._depth.shape
             if camera is not None:
                 camera.intrinsics_for(*self.shape)  # raises for a calibration of another size
+            self._colour = None if colour is None else ColourStream(file, colour)
             self.intrinsics_from = camera.name if camera is not None else self._describe_calibration()
             self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
         except BaseException:
@@ -63,7 +67,8 @@ class MessageSource(IndexedSource):
         return (found.name if found else "camera_info") + (f", undistorted ({model})" if model else "")
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self.frame(index, self._depth[index], up=self._depth.up(index))
+        colour = None if self._colour is None else self._colour.near(int(self._depth.times_ns[index]))
+        return self.frame(index, self._depth[index], up=self._depth.up(index), colour=colour)
 
     def close(self) -> None:
         """Close the file."""
@@ -73,5 +78,11 @@ class MessageSource(IndexedSource):
 class RecordingSource(MessageSource):
     """Depth frames of an MCAP recording, without ground truth; parameters as for `MessageSource`."""
 
-    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
-        super().__init__(str(path), McapFile(path), camera, topic)
+    def __init__(
+        self,
+        path: str | Path,
+        camera: CameraFile | None = None,
+        topic: str | None = None,
+        colour: str | None = None,
+    ) -> None:
+        super().__init__(str(path), McapFile(path), camera, topic, colour)

@@ -14,5 +14,11 @@ BAG_MAGIC = b"#ROSBAG V"
 class Ros1Bag(MessageSource):
     """Depth frames of a bag of version 2.0, complete or cut (``.bag.active``); parameters as for `MessageSource`."""
 
-    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
-        super().__init__(str(path), Ros1File(path), camera, topic)
+    def __init__(
+        self,
+        path: str | Path,
+        camera: CameraFile | None = None,
+        topic: str | None = None,
+        colour: str | None = None,
+    ) -> None:
+        super().__init__(str(path), Ros1File(path), camera, topic, colour)

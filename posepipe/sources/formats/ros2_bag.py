@@ -22,10 +22,16 @@ class Ros2Bag(MessageSource):
     The metadata.yaml of a folder is not needed: it is missing after a killed recorder.
     """
 
-    def __init__(self, path: str | Path, camera: CameraFile | None = None, topic: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        camera: CameraFile | None = None,
+        topic: str | None = None,
+        colour: str | None = None,
+    ) -> None:
         path = Path(path)
         file = _open_folder(path) if path.is_dir() else SqliteFile(path)
-        super().__init__(str(path), file, camera, topic)
+        super().__init__(str(path), file, camera, topic, colour)
 
 
 def _open_folder(folder: Path) -> MessageFile:

@@ -125,7 +125,7 @@ class Page:
                 nodes.put_cloud(layer, cloud)
             visible_m = visible_m if len(visible_m) else clouds["room"].points_m
             nodes.put_camera(world, result.frame.intrinsics, result.frame.depth_m.shape)
-            self.panel.put_image(surface.colours)
+            self.panel.put_images(surface.colours, result.frame.colour)
         nodes.put_people(people)
         nodes.put_axes(*joint_axes(result.people if nodes.shows("axes") else (), world))
         self._hover.put(people.captions, people.joints_m)

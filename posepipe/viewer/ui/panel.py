@@ -46,6 +46,10 @@ class Scene(Protocol):
         """Send a viser client its view of the scene."""
 
 
+MAX_COLOUR_PX = 640
+"""Maximum side of the colour that is sent to pages; larger images are thinned."""
+
+
 class Panel:
     """The controls that every page has.
 
@@ -69,6 +73,7 @@ class Panel:
         gui.main_panel.set_width(WIDTH_PX)
         self._readouts = gui.add_html("")
         self._image = gui.add_image(np.zeros((3, 4, 3), np.uint8), visible=False) if has_depth else None
+        self._colour = gui.add_image(np.zeros((3, 4, 3), np.uint8), visible=False) if has_depth else None
         self.playing = gui.add_folder(None)  #: folder for the controls of playback
         tabs = gui.add_tab_group()
         with tabs.add_tab("Show"):
@@ -112,10 +117,15 @@ class Panel:
         """Show readouts and stage times, as HTML."""
         self._readouts.content, self._times.content = readouts, times
 
-    def put_image(self, image: np.ndarray) -> None:
-        """Show an image, uint8 (H, W, 3), RGB."""
-        if self._image is not None:
-            self._image.image, self._image.visible = image, True
+    def put_images(self, image: np.ndarray, colour: np.ndarray | None) -> None:
+        """Show an image and, where the source has it, colour below it: uint8 (H, W, 3), RGB."""
+        if self._image is None or self._colour is None:
+            return
+        self._image.image, self._image.visible = image, True
+        self._colour.visible = colour is not None
+        if colour is not None:
+            step = -(-max(colour.shape[:2]) // MAX_COLOUR_PX)
+            self._colour.image = colour[::step, ::step]
 
 
 def set_view(camera: Any, viewpoint: Viewpoint) -> None:

@@ -1,0 +1,86 @@
+"""Colour images of one topic of a file of ROS messages, beside depth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posepipe.errors import FormatError
+from posepipe.recording.containers.message_file import DamagedMessageError, MessageFile, Topic
+from posepipe.recording.ros.colour_images import is_colour, read_colour
+from posepipe.recording.ros.depth_images import ENCODINGS, IMAGE_KINDS, read_head
+from posepipe.recording.ros.topics import stream_of
+
+AUTO = "auto"
+"""Stands for the only colour stream of a file."""
+MAX_APART_NS = 100_000_000
+"""Maximum time between an image and the depth that it is shown beside."""
+
+
+class ColourStream:
+    """Colour images of one topic, by time. They have a lens of their own, and are not aligned to depth.
+
+    Parameters
+    ----------
+    file : MessageFile; the caller closes it
+    topic : colour stream to read; AUTO = the only one
+
+    Raises
+    ------
+    FormatError
+        When there is no such stream, or more than one.
+    """
+
+    def __init__(self, file: MessageFile, topic: str = AUTO) -> None:
+        self._file = file
+        self.topic = _choose(file, topic)
+        self._times_ns = file.times_ns(self.topic.name)
+        index, data = file.first(self.topic.name)
+        with file.errors_of(self.topic.name, index):
+            self.shape: tuple[int, int] = read_colour(data, self.topic).shape[:2]  #: rows and columns
+
+    def near(self, time_ns: int) -> np.ndarray:
+        """Image nearest to a time: uint8 (H, W, 3), RGB; black where there is none, or it is damaged."""
+        after = int(np.searchsorted(self._times_ns, time_ns))
+        around = [k for k in (after - 1, after) if 0 <= k < len(self._times_ns)]
+        index = min(around, key=lambda k: abs(int(self._times_ns[k]) - time_ns))
+        if abs(int(self._times_ns[index]) - time_ns) <= MAX_APART_NS:
+            try:
+                with self._file.errors_of(self.topic.name, index):
+                    found = read_colour(self._file.message(self.topic.name, index), self.topic)
+                if found.shape[:2] == self.shape:
+                    return found
+            except DamagedMessageError:
+                pass
+        return np.zeros((*self.shape, 3), np.uint8)
+
+
+def _choose(file: MessageFile, wanted: str) -> Topic:
+    found = _colour_topics(file)
+    if wanted in found:
+        return found[wanted]
+    if wanted != AUTO:
+        raise FormatError(file.path, f"{wanted} is no colour stream; there are: {_listed(found)}")
+    if not found:
+        raise FormatError(file.path, "no colour stream in the recording; leave out --colour")
+    alone = [topic for name, topic in found.items() if name == stream_of(name) or stream_of(name) not in found]
+    if len(alone) > 1:
+        raise FormatError(file.path, f"several colour streams, choose one with --colour: {_listed(found)}")
+    return alone[0]
+
+
+def _colour_topics(file: MessageFile) -> dict[str, Topic]:
+    """Colour streams by name; a stream whose first image is damaged is none."""
+    found = {}
+    for name, topic in sorted(file.topics.items()):
+        if topic.kind not in IMAGE_KINDS or topic.encoding not in ENCODINGS or not topic.count:
+            continue
+        try:
+            if is_colour(read_head(file, topic)):
+                found[name] = topic
+        except FormatError:
+            continue
+    return found
+
+
+def _listed(topics: dict[str, Topic]) -> str:
+    return ", ".join(map(str, topics.values())) or "none"
