@@ -11,6 +11,7 @@ import pytest
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
 from posepipe.sinks.images.video import VideoSink
+from tests.support.chromium import Chromium, find_chromium
 from tests.support.found_people import result, standing_m, track
 
 
@@ -43,6 +44,19 @@ def test_a_video_has_a_codec_that_browsers_play(tmp_path):
         sink.write(result(0, (track(1, standing_m()),)))
     assert codec_of(tmp_path / "v.mp4") == b"VP90"
     assert (tmp_path / "v.mp4").read_bytes()[4:8] == b"ftyp"  # an MP4 container
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="needs chromium")
+def test_a_browser_plays_a_video_to_its_end(tmp_path):
+    with VideoSink(tmp_path / "v.mp4", HUMAN) as sink:
+        for i in range(15):
+            sink.write(result(i, (track(1, standing_m()),)))
+    page = tmp_path / "page.html"
+    page.write_text("<video src=v.mp4 muted autoplay></video>")
+    with Chromium(page.as_uri()) as browser:
+        browser.wait_for("document.querySelector('video')?.ended")
+        size = browser.evaluate("(video => [video.videoWidth, video.videoHeight])(document.querySelector('video'))")
+    assert size == [1600, 320]
 
 
 def test_a_video_falls_back_to_a_codec_that_opencv_always_has(tmp_path, monkeypatch):
