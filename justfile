@@ -44,7 +44,7 @@ docs:
 # every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
 figures mocap motions pack:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
-        --fill README.md docs/evaluation/accuracy.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png
+        --fill README.md docs/evaluation/accuracy.md docs/evaluation/accuracy-by-set.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png
 
 # the model `person`, from nothing to its file; every step is resumed. Give the CMU poses as a pose bank or captures, a folder
 # with a folder of empty rooms for each place, and a bank or catalogue of furniture. part=10 makes it on a tenth of the frames

@@ -16,7 +16,7 @@ else:  # camera:pipe:PIPE
     stream = open(1 if target == "-" else target, "wb")  # noqa: SIM115
 
 header = {"width": 320, "height": 240, "fx": 285.6, "fy": 285.6, "cx": 159.5, "cy": 119.5, "depth_unit_m": 0.001}
-with suppress(ConnectionError):  # posepipe may close it first
+with suppress(ConnectionError), stream:  # posepipe may close it first
     stream.write(json.dumps(header).encode() + b"\n")
     for i in range(frames):
         depth_mm = np.full((240, 320), 1000 + i, "<u2")  # your camera's image; 0 where it has no reading

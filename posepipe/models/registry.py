@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from posepipe.errors import PosepipeError
-from posepipe.io.files import is_absent, open_regular
+from posepipe.errors import FormatError, PosepipeError
+from posepipe.io.files import is_absent, special_kind
 from posepipe.models.header import answer_hash
 
 SUFFIX = ".npz"
@@ -43,8 +43,9 @@ def model_path(model: str | Path) -> Path:
         return shipped
     path = Path(model)
     if not is_absent(path):
-        with open_regular(path):
-            return path
+        if kind := special_kind(path):
+            raise FormatError(path, f"wanted a regular file, got {kind}")
+        return path
     raise PosepipeError(
         f"no model {str(model)!r}: give a model file (.npz) or one of the shipped models: {', '.join(model_names())}"
     )

@@ -161,9 +161,14 @@ def _open_container(path: Path) -> Any:
     with open_regular(path):
         pass  # PyAV's messages do not name a missing file or permission
     try:
-        return av.open(str(path.absolute()), format="matroska", metadata_errors="replace")
+        return av.open(str(path.absolute()), format="matroska", **_lenient(av.__version__))
     except av.FFmpegError as error:
         raise FormatError(path, f"not a Matroska recording, or a damaged one ({error.strerror})") from error
+
+
+def _lenient(version: str) -> dict[str, Any]:
+    """Options of PyAV by which texts that are no UTF-8 raise nothing; from version 19 on they never do."""
+    return {"metadata_errors": "replace"} if int(version.partition(".")[0]) < 19 else {}
 
 
 def _depth_stream(path: Path, container: Any) -> Any:
