@@ -14,6 +14,8 @@ from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from posepipe.body import BodyDefinition
     from posepipe.models.pose_model import PoseModel
     from posepipe.sinks.files.bvh import BvhSink
@@ -32,6 +34,7 @@ EXAMPLES = (
     "posepipe convert results.jsonl dog.bvh --model dog.npz         # of a model with another body",
     "posepipe convert old.npz new.npz                               # a model, as this version saves it: smaller",
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
+    "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
@@ -63,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="keep at most this share of the leaves of a model, such as 0.5",
     )
+    parser.add_argument(
+        "--prune-by",
+        nargs="+",
+        metavar="DATASET",
+        help="prune a model by its errors on these labelled frames, which it was not trained on; without --prune, keep "
+        "the leaves of minimum error",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -75,13 +85,14 @@ def run(args: argparse.Namespace) -> None:
 
     source = Path(args.source)
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
-    if args.prune is not None and not is_model:
-        raise PosepipeError(f"--prune is for models, and {source} is none; leave it out")
+    asked = "--prune" if args.prune is not None else "--prune-by" if args.prune_by else ""
+    if asked and not is_model:
+        raise PosepipeError(f"{asked} is for models, and {source} is none; leave it out")
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
     if is_model:
         refuse_source_options(args, args.source)
-        convert_model(args.source, args.file, args.prune)
+        convert_model(args.source, args.file, args.prune, args.prune_by)
     elif trees := pcl_tree_files(source):
         refuse_source_options(args, args.source)
         import_trees(trees, args.file)
@@ -104,19 +115,31 @@ def convert_source(args: argparse.Namespace) -> None:
     show(f"{count} frames -> {args.file}")
 
 
-def convert_model(model: str, file: Path, prune: float | None) -> None:
-    """Write a model as this version saves it, whole or pruned to a share of its leaves."""
+def convert_model(model: str, file: Path, prune: float | None, prune_by: Sequence[str] | None = None) -> None:
+    """Write a model as this version saves it, whole or pruned."""
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
 
     _check_model_name(file, (*MODEL_SUFFIXES, *TREE_SUFFIXES))
     converted = PoseModel.load(model)
-    if prune is not None:
-        converted = prune_model(converted, prune)
+    if prune is not None or prune_by:
+        reached = _count_pixels(converted, prune_by) if prune_by else None
+        converted = prune_model(converted, prune, reached)
     if file.suffix.lower() in TREE_SUFFIXES:
         export_trees(converted, file)
     else:
         _save_model(converted, file)
+
+
+def _count_pixels(model: PoseModel, datasets: Sequence[str]) -> list[np.ndarray]:
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.training.leaf_counts import MAX_FRAMES, count_pixels
+
+    frames = open_datasets(datasets)
+    if frames.body != model.body:
+        raise ValueError(f"{datasets[0]} shows bodies {frames.body.name!r}, the model is of {model.body.name!r}")
+    with ProgressBar(min(len(frames), MAX_FRAMES), "count", "frames") as bar:
+        return count_pixels(model.forest, frames, bar.update)
 
 
 def export_trees(model: PoseModel, file: Path) -> None:

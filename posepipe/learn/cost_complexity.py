@@ -109,7 +109,19 @@ def cost_complexity_path(tree: Tree, criterion: int, costs: np.ndarray = NO_COST
     ----------
     Breiman et al. 1984, chapter 3.
     """
-    risk, counted = _risks(tree, criterion, costs)
+    return path_of_risks(tree, criterion, *_risks(tree, criterion, costs))
+
+
+def path_of_risks(tree: Tree, criterion: int, risk: np.ndarray, counted: np.ndarray) -> PruningPath:
+    """Path of `cost_complexity_path` for other risks, such as errors on validation rows.
+
+    Parameters
+    ----------
+    tree : Tree
+    criterion : int, a value of CRITERIA, by which `PruningPath.errors` counts
+    risk : float64 (N,), of each node as a leaf
+    counted : float64 (N,), 1 where a node counts as a leaf
+    """
     alpha = np.full(tree.n_nodes, np.inf)
     _closing_alphas(tree.first_child, tree.n_children, risk, counted.astype(np.int64), alpha)
     ascending, distinct = np.sort(alpha[np.isfinite(alpha)]), [0.0]

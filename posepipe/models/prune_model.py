@@ -1,17 +1,18 @@
-"""Pruning of a trained model: smaller trees, from the model file alone.
+"""Pruning of a trained model: smaller trees, from the model file, with or without frames that no tree was grown on.
 
-A model holds the posteriors of its leaves, not how many training pixels reached them. All leaves of a tree weigh the
-same here: trees grow until leaves are small. Cost-complexity pruning closes the splits that say least about the parts
-for the leaves that they cost.
+A model holds the posteriors of its leaves, not how many training pixels reached them. Without frames all leaves of a
+tree weigh the same: trees grow until leaves are small. Cost-complexity pruning closes the splits that say least about
+the parts for the leaves that they cost. With frames, it closes those that lower the error on their pixels least.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from posepipe.learn.cost_complexity import cost_complexity_path
+from posepipe.learn.cost_complexity import PruningPath, cost_complexity_path, path_of_risks
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
@@ -20,8 +21,8 @@ from posepipe.learn.tree import Tree
 from posepipe.models.pose_model import PoseModel
 
 
-def prune_model(model: PoseModel, share: float) -> PoseModel:
-    """Prune the trees of a model to a share of their leaves.
+def prune_model(model: PoseModel, share: float | None, reached: Sequence[np.ndarray] | None = None) -> PoseModel:
+    """Prune the trees of a model to a share of their leaves, or to those that lower the error on other frames.
 
     A closed node gets the mean posterior of its leaves, and of their vote nodes the one that most of them share. Joint
     parameters stay as they were fitted to the full trees. The segmentation stays whole.
@@ -29,11 +30,13 @@ def prune_model(model: PoseModel, share: float) -> PoseModel:
     Parameters
     ----------
     model : PoseModel
-    share : float, above 0 and below 1, maximum number of leaves of each tree, as a share of those it has
+    share : float, above 0 and below 1, maximum number of leaves of each tree, as a share of those it has; None = those
+        of minimum error, with ``reached``
+    reached : float64 (L, C) of each tree, of `posepipe.training.leaf_counts.count_pixels`; None = leaves weigh the same
 
     Returns
     -------
-    PoseModel, without the figures of the full one; its metadata name the share as ``pruned``
+    PoseModel, without the figures of the full one; its metadata name the share of leaves as ``pruned``
 
     Raises
     ------
@@ -44,30 +47,48 @@ def prune_model(model: PoseModel, share: float) -> PoseModel:
     ----------
     Breiman et al. 1984, chapter 3.
     """
-    if not 0 < share < 1:
+    if share is None and reached is None:
+        raise ValueError("a model is pruned to a share of its leaves, or by frames; got neither")
+    if share is not None and not 0 < share < 1:
         raise ValueError(f"a model is pruned to a share of its leaves above 0 and below 1, got {share}")
     forest, trees, votes = model.forest, [], []
     for k, tree in enumerate(forest.trees):
-        weighted = _with_weights(tree)
-        closed = _closed_nodes(weighted, share)
+        counts = None if reached is None else reached[k]
+        weighted = _with_weights(tree, counts)
+        path = cost_complexity_path(weighted, ENTROPY) if counts is None else _path_of_errors(weighted, counts)
+        closed = path.closed_at <= (0 if share is None else _step(path, share))
         trees.append(as_stored(weighted.collapse(closed)))
         if model.votes:
             votes.append(_merged_votes(model.votes[k], weighted, closed))
     smaller = DepthForest(trees, forest.offsets, forest.body, forest.symmetric, forest.probes)
-    return replace(model, forest=smaller, votes=tuple(votes)).with_metadata(figures=None, pruned=share)
+    kept = sum(tree.n_leaves for tree in trees) / sum(tree.n_leaves for tree in forest.trees)
+    told = round(kept, 3) if share is None else share
+    return replace(model, forest=smaller, votes=tuple(votes)).with_metadata(figures=None, pruned=told)
 
 
-def _with_weights(tree: Tree) -> Tree:
-    """Tree whose leaves hold the weight of each class, that of a leaf being 1."""
+def _path_of_errors(tree: Tree, reached: np.ndarray) -> PruningPath:
+    """Path by the quadratic error (Brier score) of the nodes' posteriors on the pixels that reach them."""
+    statistics = tree.node_statistics()
+    posterior = statistics / statistics.sum(axis=1, keepdims=True)
+    of_nodes = np.zeros(statistics.shape)
+    of_nodes[tree.is_leaf] = reached[tree.first_child[tree.is_leaf]]
+    pixels = tree.sum_up(of_nodes)
+    total = pixels.sum(axis=1)
+    error = total - 2 * (pixels * posterior).sum(axis=1) + total * (posterior**2).sum(axis=1)
+    return path_of_risks(tree, ENTROPY, np.maximum(error, 0) / total[0], np.ones(tree.n_nodes))
+
+
+def _step(path: PruningPath, share: float) -> int:
+    """Step of the path with the largest subtree that has at most that share of leaves."""
+    return int(np.flatnonzero(path.leaves <= max(share * path.tree.n_leaves, 1))[0])
+
+
+def _with_weights(tree: Tree, reached: np.ndarray | None) -> Tree:
+    """Tree whose leaves hold the weight of each class; the weight of a leaf is 1, and 1 more for a pixel."""
     shares = tree.leaf_statistics / tree.leaf_statistics.sum(axis=1, dtype=np.float64, keepdims=True)
+    if reached is not None:
+        shares *= 1 + reached.sum(axis=1, keepdims=True)
     return replace(tree, leaf_statistics=shares)
-
-
-def _closed_nodes(tree: Tree, share: float) -> np.ndarray:
-    """Nodes that are closed in the largest subtree of the path that has at most that share of leaves: bool (N,)."""
-    path = cost_complexity_path(tree, ENTROPY)
-    step = int(np.flatnonzero(path.leaves <= max(share * tree.n_leaves, 1))[0])
-    return path.closed_at <= step
 
 
 def _merged_votes(votes: LeafVotes, tree: Tree, closed: np.ndarray) -> LeafVotes:

@@ -84,6 +84,13 @@ def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
     assert "camera axes" in printed
 
 
+def test_recordings_are_not_pruned(tmp_path, capsys):
+    for typed in (["--prune", "0.5"], ["--prune-by", "data"]):
+        assert main(["convert", str(WALK), str(tmp_path / "a.mcap"), *typed]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{typed[0]} is for models" in line
+
+
 def test_results_without_people_make_an_empty_table(tmp_path, capsys):
     source = results_file(tmp_path / "r.jsonl", frames=0)
     assert main(["convert", str(source), str(tmp_path / "a.csv")]) == 0
