@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.recording.containers.message_file import DamagedMessageError, MessageFile, Topic
+from posepipe.recording.containers.message_file import MessageFile, Topic
 from posepipe.recording.ros.colour_images import is_colour, read_colour
 from posepipe.recording.ros.depth_images import ENCODINGS, IMAGE_KINDS, read_head
 from posepipe.recording.ros.topics import stream_of
@@ -14,6 +14,9 @@ AUTO = "auto"
 """Stands for the only colour stream of a file."""
 MAX_APART_NS = 100_000_000
 """Maximum time between an image and the depth that it is shown beside."""
+
+MAX_TRIED = 10
+"""Images that are tried for the size of the stream."""
 
 
 class ColourStream:
@@ -34,9 +37,20 @@ class ColourStream:
         self._file = file
         self.topic = _choose(file, topic)
         self._times_ns = file.times_ns(self.topic.name)
-        index, data = file.first(self.topic.name)
-        with file.errors_of(self.topic.name, index):
-            self.shape: tuple[int, int] = read_colour(data, self.topic).shape[:2]  #: rows and columns
+        self.shape: tuple[int, int] = self._first().shape[:2]  #: rows and columns
+
+    def _first(self) -> np.ndarray:
+        """First image that is whole, among some. Raises FormatError where there is none."""
+        for index in range(min(self.topic.count, MAX_TRIED)):
+            try:
+                return self._decoded(index, self._file.beside(self.topic.name, index))
+            except FormatError as error:
+                problem = error
+        raise problem
+
+    def _decoded(self, index: int, data: bytes) -> np.ndarray:
+        with self._file.errors_of(self.topic.name, index):
+            return read_colour(data, self.topic)
 
     def near(self, time_ns: int) -> np.ndarray:
         """Image nearest to a time: uint8 (H, W, 3), RGB; black where there is none, or it is damaged."""
@@ -45,11 +59,10 @@ class ColourStream:
         index = min(around, key=lambda k: abs(int(self._times_ns[k]) - time_ns))
         if abs(int(self._times_ns[index]) - time_ns) <= MAX_APART_NS:
             try:
-                with self._file.errors_of(self.topic.name, index):
-                    found = read_colour(self._file.message(self.topic.name, index), self.topic)
+                found = self._decoded(index, self._file.message(self.topic.name, index))
                 if found.shape[:2] == self.shape:
                     return found
-            except DamagedMessageError:
+            except FormatError:
                 pass
         return np.zeros((*self.shape, 3), np.uint8)
 

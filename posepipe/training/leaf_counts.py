@@ -45,6 +45,7 @@ def count_pixels(
         for mask, truth in cut_out_people(frame):
             pixels, leaves = forest.reach_leaves(frame.depth.depth_m, mask, frame.depth.intrinsics)
             part = truth[tuple(pixels.T)]
+            leaves, part = leaves[part > 0], part[part > 0]
             for walk in range(leaves.shape[1]):
                 np.add.at(counts[walk % n_trees], (leaves[:, walk], part if walk < n_trees else mirrored[part]), 1)
         on_frame()

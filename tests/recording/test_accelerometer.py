@@ -45,11 +45,14 @@ def test_up_is_the_mean_force_at_rest(tmp_path, suffix):
 def test_up_follows_a_camera_that_is_tilted(tmp_path):
     levels = [(0.0, -9.81, 0.0), (0.0, -7.848, -5.886)]
     imu = [made.imu(levels[second], made.START_NS + second * 10**9 + i * 10**7) for second in (0, 1) for i in range(50)]
-    depth = [made.camera_info()] + [made.image(made.depth_mm(s), made.START_NS + s * 10**9 + 10**8) for s in (0, 1, 2)]
-    found = ups(made.write_mcap(tmp_path / "tilted.mcap", depth + imu))
+    depth = [made.camera_info()] + [
+        made.image(made.depth_mm(s), made.START_NS + s * 10**9 + 10**8) for s in (0, 1, 2, 6)
+    ]
+    found = ups(made.write_mcap(tmp_path / "tilted.mcap", [made.camera_info(), *depth, *imu]))
     assert found[0] == pytest.approx((0, -1, 0))
     assert found[1] == pytest.approx((0, -0.8, -0.6))
-    assert found[2] is None  # nothing is measured any more
+    assert found[2] == found[1]  # it was measured a moment ago
+    assert found[3] is None
 
 
 @pytest.mark.parametrize("force_m_s2", [(0, 0, 0), (0, -14.0, 0), (np.nan, -9.81, 0), (np.inf, 0, 0)])
@@ -123,3 +126,41 @@ def test_recordings_without_up_have_no_topic_for_it(tmp_path):
 def test_up_is_a_direction(up):
     with pytest.raises(ValueError, match="up: wanted a direction"):
         DepthFrame(np.ones((2, 2), np.uint16), Intrinsics(2.0, 2.0, 0.5, 0.5), up=up)
+
+
+def test_the_accelerometer_of_the_same_camera_is_taken(tmp_path):
+    """Two cameras without transforms: names decide, and an empty frame is no name."""
+    level = {"force_m_s2": (0.0, -9.81, 0.0), "noise": 0.0}
+    messages = made.depth_recording(colour=False)
+    for message in messages:
+        message.fields["header"]["frame_id"] = "right_depth_optical_frame"
+    other = measured(topic="/left/accel", frame_id="left_accel_optical_frame", force_m_s2=(0, 0, 9.81), noise=0.0)
+    own = measured(topic="/right/imu", frame_id="right_imu_optical_frame", **level)
+    (up, *_) = ups(made.write_mcap(tmp_path / "two.mcap", [*messages, *other, *own]))
+    assert up == pytest.approx((0, -1, 0))
+    assert ups(made.write_mcap(tmp_path / "one.mcap", [*messages, *other])) == [None] * 3
+    for message in messages:
+        message.fields["header"]["frame_id"] = ""
+    nameless = measured(frame_id="", **level)
+    assert ups(made.write_mcap(tmp_path / "none.mcap", [*messages, *nameless])) == [None] * 3
+
+
+def test_a_recording_plays_whatever_its_accelerometer_costs(tmp_path):
+    """Measurements in large chunks of their own, which say little: they are given up, and depth is not."""
+    payload = made.text("0" * 30_000_000, "/log")
+    messages = []
+    for i in range(40):
+        time_ns = made.START_NS + i * 10**9
+        messages += [made.camera_info(time_ns), made.image(made.depth_mm(i), time_ns)]
+        messages += [replace(payload, time_ns=time_ns + 10), made.imu(FORCE_M_S2, time_ns + 20)]
+    path = made.write_mcap(tmp_path / "large.mcap", messages, chunk_size=1 << 20)
+    found = ups(path)
+    assert len(found) == 40
+    assert found[0] == pytest.approx(TILTED)
+
+
+def test_many_static_transforms_open_at_once(tmp_path):
+    links = made.static_transforms(*((f"a{i}", f"a{i + 1}", OPTICAL) for i in range(20_000)))
+    again = [replace(links, time_ns=made.START_NS + i) for i in range(3)]
+    imu = measured(frame_id="a9000")
+    assert ups(made.write_mcap(tmp_path / "m.mcap", [*again, *made.depth_recording(), *imu])) == [None] * 3

@@ -86,12 +86,47 @@ def test_a_damaged_image_is_black_and_loses_no_depth(tmp_path):
         b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", 60_000, 60_000, 8, 2, 0, 0, 0),
         b"\xff\xd8\xff\xe0\x00\x00" * 4,
         b"\xff\xd8" + b"\xff" * 60,
+        # a marker without length, behind which decoders find another size than a reader of lengths
+        b"\xff\xd8\xff\xd0\xff\xc0" + struct.pack(">HBHHB", 17, 8, 60_000, 60_000, 3),
+        b"\xff\xd8\xff\x01\xff\xc0" + struct.pack(">HBHHB", 17, 8, 60_000, 60_000, 3),
     ],
 )
 def test_sizes_are_checked_before_a_decoder_sees_them(tmp_path, data):
     message = made.compressed_image(data, topic="/rgb/compressed", format="jpeg")
-    with pytest.raises(FormatError, match=r"60000x60000 pixels|wanted a JPEG or a PNG"):
+    with pytest.raises(FormatError, match=r"60000x60000 pixels|no colour stream"):
         colours(made.write_mcap(tmp_path / "m.mcap", [*made.depth_recording(colour=False), message]))
+
+
+def test_grey_pictures_are_no_colour(tmp_path):
+    grey = cv2.imencode(".jpg", np.full((8, 8), 90, np.uint8))[1].tobytes()
+    infrared = made.compressed_image(grey, topic="/infra1/compressed", format="mono8; jpeg compressed")
+    path = made.write_mcap(tmp_path / "m.mcap", [*with_colour(), infrared])
+    np.testing.assert_array_equal(colours(path)[0], RGB)
+    with pytest.raises(FormatError, match="/infra1/compressed is no colour stream"):
+        colours(path, "/infra1/compressed")
+
+
+def test_a_damaged_first_image_is_black_like_any_other(tmp_path):
+    whole = cv2.imencode(".jpg", np.full((8, 8, 3), 90, np.uint8))[1].tobytes()
+    images = [
+        made.compressed_image(data, made.START_NS + i * 10**9 // 30, "/rgb/compressed", "jpeg")
+        for i, data in enumerate([head_of(whole), whole, whole])
+    ]
+    found = colours(made.write_mcap(tmp_path / "m.mcap", [*made.depth_recording(colour=False), *images]))
+    assert [bool(each.any()) for each in found] == [False, True, True]
+
+
+def head_of(jpeg):
+    """A JPEG up to the tables behind its size: no pixel."""
+    return jpeg[: jpeg.index(b"\xff\xc0") + 19]
+
+
+def test_colour_too_wide_for_a_recording_is_one_line(tmp_path, capsys):
+    wide = made.image(np.zeros((1, 3 * 70_000), np.uint8), topic=TOPIC, encoding="rgb8")
+    wide.fields["width"] = 70_000
+    path = made.write_mcap(tmp_path / "m.mcap", [*made.depth_recording(colour=False), wide])
+    assert main(["convert", str(path), str(tmp_path / "n.mcap"), "--colour", "auto"]) == 1
+    assert "colour is recorded as JPEG, of at most 65500 pixels a side" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_stream_is_chosen_by_name_or_is_the_only_one(tmp_path):

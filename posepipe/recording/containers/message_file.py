@@ -63,6 +63,7 @@ class MessageFile(ABC):
     complete: bool = True  #: whether the recorder closed the file, and nothing in it is damaged
     size_bytes: int = 0  #: of the file; 0 = it has no chunks
     _searched_bytes: int = 0  #: unpacked so far by `first`
+    _beside_bytes: int = 0  #: unpacked so far by `beside`
     _last_read: Mapping[str, int] = MappingProxyType({})  #: topic -> index of the last message, since reading went back
     _played_from: int = 0  #: `unpacked_bytes` before these messages
     _message_bytes: int = 0  #: size of these messages
@@ -124,6 +125,25 @@ class MessageFile(ABC):
             finally:
                 self._searched_bytes += self.unpacked_bytes - before
         raise problem
+
+    def beside(self, topic: str, index: int) -> bytes:
+        """Read a message of a topic that is not played, such as of an accelerometer.
+
+        Raises
+        ------
+        FormatError
+            Where the file is damaged, or such messages lie in chunks that unpack to more than the size of the file
+            justifies. Neither counts for the topic that is played.
+        """
+        if self._beside_bytes > max_searched_bytes(self.size_bytes):
+            raise FormatError(self.path, f"{topic}: its messages unpack to {self._beside_bytes >> 20} MB")
+        before = self.unpacked_bytes
+        try:
+            return self._read_message(topic, index)
+        finally:
+            unpacked = self.unpacked_bytes - before
+            self._beside_bytes += unpacked
+            self._played_from += unpacked
 
     def offset(self, topic: str, index: int) -> int | None:
         """Position of a message in the file, bytes, for error messages; None = unknown."""

@@ -163,11 +163,11 @@ def read_imu(data: bytes, encoding: str) -> Imu:
     return Imu(frame_id, fields.numbers("f8", 3))
 
 
-def read_static_transforms(data: bytes, encoding: str) -> list[StaticTransform]:
-    """Read a tf2_msgs/TFMessage. Raises ValueError for a truncated message."""
+def read_static_transforms(data: bytes, encoding: str, max_links: int) -> list[StaticTransform]:
+    """Read the first links of a tf2_msgs/TFMessage. Raises ValueError for a truncated message."""
     fields = MessageFields(data, encoding)
     found = []
-    for _ in range(int(fields.number("u4"))):
+    for _ in range(min(int(fields.number("u4")), max_links)):
         _, parent = fields.stamp_and_frame()
         child = fields.text()
         fields.numbers("f8", 3)  # translation

@@ -84,6 +84,7 @@ WHOLE_MM_TOLERANCE_M = 1e-5
 """Maximum distance from a whole millimetre that counts as rounding of float32."""
 
 JPEG_QUALITY = 90
+MAX_JPEG_SIDE = 65_500
 
 _STAMP = slice(4, 12)
 """Bytes of the time in a message that starts with a header, after four bytes for the encoding."""
@@ -220,6 +221,10 @@ def encode_up(up: UpVector, stamp_ns: int, frame_id: str) -> bytes:
 
 def encode_colour(colour: np.ndarray, stamp_ns: int, frame_id: str) -> bytes:
     """Serialise colour, uint8 (h, w, 3), RGB, as a sensor_msgs/CompressedImage: a JPEG."""
+    if max(colour.shape[:2]) > MAX_JPEG_SIDE:
+        raise ValueError(
+            f"colour is recorded as JPEG, of at most {MAX_JPEG_SIDE} pixels a side, got {colour.shape[:2]}"
+        )
     _, data = cv2.imencode(".jpg", np.ascontiguousarray(colour[:, :, ::-1]), [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
     message = typestore().types[COMPRESSED_IMAGE](message_header(stamp_ns, frame_id), "jpeg", data.ravel())
     return bytes(typestore().serialize_cdr(message, COMPRESSED_IMAGE, little_endian=True))

@@ -6,13 +6,14 @@ Format: docs/reference/formats.md.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 
-from posepipe.camera import UpVector, unit_up
+from posepipe.camera import UpVector
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.results import FrameResult, Joint, Pose, Track
@@ -309,10 +310,18 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
             world_m if any(world_m) else (),
             turned if any(turned) else (),
             seen_by if any(seen_by) else (),
-            unit_up(point(row["up"])) if "up" in row else None,
+            _up(row["up"]) if "up" in row else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(path, f"a line is no frame of results ({error!r})", offset) from error
+
+
+def _up(row: list) -> UpVector:
+    """Read a unit vector, as rounded. Raises ValueError for another length."""
+    up = point(row)
+    if not abs(math.hypot(*up) - 1) < 1e-3:
+        raise ValueError(f"up: wanted a unit vector, got {up}")
+    return up
 
 
 def _track(person: dict) -> Track:

@@ -41,6 +41,7 @@ class VideoSink:
         self._pending: list[np.ndarray] = []
         self._times_s: list[float] = []
         self._frames = 0
+        self._shape: tuple[int, ...] = ()  #: of all pictures
 
     def __enter__(self) -> Self:
         if self.path.suffix.lower() != ".mp4":
@@ -61,7 +62,7 @@ class VideoSink:
 
     def write(self, result: FrameResult) -> None:
         """Append one picture. Raises PosepipeError if the disk is full; OpenCV does not report that."""
-        picture = draw_result(result, self._body)
+        picture = self._as_wide_as_the_first(draw_result(result, self._body))
         self._frames += 1
         if self._writer is not None:
             self._writer.write(picture)
@@ -72,6 +73,16 @@ class VideoSink:
         self._times_s.append(result.frame.timestamp_s)
         if len(self._pending) == RATE_FRAMES:
             self._open()
+
+    def _as_wide_as_the_first(self, picture: np.ndarray) -> np.ndarray:
+        """Picture cut or filled with black at its right: colour may come later, or end, and a video has one size."""
+        self._shape = self._shape or picture.shape
+        if picture.shape == self._shape:
+            return picture
+        fitted = np.zeros(self._shape, np.uint8)
+        width = min(picture.shape[1], self._shape[1])
+        fitted[:, :width] = picture[:, :width]
+        return fitted
 
     def _open(self) -> None:
         """Open the video and write the pending pictures."""

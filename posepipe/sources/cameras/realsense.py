@@ -10,6 +10,7 @@ import logging
 import math
 import platform
 import sys
+from contextlib import suppress
 from threading import Event
 from types import ModuleType
 from typing import Any
@@ -160,21 +161,26 @@ class _Accelerometer:
 
 def _start_accelerometer(name: str, rs: ModuleType, device: Any, depth: Any) -> _Accelerometer | None:
     """Start the accelerometer of a device; None where it has none, or another program uses it."""
-    streams = ((sensor, profile) for sensor in device.query_sensors() for profile in sensor.get_stream_profiles())
-    sensor, profile = next((each for each in streams if each[1].stream_type() == rs.stream.accel), (None, None))
-    if sensor is None or profile is None:
-        return None
-    queue = rs.frame_queue(_QUEUE_MOTIONS)
+    sensor = None
     try:
-        to_depth = np.array(profile.get_extrinsics_to(depth).rotation).reshape(3, 3).T  # column-major
-    except RuntimeError:  # the SDK knows none; both look the same way
-        to_depth = np.eye(3)
-    try:
+        streams = [(sensor, profile) for sensor in device.query_sensors() for profile in sensor.get_stream_profiles()]
+        found = [each for each in streams if each[1].stream_type() == rs.stream.accel]
+        if not found:
+            return None
+        sensor, profile = found[0]
+        queue = rs.frame_queue(_QUEUE_MOTIONS)
         sensor.open(profile)
         sensor.start(queue)
     except RuntimeError as error:
         _log.warning("%s: its accelerometer cannot be started (%s)", name, error)
+        if sensor is not None:
+            with suppress(RuntimeError):
+                sensor.close()
         return None
+    try:
+        to_depth = np.array(profile.get_extrinsics_to(depth).rotation).reshape(3, 3).T  # column-major
+    except RuntimeError:  # the SDK knows none; both look the same way
+        to_depth = np.eye(3)
     return _Accelerometer(sensor, queue, to_depth)
 
 

@@ -26,7 +26,7 @@ def body_with_joints(joints: tuple[str, ...]) -> BodyDefinition:
 
 def result_from_row(row: ResultRow) -> FrameResult:
     """Make a result of a stored row; its frame is one pixel without a reading."""
-    frame = DepthFrame(np.zeros((1, 1), np.float32), _NO_CAMERA, row.timestamp_s, row.frame)
+    frame = DepthFrame(np.zeros((1, 1), np.float32), _NO_CAMERA, row.timestamp_s, row.frame, row.up)
     parts = np.zeros((1, 1), np.uint8)
     return FrameResult(frame, parts > 0, parts, (), row.people, extrinsics=extrinsics_from_row(row))
 

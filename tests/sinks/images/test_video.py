@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -57,6 +58,18 @@ def test_a_browser_plays_a_video_to_its_end(tmp_path):
         browser.wait_for("document.querySelector('video')?.ended")
         size = browser.evaluate("(video => [video.videoWidth, video.videoHeight])(document.querySelector('video'))")
     assert size == [1600, 320]
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_video_keeps_its_width_where_colour_comes_or_goes(tmp_path, first):
+    with VideoSink(tmp_path / "v.mp4", HUMAN) as sink:
+        for i in range(12):
+            plain = result(i, (track(1, standing_m()),))
+            colour = np.full((24, 32, 3), 200, np.uint8) if (i < 3) == first else None
+            sink.write(replace(plain, frame=replace(plain.frame, colour=colour)))
+    video = cv2.VideoCapture(str(tmp_path / "v.mp4"))
+    assert video.get(cv2.CAP_PROP_FRAME_COUNT) == 12
+    assert video.get(cv2.CAP_PROP_FRAME_WIDTH) == (1920 if first else 1600)
 
 
 def test_a_video_falls_back_to_a_codec_that_opencv_always_has(tmp_path, monkeypatch):
