@@ -203,5 +203,10 @@ def format_weight(weight: float) -> str:
     return format_number(round(weight, 2) if weight > 1 else float(f"{round(weight, 9):.2g}"))
 
 
+def format_rows(weight: float) -> str:
+    """Write a weight with its unit: ``no rows``, ``1 row`` or ``2.5 rows``."""
+    return "no rows" if weight == 0 else "1 row" if weight == 1 else f"{format_weight(weight)} rows"
+
+
 def _one_line(text: object) -> str:
     return " ".join(str(text).split()) or "''"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,10 +15,13 @@ from posepipe.learn.tables.conditions import (
     SplitConditions,
     class_names,
     format_number,
+    format_rows,
     format_weight,
     predicted_classes,
 )
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
+from posepipe.learn.tables.splitting.descent import path_indicator
+from posepipe.learn.tables.splitting.unseen import UnseenCategoryWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
         raise ValueError(f"explain takes one row, got {columns.shape[1]}")
     splits, tree = SplitConditions.of(learner, names), learner.tree_.tree
     describe = _row_counts(learner)
-    path = np.flatnonzero(learner.decision_path(table).toarray()[0]).tolist()
+    path = np.flatnonzero(path_indicator(tree, learner.tree_.leaves(columns)).toarray()[0]).tolist()
     steps, is_shared = [], False
     for node, child in pairwise(path):
         column, children = int(tree.feature[node]), tree.children(node)
@@ -92,7 +96,9 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
         is_shared |= answer == "missing" and learner.missing == "fractional"
         question = splits.column_text(column)
         steps.append(Step(node, question, answer, splits.condition_text(condition), describe(child)))
-    found = learner.predict(table)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # it came above
+        found = learner.predict(table)[0]
     text = format_number(float(found)) if not isinstance(learner, SingleTreeClassifier) else str(found)
     return Explanation(text, describe(0), tuple(steps), is_shared)
 
@@ -109,7 +115,7 @@ def _row_counts(learner: SingleTree) -> Any:
     tree = learner.tree_
     if not isinstance(learner, SingleTreeClassifier):
         means = tree.values[:, 0] + learner.mean_
-        return lambda node: f"{format_weight(float(tree.weight[node]))} rows, mean {format_number(means[node])}"
+        return lambda node: f"{format_rows(float(tree.weight[node]))}, mean {format_number(means[node])}"
     names, statistics, predicted = class_names(learner), tree.tree.node_statistics(), predicted_classes(learner)
 
     def describe(node: int) -> str:

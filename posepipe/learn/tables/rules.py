@@ -21,6 +21,7 @@ from posepipe.learn.tables.conditions import (
     Condition,
     SplitConditions,
     class_names,
+    format_rows,
     format_weight,
     predicted_classes,
 )
@@ -95,8 +96,8 @@ class RuleList:
 def _figures(rule: Rule) -> str:
     if rule.covered == 0:
         return "no rows"
-    rows = "1 row" if rule.covered == 1 else f"{format_weight(rule.covered)} rows"
-    return f"{rows}, {100 * rule.correct / rule.covered:.0f} % right, estimated {100 * (1 - rule.error):.0f} %"
+    right, estimated = 100 * rule.correct / rule.covered, 100 * (1 - rule.error)
+    return f"{format_rows(rule.covered)}, {right:.0f} % right, estimated {estimated:.0f} %"
 
 
 def extract_rules(classifier: SingleTreeClassifier, names: Sequence[str] | None = None) -> RuleList:

@@ -15,6 +15,7 @@ from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.explanation import explain, split_log
 from posepipe.learn.tables.plotting.graphviz import graphviz_text
 from posepipe.learn.tables.plotting.tree_drawing import draw_tree
+from posepipe.learn.tables.splitting.unseen import UnseenCategoryWarning
 
 
 def fitted(learner, name, **options):
@@ -107,3 +108,11 @@ def test_a_tree_is_written_for_graphviz():
     ]
     assert text.count("->") == learner.tree_.tree.n_nodes - 1
     assert text.count("shape=ellipse") == learner.get_n_leaves()
+
+
+def test_an_unseen_category_is_told_once():
+    tree = CartRegressor().fit(np.array([["a"], ["b"], ["a"]], object), [1.0, 2.0, 1.0])
+    with pytest.warns(UnseenCategoryWarning) as told:
+        text = str(explain(tree, ["c"]))
+    assert len(told) == 1
+    assert "1 rows" not in text

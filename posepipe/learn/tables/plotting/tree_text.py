@@ -18,6 +18,7 @@ from posepipe.learn.tables.conditions import (
     SplitConditions,
     class_names,
     format_number,
+    format_rows,
     format_weight,
     predicted_classes,
 )
@@ -71,7 +72,7 @@ def leaf_descriptions(learner: SingleTree) -> Callable[[int], str]:
     tree = learner.tree_
     if not isinstance(learner, SingleTreeClassifier):
         means = tree.values[:, 0] + learner.mean_
-        return lambda node: f"{format_number(means[node])} ({_rows(tree.weight[node])})"
+        return lambda node: f"{format_number(means[node])} ({format_rows(tree.weight[node])})"
     names, predicted, statistics = class_names(learner), predicted_classes(learner), tree.tree.node_statistics()
 
     def describe(node: int) -> str:
@@ -84,7 +85,3 @@ def leaf_descriptions(learner: SingleTree) -> Callable[[int], str]:
         return f"{name} ({', '.join(f'{names[k]}: {format_weight(statistics[node, k])}' for k in present)})"
 
     return describe
-
-
-def _rows(weight: float) -> str:
-    return "no rows" if weight == 0 else "1 row" if weight == 1 else f"{format_weight(weight)} rows"
