@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from pathlib import Path
 
 from posepipe.camera.camera_file import CameraFile
@@ -18,14 +19,13 @@ _log = logging.getLogger(__name__)
 
 
 class MessageSource(IndexedSource):
-    """Depth frames of one topic of a file of ROS messages.
+    """Depth frames of one topic of a file of ROS messages. Formats say how their files are opened.
 
     A cut file plays its complete frames, with one logged warning.
 
     Parameters
     ----------
-    name : name of the source, as the user gave it
-    file : closed with this source
+    path : the recording
     camera : replaces the file's camera_info; images are then not undistorted
     topic : depth stream to play; None = the only one
     colour : colour stream whose images frames carry, "auto" = the only one; None = none
@@ -37,10 +37,14 @@ class MessageSource(IndexedSource):
     """
 
     def __init__(
-        self, name: str, file: MessageFile, camera: CameraFile | None, topic: str | None, colour: str | None
+        self,
+        path: str | Path,
+        camera: CameraFile | None = None,
+        topic: str | None = None,
+        colour: str | None = None,
     ) -> None:
-        self.name = name
-        self._file = file
+        self.name = str(path)
+        file = self._file = self._open(Path(path))
         try:
             self._depth = DepthStream(file, topic, None if camera is None else camera.intrinsics)
             self.shape = self._depth.shape
@@ -61,6 +65,10 @@ class MessageSource(IndexedSource):
         if not file.complete:
             _log.warning("%s", file.missing(len(self)))
 
+    @abstractmethod
+    def _open(self, path: Path) -> MessageFile:
+        """Open a recording of this format."""
+
     def _describe_calibration(self) -> str:
         found = camera_info_topic(self._file, self._depth.topic.name)
         model = self._depth.distortion_model
@@ -76,13 +84,7 @@ class MessageSource(IndexedSource):
 
 
 class RecordingSource(MessageSource):
-    """Depth frames of an MCAP recording, without ground truth; parameters as for `MessageSource`."""
+    """Depth frames of an MCAP recording, without ground truth."""
 
-    def __init__(
-        self,
-        path: str | Path,
-        camera: CameraFile | None = None,
-        topic: str | None = None,
-        colour: str | None = None,
-    ) -> None:
-        super().__init__(str(path), McapFile(path), camera, topic, colour)
+    def _open(self, path: Path) -> MessageFile:
+        return McapFile(path)

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from posepipe.camera.camera_file import CameraFile
-from posepipe.recording import Ros1File
+from posepipe.recording import MessageFile, Ros1File
 from posepipe.sources.formats.recording_file import MessageSource
 
 BAG_MAGIC = b"#ROSBAG V"
 
 
 class Ros1Bag(MessageSource):
-    """Depth frames of a bag of version 2.0, complete or cut (``.bag.active``); parameters as for `MessageSource`."""
+    """Depth frames of a bag of version 2.0, complete or cut (``.bag.active``)."""
 
-    def __init__(
-        self,
-        path: str | Path,
-        camera: CameraFile | None = None,
-        topic: str | None = None,
-        colour: str | None = None,
-    ) -> None:
-        super().__init__(str(path), Ros1File(path), camera, topic, colour)
+    def _open(self, path: Path) -> MessageFile:
+        return Ros1File(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
 from posepipe.recording import JoinedFiles, McapFile, MessageFile, SqliteFile
@@ -17,21 +16,13 @@ _KINDS = {".db3": SqliteFile, ".mcap": McapFile}
 
 
 class Ros2Bag(MessageSource):
-    """Depth frames of a ``.db3``, or of a folder of ``ros2 bag record``; parameters as for `MessageSource`.
+    """Depth frames of a ``.db3``, or of a folder of ``ros2 bag record``.
 
     The metadata.yaml of a folder is not needed: it is missing after a killed recorder.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        camera: CameraFile | None = None,
-        topic: str | None = None,
-        colour: str | None = None,
-    ) -> None:
-        path = Path(path)
-        file = _open_folder(path) if path.is_dir() else SqliteFile(path)
-        super().__init__(str(path), file, camera, topic, colour)
+    def _open(self, path: Path) -> MessageFile:
+        return _open_folder(path) if path.is_dir() else SqliteFile(path)
 
 
 def _open_folder(folder: Path) -> MessageFile:
