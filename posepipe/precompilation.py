@@ -14,7 +14,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Self
@@ -93,8 +92,7 @@ class Precompilation:
 
     def _compile_here(self, on_kernel: Callable[[], object]) -> None:
         for name in self._open:
-            with suppress(Exception):  # whatever the compiler raises: the first call will tell
-                compile_declared(name)
+            compile_declared(name)  # Ctrl-C may come as an error of the compiler, so that none is passed over
             on_kernel()
 
     def _feed(self, orders: IO[str], answers: IO[str]) -> None:
