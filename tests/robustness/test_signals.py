@@ -15,7 +15,7 @@ import pytest
 from apps.cli import COMMANDS
 from apps.terminal.interrupts import INTERRUPTED, STOPPED
 from tests.support.commands import WAIT_S, Command, done, rounds, start
-from tests.support.paths import WALK
+from tests.support.paths import DEMO, WALK
 
 if sys.platform != "linux":
     pytest.skip("reads /proc", allow_module_level=True)
@@ -35,7 +35,7 @@ WORDS: dict[str, Callable[[Path, Path], list[object]]] = {
     "run a camera": lambda data, out: ["run", "camera:socket:0", "--out", out / "r.jsonl"],
     "record": lambda data, out: ["record", WALK, out / "a.mcap", "--realtime"],
     "record a camera": lambda data, out: ["record", "camera:socket:0", out / "a.mcap"],
-    "calibrate": lambda data, out: ["calibrate", WALK, WALK, "--out", out / "calibration"],
+    "calibrate": lambda data, out: ["calibrate", DEMO, DEMO, "--out", out / "calibration", "--realtime"],
     "convert": lambda data, out: ["convert", WALK, out / "frames"],
     "view": lambda data, out: ["view", WALK, "--port", free_port()],
     "info": lambda data, out: ["info", data],

@@ -7,5 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
 GOLDEN = ROOT / "tests" / "golden"
+DEMO = ROOT / "apps" / "data" / "demo.mcap"
 WALK = ROOT / "apps" / "data" / "walk.mcap"
 """The shipped recording."""
