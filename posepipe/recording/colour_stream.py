@@ -14,7 +14,6 @@ AUTO = "auto"
 """Stands for the only colour stream of a file."""
 MAX_APART_NS = 100_000_000
 """Maximum time between an image and the depth that it is shown beside."""
-
 MAX_TRIED = 10
 """Images that are tried for the size of the stream."""
 

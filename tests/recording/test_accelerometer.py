@@ -145,7 +145,8 @@ def test_the_accelerometer_of_the_same_camera_is_taken(tmp_path):
     assert ups(made.write_mcap(tmp_path / "none.mcap", [*messages, *nameless])) == [None] * 3
 
 
-def test_a_recording_plays_whatever_its_accelerometer_costs(tmp_path):
+@pytest.mark.parametrize("is_split", [False, True])
+def test_a_recording_plays_whatever_its_accelerometer_costs(tmp_path, is_split):
     """Measurements in large chunks of their own, which say little: they are given up, and depth is not."""
     payload = made.text("0" * 30_000_000, "/log")
     messages = []
@@ -153,9 +154,12 @@ def test_a_recording_plays_whatever_its_accelerometer_costs(tmp_path):
         time_ns = made.START_NS + i * 10**9
         messages += [made.camera_info(time_ns), made.image(made.depth_mm(i), time_ns)]
         messages += [replace(payload, time_ns=time_ns + 10), made.imu(FORCE_M_S2, time_ns + 20)]
-    path = made.write_mcap(tmp_path / "large.mcap", messages, chunk_size=1 << 20)
-    found = ups(path)
-    assert len(found) == 40
+    path = made.write_mcap(tmp_path / "bag_0.mcap", messages, chunk_size=1 << 20)
+    if is_split:  # a folder of ros2 bag record
+        made.write_mcap(tmp_path / "bag_1.mcap", [replace(m, time_ns=m.time_ns + 10**12) for m in messages[:4]])
+        (tmp_path / "metadata.yaml").write_text("")
+    found = ups(tmp_path if is_split else path)
+    assert len(found) == 40 + is_split
     assert found[0] == pytest.approx(TILTED)
 
 

@@ -14,8 +14,6 @@ from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
 from posepipe.learn.tree import Tree
 
 LESS_EQUAL, GREATER, EQUAL, NOT_EQUAL, ONE_OF = "<=", ">", "is", "is not", "is one of"
-
-
 DIGITS, MAX_DIGITS = 6, 17
 """Significant digits of a number in text: usual, and those that tell any two apart."""
 

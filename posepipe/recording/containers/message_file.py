@@ -139,11 +139,14 @@ class MessageFile(ABC):
             raise FormatError(self.path, f"{topic}: its messages unpack to {self._beside_bytes >> 20} MB")
         before = self.unpacked_bytes
         try:
-            return self._read_message(topic, index)
+            return self._read_beside(topic, index)
         finally:
             unpacked = self.unpacked_bytes - before
             self._beside_bytes += unpacked
             self._played_from += unpacked
+
+    def _read_beside(self, topic: str, index: int) -> bytes:
+        return self._read_message(topic, index)
 
     def offset(self, topic: str, index: int) -> int | None:
         """Position of a message in the file, bytes, for error messages; None = unknown."""
@@ -204,6 +207,10 @@ class JoinedFiles(MessageFile):
         """Read one message. Raises DamagedMessageError where the file is damaged."""
         _, file, place = self._places_of(topic)[index]
         return self._files[file].message(topic, int(place))
+
+    def _read_beside(self, topic: str, index: int) -> bytes:
+        _, file, place = self._places_of(topic)[index]
+        return self._files[file].beside(topic, int(place))
 
     @property
     def unpacked_bytes(self) -> int:

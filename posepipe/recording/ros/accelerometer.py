@@ -84,7 +84,10 @@ class Accelerometer:
 
 
 def _in_camera_axes(file: MessageFile, depth_topic: Topic) -> tuple[Topic, np.ndarray] | None:
-    """An accelerometer and the rotation from its axes to camera axes, (3, 3); the surest one that is known."""
+    """An accelerometer and the rotation from its axes to camera axes, (3, 3); None = none is known.
+
+    The rules of `docs/guides/cameras.md`, the most reliable one first.
+    """
     topics = _imu_topics(file)
     device = _SDK.fullmatch(depth_topic.name)
     for topic in topics:

@@ -319,5 +319,10 @@ class CartRegressor(_Cart, SingleTreeRegressor):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
+    def _fit_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
+        if self.standard_errors:
+            raise ValueError(f"moments give no standard error, got standard_errors={self.standard_errors}; give 0")
+        return super()._fit_target(y, sample_weight)
+
     def _criterion_name(self) -> str:
         return "squared_error"

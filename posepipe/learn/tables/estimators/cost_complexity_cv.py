@@ -28,7 +28,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : single tree of this package with ``ccp_alpha``; None = `CartClassifier()`
+    estimator : single tree of this package with ``ccp_alpha``; None = `CartClassifier()`. It is not pruned otherwise
     cv : int, folds, or a splitter or an iterable as in scikit-learn
     standard_errors : float, take the smallest subtree whose mean error is within this many standard errors of the
         minimum; 1 is Breiman's rule. The standard error is that of the folds' mean
@@ -104,7 +104,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
             deviation = self.cv_errors_[np.argmin(mean)].std(ddof=1)
             allowed += self.standard_errors * deviation / np.sqrt(len(folds))
         self.ccp_alpha_ = float(path.alphas[np.flatnonzero(mean <= allowed)[-1]])
-        self.estimator_ = clone(learner).set_params(ccp_alpha=self.ccp_alpha_).fit(X, y, sample_weight)
+        self.estimator_ = _unpruned(learner).set_params(ccp_alpha=self.ccp_alpha_).fit(X, y, sample_weight)
         if is_classifier(learner):
             self.classes_ = self.estimator_.classes_
         return self
@@ -140,9 +140,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
     ) -> np.ndarray:
         """Error on the rows ``test`` of the subtrees that ``train`` grows, one for each alpha: float64 (S,)."""
         own = None if sample_weight is None else sample_weight[train]
-        unpruned = {"prune": None, "stop": None, "ccp_alpha": 0.0}
-        known = learner.get_params(deep=False)
-        full = clone(learner).set_params(**{name: value for name, value in unpruned.items() if name in known})
+        full = _unpruned(learner)
         full.fit(_safe_indexing(X, train), y[train], own)
         path = full._path(full.tree_)
         target, weight = y[test], np.ones(len(test))
@@ -156,3 +154,10 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
         errors = path.errors(passed)[np.searchsorted(path.alphas, alphas, side="right") - 1]
         share = weight[told].sum() / weight.sum()  # no subtree knows a class that only these rows have
         return errors * share + (1 - share)
+
+
+def _unpruned(learner: SingleTree) -> SingleTree:
+    """Copy of a learner that neither stops nor prunes in another way, which would leave the path."""
+    own = {"prune": None, "stop": None, "ccp_alpha": 0.0}
+    known = learner.get_params(deep=False)
+    return clone(learner).set_params(**{name: value for name, value in own.items() if name in known})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_friedman1
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -73,3 +73,13 @@ def test_a_class_of_one_row_counts_as_an_error_of_its_fold():
     X, y = np.array([[0.0], [0], [0], [0], [1], [1], [1], [1], [1]]), [0, 0, 0, 0, 1, 1, 1, 1, 2]
     chosen = CostComplexityCV(CartClassifier(), cv=KFold(3)).fit(X, y)
     np.testing.assert_allclose(chosen.cv_errors_[0], [0, 0, 1 / 3])
+
+
+@pytest.mark.parametrize("learner", [CartClassifier(prune="reduced-error"), C45Classifier()], ids=["cart", "c45"])
+def test_a_tree_that_prunes_in_another_way_stays_on_the_path(learner):
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(len(y)) < 0.2, rng.integers(0, 3, len(y)), y)
+    found = CostComplexityCV(learner, cv=4).fit(X, y)
+    k = int(np.flatnonzero(found.alphas_ == found.ccp_alpha_)[0])
+    assert found.estimator_.get_n_leaves() == found.leaves_[k]

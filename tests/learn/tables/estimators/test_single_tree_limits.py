@@ -260,6 +260,7 @@ def test_a_chain_of_categories_is_grown_and_predicted():
             "'standard_errors' parameter of CartClassifier must be a float in the range [0.0, inf). Got -1",
         ),
         (CartRegressor(prune="cost-complexity", standard_errors=1), "standard error"),
+        (CartRegressor(standard_errors=1), "moments give no standard error, got standard_errors=1; give 0"),
         (
             CartClassifier(prune_criterion="squared_error"),
             "'prune_criterion' parameter of CartClassifier must be a str among",
