@@ -70,3 +70,18 @@ person mocap backgrounds furniture part="1" work=".work/person":
     posepipe train "${rooms[@]}" --forest trees.npz --only segmentation --out segmented.npz
     posepipe train "${rooms[@]}" --forest segmented.npz --only filter --out filtered.npz
     posepipe convert filtered.npz person.npz
+
+# the model `ceiling`, for cameras that look straight down: as `person`, from recipes of its own
+ceiling mocap furniture part="1" work=".work/ceiling":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    mocap=$(realpath "{{mocap}}") furniture=$(realpath "{{furniture}}")
+    mkdir -p "{{work}}" && cd "{{work}}"
+    render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
+    render joints ceiling 6000 2063
+    render people ceiling 24000 2061
+    render rooms ceiling-rooms 3000 2062 --furniture "$furniture"
+    posepipe train people --joints joints --out trees.npz --resume
+    posepipe train rooms --forest trees.npz --only segmentation --out segmented.npz
+    posepipe train rooms --forest segmented.npz --only filter --out filtered.npz
+    posepipe convert filtered.npz ceiling.npz

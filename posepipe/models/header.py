@@ -13,7 +13,7 @@ from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import array_hash, read_npz, write_npz
 
 MEASURED = ("figures", "seconds", "joint_seconds", "resumed")
-"""Header fields that do not affect results: measured accuracy and duration of training."""
+"""Header fields, of sections too, that do not affect results: measured accuracy and duration of training."""
 
 
 def answer_hash(path: str | Path) -> str:
@@ -65,8 +65,15 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _answer_hash(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    hashed = {name: value for name, value in header.items() if name not in MEASURED}
-    return array_hash({**arrays, "header": _encode(hashed, sort_keys=True)})
+    return array_hash({**arrays, "header": _encode(_without_measured(header), sort_keys=True)})
+
+
+def _without_measured(header: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_measured(value) if isinstance(value, dict) else value
+        for name, value in header.items()
+        if name not in MEASURED
+    }
 
 
 def _encode(header: dict[str, Any], sort_keys: bool = False) -> np.ndarray:

@@ -103,6 +103,15 @@ def test_the_hash_is_of_the_content_and_not_of_the_file(model, tmp_path):
         assert answer_hash(tmp_path / "other.npz") != answer_hash(model), name
 
 
+def test_the_hash_leaves_out_how_long_training_took(tmp_path):
+    hashes = set()
+    for seconds in (1.5, 80.0):
+        own = {"seconds": seconds, "segmentation": {"seconds": seconds, "frames": 7}}
+        drawn_model().with_metadata(**own).save(tmp_path / "toy.npz")
+        hashes.add(answer_hash(tmp_path / "toy.npz"))
+    assert len(hashes) == 1
+
+
 @pytest.mark.parametrize("header", [None, b"", b"{", b"[]", b"\xff"])
 def test_a_file_without_a_header_is_no_model(tmp_path, header):
     arrays = {} if header is None else {"header": np.frombuffer(header, np.uint8)}
