@@ -192,7 +192,7 @@ def room_around(
         Vertices of what else stands there already, world axes.
     """
     if not recipe.model_share or furnishings is None or rng.random() >= recipe.model_share:
-        return build_room(paths_m, rng), None
+        return build_room(paths_m, rng, camera_height_m=camera.camera_height_m), None
     turn = np.linspace(0, 2 * np.pi, 8, endpoint=False)
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     reach = np.concatenate([radius * ring for radius in (0.1, 0.3, 0.5)])

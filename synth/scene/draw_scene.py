@@ -125,14 +125,14 @@ def draw_scene(
     """
     if not recipe.room_share or rng.random() >= recipe.room_share:
         return Scene(tuple(subjects))
+    camera_m = subjects[0].placement.camera_m
     if recipe.model_share and furnishings is not None and rng.random() < recipe.model_share:
         taken = [_world_m(each, each.furniture.vertices_m) for each in subjects if each.furniture is not None]
         body_m = np.concatenate([_world_m(each, each.subject.mesh.vertices_m) for each in subjects])
-        camera_m = subjects[0].placement.camera_m
         return Scene(tuple(subjects), *build_furnished_room(body_m, taken, camera_m, recipe, furnishings, rng))
     clearances_m = [max(CLEARANCE_M, each.reach_m) for each in subjects] if recipe.furniture_share else None
     places_m = [each.placement.floor_place_m for each in subjects]
-    return Scene(tuple(subjects), build_room(places_m, rng, clearances_m))
+    return Scene(tuple(subjects), build_room(places_m, rng, clearances_m, camera_m[1]))
 
 
 def _world_m(placed: PlacedSubject, points_m: np.ndarray) -> np.ndarray:

@@ -53,6 +53,24 @@ def test_rooms_differ_and_one_seed_gives_one_room():
     assert len(one.vertices_m) != len(other.vertices_m) or not np.allclose(one.vertices_m, other.vertices_m)
 
 
+def test_a_camera_at_the_ceiling_sees_floor_and_furniture():
+    lens, size, seen = Intrinsics(100.0, 100.0, 79.5, 59.5), (120, 160), 0
+    for seed in range(20):
+        placement = Placement(0.0, 0.3, 0.1, 3.3, 1.5, 0.0)
+        room = build_room([placement.floor_place_m], np.random.default_rng(seed), camera_height_m=3.3)
+        points_m = placement.world_view().camera_points(room.vertices_m)
+        depth_m = render_depth(points_m, room.triangles, lens, *size)[0]
+        assert np.mean(depth_m > 0.3) > 0.6  # beyond a side without a wall, nothing is seen
+        seen += np.any((depth_m > 0.5) & (depth_m < 3.0))
+    assert seen > 3
+
+
+def test_people_near_the_camera_have_a_room_too():
+    for seed in range(20):
+        boxes = build_room([np.array([0.0, -0.2])], np.random.default_rng(seed)).vertices_m.reshape(-1, 8, 3)
+        assert boxes[0, :, 2].min() < -0.2
+
+
 def test_triangles_that_face_away_are_hidden_by_the_others():
     lens, size = Intrinsics(100.0, 100.0, 79.5, 59.5), (120, 160)
     placement = Placement(0.0, 2.5, 0.2, 1.4, 0.2, 0.05)
