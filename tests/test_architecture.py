@@ -517,9 +517,8 @@ TWINS_ELSEWHERE = {
     "posepipe.learn.growing",  # its kernel only moves rows
     "posepipe.learn.tree",  # as do these
     "posepipe.learn.tables.splitting.sorted_growth",  # its twin is the growth loop: test_sorted_growth.py
-    "posepipe.body_model.kernels.explanation",  # arrays of a whole fit: tests/body_model/test_residuals.py
-    "posepipe.body_model.observation",  # its kernel is hidden among images: tests/body_model/test_residuals.py
 }
+TABLES = sorted((ROOT / "tests" / "kernels").rglob("*.py"))
 #: no arithmetic: layouts, choices
 WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} | {
     "branches_of",
@@ -529,6 +528,8 @@ WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} |
     "find_subsets",  # the gain of its sets is that of scan_columns
     "landmark_noise",
     "modes_of_spans",  # find_modes and find_vote_modes in one
+    "observe_person",  # sample_points and outline in one
+    "outline",  # of OpenCV
     "path_indicator",
     "plane_tolerance_m",
 }
@@ -536,8 +537,7 @@ WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} |
 
 def test_every_kernel_of_the_library_has_a_twin_in_the_table():
     """A public function in a file with kernels is named in a table of tests/kernels."""
-    tables = sorted((ROOT / "tests" / "kernels").glob("*.py"))
-    named = "\n".join(path.read_text(encoding="utf-8") for path in tables)
+    named = "\n".join(path.read_text(encoding="utf-8") for path in TABLES)
     missing = [
         f"{module.name}.{function.name}"
         for module in ALL
@@ -548,3 +548,49 @@ def test_every_kernel_of_the_library_has_a_twin_in_the_table():
         if function.name not in WITHOUT_TWIN
     ]
     assert missing == []
+
+
+Place = tuple[str, str]
+"""A module, and a name in it."""
+
+
+@cache
+def definitions(module: str) -> dict[str, ast.stmt]:
+    """Functions and classes of a module of ours, by name."""
+    nodes = modules_by_name()[module].tree().body
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def named_by(place: Place) -> set[Place]:
+    """What a function or class in a file with kernels names: all of its own file, and kernels of others."""
+    module, name = place
+    if not kernel_names(module) or name not in definitions(module):
+        return set()
+    names = {node.id for node in ast.walk(definitions(module)[name]) if isinstance(node, ast.Name)}
+    found = {(module, each) for each in names & set(definitions(module))}
+    for other in modules_by_name()[module].ours():
+        found |= {(other.module, kernel) for kernel in names & other.names & kernel_names(other.module)}
+    return found
+
+
+def taken_by_tables() -> set[Place]:
+    """What the tables of kernels import, or read from a module that they import."""
+    taken = set()
+    for table in (Module(path.stem, path) for path in TABLES):
+        read = [node for node in ast.walk(table.tree()) if isinstance(node, ast.Attribute)]
+        for found in table.ours():
+            alias = found.module.rpartition(".")[2]
+            names = found.names or {node.attr for node in read if ast.unparse(node.value) == alias}
+            taken |= {(found.module, name) for name in names}
+    return taken
+
+
+def test_every_kernel_is_called_from_a_row_of_the_table():
+    """By what a table takes: the kernel, a function or class of its file that uses it, or a kernel that calls it."""
+    defined = {(module.name, name) for module in ALL for name in definitions(module.name)}
+    excused = {place for place in defined if place[0] in TWINS_ELSEWHERE or place[1] in WITHOUT_TWIN}
+    taken = (taken_by_tables() & defined) | excused
+    reached = taken.union(*(_reach(place, named_by) for place in taken))
+    kernels = {(module.name, kernel) for module in ALL for kernel in kernel_names(module.name)}
+    missing = sorted(".".join(place) for place in kernels - reached)
+    assert not missing, list_of(missing)

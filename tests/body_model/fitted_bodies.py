@@ -11,11 +11,15 @@ from posepipe.body import HUMAN
 from posepipe.body_model.body_arrays import body_arrays
 from posepipe.body_model.body_fitter import FACING_CAMERA, PersonPixels
 from posepipe.body_model.body_model import BodyModel, read_body_model
-from posepipe.body_model.kernels.placement import BodyArrays, Posture
+from posepipe.body_model.kernels.fit_arrays import Assignment, Equations, Observation, Targets, Weights
+from posepipe.body_model.kernels.placement import BodyArrays, Placement, Posture
+from posepipe.body_model.kernels.placement import place as fast_place
+from posepipe.body_model.kernels.residuals import assign, linearize
+from posepipe.body_model.observation import observe_person
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.results import Pose
-from tests.reference.body_model.placement import place
+from tests.reference.body_model.placement import place, take_step
 
 INTRINSICS = Intrinsics(140.0, 140.0, 79.5, 59.5)
 HEIGHT, WIDTH = 120, 160
@@ -65,3 +69,33 @@ def noisy_pose(body: BodyArrays, posture: Posture, rng: np.random.Generator, sig
     joints_m = place(body, posture)[2]
     joints_m = joints_m + rng.normal(0, sigma_m, joints_m.shape)
     return Pose(HUMAN.joints, joints_m, np.full(len(joints_m), 0.6))
+
+
+def misfit(
+    rng: np.random.Generator, with_contacts: bool = True, off: float = 0.08
+) -> tuple[BodyArrays, Posture, Observation, Targets]:
+    """A body some way off what is seen, in metres, radians and coefficients: every term counts."""
+    model, body = human()
+    body = body if with_contacts else body._replace(pairs=body.pairs[:0])
+    truth = random_posture(body, rng)
+    frame, pixels = seen_by_camera(model, body, truth)
+    image = frame.depth_m, pixels.mask, frame.intrinsics
+    seen = observe_person(pixels.points_m, pixels.probabilities, image, model.part_capsules)
+    pose = noisy_pose(body, truth, rng, 0.05)
+    weights = np.where(rng.random(len(pose.names)) < 0.8, pose.confidences, 0.0)
+    last_m = noisy_pose(body, truth, rng, 0.02).joints_m
+    targets = Targets(pose.joints_m, weights, last_m, np.linspace(0, 1, len(weights)))
+    size = model.n_coefficients + 3 + 3 * len(model.parents)
+    return body, take_step(body, truth, rng.normal(0, off, size)), seen, targets
+
+
+def linearized(
+    body: BodyArrays, posture: Posture, seen: Observation, targets: Targets
+) -> tuple[Placement, Assignment, Equations]:
+    """Where a posture is, the capsules of the points, and the equations of a step from there."""
+    placement, assigned = Placement.empty(body), Assignment.empty(len(seen.points_m))
+    equations = Equations.empty(len(body.parents), len(posture.shape))
+    fast_place(body, posture, placement)
+    assign(placement, seen, Weights(), assigned)
+    linearize(body, placement, posture, seen, targets, Weights(), assigned, equations)
+    return placement, assigned, equations

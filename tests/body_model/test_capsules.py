@@ -1,12 +1,11 @@
-"""Distances from tapered capsules and between segments."""
+"""Distances from tapered capsules."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from posepipe.body_model.kernels.capsules import nearest_on_capsule, nearest_shares, set_axis
-from tests.reference.body_model import capsules as naive
+from posepipe.body_model.kernels.capsules import nearest_on_capsule, set_axis
 
 
 def _nearest(point_m, ends_m, radii_m):
@@ -27,23 +26,3 @@ def test_a_capsule_without_length_is_its_larger_sphere():
         share, distance_m = _nearest(np.array([0.0, 0.0, 0.5]), ends_m, radii_m)
         assert distance_m == pytest.approx(0.3)
         assert radii_m[int(share)] == 0.2
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_distance_agrees_with_its_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    ends_m, radii_m, point_m = rng.normal(0, 0.3, (2, 3)), rng.uniform(0.03, 0.15, 2), rng.normal(0, 0.5, 3)
-    share, distance_m = _nearest(point_m, ends_m, radii_m)
-    assert distance_m == pytest.approx(naive.distance(point_m, ends_m, radii_m), abs=1e-6)
-    centre_m = ends_m[0] + share * (ends_m[1] - ends_m[0])
-    radius_m = radii_m[0] + share * (radii_m[1] - radii_m[0])
-    assert np.linalg.norm(point_m - centre_m) - radius_m == pytest.approx(distance_m, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_nearest_shares_agree_with_their_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    one_m, other_m = rng.normal(0, 0.3, (2, 3)), rng.normal(0, 0.3, (2, 3))
-    s, t = nearest_shares(np.array([one_m, other_m]), 0, 1)
-    at, other_at = one_m[0] + s * (one_m[1] - one_m[0]), other_m[0] + t * (other_m[1] - other_m[0])
-    assert np.linalg.norm(at - other_at) == pytest.approx(naive.segment_distance(one_m, other_m), abs=2e-3)

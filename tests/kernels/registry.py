@@ -1,6 +1,6 @@
 """All kernels of the library beside their naive twins: tests and benchmarks walk this table.
 
-Each file of this folder lists the kernels of one folder of the library.
+Each file of this folder, and of those within it, lists the kernels of one folder of the library.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from tests.kernels import (
     segmentation,
     tracking,
 )
+from tests.kernels.body_model import fit, placement
+from tests.kernels.synth import body, motion, render, sensors, surfaces
 
 KERNELS = (
     *segmentation.KERNELS,
@@ -27,4 +29,11 @@ KERNELS = (
     *tracking.KERNELS,
     *evaluation.KERNELS,
     *recording.KERNELS,
+    *placement.KERNELS,
+    *fit.KERNELS,
+    *body.KERNELS,
+    *surfaces.KERNELS,
+    *motion.KERNELS,
+    *render.KERNELS,
+    *sensors.KERNELS,
 )

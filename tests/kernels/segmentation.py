@@ -13,14 +13,21 @@ from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_j
 from posepipe.segmentation.person_classifier.second_differences import second_differences
 from posepipe.segmentation.person_classifier.sum_of_leaves import sum_of_leaves
 from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.segmentation.room_geometry.background_model import FOLLOW, SEEN_FRAMES, BackgroundModel
 from posepipe.segmentation.room_geometry.connected_components import (
     find_components,
     find_contacts,
     keep_large,
     measure_components,
 )
-from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, surface_cells
+from posepipe.segmentation.room_geometry.plane_detection import (
+    before_planes,
+    find_planes,
+    plane_tolerance_m,
+    surface_cells,
+)
 from tests.kernels.kernel import Kernel
+from tests.reference.segmentation import background_model as naive_background_model
 from tests.reference.segmentation import connected_components as naive_connected_components
 from tests.reference.segmentation import label_map as naive_label_map
 from tests.reference.segmentation import pixel_evidence as naive_pixel_evidence
@@ -29,6 +36,9 @@ from tests.reference.segmentation import plane_detection as naive_plane_detectio
 from tests.reference.segmentation import second_differences as naive_second_differences
 from tests.reference.segmentation import sum_of_leaves as naive_sum_of_leaves
 from tests.support import random_inputs, rooms
+
+STANDS_FRAMES = 25
+"""Of a film of some forty frames, for the background."""
 
 
 def _mask(rng, size):
@@ -99,6 +109,46 @@ def _room(rng, size):
         intrinsics=camera,
         camera=(camera.fx, camera.fy, camera.cx, camera.cy),
     )
+
+
+def _film(rng, size):
+    """A noisy wall with holes; somebody walks by, a chair and a candidate stand there, a table comes in."""
+    rows, cols = np.mgrid[:24, :32]
+    depths_m = np.repeat(3 + 0.01 * cols[None] + 0 * rows, size, axis=0)
+    people, doubtful = np.zeros((2, *depths_m.shape), bool)
+    depths_m[:, 15:, 20:26] = 2.2
+    doubtful[:, 5:15, 2:8] = True
+    depths_m[size // 2 :, 10:14, 10:30] = 2.6
+    for frame in range(size):
+        people[frame, 4:, frame % 28 : frame % 28 + 4] = True
+    depths_m[people] = 1.8
+    depths_m += rng.normal(0, 0.01, depths_m.shape)
+    depths_m[rng.random(depths_m.shape) < 0.03] = 0
+    return SimpleNamespace(depths_m=depths_m.astype(np.float32), people=people, doubtful=doubtful)
+
+
+def _watched(inputs):
+    """Background, and what the last frame shows before it."""
+    background = BackgroundModel(stands_frames=STANDS_FRAMES)
+    background.reset(inputs.depths_m.shape[1:])
+    for frame in zip(inputs.depths_m, inputs.people, inputs.doubtful, strict=True):
+        background.learn(*frame)
+    return background.depth_m, background.before(inputs.depths_m[-1])
+
+
+def _watched_naively(inputs):
+    rules = SEEN_FRAMES, STANDS_FRAMES, FOLLOW
+    films = inputs.depths_m, inputs.people, inputs.doubtful
+    background_m = naive_background_model.learn(*films, _twice_the_tolerance_m, *rules)
+    return background_m, naive_background_model.before(inputs.depths_m[-1], background_m, _twice_the_tolerance_m)
+
+
+def _pixels(*images):
+    return tuple(image.ravel() for image in images)
+
+
+def _twice_the_tolerance_m(depth_m):
+    return 2 * plane_tolerance_m(depth_m)
 
 
 def _drawn_labels(rng, size):
@@ -175,6 +225,16 @@ KERNELS = (
         size=90,
         may_differ=0.03,
         reason="float32: a reading as far off as the tolerance falls on either side",
+    ),
+    Kernel(
+        "background_model",
+        lambda i: _pixels(*_watched(i)),
+        lambda i: _pixels(*_watched_naively(i)),
+        _film,
+        size=40,
+        tolerance=(1e-5, 0),
+        may_differ=0.01,
+        reason="float32 metres: a reading at the tolerance falls on either side",
     ),
     Kernel(
         "draw_labels",

@@ -22,6 +22,18 @@ def depth_image(rng: np.random.Generator, height: int, width: int) -> tuple[np.n
     return depth_m, mask
 
 
+def boxes_before_wall(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """Boxes before a tilted wall with holes: float32 (H, W), metres."""
+    rows, cols = np.mgrid[:height, :width]
+    depth_m = 3 + 0.01 * cols - 0.006 * rows
+    for _ in range(4):
+        top, left = rng.integers(height - 12), rng.integers(width - 12)
+        tall, wide = rng.integers(2, 12, 2)
+        depth_m[top : top + tall, left : left + wide] = rng.uniform(1, 2.8)
+    depth_m[rng.random(depth_m.shape) < 0.03] = 0
+    return depth_m.astype(np.float32)
+
+
 def readable_pixels(rng: np.random.Generator, depth_m: np.ndarray, mask: np.ndarray, count: int) -> np.ndarray:
     """Pixels int32 (count, 2) inside the mask with a reading, drawn with repeats."""
     pixels = np.argwhere(mask & (depth_m > 0))

@@ -6,11 +6,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 
+def build(body, shape):
+    """Origins (S, 3), joints (J, 3), capsule ends (C, 2, 3) and radii (C, 2) of one build, in its segments' axes."""
+    shares, lengths = np.concatenate([[1.0], shape]), (body.origins_m, body.joints_m, body.capsule_ends_m, body.radii_m)
+    return tuple(np.tensordot(shares, each, 1) for each in lengths)
+
+
 def place(body, posture):
     """Rotations (S, 3, 3), starts (S, 3), joints (J, 3), capsule ends (C, 2, 3) and radii (C, 2) of a posture."""
-    shape = np.concatenate([[1.0], posture.shape])
-    origins, joints = np.tensordot(shape, body.origins_m, 1), np.tensordot(shape, body.joints_m, 1)
-    ends, radii = np.tensordot(shape, body.capsule_ends_m, 1), np.tensordot(shape, body.radii_m, 1)
+    origins, joints, ends, radii = build(body, posture.shape)
     poses = []
     for segment, parent in enumerate(body.parents):
         own = np.eye(4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from tests.reference.body_model.capsules import nearest
 from tests.reference.body_model.placement import place
 
 SPHERES = (0.0, 0.5, 1.0)
@@ -14,6 +15,17 @@ def bounded(square, sigma, bound):
     """Geman and McClure's bound of a squared residual."""
     limit = (bound / sigma) ** 2
     return square / sigma**2 * limit / (limit + square / sigma**2)
+
+
+def assign(seen, ends, radii, w):
+    """Capsule of each point, the one of least cost, with the share of its axis and the cost of its label."""
+    chosen = []
+    for point_m, choices, label_costs in zip(seen.points_m, seen.choices, w.label * seen.choice_costs, strict=True):
+        places = [nearest(point_m, ends[c], radii[c]) for c in choices]
+        distances = np.array([distance for _, distance in places])
+        best = (bounded(distances**2, w.point_sigma_m, w.point_bound_m) + label_costs).argmin()
+        chosen.append((choices[best], places[best][0], label_costs[best]))
+    return tuple(np.transpose(chosen))
 
 
 def costs(body, posture, seen, targets, w, assigned):

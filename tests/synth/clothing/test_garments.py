@@ -6,10 +6,7 @@ import pytest
 from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import sample_body
 from synth.clothing.garments import GARMENTS, PLAIN, Outfit, dress, garment_weights, sample_outfit
-from synth.clothing.wrinkles import push_out
 from synth.geometry.vertex_normals import vertex_normals
-from tests.reference.synth.clothing import wrinkles as naive_wrinkles
-from tests.reference.synth.geometry import vertex_normals as naive
 
 
 @pytest.fixture(scope="module")
@@ -24,28 +21,6 @@ def test_normals_of_a_tetrahedron_point_outwards():
     normals = vertex_normals(corners, triangles)
     np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-6)
     assert ((normals * (corners - corners.mean(axis=0))).sum(axis=1) > 0).all()
-
-
-def test_normals_agree_with_their_naive_twin(body):
-    asset, rest = body
-    fast = vertex_normals(rest.vertices_m, asset.triangles)
-    # float32 sums of some ten triangles; slivers of the mouth and eyes cancel to a length near 0
-    steady = np.abs(fast - naive.vertex_normals(rest.vertices_m, asset.triangles)).max(axis=1) < 1e-3
-    assert steady.mean() > 0.999
-
-
-def test_pushed_out_skin_agrees_with_its_naive_twin(body):
-    asset, rest = body
-    rng = np.random.default_rng(1)
-    vertices_m = rest.vertices_m[::20].copy()
-    normals = vertex_normals(rest.vertices_m, asset.triangles)[::20].copy()
-    stand_off = rng.uniform(0, 0.08, len(vertices_m)).astype(np.float32)
-    waves, phases = rng.normal(0, 4, (3, 6)).astype(np.float32), rng.random(6, np.float32)
-    out = np.empty_like(vertices_m)
-    push_out(vertices_m, normals, stand_off, waves, phases, out)
-    # float32 counts a dozen waves to some 1e-6 of one, which moves the skin by a micrometre
-    expected = naive_wrinkles.push_out(vertices_m, normals, stand_off, waves, phases)
-    np.testing.assert_allclose(out, expected, atol=2e-6)
 
 
 def test_undressed_is_unchanged(body):

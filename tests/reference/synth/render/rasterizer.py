@@ -32,4 +32,10 @@ def distances(ray, start, edge_a, edge_b):
         turned = np.cross(-start, edge_a)
         v = turned @ ray / determinant
         along = (edge_b * turned).sum(1) / determinant
-    return np.where((u >= 0) & (v >= 0) & (u + v <= 1), along, np.nan)
+        return np.where((u >= 0) & (v >= 0) & (u + v <= 1), along, np.nan)
+
+
+def paint(triangle_ids, triangle_labels):
+    """Label of the triangle of each pixel, 0 where there is none."""
+    labels = dict(enumerate(triangle_labels))
+    return np.array([[labels.get(number, 0) for number in row] for row in triangle_ids.tolist()])

@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from apps.cli import main
 from posepipe.body import HUMAN
@@ -17,7 +15,6 @@ from synth.motion.mocap.bone_maps import BONE_MAPS_DIR
 from synth.motion.mocap.distinct_poses import MIN_SEPARATION_M, DistinctPoses
 from synth.motion.mocap.mean_body import mean_body
 from synth.motion.poses.clips import PoseBank, embedded_motion, embedded_pose_bank, write_pose_bank
-from tests.reference.synth.motion.distinct_poses import distinct
 from tests.reference.synth.motion.pose_variation import pose_distances
 from tests.support.recordings.mocap_writers import CMU, MIXAMO, SourceSkeleton, asf_amc_text, bvh_text
 
@@ -52,15 +49,6 @@ def nearest_m(rotations):
     distances = pose_distances(mean_body().joints_of(rotations))
     np.fill_diagonal(distances, np.inf)
     return distances.min()
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(0.2, 3), st.integers(1, 40))
-def test_distinct_poses_are_those_of_the_naive_twin(seed, separation, at_once):
-    points = np.random.default_rng(seed).normal(size=(40, len(HUMAN.joints), 3)).astype(np.float32)
-    points[20:] = points[:20] + 0.1 * points[20:]
-    poses = DistinctPoses(separation)
-    chosen = np.concatenate([poses.choose(points[start : start + at_once]) for start in range(0, 40, at_once)])
-    np.testing.assert_array_equal(chosen, distinct(points, separation))
 
 
 def test_added_poses_keep_near_ones_out():
