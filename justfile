@@ -54,9 +54,9 @@ person mocap backgrounds furniture part="1" work=".work/person":
     mocap=$(realpath "{{mocap}}") furniture=$(realpath "{{furniture}}") backgrounds=$(realpath "{{backgrounds}}")
     mkdir -p "{{work}}" && cd "{{work}}"
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
-    render joints person-joints 16000 2027
-    render kinect person 84000 2026
-    render d435 person 6000 2029 --sensor d435
+    render joints person-joints 48000 2027
+    render kinect person 112000 2026
+    render d435 person 8000 2029 --sensor d435
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do
         name=composites-$(basename "$place")
@@ -66,8 +66,9 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms person-rooms 5000 2031 --furniture "$furniture"
     render rooms-d435 person-rooms 1000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
-    posepipe train kinect d435 --joints joints --pixels 200 --out trees.npz --resume
-    posepipe train "${rooms[@]}" --forest trees.npz --only segmentation --out segmented.npz
+    posepipe train kinect d435 --joints joints --pixels 200 --max-depth 24 --candidates 300 --out trees.npz --resume
+    posepipe train joints --forest trees.npz --joint-frames 48000 --out fitted.npz
+    posepipe train "${rooms[@]}" --forest fitted.npz --only segmentation --out segmented.npz
     posepipe train "${rooms[@]}" --forest segmented.npz --only filter --out filtered.npz
     posepipe convert filtered.npz person.npz
 
@@ -81,7 +82,7 @@ ceiling mocap furniture part="1" work=".work/ceiling":
     render joints ceiling 6000 2063
     render people ceiling 24000 2061
     render rooms ceiling-rooms 3000 2062 --furniture "$furniture"
-    posepipe train people --joints joints --out trees.npz --resume
+    posepipe train people --joints joints --pixels 150 --candidates 300 --out trees.npz --resume
     posepipe train rooms --forest trees.npz --only segmentation --out segmented.npz
     posepipe train rooms --forest segmented.npz --only filter --out filtered.npz
     posepipe convert filtered.npz ceiling.npz
