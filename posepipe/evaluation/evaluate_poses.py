@@ -70,7 +70,7 @@ class Report:
                 "within_10cm_by_distance": self.joints.by_distance(),
                 "within_10cm_by_yaw": self.joints.by_yaw(),
                 "calibration": self.joints.calibration(),
-                "presence": self.detection.figures(),
+                "detection": self.detection.figures(),
                 "bodies": self.bodies.figures(),
             }
         )
