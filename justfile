@@ -46,8 +46,9 @@ figures mocap motions pack:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
         --fill README.md docs/evaluation/accuracy.md docs/evaluation/accuracy-by-set.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png
 
-# the model `person`, from nothing to its file; every step is resumed. Give the CMU poses as a pose bank or captures, a folder
-# with a folder of empty rooms for each place, and a bank or catalogue of furniture. part=10 makes it on a tenth of the frames
+# Give the CMU poses as a pose bank or captures, a folder with a folder of empty rooms for each place, and a bank or catalogue of
+# furniture. part=10 makes it on a tenth of the frames.
+# a successor of the model `person`, from nothing to its file; what is made already is kept
 person mocap backgrounds furniture part="1" work=".work/person":
     #!/usr/bin/env bash
     set -euo pipefail
@@ -66,13 +67,14 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms person-rooms 5000 2031 --furniture "$furniture"
     render rooms-d435 person-rooms 1000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
-    posepipe train kinect d435 --joints joints --pixels 200 --max-depth 24 --candidates 300 --out trees.npz --resume
-    posepipe train joints --forest trees.npz --joint-frames 48000 --out fitted.npz
-    posepipe train "${rooms[@]}" --forest fitted.npz --only segmentation --out segmented.npz
-    posepipe train "${rooms[@]}" --forest segmented.npz --only filter --out filtered.npz
+    train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
+    train trees.npz kinect d435 --joints joints --pixels 200 --max-depth 24 --candidates 300 --resume
+    train fitted.npz joints --forest trees.npz --joint-frames 48000
+    train segmented.npz "${rooms[@]}" --forest fitted.npz --only segmentation
+    train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
-# the model `ceiling`, for cameras that look straight down: as `person`, from recipes of its own
+# a model for cameras that look straight down, in the same way, from recipes of its own
 ceiling mocap furniture part="1" work=".work/ceiling":
     #!/usr/bin/env bash
     set -euo pipefail
@@ -82,7 +84,8 @@ ceiling mocap furniture part="1" work=".work/ceiling":
     render joints ceiling 6000 2063
     render people ceiling 24000 2061
     render rooms ceiling-rooms 3000 2062 --furniture "$furniture"
-    posepipe train people --joints joints --pixels 150 --candidates 300 --out trees.npz --resume
-    posepipe train rooms --forest trees.npz --only segmentation --out segmented.npz
-    posepipe train rooms --forest segmented.npz --only filter --out filtered.npz
+    train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
+    train trees.npz people --joints joints --pixels 150 --candidates 300 --resume
+    train segmented.npz rooms --forest trees.npz --only segmentation
+    train filtered.npz rooms --forest segmented.npz --only filter
     posepipe convert filtered.npz ceiling.npz

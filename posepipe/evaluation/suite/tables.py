@@ -72,13 +72,11 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
     sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
         **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
-        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("upside-down", "near")},
-        "from-above": (("from-above",), _by_model("from-above", CUT_OUT_COLUMNS)),
-        "rooms-from-above": (("rooms-from-above",), _by_model("rooms-from-above", WHOLE_FRAME_COLUMNS)),
+        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("upside-down", "near", "from-above")},
         "by-sensor": (("held-out-clips", *SENSOR_SETS), _by_sensor),
         **{
             name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS))
-            for name in ("rooms", "furnished-rooms", "seated", "lying", "bending")
+            for name in ("rooms", "furnished-rooms", "seated", "lying", "bending", "rooms-from-above")
         },
         "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
         "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),
@@ -152,21 +150,6 @@ def _set_table(name: str, columns: Mapping[str, str]) -> Callable[[Mapping[str, 
         values = [number(_headline(own, name, column)) for column in columns.values()]
         row = [str(own[name]["frames"]), *values, own[name]["content"]]
         return markdown_table(["frames", *columns, "content"], [row])
-
-    return make
-
-
-def _by_model(name: str, columns: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
-    """A table with a row for every model that was scored on the set."""
-
-    def make(own: Mapping[str, Any]) -> str:
-        models = own[name]["models"]
-        headlines = {model: models[model]["model"]["headline"] for model in sorted(models)}
-        rows = [
-            [f"`{model}`", *(number(headline[column]) for column in columns.values())]
-            for model, headline in headlines.items()
-        ]
-        return markdown_table(["model", *columns], rows)
 
     return make
 
