@@ -140,6 +140,7 @@ class SceneRecipe:
     model_seat_share: float = 0.0  #: of seats and beds: models of real ones, or wheelchairs
     walking_aid_share: float = 0.0  #: of people who stand: with a walking frame or crutches
     table_share: float = 0.0  #: of people who bend: over a table, where one fits
+    empty_room_share: float = 0.0  #: of rooms: everybody has left, and their seats and tables stay
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))
@@ -210,6 +211,8 @@ class Recipe:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:
             raise ValueError("recipe: model_seat_share and walking_aid_share need single frames, got sequences")
+        if self.sequence_frames and self.scene.empty_room_share > 0:
+            raise ValueError("recipe: empty_room_share needs single frames, got sequences")
         object.__setattr__(self, "sensor", _as_sensor(self.sensor))
 
     def to_dict(self) -> dict[str, Any]:

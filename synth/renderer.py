@@ -99,7 +99,7 @@ class FrameRenderer:
             placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng, self._furnishings)
             scene = draw_scene(placed, recipe.scene, rng, self._furnishings)
             frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material, recipe.image)
-            if np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
+            if scene.deserted or np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
             f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"

@@ -38,8 +38,8 @@ class RenderedFrame:
 
 def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
     """Render a scene through a sensor's lens, without its noise."""
-    meshes = [(each.subject.mesh, each.view) for each in scene.subjects]
-    meshes += _surroundings(scene)
+    shown = scene.shown
+    meshes = [(each.subject.mesh, each.view) for each in shown] + _surroundings(scene)
     depth_m = np.zeros((sensor.height, sensor.width), np.float32)
     triangle_ids = np.full(depth_m.shape, NOTHING, np.int32)
     first, people = 0, []
@@ -48,21 +48,21 @@ def render_frame(scene: Scene, sensor: SensorPreset) -> RenderedFrame:
         buffers = depth_m, triangle_ids, first, mesh.n_closed
         render_depth(points, mesh.triangles, sensor.intrinsics, sensor.height, sensor.width, *buffers)
         first += len(mesh.triangles)
-        people.append(np.full(len(mesh.triangles), 0 if number > len(scene.subjects) else number, np.uint8))
-    things = [mesh for mesh, _ in meshes[len(scene.subjects) :]]
-    n_people = sum(len(each.subject.mesh.triangles) for each in scene.subjects)
+        people.append(np.full(len(mesh.triangles), 0 if number > len(shown) else number, np.uint8))
+    things = [mesh for mesh, _ in meshes[len(shown) :]]
+    n_people = sum(len(each.subject.mesh.triangles) for each in shown)
     objects, materials = _things(things, n_people, shells=int(scene.room is not None))
     return RenderedFrame(
         depth_m,
         triangle_ids,
         parts=np.concatenate([mesh.labels for mesh, _ in meshes]),
         people=np.concatenate(people),
-        joints_m=np.stack([each.view.camera_points(each.subject.joints_m) for each in scene.subjects]),
+        joints_m=np.array([each.view.camera_points(each.subject.joints_m) for each in shown], np.float32).reshape(
+            len(shown), *scene.subjects[0].subject.joints_m.shape
+        ),
         objects=objects,
         materials=materials,
-        bodies=truth_in_camera_axes(
-            [each.subject.truth for each in scene.subjects], [each.view.rotation for each in scene.subjects]
-        ),
+        bodies=truth_in_camera_axes([each.subject.truth for each in shown], [each.view.rotation for each in shown]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -125,6 +126,14 @@ def draw_scene(
     """
     if not recipe.room_share or rng.random() >= recipe.room_share:
         return Scene(tuple(subjects))
+    deserted = recipe.empty_room_share > 0 and bool(rng.random() < recipe.empty_room_share)
+    return replace(_draw_room(subjects, recipe, rng, furnishings), deserted=deserted)
+
+
+def _draw_room(
+    subjects: Sequence[PlacedSubject], recipe: SceneRecipe, rng: np.random.Generator, furnishings: Furnishings | None
+) -> Scene:
+    """Draw a room around subjects: of models, or of boxes."""
     camera_m = subjects[0].placement.camera_m
     if recipe.model_share and furnishings is not None and rng.random() < recipe.model_share:
         taken = [_world_m(each, each.furniture.vertices_m) for each in subjects if each.furniture is not None]

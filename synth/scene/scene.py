@@ -44,10 +44,16 @@ class Scene:
     subjects: tuple[PlacedSubject, ...]  #: the k-th has the id k + 1
     room: Mesh | None = None  #: floor, walls and what stands there, world axes
     contents: Mesh | None = None  #: models of furniture in the room, world axes
+    deserted: bool = False  #: the subjects have left, and what they rested on shows
 
     def __post_init__(self) -> None:
         if not self.subjects:
             raise ValueError("a scene needs at least one subject, got none")
+
+    @property
+    def shown(self) -> tuple[PlacedSubject, ...]:
+        """Return the subjects that are in the picture."""
+        return () if self.deserted else self.subjects
 
     @property
     def camera(self) -> ViewTransform:

@@ -86,3 +86,23 @@ def test_people_who_face_the_camera_have_their_left_at_larger_x():
     left, right = HUMAN.joint_index("left_shoulder"), HUMAN.joint_index("right_shoulder")
     gaps = [np.subtract(*renderer.render(i).joints_m[0][[left, right], 0]) for i in range(30)]
     assert np.mean(np.array(gaps) > 0) > 0.9  # a clip may show a person from behind
+
+
+@pytest.mark.parametrize("model_share", [0.0, 1.0])
+def test_a_room_that_everybody_has_left_is_the_same_room(model_share):
+    room = {"seed": 5, "room_share": 1.0, "model_share": model_share, "seated_share": 1.0, "furniture_share": 1.0}
+    hardly_ever, always = (renderer_of(recipe_of(**room, noise=False, empty_room_share=share)) for share in (1e-9, 1.0))
+    seated, empty = hardly_ever.render(3), always.render(3)
+    assert seated.people.any()
+    assert not empty.people.any()
+    assert not empty.parts.any()
+    assert empty.joints_m.shape == (0, len(HUMAN.joints), 3)
+    assert empty.visible.shape == (0, len(HUMAN.joints))
+    rest = seated.people == 0
+    np.testing.assert_array_equal(empty.depth.depth_m[rest], seated.depth.depth_m[rest])
+
+
+def test_the_share_of_rooms_without_people():
+    renderer = renderer_of(recipe_of(seed=6, room_share=1.0, empty_room_share=0.4))
+    empty = [not renderer.render(index).people.any() for index in range(30)]
+    assert 6 <= sum(empty) <= 18
