@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.results import FrameResult, Pose, Proposals, Track
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.foreground import CutOutForeground, RoomForeground
+from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
-from posepipe.segmentation.person_segmentation import PersonSegmentation
+from posepipe.segmentation.person_segmentation import PersonSegmentation, SegmentedFrame
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
@@ -60,29 +60,13 @@ STAGES = (
     Stage("pose_estimator", "pose", ("estimate",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split",)),
-    Stage("segmentation", "segmentation", ("person_mask", "may_be_person")),
+    Stage("segmentation", "segmentation", ("segment", "may_be_person")),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
     Stage("body_fitter", "body fit"),
     Stage("smoother", "smoother"),
 )
 """All stages, in the order in which a frame passes through them."""
-
-
-class Foreground(Protocol):
-    """Finds candidates."""
-
-    def update(self, frame: DepthFrame) -> Candidates:
-        """Find the candidates of the next frame."""
-
-    def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
-        """Find candidates among some readings of a frame, bool (H, W)."""
-
-    def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
-        """Learn from a frame whose people, bool (H, W), are known."""
-
-    def reset(self) -> None:
-        """Forget earlier frames."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,7 +222,13 @@ class Pipeline:
         """The stages from the pixels of a candidate to a pose."""
         return JointStages(self.classifier, self.weighting, self.proposer, self.pose_estimator)
 
-    def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
+    def estimate(
+        self,
+        frame: DepthFrame,
+        mask: np.ndarray,
+        floor: Plane | None = None,
+        segmented: SegmentedFrame | None = None,
+    ) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
 
         The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
@@ -252,7 +242,8 @@ class Pipeline:
         first = self._estimate_in(view, parts)
         if first is None:
             return None
-        probability = self.person_filter.person_probability(view, parts, first.pose, floor)
+        segmented = segmented or self._segmented(frame)
+        probability = self.person_filter.person_probability(view, parts, first.pose, floor, segmented)
         if not self.person_filter.accepts(probability):
             return None
         first = replace(first, probability=probability)
@@ -269,32 +260,36 @@ class Pipeline:
         Of several candidates, those in which the segmentation sees nobody are passed over. Others without people may
         be people together with furniture: what the segmentation leaves of them is grouped into candidates again.
         """
-        masks, segmented = list(candidates.masks()), None
-        if self.segmentation is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
-            segmented = self.segmentation.person_mask(frame.depth_m, frame.intrinsics)
-            given = frame.depth_m, frame.intrinsics
-            masks = [mask for mask in masks if self.segmentation.may_be_person(mask & segmented, *given)]
+        masks, segmented = list(candidates.masks()), self._segmented(frame)
+        if segmented is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
+            masks = [mask for mask in masks if segmented.may_be_person(mask)]
         people, rejected = [], np.zeros(candidates.labels.shape, bool)
         for mask in masks:
-            found = self._people_in(frame, mask, candidates.floor)
+            found = self._people_in(frame, mask, candidates.floor, segmented)
             people += found
             if not found:
                 rejected |= mask
-        if self.segmentation is None or not rejected.any():
+        if segmented is None or not rejected.any():
             return people
-        if segmented is None:
-            segmented = self.segmentation.person_mask(frame.depth_m, frame.intrinsics)
-        parts = self.foreground.group(frame, rejected & segmented, candidates.floor)
-        return people + [person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor)]
+        parts = self.foreground.group(frame, rejected & segmented.mask, candidates.floor)
+        return people + [
+            person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor, segmented)
+        ]
 
-    def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
+    def _segmented(self, frame: DepthFrame) -> SegmentedFrame | None:
+        """A frame that is segmented when its segmentation is first asked for; None without the stage."""
+        return None if self.segmentation is None else SegmentedFrame(self.segmentation, frame)
+
+    def _people_in(
+        self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None, segmented: SegmentedFrame | None
+    ) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch."""
-        whole = self.estimate(frame, mask, floor)
+        whole = self.estimate(frame, mask, floor, segmented)
         if whole is None or self.head_split is None:
             return [] if whole is None else [whole]
         up = frame.up or CAMERA_UP if floor is None else floor.normal
         masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
+        separate = [person for part in masks if (person := self.estimate(frame, part, floor, segmented)) is not None]
         separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
         return separate if len(separate) > 1 else [whole]
 

@@ -6,6 +6,7 @@ Classifier and person filter decide later whether a candidate is a person, and w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -33,6 +34,22 @@ MAX_CANDIDATES = 32
 """Maximum number of candidates of a frame; the largest are taken."""
 MAX_COMPONENTS = 1024
 """Maximum number of components of a frame; the largest are taken. Rooms have about 50, noise has one for each pixel."""
+
+
+class Foreground(Protocol):
+    """Finds candidates."""
+
+    def update(self, frame: DepthFrame) -> Candidates:
+        """Find the candidates of the next frame."""
+
+    def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
+        """Find candidates among some readings of a frame, bool (H, W)."""
+
+    def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
+        """Learn from a frame whose people, bool (H, W), are known."""
+
+    def reset(self) -> None:
+        """Forget earlier frames."""
 
 
 @dataclass(frozen=True, slots=True)

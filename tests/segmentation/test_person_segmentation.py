@@ -12,6 +12,7 @@ from posepipe.segmentation.person_segmentation import (
     SEGMENTS,
     STRIDE,
     PersonSegmentation,
+    SegmentedFrame,
     grid_step,
     on_segmentation_grid,
 )
@@ -36,6 +37,11 @@ class NearIsPerson(Stateless):
         return PartProbabilities(pixels, np.stack([0 * person, person, ~person], axis=1).astype(np.float32), stride)
 
 
+def mask_of(classifier: NearIsPerson, depth_m: np.ndarray) -> np.ndarray:
+    """Pixels of people by a classifier."""
+    return SegmentedFrame(PersonSegmentation(classifier), frame_of(depth_m)).mask
+
+
 @pytest.mark.parametrize(("focal", "step"), [(100, 1), (210, 2), (285, 2), (525, 4), (1050, 8)])
 def test_finer_cameras_are_subsampled_more(focal, step):
     assert grid_step(Intrinsics(focal, focal, 0, 0)) == step
@@ -52,7 +58,7 @@ def test_a_point_stays_where_it_is_on_the_grid():
 def test_a_mask_holds_readings_alone():
     depth_m = with_box(empty_room(), (0, 0.2, 2.0), (0.5, 1.6))
     depth_m[100:104, 150:160] = 0
-    found = PersonSegmentation(NearIsPerson(2.5)).person_mask(depth_m, CAMERA)
+    found = mask_of(NearIsPerson(2.5), depth_m)
     assert found.dtype == bool
     assert not found[depth_m == 0].any()
     inside = depth_m == 2.0
@@ -71,11 +77,11 @@ def _grown(mask: np.ndarray, pixels: int) -> np.ndarray:
 def test_a_single_wrong_pixel_is_outvoted_by_its_neighbours():
     depth_m = np.full(SHAPE, 4.0, np.float32)
     depth_m[::2, ::2][60:61, 80:81] = 1.0
-    assert not PersonSegmentation(NearIsPerson()).person_mask(depth_m, CAMERA).any()
+    assert not mask_of(NearIsPerson(), depth_m).any()
 
 
 def test_an_image_without_readings_shows_no_person():
-    assert not PersonSegmentation(NearIsPerson()).person_mask(np.zeros(SHAPE, np.float32), CAMERA).any()
+    assert not mask_of(NearIsPerson(), np.zeros(SHAPE, np.float32)).any()
 
 
 def test_every_second_pixel_of_the_grid_is_classified():
@@ -91,7 +97,7 @@ def test_what_it_leaves_of_a_candidate_is_grouped_again():
     foreground, frame = RoomForeground(), frame_of(depth_m)
     together = foreground.update(frame)
     assert together.labels.max() == 1
-    nearer = PersonSegmentation(NearIsPerson(2.25)).person_mask(depth_m, CAMERA) & (together.labels > 0)
+    nearer = mask_of(NearIsPerson(2.25), depth_m) & (together.labels > 0)
     alone = foreground.group(frame, nearer, together.floor)
     assert alone.labels.max() == 1
     assert (depth_m[alone.labels == 1] < 2.25).mean() > 0.95  # but for the edge between the two

@@ -80,7 +80,7 @@ def _find_people(model: PoseModel) -> None:
     if model.person_classifier is not None:
         pipeline.person_filter = PersonFilter(classifier=model.person_classifier)
     if (segmentation := model.person_segmentation()) is not None:
-        segmentation.person_mask(frame.depth_m, frame.intrinsics)
+        segmentation.segment(frame.depth_m, frame.intrinsics)
     pipeline.step(frame)
 
 
