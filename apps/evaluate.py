@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _score_datasets(args: argparse.Namespace) -> None:
     from apps.terminal.compilation import kernels_compiled
-    from posepipe.evaluation.labelled_pack import open_labelled
+    from posepipe.evaluation.labelled.labelled_pack import open_labelled
     from posepipe.models.header import answer_hash
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_path

@@ -156,7 +156,7 @@ def _furniture(args: argparse.Namespace, recipe: Recipe) -> FurnitureBank | None
     from apps.terminal.progress import ProgressBar
     from synth.furniture.build_bank import build_bank, count_models
     from synth.furniture.model_bank import read_bank
-    from synth.scene.furnishings import uses_models
+    from synth.scene.seats.furnishings import uses_models
 
     if args.furniture is None:
         return None

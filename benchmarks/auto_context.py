@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.datasets.dataset import open_datasets
-from posepipe.evaluation.part_metrics import PartScores
-from posepipe.learn.depth.binned_splits import BinnedSplits
+from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.learn.depth.classify import find_leaves
-from posepipe.learn.depth.depth_features import BACKGROUND_MM
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.pixel_sampling import sample_pixels
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange, PixelSamples
+from posepipe.learn.depth.splitting.binned_splits import BinnedSplits
+from posepipe.learn.depth.splitting.depth_features import BACKGROUND_MM
+from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
+from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange, PixelSamples
 from posepipe.learn.depth.train_forest import ForestParameters, TreeFrames, train_forest
 from posepipe.learn.growing import GrowthRules, finish, grow
 from posepipe.learn.tree import LEAF, Tree
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 class ContextResponses:
-    """`posepipe.learn.depth.responses.Responses` to depth and to posteriors of a first forest.
+    """`posepipe.learn.depth.splitting.responses.Responses` to depth and to posteriors of a first forest.
 
     A feature is float32 (5,): 0 for depth, or the class whose posterior is asked, and two offsets in metres.
 

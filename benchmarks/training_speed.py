@@ -72,7 +72,7 @@ def _arguments() -> argparse.Namespace:
 def _write_pixels(args: argparse.Namespace, path: Path) -> None:
     """Sample frames until there are enough pixels, and write them for both sides."""
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.pixel_sampling import sample_pixels
+    from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
     from posepipe.training.train_model import segment_as_in_use
 
     frames = open_datasets([args.dataset])

@@ -18,9 +18,9 @@ from synth.labelled_frame import render_labelled_frame
 from synth.motion.exercises import EXERCISES, Exercise, exercise_of
 from synth.motion.motion_plans import FACING_SPREAD_DEG
 from synth.recipe import FPS, Recipe
-from synth.scene.furnishings import Furnishings, describe_furnishings, furnishings_of
-from synth.scene.furniture import draw_resting_furniture
 from synth.scene.scene import PlacedSubject, Scene, place_subject
+from synth.scene.seats.furnishings import Furnishings, describe_furnishings, furnishings_of
+from synth.scene.seats.furniture import draw_resting_furniture
 from synth.scene.subjects import People, Subject
 from synth.sequences import MATERIALS_STREAM, level_camera, room_around
 

@@ -14,11 +14,11 @@ from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame
 from synth.scene.scene import Scene
+from synth.sensors.defects.registration import draw_registration, register
+from synth.sensors.defects.stereo_defects import add_stereo_defects
 from synth.sensors.quantise_depth import quantise_depth
-from synth.sensors.registration import draw_registration, register
 from synth.sensors.sensor_noise import add_sensor_noise
 from synth.sensors.sensor_presets import SensorPreset
-from synth.sensors.stereo_defects import add_stereo_defects
 
 PLAIN, UNCHANGED = MaterialRecipe(), ImageRecipe()
 

@@ -23,9 +23,9 @@ from synth.labelled_frame import render_labelled_frame
 from synth.motion.motions import Motions
 from synth.recipe import Recipe
 from synth.scene.draw_scene import draw_companions, draw_furniture, draw_scene
-from synth.scene.furnishings import describe_furnishings, furnishings_of
 from synth.scene.placement import MAX_AIM_ABOVE_ROOT_M, draw_placement
 from synth.scene.scene import floor_y_m, place_subject
+from synth.scene.seats.furnishings import describe_furnishings, furnishings_of
 from synth.scene.subjects import People, Subjects
 from synth.sequences import SequenceRenderer
 

@@ -21,11 +21,11 @@ from synth.motion.motion_plans import SCENARIOS, MotionPlan, MotionPlanner, scen
 from synth.motion.motions import Motions
 from synth.recipe import Recipe, SceneRecipe
 from synth.scene.furnished_room import build_furnished_room
-from synth.scene.furnishings import Furnishings, describe_furnishings, furnishings_of
 from synth.scene.orbit import Orbit
 from synth.scene.placement import Placement
 from synth.scene.room import build_room
 from synth.scene.scene import Scene, place_subject
+from synth.scene.seats.furnishings import Furnishings, describe_furnishings, furnishings_of
 from synth.scene.subjects import DressedPerson, People, Subject
 
 AIM_HEIGHT_M = 0.95

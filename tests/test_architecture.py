@@ -18,8 +18,8 @@ from tests.support.paths import ROOT
 PACKAGES = ("posepipe", "synth", "apps")
 MAX_LINES = 350
 MAX_FILES = 14
-MAX_TEST_NAME = 60
 """Modules in one folder, its __init__ left out."""
+MAX_TEST_NAME = 60
 
 #: what every file with kernels imports
 COMPILER = "posepipe.compilation"
@@ -71,10 +71,13 @@ MAY_IMPORT = {
     "learn": "",
     "learn.depth.votes": "joints learn parts",
     "learn.depth.probes": "",
-    "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.votes parts segmentation stage",
-    "learn.depth.explanation": "body camera learn learn.depth learn.depth.probes learn.tables.plotting",
-    "learn.shards": "learn learn.depth",
-    "learn.depth_pictures": "body camera learn learn.depth learn.depth.probes",
+    "learn.depth.splitting": "camera frames io learn",
+    "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.splitting learn.depth.votes"
+    " parts segmentation stage",
+    "learn.depth.explanation": "body camera learn learn.depth learn.depth.probes learn.depth.splitting"
+    " learn.tables.plotting",
+    "learn.shards": "learn learn.depth learn.depth.splitting",
+    "learn.depth_pictures": "body camera learn learn.depth learn.depth.probes learn.depth.splitting",
     "learn.interchange": "body errors io learn learn.depth learn.depth.probes",
     "learn.tables.splitting": "learn",
     "learn.tables": "learn learn.tables.splitting",
@@ -91,15 +94,17 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training": f"{NOUNS} camera datasets evaluation joints learn learn.depth learn.tables.estimators models pipeline"
-    " pose_inference segmentation segmentation.person_classifier",
-    "evaluation": f"{NOUNS} body_model camera datasets io kinematics models multiview pipeline segmentation"
-    " sources.formats",
-    "evaluation.forest_curves": "body datasets errors evaluation frames io learn learn.depth learn.tables.plotting"
-    " segmentation training",
-    "evaluation.html_report": "body evaluation io results sinks.images",
-    "evaluation.domain_gap": "errors evaluation frames io sinks.images sources",
-    "evaluation.people": f"{NOUNS} evaluation evaluation.html_report io pipeline sinks.images sources sources.formats",
+    "training": f"{NOUNS} camera datasets evaluation.metrics joints learn learn.depth learn.depth.splitting models"
+    " pipeline pose_inference segmentation segmentation.person_classifier",
+    "evaluation.metrics": "body frames kinematics results",
+    "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats",
+    "evaluation": f"{NOUNS} body_model camera datasets evaluation.metrics io models multiview pipeline segmentation",
+    "evaluation.forest_curves": "body datasets errors evaluation.metrics frames io learn learn.depth"
+    " learn.depth.splitting learn.tables.plotting segmentation training",
+    "evaluation.html_report": "body evaluation evaluation.metrics io results sinks.images",
+    "evaluation.domain_gap": "errors frames io sinks.images sources",
+    "evaluation.people": f"{NOUNS} evaluation evaluation.html_report evaluation.labelled io pipeline sinks.images"
+    " sources sources.formats",
     "evaluation.suite": "body_model datasets errors evaluation frames io models pipeline profiling tracking",
     "viewer.scene": "body camera results sinks.images",
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
@@ -112,6 +117,7 @@ MAY_IMPORT = {
     "synth.body": "body errors frames io kinematics synth.geometry",
     "synth.clothing": "body synth.body synth.geometry",
     "synth.sensors": "camera errors frames io",
+    "synth.sensors.defects": "camera synth.sensors",
     "synth.recipe_values": "",
     "synth.background_recipe": "synth.recipe_values",
     "synth.image_recipe": "synth.recipe_values",
@@ -122,29 +128,31 @@ MAY_IMPORT = {
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
     "synth.furniture": "errors io synth.geometry",
+    "synth.scene.seats": "body synth.furniture synth.geometry synth.motion.poses synth.recipe",
     "synth.scene": "body camera errors frames synth.body synth.clothing synth.furniture synth.geometry synth.motion"
-    " synth.motion.poses synth.recipe",
+    " synth.motion.poses synth.recipe synth.scene.seats",
     "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.material_recipe synth.recipe"
-    " synth.scene synth.sensors",
+    " synth.scene synth.sensors synth.sensors.defects",
     "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"
-    " synth.sensors",
+    " synth.sensors synth.sensors.defects",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
     "synth.backgrounds": "body camera errors frames io segmentation.room_geometry sources sources.base"
-    " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.sensors",
+    " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.scene.seats"
+    " synth.sensors",
     "synth.background_renderer": "body errors frames synth.backgrounds synth.recipe synth.render synth.scene"
     " synth.sensors",
     "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
-    " synth.scene",
+    " synth.scene synth.scene.seats",
     "synth.exercise_sequences": "body camera frames synth.body synth.furniture synth.geometry synth.labelled_frame"
-    " synth.motion synth.recipe synth.scene synth.sequences",
+    " synth.motion synth.recipe synth.scene synth.scene.seats synth.sequences",
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
     " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
-    " synth.sequences",
+    " synth.scene.seats synth.sequences",
     "synth.worker_pool": "io",
     "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
     " synth.geometry synth.labelled_frame synth.material_recipe synth.motion synth.motion.mocap synth.motion.poses"
-    " synth.recipe synth.scene synth.sensors",
+    " synth.recipe synth.scene synth.scene.seats synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}

@@ -187,8 +187,8 @@ def _score_pack(
     import numpy as np
 
     from apps.terminal.progress import ProgressBar
-    from posepipe.evaluation.labelled_pack import open_labelled
-    from posepipe.evaluation.reference_joints import compare_with_reference
+    from posepipe.evaluation.labelled.labelled_pack import open_labelled
+    from posepipe.evaluation.labelled.reference_joints import compare_with_reference
     from posepipe.evaluation.suite.tables import REAL_FRAMES
 
     for name, model in models.items():

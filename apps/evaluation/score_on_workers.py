@@ -46,7 +46,7 @@ class ScoredData:
 
 @cache
 def _opened(data: ScoredData) -> tuple[PoseModel, FrameSequence]:
-    from posepipe.evaluation.labelled_pack import open_labelled
+    from posepipe.evaluation.labelled.labelled_pack import open_labelled
     from posepipe.models.pose_model import PoseModel
 
     model = PoseModel.load(data.model)

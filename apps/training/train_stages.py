@@ -27,7 +27,7 @@ def checkpoint_folder(args: argparse.Namespace) -> Path:
 
 def forest_parameters(args: argparse.Namespace) -> ForestParameters:
     """Return the parameters of the trees from the options of the command."""
-    from posepipe.learn.depth.responses import OffsetRange
+    from posepipe.learn.depth.splitting.responses import OffsetRange
     from posepipe.learn.depth.train_forest import ForestParameters
     from posepipe.learn.growing import GrowthRules
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posepipe.evaluation.track_metrics import joints_of, match, mean_distance
+from posepipe.evaluation.metrics.track_metrics import joints_of, match, mean_distance
 from posepipe.results import Pose, Track
 
 

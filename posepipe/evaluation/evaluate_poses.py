@@ -13,11 +13,11 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Intrinsics
-from posepipe.evaluation.body_metrics import BodyScores
-from posepipe.evaluation.extremes import Extremes
-from posepipe.evaluation.part_metrics import DetectionScores, PartScores
-from posepipe.evaluation.pose_metrics import JointScores
-from posepipe.evaluation.track_metrics import confidences_of, joints_of, match, mean_distance
+from posepipe.evaluation.metrics.body_metrics import BodyScores
+from posepipe.evaluation.metrics.extremes import Extremes
+from posepipe.evaluation.metrics.part_metrics import DetectionScores, PartScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores
+from posepipe.evaluation.metrics.track_metrics import confidences_of, joints_of, match, mean_distance
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import EVERY_PIXEL, PartClassifier, PartProbabilities, Stride

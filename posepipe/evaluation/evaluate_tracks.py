@@ -1,6 +1,6 @@
 """Evaluation of tracking: several trackers on the same poses of labelled sequences.
 
-Poses are found once for all trackers. Metrics are defined in `posepipe.evaluation.track_metrics`.
+Poses are found once for all trackers. Metrics are defined in `posepipe.evaluation.metrics.track_metrics`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
-from posepipe.evaluation.body_metrics import BodyScores, LengthScores, score_lengths
-from posepipe.evaluation.track_metrics import (
+from posepipe.evaluation.metrics.body_metrics import BodyScores, LengthScores, score_lengths
+from posepipe.evaluation.metrics.track_metrics import (
     Jitter,
     TrackCounts,
     TrackScores,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.evaluation.evaluate_poses import Report
-from posepipe.evaluation.pose_metrics import JointScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores
 
 ROWS = {
     "head": ("head",),

@@ -13,7 +13,7 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
-from posepipe.learn.depth.responses import OffsetRange
+from posepipe.learn.depth.splitting.responses import OffsetRange
 from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from posepipe.evaluation.part_metrics import cut_out_people
+from posepipe.evaluation.metrics.part_metrics import cut_out_people
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
 

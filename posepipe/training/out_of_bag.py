@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.evaluation.part_metrics import PartScores, cut_out_people
+from posepipe.evaluation.metrics.part_metrics import PartScores, cut_out_people
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.parts import EVERY_PIXEL, PartProbabilities

@@ -16,9 +16,9 @@ from synth.motion.poses.pose_kinds import KINDS
 from synth.recipe import Recipe
 from synth.render.render_frame import RenderedFrame, render_frame
 from synth.scene.draw_scene import draw_furniture
-from synth.scene.furniture import SEAT_RADIUS_M
 from synth.scene.placement import Placement, draw_yaw
 from synth.scene.scene import PlacedSubject, Scene, floor_y_m
+from synth.scene.seats.furniture import SEAT_RADIUS_M
 from synth.scene.subjects import Subject, Subjects
 from synth.sensors.sensor_presets import SensorPreset
 

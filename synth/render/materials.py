@@ -9,8 +9,8 @@ from synth.material_recipe import MaterialRecipe
 from synth.render.label_spread import NOTHING
 from synth.render.render_frame import RenderedFrame
 from synth.render.thing_materials import holes_in_things
-from synth.sensors.dark_surfaces import OBJECT_SPREAD, PATCH_M, TOLERATED, dark_holes
-from synth.sensors.false_near import blend_with_holes
+from synth.sensors.defects.dark_surfaces import OBJECT_SPREAD, PATCH_M, TOLERATED, dark_holes
+from synth.sensors.defects.false_near import blend_with_holes
 from synth.sensors.sensor_presets import SensorPreset
 
 OBJECT_PARTS = {

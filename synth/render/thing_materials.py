@@ -14,7 +14,7 @@ import numpy as np
 from synth.furniture.kinds import MATERIALS
 from synth.render.label_spread import NOTHING
 from synth.render.render_frame import UNKNOWN, RenderedFrame
-from synth.sensors.dark_surfaces import OBJECT_SPREAD, dark_holes
+from synth.sensors.defects.dark_surfaces import OBJECT_SPREAD, dark_holes
 from synth.sensors.sensor_presets import SensorPreset
 
 

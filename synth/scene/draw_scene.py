@@ -12,14 +12,14 @@ from posepipe.camera import Intrinsics
 from synth.geometry.mesh import Mesh
 from synth.recipe import CameraRecipe, SceneRecipe
 from synth.scene.furnished_room import build_furnished_room
-from synth.scene.furnishings import Furnishings
-from synth.scene.furniture import draw_resting_furniture
-from synth.scene.model_seats import draw_model_seat, draw_walking_aid
 from synth.scene.placement import MIN_SEPARATION_M, draw_companion
 from synth.scene.room import CLEARANCE_M, build_room
 from synth.scene.scene import PlacedSubject, Scene, place_subject
+from synth.scene.seats.furnishings import Furnishings
+from synth.scene.seats.furniture import draw_resting_furniture
+from synth.scene.seats.model_seats import draw_model_seat, draw_walking_aid
+from synth.scene.seats.tables import draw_table
 from synth.scene.subjects import Subject, Subjects
-from synth.scene.tables import draw_table
 
 
 def draw_furniture(

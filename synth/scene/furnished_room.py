@@ -15,10 +15,10 @@ from synth.furniture.model_bank import FurnitureModel
 from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.geometry.surface_heights import surface_heights_m
 from synth.recipe import SceneRecipe
-from synth.scene.furnishings import Furnishings
 from synth.scene.placement import rotation_about
 from synth.scene.room_kinds import HOSTS, ON_FURNITURE, ROOM_KINDS, SOFT_HOSTS
 from synth.scene.room_plan import BODY_GAP_M, Placed, RoomPlan, thinned
+from synth.scene.seats.furnishings import Furnishings
 
 WALL_M = 0.1
 """Thickness of walls and floor."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.geometry.mesh import BACKGROUND, Mesh, box
-from synth.scene.furniture import draw_standing_furniture
+from synth.scene.seats.furniture import draw_standing_furniture
 
 CAMERA_CLEARANCE_M = 1.0
 """Minimum distance of furniture from the camera, which it would hide everything from."""

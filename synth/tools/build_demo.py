@@ -27,10 +27,10 @@ from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import without_heading
 from synth.recipe import ClothingRecipe, PoseRecipe, SceneRecipe
 from synth.scene.furnished_room import build_furnished_room
-from synth.scene.furnishings import furnishings_of
-from synth.scene.model_seats import draw_model_seat
 from synth.scene.placement import Placement
 from synth.scene.scene import PlacedSubject, Scene, place_subject
+from synth.scene.seats.furnishings import furnishings_of
+from synth.scene.seats.model_seats import draw_model_seat
 from synth.scene.subjects import DressedPerson, People, Subject
 from synth.sensors.sensor_noise import sensor_preset
 

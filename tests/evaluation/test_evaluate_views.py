@@ -11,7 +11,7 @@ from apps.cli import main
 from posepipe.datasets.dataset import open_datasets
 from posepipe.errors import FormatError
 from posepipe.evaluation.evaluate_views import JOINED, ViewFigures, evaluate_views
-from posepipe.evaluation.track_metrics import TrackCounts
+from posepipe.evaluation.metrics.track_metrics import TrackCounts
 from tests.support.rendered_people import recipe_of, render_people
 from tests.support.shipped_model import shipped_model
 

@@ -20,8 +20,8 @@ from posepipe.evaluation.itop import (
     itop_scores,
     itop_view,
 )
-from posepipe.evaluation.part_metrics import PartScores
-from posepipe.evaluation.pose_metrics import JointScores
+from posepipe.evaluation.metrics.part_metrics import PartScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.results import JointProposal, Pose
 from posepipe.sources.formats.itop import JOINTS
 from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop

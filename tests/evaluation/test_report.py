@@ -7,8 +7,8 @@ import pytest
 
 from posepipe.body import HUMAN
 from posepipe.evaluation.evaluate_poses import Report, compare
-from posepipe.evaluation.part_metrics import PartScores
-from posepipe.evaluation.pose_metrics import JointScores
+from posepipe.evaluation.metrics.part_metrics import PartScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.evaluation.report import write_figures
 from posepipe.results import JointProposal, Pose
 

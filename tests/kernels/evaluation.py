@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from posepipe.evaluation.pose_metrics import average_precision
+from posepipe.evaluation.metrics.pose_metrics import average_precision
 from tests.kernels.kernel import Kernel
 from tests.reference.evaluation import pose_metrics as naive_pose_metrics
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior
-from posepipe.learn.depth.depth_features import bordered_depth, depth_differences
-from posepipe.learn.depth.histogram import best_splits
 from posepipe.learn.depth.packed_forest import pack_forest
 from posepipe.learn.depth.probes.clamped_probes import find_clamped_leaves
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.depth.splitting.depth_features import bordered_depth, depth_differences
+from posepipe.learn.depth.splitting.histogram import best_splits
+from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange
 from tests.kernels.kernel import Kernel
 from tests.reference.learn import clamped_probes as naive_clamped_probes
 from tests.reference.learn import classify as naive_classify

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.learn.depth.binned_splits import FEATURE_BLOCK, BinnedSplits
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.depth.splitting.binned_splits import FEATURE_BLOCK, BinnedSplits
+from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange
 from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow_level, start_growth
 from posepipe.learn.replay import replay
 from posepipe.learn.tree import LEAF, Tree

@@ -25,7 +25,7 @@ NO_FILES_OF_STRANGERS = {
     "synth.body.body_asset": "reads the package's own body",
     "posepipe.learn.interchange.c_header": "reads the package's own evaluator",
     "posepipe.evaluation.forest_curves.measure": "reads what the same command wrote before it was interrupted",
-    "posepipe.evaluation.reference_joints": "reads names of a pack that LabelledPack's target reads, too",
+    "posepipe.evaluation.labelled.reference_joints": "reads names of a pack that LabelledPack's target reads, too",
     **dict.fromkeys(
         (f"posepipe.sources.cameras.{name}" for name in ("realsense", "orbbec", "oak", "kinect_v1", "opencv_device")),
         "reads a device by its maker's library",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.learn.depth.responses import PixelSamples
+from posepipe.learn.depth.splitting.responses import PixelSamples
 from posepipe.learn.tree import LEAF, Tree
 
 BACKGROUND_MM = 10_000

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posepipe.evaluation.part_metrics import PartScores
+from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules

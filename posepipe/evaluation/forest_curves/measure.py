@@ -15,13 +15,13 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.forest_curves.plan import CURVES, CurvePlan, ForestRun
-from posepipe.evaluation.part_metrics import PartScores, cut_out_people
+from posepipe.evaluation.metrics.part_metrics import PartScores, cut_out_people
 from posepipe.frames import LabelledFrame
 from posepipe.io.files import disk_errors, read_json_object, replace_file
 from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
-from posepipe.learn.depth.responses import PixelSamples
+from posepipe.learn.depth.splitting.responses import PixelSamples
 from posepipe.learn.depth.train_forest import LocalGrower, TrainingProgress, TreeFrames, train_tree
 from posepipe.learn.depth.training_memory import plan_memory
 from posepipe.learn.tree import Tree

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.evaluation.evaluate_poses import Report
-from posepipe.evaluation.extremes import ScoredPerson
 from posepipe.evaluation.html_report.charts import bars_html, confusion_svg, curves_svg, key_html
 from posepipe.evaluation.html_report.document import (
     document,
@@ -19,6 +18,7 @@ from posepipe.evaluation.html_report.document import (
     side_by_side,
 )
 from posepipe.evaluation.html_report.pictures import picture_html
+from posepipe.evaluation.metrics.extremes import ScoredPerson
 from posepipe.evaluation.report import write_figures
 from posepipe.io.files import disk_errors, replace_file
 

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.evaluation.extremes import ScoredPerson
 from posepipe.evaluation.html_report.document import picture
+from posepipe.evaluation.metrics.extremes import ScoredPerson
 from posepipe.results import CORRECT_M
 from posepipe.sinks.images.drawing import draw_skeleton, joint_pixels, part_colours
 from posepipe.sinks.images.shading import shade_depth

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.evaluation.labelled_pack import pack_sequences
+from posepipe.evaluation.labelled.labelled_pack import pack_sequences
 from posepipe.evaluation.people.person_labels import FrameLabels, read_person_labels
 from posepipe.frames import DepthFrame
 from posepipe.io.npz import read_npz

@@ -11,10 +11,10 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
 from posepipe.learn.depth.classify import find_leaves, mean_posterior
-from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.packed_forest import PackedForest, pack_forest
 from posepipe.learn.depth.probes.clamped_probes import find_clamped_leaves
 from posepipe.learn.depth.probes.probe_rules import METRIC, ProbeRules
+from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.tree import Tree
 from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.segmentation.pixel_grid import pixels_of

@@ -15,12 +15,12 @@ from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.class_weights import CLASS_WEIGHTS, weights_of
-from posepipe.learn.depth.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
-from posepipe.learn.depth.pixel_sampling import Segmentation, sample_pixels, true_people
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange, PixelSamples
+from posepipe.learn.depth.splitting.binned_splits import BATCH_SAMPLES, BinnedSplits
+from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, sample_pixels, true_people
+from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange, PixelSamples
 from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import Growth, GrowthRules, SplitFinder, finish, grow_level, start_growth
 from posepipe.learn.replay import replay

@@ -8,7 +8,7 @@ import numpy as np
 
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.pixel_sampling import draw_pixels
+from posepipe.learn.depth.splitting.pixel_sampling import draw_pixels
 from posepipe.learn.depth.votes.fit_votes import VoteRules, fit_votes
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
-from posepipe.learn.depth.binned_splits import BATCH_SAMPLES, FEATURE_BLOCK
-from posepipe.learn.depth.pixel_sampling import Segmentation, sample_pixels, true_people
-from posepipe.learn.depth.responses import READ_PIXELS
+from posepipe.learn.depth.splitting.binned_splits import BATCH_SAMPLES, FEATURE_BLOCK
+from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, sample_pixels, true_people
+from posepipe.learn.depth.splitting.responses import READ_PIXELS
 from posepipe.learn.growing import PARTITION_SAMPLES
 
 PROBED_FRAMES = 32

@@ -9,9 +9,9 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.learn.depth.depth_features import depth_differences
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.probes.probe_rules import METRIC
+from posepipe.learn.depth.splitting.depth_features import depth_differences
 from posepipe.learn.depth_pictures.tree_traffic import TreeTraffic
 from posepipe.learn.tree import LEAF
 

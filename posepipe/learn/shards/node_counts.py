@@ -2,7 +2,8 @@
 
 A large node is told as histograms, bins x classes for every feature. They have one size, however many samples they
 count. A small node is told as the bins of its samples, which take less room; the histograms are counted where the
-parts of all shards meet. Both ways give the split that `posepipe.learn.depth.histogram` finds on all samples at once.
+parts of all shards meet. Both ways give the split that `posepipe.learn.depth.splitting.histogram` finds on all
+samples at once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posepipe.learn.depth.histogram import WEIGHT_TABLE, best_splits
+from posepipe.learn.depth.splitting.histogram import WEIGHT_TABLE, best_splits
 from posepipe.learn.impurity import BIT, n_log_n_of, n_log_n_table
 
 FEATURE_BLOCK = 64

@@ -11,12 +11,12 @@ import pytest
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
 from posepipe.evaluation.evaluate_poses import Report
-from posepipe.evaluation.extremes import KEPT, MAX_ERROR_M, Extremes, ScoredPerson, person_error
 from posepipe.evaluation.html_report.charts import bars_html, confusion_svg
 from posepipe.evaluation.html_report.page import report_html, write_report
 from posepipe.evaluation.html_report.pictures import SIDE_PX, draw_scored
-from posepipe.evaluation.part_metrics import PartScores
-from posepipe.evaluation.pose_metrics import JointScores
+from posepipe.evaluation.metrics.extremes import KEPT, MAX_ERROR_M, Extremes, ScoredPerson, person_error
+from posepipe.evaluation.metrics.part_metrics import PartScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult, JointProposal, Pose, Track
 from tests.support.chromium import Chromium, find_chromium

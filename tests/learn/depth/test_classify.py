@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.classify import BLOCK, classify, find_leaves, mean_posterior
-from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.packed_forest import pack_forest
+from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.tree import LEAF, Tree
 from tests.support import random_inputs
 

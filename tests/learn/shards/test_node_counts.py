@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.learn.depth.histogram import best_splits
+from posepipe.learn.depth.splitting.histogram import best_splits
 from posepipe.learn.shards.node_counts import NodeBins, count_histograms, splits_of_bins, splits_of_histograms
 from posepipe.learn.shards.pixel_shard import ranks_here
 

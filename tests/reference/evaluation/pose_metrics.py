@@ -1,4 +1,4 @@
-"""Naive twin of `posepipe.evaluation.pose_metrics.average_precision`.
+"""Naive twin of `posepipe.evaluation.metrics.pose_metrics.average_precision`.
 
 Everingham et al., IJCV 2010, recall by recall.
 """

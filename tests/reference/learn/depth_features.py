@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/depth/depth_features.py.
+"""Naive twin of posepipe/learn/depth/splitting/depth_features.py.
 
 Shotton et al., CVPR 2011, eq. 1, one probe at a time, in float64.
 """

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/depth/histogram.py: every feature and threshold tried, gain from the definition."""
+"""Naive twin of posepipe/learn/depth/splitting/histogram.py: every split tried, gain by definition."""
 
 from __future__ import annotations
 

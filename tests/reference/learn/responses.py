@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/learn/depth/responses.py: the bin of a sample's response, one probe at a time."""
+"""Naive twin of posepipe/learn/depth/splitting/responses.py: the bin of a sample's response, one probe at a time."""
 
 from __future__ import annotations
 

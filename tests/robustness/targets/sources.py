@@ -11,8 +11,8 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError
-from posepipe.evaluation.labelled_itop import LabelledItop
-from posepipe.evaluation.labelled_pack import LabelledPack
+from posepipe.evaluation.labelled.labelled_itop import LabelledItop
+from posepipe.evaluation.labelled.labelled_pack import LabelledPack
 from posepipe.frames import DepthFrame
 from posepipe.recording import LiveDepth
 from posepipe.sources import open_source
@@ -233,8 +233,10 @@ SOURCE_TARGETS = (
     Target("tum-folder", _tum_folder, play, (_FORMAT + "tum_folder",)),
     Target("kinect-dump", _kinect_dump, play, (_FORMAT + "fakenect_dump",)),
     Target("npz-pack", _npz_pack, play_only(), (_FORMAT + "npz_pack", "posepipe.sources")),
-    Target("labelled-pack", _labelled_pack, _read_labelled_pack, ("posepipe.evaluation.labelled_pack",)),
-    Target("itop", _itop, _read_itop, (_FORMAT + "itop", "posepipe.evaluation.labelled_itop"), extras=("h5py",)),
+    Target("labelled-pack", _labelled_pack, _read_labelled_pack, ("posepipe.evaluation.labelled.labelled_pack",)),
+    Target(
+        "itop", _itop, _read_itop, (_FORMAT + "itop", "posepipe.evaluation.labelled.labelled_itop"), extras=("h5py",)
+    ),
     Target(
         "azure-mkv",
         lambda folder: write_azure_recording(

@@ -11,8 +11,8 @@ from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, PosepipeError, SourceError
-from posepipe.evaluation.labelled_itop import LabelledItop
-from posepipe.evaluation.labelled_pack import open_labelled
+from posepipe.evaluation.labelled.labelled_itop import LabelledItop
+from posepipe.evaluation.labelled.labelled_pack import open_labelled
 from posepipe.sources import open_source
 from posepipe.sources.formats.itop import INTRINSICS, JOINTS, ItopDepthMap, read_itop_labels
 from posepipe.sources.formats.npz_pack import write_npz_pack

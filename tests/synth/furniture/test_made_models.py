@@ -5,7 +5,7 @@ import pytest
 
 from synth.furniture.kinds import KINDS, MATERIALS
 from synth.furniture.model_bank import FurnitureBank, embedded_bank
-from synth.scene.furnishings import MAKERS, Furnishings
+from synth.scene.seats.furnishings import MAKERS, Furnishings
 
 #: kind -> bounds of the height, metres
 HEIGHTS_M = {

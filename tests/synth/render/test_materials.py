@@ -7,8 +7,8 @@ from scipy import ndimage
 from posepipe.body import HUMAN
 from synth.render import materials
 from synth.render.materials import OBJECT_PARTS, draw_tolerated
-from synth.sensors.dark_surfaces import dark_holes
-from synth.sensors.false_near import blend_with_holes
+from synth.sensors.defects.dark_surfaces import dark_holes
+from synth.sensors.defects.false_near import blend_with_holes
 from tests.support.rendered_people import recipe_of, renderer_of
 
 #: middles of 1.4-2.2, 2.2-2.7, 2.7-3.1, 3.1-3.7 m -> measured share of missing readings, Kinect v1

@@ -12,9 +12,9 @@ from synth.furniture.openings import make_screen, make_window
 from synth.render.rasterizer import render_depth
 from synth.render.render_frame import UNKNOWN
 from synth.render.thing_materials import REFLECTANCES, THING_PATCH_M, draw_thing_tolerated
-from synth.scene.furnishings import Furnishings
 from synth.scene.placement import Placement, rotation_about
-from synth.sensors.dark_surfaces import OBJECT_SPREAD, dark_holes
+from synth.scene.seats.furnishings import Furnishings
+from synth.sensors.defects.dark_surfaces import OBJECT_SPREAD, dark_holes
 from synth.sensors.incidence import squared_tangents
 from synth.sensors.sensor_presets import PRESETS
 from synth.sequences import render_sequence

@@ -15,11 +15,11 @@ from synth.renderer import FrameRenderer
 from synth.scene import furnished_room
 from synth.scene.draw_scene import draw_furniture
 from synth.scene.furnished_room import build_furnished_room
-from synth.scene.furnishings import Furnishings, furnishings_of
-from synth.scene.model_seats import draw_walking_aid
 from synth.scene.room_kinds import SOFT_HOSTS
 from synth.scene.room_plan import CAMERA_GAP_M, RoomPlan
 from synth.scene.scene import Scene, floor_y_m
+from synth.scene.seats.furnishings import Furnishings, furnishings_of
+from synth.scene.seats.model_seats import draw_walking_aid
 from synth.sequences import render_sequence
 from tests.support.rendered_people import people_of, recipe_of, renderer_of
 

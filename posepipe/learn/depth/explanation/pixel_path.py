@@ -8,9 +8,9 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.probes import clamped_probes
+from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.tree import Tree
 
 MAX_PARTS = 3
@@ -162,7 +162,7 @@ def _walk(tree: Tree, offsets: np.ndarray, reader: _MetricProbes | _ClampedProbe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MetricProbes:
-    """Probes by the rules of posepipe: see `posepipe.learn.depth.depth_features.probe_index`."""
+    """Probes by the rules of posepipe: see `posepipe.learn.depth.splitting.depth_features.probe_index`."""
 
     image: np.ndarray  #: int16 (H + 2, W + 2), from `bordered_depth`
     pixel: tuple[int, int]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.classify import classify, find_leaves, mean_posterior
-from posepipe.learn.depth.depth_features import bordered_depth
 from posepipe.learn.depth.packed_forest import pack_forest
+from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.depth.votes.fit_votes import STARTS, VoteRules, fit_votes
 from posepipe.learn.depth.votes.leaf_votes import MAX_VOTE_M, OFFSET_STEP_M
 from posepipe.learn.tree import LEAF, Tree

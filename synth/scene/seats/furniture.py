@@ -8,7 +8,7 @@ import numpy as np
 
 from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.motion.poses.pose_kinds import KINDS
-from synth.scene.body_axes import BodyAxes, joint_of
+from synth.scene.seats.body_axes import BodyAxes, joint_of
 
 MIN_SEAT_M = 0.15
 """Minimum height of a seat. A person who sits lower sits on the floor."""

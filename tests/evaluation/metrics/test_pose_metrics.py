@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.evaluation.part_metrics import PartScores
-from posepipe.evaluation.pose_metrics import JointScores, average_precision
+from posepipe.evaluation.metrics.part_metrics import PartScores
+from posepipe.evaluation.metrics.pose_metrics import JointScores, average_precision
 from posepipe.results import JointProposal, Pose
 from tests.reference.evaluation import pose_metrics as naive
 from tests.support.toy_person import TOY

@@ -8,10 +8,10 @@ import pytest
 from synth.furniture.model_bank import embedded_bank
 from synth.geometry.mesh import BACKGROUND
 from synth.geometry.surface_heights import surface_heights_m
-from synth.scene.body_axes import BodyAxes, hips_forward, joint_of
 from synth.scene.draw_scene import draw_furniture
-from synth.scene.furnishings import Furnishings
-from synth.scene.tables import HEIGHTS_M, draw_table
+from synth.scene.seats.body_axes import BodyAxes, hips_forward, joint_of
+from synth.scene.seats.furnishings import Furnishings
+from synth.scene.seats.tables import HEIGHTS_M, draw_table
 from tests.support.rendered_people import people_of, recipe_of
 
 RECIPE = recipe_of(poses="validation", bent_share=1.0, table_share=1.0, wardrobe="plain")

@@ -9,8 +9,8 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.learn.depth.pixel_sampling import draw_pixels, sample_pixels
-from posepipe.learn.depth.responses import PixelSamples
+from posepipe.learn.depth.splitting.pixel_sampling import draw_pixels, sample_pixels
+from posepipe.learn.depth.splitting.responses import PixelSamples
 from tests.support.toy_person import toy_frame, toy_frames
 
 FIELDS = tuple(PixelSamples.__dataclass_fields__)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from synth.sensors.registration import BASELINES_M, ZOOMS, Registration, draw_registration, register
+from synth.sensors.defects.registration import BASELINES_M, ZOOMS, Registration, draw_registration, register
 from tests.support.rendered_people import recipe_of, renderer_of
 
 LENS = Intrinsics(285.6, 285.6, 159.5, 119.5)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.learn.depth.histogram import best_splits
-from posepipe.learn.depth.responses import Responses
+from posepipe.learn.depth.splitting.histogram import best_splits
+from posepipe.learn.depth.splitting.responses import Responses
 from posepipe.learn.growing import GrowthRules, OpenNodes, Splits
 
 FEATURE_BLOCK = 64

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.learn.depth.histogram import FEATURE_BLOCK, best_splits
+from posepipe.learn.depth.splitting.histogram import FEATURE_BLOCK, best_splits
 from posepipe.learn.impurity import entropy, information_gain
 
 

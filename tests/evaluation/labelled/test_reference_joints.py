@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.errors import FormatError
-from posepipe.evaluation.reference_joints import ReferenceJoints, compare_with_reference
+from posepipe.evaluation.labelled.reference_joints import ReferenceJoints, compare_with_reference
 from posepipe.models.pose_model import PoseModel
 
 NAMES = ("head", "neck")

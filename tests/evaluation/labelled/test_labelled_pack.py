@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.body import HUMAN
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.evaluation.labelled_pack import LabelledPack, open_labelled
+from posepipe.evaluation.labelled.labelled_pack import LabelledPack, open_labelled
 from tests.support.toy_person import INTRINSICS, TOY, toy_frames
 
 FRAMES = toy_frames(6)

@@ -11,8 +11,8 @@ import numpy as np
 
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
-from posepipe.learn.depth.depth_features import bordered_depth
-from posepipe.learn.depth.responses import PixelSamples
+from posepipe.learn.depth.splitting.depth_features import bordered_depth
+from posepipe.learn.depth.splitting.responses import PixelSamples
 
 Segmentation = Callable[[LabelledFrame], np.ndarray]
 """Maps a frame to the segments that a forest classifies separately: uint8 (H, W), 1 and up, 0 = none."""

@@ -13,7 +13,7 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.dataset import MANIFEST_NAME, FrameSequence, is_recording, open_datasets
 from posepipe.datasets.frame_sequence import SequenceRows
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.evaluation.labelled_itop import LabelledItop
+from posepipe.evaluation.labelled.labelled_itop import LabelledItop
 from posepipe.frames import LabelledFrame
 from posepipe.io.npz import array_hash, read_npz
 from posepipe.sources.formats.itop import is_itop

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.evaluation.labelled_pack import KINECT_NAMES
+from posepipe.evaluation.labelled.labelled_pack import KINECT_NAMES
 from posepipe.io.npz import read_npz
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline

@@ -10,8 +10,8 @@ from synth.furniture.model_bank import FurnitureModel
 from synth.geometry.mesh import Mesh
 from synth.geometry.surface_heights import surface_heights_m
 from synth.motion.poses.pose_kinds import KINDS
-from synth.scene.body_axes import BodyAxes, hips_forward, joint_of
-from synth.scene.furnishings import Furnishings
+from synth.scene.seats.body_axes import BodyAxes, hips_forward, joint_of
+from synth.scene.seats.furnishings import Furnishings
 
 SEATS = {"chair": 5.0, "armchair": 2.0, "sofa": 3.0, "stool": 1.5, "wheelchair": 1.0, "bench": 0.5}
 """Kind of seat -> how often it is drawn."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posepipe.camera import Intrinsics
-from posepipe.learn.depth.depth_features import BACKGROUND_M, bordered_depth, depth_differences
+from posepipe.learn.depth.splitting.depth_features import BACKGROUND_M, bordered_depth, depth_differences
 from tests.support import random_inputs
 
 CAMERA = Intrinsics(2.0, 2.0, 1.5, 1.0)

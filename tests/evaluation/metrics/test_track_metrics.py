@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posepipe.evaluation.track_metrics import (
+from posepipe.evaluation.metrics.track_metrics import (
     Jitter,
     TrackCounts,
     TrackScores,

@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN
-from posepipe.evaluation.body_metrics import BodyScores, LengthScores, limb_bones, score_lengths, twist_deg
 from posepipe.evaluation.evaluate_poses import evaluate
+from posepipe.evaluation.metrics.body_metrics import BodyScores, LengthScores, limb_bones, score_lengths, twist_deg
 from posepipe.results import BodyFit
 from synth.recipe import Recipe
 from tests.support.rendered_people import renderer_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.learn.depth.responses import DepthResponses, OffsetRange
+from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange
 from tests.reference.learn.responses import response_mm
 from tests.support import random_inputs
 

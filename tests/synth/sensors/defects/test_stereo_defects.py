@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from synth.sensors.defects.stereo_defects import FAR_M, SHADOW_PX, add_stereo_defects
 from synth.sensors.sensor_presets import PRESETS
-from synth.sensors.stereo_defects import FAR_M, SHADOW_PX, add_stereo_defects
 from tests.support.rendered_people import recipe_of, renderer_of
 from tests.support.rooms import plane_depth
 

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.compilation import njit, prange
-from posepipe.learn.depth.depth_features import probe_index
+from posepipe.learn.depth.splitting.depth_features import probe_index
 
 READ_PIXELS = 1 << 25
 """Pixels of images on disk that are in memory at once, 67 MB."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.motion.poses.pose_kinds import bends_on_legs
-from synth.scene.body_axes import BodyAxes, hips_forward, joint_of
-from synth.scene.furnishings import Furnishings
+from synth.scene.seats.body_axes import BodyAxes, hips_forward, joint_of
+from synth.scene.seats.furnishings import Furnishings
 
 KINDS_OF_TABLES = ("table", "desk")
 HEIGHTS_M = (0.5, 1.0)

@@ -1,0 +1,1 @@
+"""What poses, parts, bodies and tracks are measured by."""

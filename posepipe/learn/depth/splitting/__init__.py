@@ -1,0 +1,1 @@
+"""Depth differences, and the search for the split of a node."""

@@ -1,0 +1,1 @@
+"""What people sit, lie and lean on, and walk with."""

@@ -1,0 +1,1 @@
+"""What materials, drivers and stereo matching make of readings."""
