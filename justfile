@@ -68,9 +68,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms-d435 person-rooms 1000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --pixels 200 --max-depth 24 --candidates 300 --resume
-    train fitted.npz joints --forest trees.npz --joint-frames 48000
-    train segmented.npz "${rooms[@]}" --forest fitted.npz --only segmentation
+    train trees.npz kinect d435 --joints joints --joint-frames 48000 --pixels 200 --max-depth 24 --candidates 300 --resume
+    train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
