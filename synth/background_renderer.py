@@ -19,7 +19,7 @@ from synth.backgrounds.background_view import BackgroundView, draw_view
 from synth.backgrounds.composite import composite
 from synth.backgrounds.floor import find_floor
 from synth.backgrounds.free_space import RoomSpace
-from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_people, render_people
+from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_distances, draw_people, render_people
 from synth.recipe import FPS, Recipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
@@ -28,6 +28,8 @@ from synth.sensors.quantise_depth import quantise_depth
 
 MAX_BACKGROUND_TRIES = 40
 """Backgrounds tried for one frame with people."""
+DISTANCE_TRIES = 12
+"""Backgrounds tried for people at the distances drawn for them; then any distance will do, for small rooms."""
 
 
 class BackgroundRenderer:
@@ -64,14 +66,17 @@ class BackgroundRenderer:
         recipe, sensor, body = self.recipe, self.recipe.sensor, self.subjects.body
         rng = np.random.default_rng([recipe.seed, index])
         is_empty = rng.random() < recipe.background.empty_share
-        for _ in range(MAX_BACKGROUND_TRIES):
+        distances_m = draw_distances(recipe, rng)
+        for attempt in range(1, MAX_BACKGROUND_TRIES + 1):
             view = draw_view(self._backgrounds.draw(rng), recipe.background, sensor, rng)
             if is_empty:
                 return self._empty(view, body, index)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)
             room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
-            placed = draw_people(room, self.subjects, recipe, rng)
+            placed = draw_people(room, self.subjects, recipe, distances_m, rng)
             if not placed:
+                if attempt >= DISTANCE_TRIES:
+                    distances_m = [recipe.camera.distance_m] * len(distances_m)
                 continue
             people = render_people(placed, room)
             rendered, readings_m = composite(people, view, room.space.filled_m, sensor, recipe.noise, rng)

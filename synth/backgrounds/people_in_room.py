@@ -56,22 +56,36 @@ class Room:
     sensor: SensorPreset
 
 
-def draw_people(room: Room, subjects: Subjects, recipe: Recipe, rng: np.random.Generator) -> list[PlacedSubject]:
-    """Draw the people of one frame at free places of a room; fewer than the recipe says where space is short."""
+def draw_distances(recipe: Recipe, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """Draw how far from the camera the people of one frame are, metres, along the floor: min and max of each."""
     low, high = recipe.scene.people
+    drawn_m = rng.uniform(*recipe.camera.distance_m, size=int(rng.integers(low, high + 1)))
+    return [(distance_m, distance_m) for distance_m in drawn_m.tolist()]
+
+
+def draw_people(
+    room: Room, subjects: Subjects, recipe: Recipe, distances_m: Sequence[tuple[float, float]], rng: np.random.Generator
+) -> list[PlacedSubject]:
+    """Draw the people of one frame at free places of a room, within their distances; nobody if the first finds none.
+
+    Others who find none are left out. Were distances drawn until one fits, people would hardly ever be far: near the
+    camera, space is free and in view more often.
+    """
     placed: list[PlacedSubject] = []
-    for _ in range(int(rng.integers(low, high + 1))):
+    for own_m in distances_m:
         for _ in range(SUBJECT_TRIES):
-            subject = subjects.draw(rng)
-            person = _place(subject, room, subjects.body, recipe, placed, rng)
+            person = _place(subjects.draw(rng), own_m, room, subjects.body, recipe, placed, rng)
             if person is not None:
                 placed.append(person)
                 break
+        if not placed:
+            return []
     return placed
 
 
 def _place(
     subject: Subject,
+    distances_m: tuple[float, float],
     room: Room,
     body: BodyDefinition,
     recipe: Recipe,
@@ -86,7 +100,7 @@ def _place(
         if on_surface:
             person = _on_surface(subject, room, resting, recipe, rng)
         else:
-            person = _on_floor(subject, furniture, room, recipe, rng)
+            person = _on_floor(subject, furniture, distances_m, room, recipe, rng)
         if person is None or _joints_share(person, room) < MIN_JOINTS_SHARE:
             continue
         if _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
@@ -102,12 +116,17 @@ def _resting_kind(subject: Subject, body: BodyDefinition) -> str | None:
 
 
 def _on_floor(
-    subject: Subject, furniture: Mesh | None, room: Room, recipe: Recipe, rng: np.random.Generator
+    subject: Subject,
+    furniture: Mesh | None,
+    distances_m: tuple[float, float],
+    room: Room,
+    recipe: Recipe,
+    rng: np.random.Generator,
 ) -> PlacedSubject:
-    """Draw a place within the recipe's ranges; the lowest point stands on the floor there."""
+    """Draw a place within distances; the lowest point stands on the floor there."""
     camera, lens = room.floor.camera, room.sensor.intrinsics
     floor_m = floor_y_m(subject, furniture)
-    distance_m = rng.uniform(*recipe.camera.distance_m)
+    distance_m = rng.uniform(*distances_m)
     drop_m = camera.camera_height_m - (float(subject.root_m[1]) - floor_m)
     depth_m = distance_m * np.cos(camera.pitch_rad) + drop_m * np.sin(camera.pitch_rad)
     lateral_m = rng.uniform(*recipe.camera.lateral_offset) * room.sensor.width / lens.fx * max(depth_m, 0.0)
