@@ -222,13 +222,7 @@ class Pipeline:
         """The stages from the pixels of a candidate to a pose."""
         return JointStages(self.classifier, self.weighting, self.proposer, self.pose_estimator)
 
-    def estimate(
-        self,
-        frame: DepthFrame,
-        mask: np.ndarray,
-        floor: Plane | None = None,
-        segmented: SegmentedFrame | None = None,
-    ) -> PersonEstimate | None:
+    def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
 
         The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
@@ -242,8 +236,7 @@ class Pipeline:
         first = self._estimate_in(view, parts)
         if first is None:
             return None
-        segmented = segmented or self._segmented(frame)
-        probability = self.person_filter.person_probability(view, parts, first.pose, floor, segmented)
+        probability = self.person_filter.person_probability(view, parts, first.pose, floor)
         if not self.person_filter.accepts(probability):
             return None
         first = replace(first, probability=probability)
@@ -260,36 +253,29 @@ class Pipeline:
         Of several candidates, those in which the segmentation sees nobody are passed over. Others without people may
         be people together with furniture: what the segmentation leaves of them is grouped into candidates again.
         """
-        masks, segmented = list(candidates.masks()), self._segmented(frame)
+        masks = list(candidates.masks())
+        segmented = None if self.segmentation is None else SegmentedFrame(self.segmentation, frame)
         if segmented is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
             masks = [mask for mask in masks if segmented.may_be_person(mask)]
         people, rejected = [], np.zeros(candidates.labels.shape, bool)
         for mask in masks:
-            found = self._people_in(frame, mask, candidates.floor, segmented)
+            found = self._people_in(frame, mask, candidates.floor)
             people += found
             if not found:
                 rejected |= mask
         if segmented is None or not rejected.any():
             return people
         parts = self.foreground.group(frame, rejected & segmented.mask, candidates.floor)
-        return people + [
-            person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor, segmented)
-        ]
+        return people + [person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor)]
 
-    def _segmented(self, frame: DepthFrame) -> SegmentedFrame | None:
-        """A frame that is segmented when its segmentation is first asked for; None without the stage."""
-        return None if self.segmentation is None else SegmentedFrame(self.segmentation, frame)
-
-    def _people_in(
-        self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None, segmented: SegmentedFrame | None
-    ) -> list[PersonEstimate]:
+    def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch."""
-        whole = self.estimate(frame, mask, floor, segmented)
+        whole = self.estimate(frame, mask, floor)
         if whole is None or self.head_split is None:
             return [] if whole is None else [whole]
         up = frame.up or CAMERA_UP if floor is None else floor.normal
         masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        separate = [person for part in masks if (person := self.estimate(frame, part, floor, segmented)) is not None]
+        separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
         separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
         return separate if len(separate) > 1 else [whole]
 

@@ -18,7 +18,6 @@ from posepipe.results import FrameResult, Pose
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.person_filter import PersonFilter
-from posepipe.segmentation.person_segmentation import SegmentedFrame
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.rotated_views import View
 from posepipe.sources import open_source
@@ -116,14 +115,7 @@ class LeftHalf(Stateless):
 class SmallIsPerson(PersonFilter):
     """A filter that accepts candidates of few pixels."""
 
-    def person_probability(
-        self,
-        view: View,
-        parts: PartProbabilities,
-        pose: Pose,
-        floor: Plane | None = None,
-        segmented: SegmentedFrame | None = None,
-    ) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """1 where fewer than 60 % of the person's pixels are left."""
         return float(view.mask.sum() < 0.6 * np.count_nonzero(view.depth_m))
 
@@ -158,7 +150,7 @@ def test_candidates_without_people_are_passed_over(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
     estimated: list[np.ndarray] = []
-    monkeypatch.setattr(Pipeline, "estimate", lambda self, frame, mask, floor, segmented: estimated.append(mask))
+    monkeypatch.setattr(Pipeline, "estimate", lambda self, frame, mask, floor: estimated.append(mask))
     frame = toy_frame(30).depth
     assert not pipeline.step(frame).people
     whole = frame.depth_m > 0

@@ -12,7 +12,6 @@ from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_segmentation import SegmentedFrame
 from posepipe.segmentation.pixel_grid import enlarged
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless
@@ -79,26 +78,16 @@ class PersonFilter(Stateless):
         window &= enlarged(person, parts.stride, window.shape)
         return whole
 
-    def person_probability(
-        self,
-        view: View,
-        parts: PartProbabilities,
-        pose: Pose,
-        floor: Plane | None = None,
-        segmented: SegmentedFrame | None = None,
-    ) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """Probability that the parts and the pose found in a candidate are those of a person.
 
-        0 for a pose of little confidence. Without a classifier it is 1 or 0, by ``max_background``. The frame is
-        segmented where the classifier asks for it.
+        0 for a pose of little confidence. Without a classifier it is 1 or 0, by ``max_background``.
         """
         if pose.confidence < self.min_confidence:
             return 0.0
         if self.classifier is None:
             return float(parts.values[:, 0].mean() <= self.max_background)
-        asks = segmented is not None and self.classifier.asks_segmentation
-        found = segmented.probability if asks and segmented is not None else None
-        return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose, floor, found)
+        return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
 
     def accepts(self, probability: float) -> bool:
         """Whether a candidate of that probability is a person."""
@@ -117,14 +106,7 @@ class AcceptAll(Stateless):
         """Return the candidate itself; None when it has no readings."""
         return mask if len(parts.pixels) else None
 
-    def person_probability(
-        self,
-        view: View,
-        parts: PartProbabilities,
-        pose: Pose,
-        floor: Plane | None = None,
-        segmented: SegmentedFrame | None = None,
-    ) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         """1 where the pose reaches the minimum confidence, else 0."""
         return float(pose.confidence >= self.min_confidence)
 

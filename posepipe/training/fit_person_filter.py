@@ -23,7 +23,6 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_filter import PersonFilter
-from posepipe.segmentation.person_segmentation import SegmentedFrame
 from posepipe.segmentation.rotated_views import View
 from posepipe.stage import Stateless
 from posepipe.training.boosted_trees import flat_trees
@@ -194,18 +193,10 @@ class _Recorder(Stateless):
     ) -> np.ndarray | None:
         return self._filter.person_mask(depth_m, mask, intrinsics, parts)
 
-    def person_probability(
-        self,
-        view: View,
-        parts: PartProbabilities,
-        pose: Pose,
-        floor: Plane | None = None,
-        segmented: SegmentedFrame | None = None,
-    ) -> float:
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         if pose.confidence < self._filter.min_confidence:
             return 0.0
-        found = None if segmented is None else segmented.probability
-        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor, found)
+        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
         share = float(self._people[view.mask].mean())
         self.seen.append((share, numbers))
         return share

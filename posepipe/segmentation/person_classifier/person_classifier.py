@@ -10,7 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.person_evidence import SEGMENTATION_NAMES, BoneLengths, PersonEvidence
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF, sum_of_leaves
 
 MAX_LOG_ODDS = 700.0
@@ -81,16 +81,9 @@ class PersonClassifier:
         parts: PartProbabilities,
         pose: Pose,
         floor: Plane | None = None,
-        segmented: np.ndarray | None = None,
     ) -> float:
         """Probability that a candidate is a person; parameters as for `PersonEvidence.measure`."""
-        evidence = self._evidence.measure(depth_m, mask, intrinsics, parts, pose, floor, segmented)
-        return self.probability_of(self.select(evidence))
-
-    @property
-    def asks_segmentation(self) -> bool:
-        """Whether it was trained on evidence for which the frame is segmented."""
-        return not set(SEGMENTATION_NAMES).isdisjoint(self.names)
+        return self.probability_of(self.select(self._evidence.measure(depth_m, mask, intrinsics, parts, pose, floor)))
 
     def select(self, evidence: np.ndarray) -> np.ndarray:
         """Take the numbers that the classifier was trained on, float32 (E,), from all evidence."""

@@ -1,8 +1,8 @@
 """Evidence for a person: numbers of a whole candidate that tell people from furniture.
 
 They measure the confidence of labels and joints, the shares of the parts, bone lengths, size, outline, curvature of
-the surface, height over the floor, and what the segmentation says of its pixels. More numbers may join at the end of
-the list: a person classifier names those that it was trained on.
+the surface and height over the floor. More numbers may join at the end of the list: a person classifier names those
+that it was trained on.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ STEP_M = 0.15
 OUTLINE_PX = 5
 """Width, pixels, of the neighbourhood in which a pixel outside is compared with the candidate."""
 SHORTEST_BONE_M = 1e-3
-SEGMENTATION_NAMES = ("segmented mean", *(f"segmented {q}" for q in QUANTILES), "segmented area")
-"""Evidence for which the frame is segmented."""
 UNKNOWN = -1.0
 """Value of a number that cannot be measured, such as bone lengths of a pose without bones."""
 
@@ -82,7 +80,6 @@ class PersonEvidence:
         parts: PartProbabilities,
         pose: Pose,
         floor: Plane | None = None,
-        segmented: np.ndarray | None = None,
     ) -> np.ndarray:
         """Measure one candidate.
 
@@ -94,7 +91,6 @@ class PersonEvidence:
         parts : of the candidate, at least one pixel
         pose : Pose found in it
         floor : Plane; None = not known
-        segmented : float32 (H, W), probability of a person by the segmentation; None = not known
 
         Returns
         -------
@@ -121,7 +117,6 @@ class PersonEvidence:
                 *_of_outline(depth_m, mask, box),
                 *surface_curvature(depth_m, mask, pixels, intrinsics),
                 *_over_floor(points_m, floor),
-                *_of_segmentation(None if segmented is None else segmented[rows, cols], area_m2),
             ],
             np.float32,
         )
@@ -166,7 +161,6 @@ def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
         *("outline before", "outline free", "outline behind", "outline unread", "outline at border"),
         *curvature_names(),
         *("floor known", "lowest over floor", "middle over floor", "highest over floor"),
-        *SEGMENTATION_NAMES,
     )
 
 
@@ -201,13 +195,6 @@ def _over_floor(points_m: np.ndarray, floor: Plane | None) -> tuple[float, ...]:
     if floor is None:
         return 0.0, UNKNOWN, UNKNOWN, UNKNOWN
     return 1.0, *quantiles(floor.height_m(points_m)[None], (0.02, 0.5, 0.98))[0].tolist()
-
-
-def _of_segmentation(person: np.ndarray | None, area_m2: np.ndarray) -> tuple[float, ...]:
-    """Mean and quantiles of the probability of a person, (N,), and expected surface of a person, square metres."""
-    if person is None:
-        return (UNKNOWN,) * len(SEGMENTATION_NAMES)
-    return float(person.mean()), *quantiles(person[None], QUANTILES)[0].tolist(), float(person @ area_m2)
 
 
 def _of_outline(depth_m: np.ndarray, mask: np.ndarray, box: Sequence[int]) -> tuple[float, ...]:

@@ -10,20 +10,17 @@ import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
-from posepipe.frames import DepthFrame
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import (
     MAX_PIXELS,
-    SEGMENTATION_NAMES,
     UNKNOWN,
     BoneLengths,
     PersonEvidence,
 )
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
-from posepipe.segmentation.person_segmentation import PersonSegmentation, SegmentedFrame
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.rotated_views import View
 
@@ -60,8 +57,8 @@ def pose_of(**joints: tuple[float, float, float]) -> Pose:
 STANDING = pose_of(head=(0, -0.2, 2.05), hip=(0, 0.1, 2.05))
 
 
-def measured(depth_m, mask, pose=STANDING, parts=None, floor=None, segmented=None) -> dict[str, float]:
-    numbers = EVIDENCE.measure(depth_m, mask, CAMERA, parts or parts_of(mask), pose, floor, segmented)
+def measured(depth_m, mask, pose=STANDING, parts=None, floor=None) -> dict[str, float]:
+    numbers = EVIDENCE.measure(depth_m, mask, CAMERA, parts or parts_of(mask), pose, floor)
     assert numbers.dtype == np.float32
     return dict(zip(EVIDENCE.names, numbers.tolist(), strict=True))
 
@@ -106,18 +103,6 @@ def test_heights_are_those_over_the_floor():
     assert found["lowest over floor"] == pytest.approx(0.8, abs=0.03)
     unknown = measured(*candidate())
     assert [unknown["floor known"], unknown["lowest over floor"]] == [0, UNKNOWN]
-
-
-def test_the_segmentation_is_read_at_the_pixels_of_the_candidate():
-    depth_m, mask = candidate()
-    person = np.where(mask, np.float32(0.8), np.float32(0.1))
-    person[14:19, 27:37] = 0.4  # the upper quarter
-    found = measured(depth_m, mask, segmented=person)
-    assert found["segmented mean"] == pytest.approx(0.7)
-    assert [found["segmented 0.1"], found["segmented 0.5"]] == pytest.approx([0.4, 0.8])
-    assert found["segmented area"] == pytest.approx(0.7 * found["area"])
-    unknown = measured(depth_m, mask)
-    assert {unknown[name] for name in SEGMENTATION_NAMES} == {UNKNOWN}
 
 
 @pytest.mark.parametrize(
@@ -247,31 +232,6 @@ def test_the_filter_asks_the_classifier_instead_of_class_0():
     assert PersonFilter().person_probability(view, parts, STANDING) == 0
     assert PersonFilter(classifier=stump()).person_probability(view, parts, STANDING) == pytest.approx(0.88, abs=0.01)
     assert PersonFilter(classifier=stump(), min_confidence=0.8).person_probability(view, parts, STANDING) == 0
-
-
-class CountedSegmentation(PersonSegmentation):
-    """Calls every pixel a person, and counts the frames that it segments."""
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "frames", [])
-
-    def segment(self, depth_m, intrinsics):
-        self.frames.append(depth_m)
-        return np.ones(depth_m.shape, np.float32)
-
-
-def test_a_frame_is_segmented_once_and_only_if_asked():
-    depth_m, mask = candidate()
-    view, segmentation = View(depth_m, mask, CAMERA), CountedSegmentation()
-    segmented = SegmentedFrame(segmentation, DepthFrame(depth_m, CAMERA))
-    by_size = replace(stump(), names=("area",), number=np.array([0, LEAF, LEAF], np.int32))
-    PersonFilter(classifier=by_size).person_probability(view, parts_of(mask), STANDING, None, segmented)
-    assert not segmentation.frames
-    asking = PersonFilter(classifier=stump("segmented mean", threshold=0.5))
-    for _ in range(2):
-        assert asking.person_probability(view, parts_of(mask), STANDING, None, segmented) > 0.5
-    assert len(segmentation.frames) == 1
-    assert asking.person_probability(view, parts_of(mask), STANDING) < 0.5  # without a segmentation it is not known
 
 
 def test_typical_bones_are_the_medians_of_true_ones():
