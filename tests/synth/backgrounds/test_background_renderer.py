@@ -52,7 +52,7 @@ def test_a_person_is_nearer_than_the_room_at_every_pixel(bank):
         np.testing.assert_allclose(frame.depth.depth_m[~own], room_m[~own], atol=1e-5)
 
 
-def test_people_are_as_far_as_drawn_although_small_rooms_have_no_space(tmp_path):
+def test_people_are_as_far_as_drawn_in_rooms_of_all_sizes(tmp_path):
     rooms = [save_room(tmp_path / f"{wall_m}.npz", wall_m=wall_m) for wall_m in (2.2, 4.8)]
     renderer = renderer_in(read_backgrounds(rooms), noise=False, distance_m=(1.0, 4.0))
     pelvis = HUMAN.joint_index("pelvis")
