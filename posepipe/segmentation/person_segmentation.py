@@ -33,7 +33,7 @@ class PersonSegmentation(Stateless):
     """Finds the pixels of people by a forest trained on whole frames."""
 
     classifier: PartClassifier  #: its body is SEGMENTS
-    min_probability: float = 0.12  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
+    min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
     min_area_m2: float = 0.03  #: minimum surface of such pixels, seen face on, in a candidate that may be a person
 
     def segment(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:

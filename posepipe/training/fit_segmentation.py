@@ -21,13 +21,13 @@ from posepipe.models.provenance import source_revision
 from posepipe.segmentation.person_segmentation import SEGMENTS, on_segmentation_grid
 
 SEGMENTATION_PARAMETERS = ForestParameters(
-    trees=3,
+    trees=1,
     pixels_per_person=400,
     growth=GrowthRules(max_depth=17, candidates=300),
-    offsets=OffsetRange(shortest_m=0.03, longest_m=2.5, threshold_range_m=1.2),
+    offsets=OffsetRange(shortest_m=0.03, longest_m=1.2, threshold_range_m=1.2),
     symmetric=False,
 )
-"""Small trees with far probes: the room around a pixel tells more than its shape."""
+"""A small tree with far probes: the room around a pixel tells more than its shape."""
 CUT_OUT = 10
 """Every tenth frame is trained on with its surroundings removed, because recordings may be cut out."""
 _PERSON, _SURROUNDINGS = (SEGMENTS.part_code(name) for name in ("person", "surroundings"))
