@@ -14,6 +14,8 @@ from posepipe.io.files import is_absent, read_json_object, replace_file
 CAMERA_FILE_NAME = "camera.json"
 DEFAULT_UNIT_M = 0.001
 DEFAULT_FPS = 30.0
+FPS_RANGE = (1e-6, 1e6)
+"""Frame rates, from a picture in eleven days up: times of frames stay finite numbers that differ."""
 
 _MAX_VALUE = 1e9  # of any number in the file; also excludes NaN, infinities and integers that no float holds
 _KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
@@ -93,6 +95,8 @@ def _check_number(path: Path, key: str, values: dict) -> None:
         raise FormatError(path, f"key {key!r}: wanted a number below {_MAX_VALUE:g}, got {value!r}")
     if key not in ("cx", "cy") and value <= 0:
         raise FormatError(path, f"key {key!r}: wanted a positive number, got {value!r}")
+    if key == "fps" and not FPS_RANGE[0] <= value <= FPS_RANGE[1]:
+        raise FormatError(path, f"key 'fps': wanted a rate from {FPS_RANGE[0]:g} to {FPS_RANGE[1]:g}, got {value!r}")
     if key in ("width", "height") and value != int(value):
         raise FormatError(path, f"key {key!r}: wanted a whole number of pixels, got {value!r}")
 

@@ -11,9 +11,10 @@ import numpy as np
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import array_hash, read_npz, write_npz
+from posepipe.models.durations import DURATIONS
 
-MEASURED = ("figures", "seconds", "joint_seconds", "resumed")
-"""Header fields, of sections too, that do not affect results: measured accuracy and duration of training."""
+MEASURED = ("figures", *DURATIONS)
+"""Header fields, of stages too, that do not affect results: measured accuracy, and durations in older files."""
 
 
 def answer_hash(path: str | Path) -> str:

@@ -26,6 +26,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import forest_from_arrays, forest_to_arrays
 from posepipe.learn.depth.probes.probe_rules import ProbeRules
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
+from posepipe.models.durations import split_durations, with_durations, write_durations
 from posepipe.models.joint_sections import (
     joints_from_arrays,
     joints_to_arrays,
@@ -60,7 +61,7 @@ class StoredModel(NamedTuple):
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
-    """Write a model file in one step; an interrupted write leaves no partial file."""
+    """Write a model file in one step, and its durations beside it; an interrupted write leaves no partial file."""
     forest, parameters = model.forest, model.joint_parameters
     sections = {
         "forest": forest_to_arrays(forest),
@@ -70,8 +71,9 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "person_filter": classifier_to_arrays(model.person_classifier),
         "segmentation": {} if model.segmentation is None else forest_to_arrays(model.segmentation),
     }
+    metadata, durations = split_durations(model.metadata)
     header = {
-        **model.metadata,
+        **metadata,
         "format": FORMAT,
         "version": VERSION,
         "sections": {name: {"version": SECTIONS[name]} for name, arrays in sections.items() if arrays},
@@ -85,6 +87,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
     with disk_errors(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_npz(path, {"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays})
+    write_durations(path, durations)
 
 
 def is_model_file(path: str | Path) -> bool:
@@ -120,7 +123,7 @@ def read_model(path: str | Path) -> StoredModel:
         refinement = refinement_from_arrays(sections["refinement"])
         method = header.get("joints_from", "parts")
         parameters = joints_from_arrays(sections["joints"], method, refinement, body)
-        metadata = {name: value for name, value in header.items() if name not in _STRUCTURE}
+        metadata = with_durations(path, {name: value for name, value in header.items() if name not in _STRUCTURE})
         segmentation = _read_segmentation(sections["segmentation"])
         classifier = classifier_from_arrays(sections["person_filter"], body)
         return StoredModel(forest, parameters, votes, metadata, segmentation, classifier)

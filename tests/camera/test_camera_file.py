@@ -45,3 +45,9 @@ def test_the_four_numbers_come_before_a_matrix(tmp_path):
 def test_other_matrices_are_one_line(tmp_path, matrix):
     with pytest.raises(FormatError, match=r"key '(K|fx)'"):
         read_camera_file(camera_file(tmp_path, K=matrix))
+
+
+@pytest.mark.parametrize("fps", [0, -30, 1e-310, 1e7])
+def test_frames_that_no_clock_tells_apart_are_one_line(tmp_path, fps):
+    with pytest.raises(FormatError, match="key 'fps'"):
+        read_camera_file(camera_file(tmp_path, fx=500, fy=500, cx=300, cy=200, fps=fps))

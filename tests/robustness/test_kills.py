@@ -131,12 +131,9 @@ def test_a_killed_training_is_resumed_to_the_same_model(tmp_path):
     whole, broken = tmp_path / "whole" / "m.npz", tmp_path / "killed" / "m.npz"
     for file in (whole, broken):
         file.parent.mkdir()
-    assert done(*words, whole).process.returncode == 0
+    assert done(*words, whole, "--resume").process.returncode == 0
     for _ in killed("train", 20, 5, *words, broken, "--resume"):
         pass
     again = done(*words, broken, "--resume")
     assert again.process.returncode == 0, again.said()
-    with np.load(whole) as first, np.load(broken) as second:
-        assert set(first.files) == set(second.files)
-        for name in set(first.files) - {"header"}:  # tells how long it took, and that it was resumed
-            np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    assert broken.read_bytes() == whole.read_bytes()

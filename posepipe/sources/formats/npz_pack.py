@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.camera import Intrinsics, check_lens
-from posepipe.camera.camera_file import CameraFile
+from posepipe.camera.camera_file import DEFAULT_FPS, FPS_RANGE, CameraFile
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
@@ -25,7 +25,6 @@ from posepipe.sources.base.indexed_source import IndexedSource
 
 ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of a zip archive: one with files, or an empty one."""
-DEFAULT_FPS = 30.0
 _MAX_TIME_S = np.float64(9e9)  # nanoseconds of later times exceed an int64; also excludes NaN
 _KEYS = (
     "depth_mm",
@@ -179,8 +178,8 @@ def _check_lens(path: Path, intrinsics: Intrinsics, width: int) -> None:
 def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.ndarray:
     if "timestamp_s" not in arrays:
         fps = _need(path, arrays, "fps") if "fps" in arrays else np.float64(DEFAULT_FPS)
-        if fps.shape != () or fps.dtype.kind not in "fiu" or not 0 < float(fps) < np.inf:
-            raise FormatError(path, f"fps: wanted one positive number, got {fps.dtype} {fps.shape}")
+        if fps.shape != () or fps.dtype.kind not in "fiu" or not FPS_RANGE[0] <= float(fps) <= FPS_RANGE[1]:
+            raise FormatError(path, f"fps: wanted one rate from {FPS_RANGE[0]:g} to {FPS_RANGE[1]:g}, got {fps!r:.60}")
         return np.arange(frames) / float(fps)
     times = _need(path, arrays, "timestamp_s")
     if times.shape != (frames,) or times.dtype.kind not in "fiu":

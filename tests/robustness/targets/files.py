@@ -125,6 +125,12 @@ def _card(folder: Path) -> None:
     write_card(folder / "small.npz")
 
 
+def _durations(folder: Path) -> None:
+    stages = {stage: {"frames": 5, "seconds": 2.5} for stage in ("segmentation", "person_filter")}
+    model = _small_model().with_metadata(seconds=1.5, joint_seconds=300, resumed=True, training_frames=9, **stages)
+    model.save(folder / "small.npz")
+
+
 def _dataset(folder: Path) -> None:
     path = folder / "frames-00000.mcap"
     with RecordingWriter(path, INTRINSICS, *SHAPE, body=TOY, metadata={"seed": "1"}) as writer:
@@ -241,6 +247,7 @@ FILE_TARGETS = (
     ),
     Target("model-sections", _sections, _use_model, ()),
     Target("model-card", _card, lambda f: write_card(f / "small.npz"), ("posepipe.models.card",)),
+    Target("model-durations", _durations, lambda f: write_card(f / "small.npz"), ("posepipe.models.durations",)),
     Target(
         "dataset",
         _dataset,
