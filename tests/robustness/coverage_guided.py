@@ -2,7 +2,8 @@
 
 Every target runs in a process of its own, that imports posepipe with counters in its branches. Functions that Numba
 compiles bear no counters. New inputs mix libFuzzer's mutations with those of `structured`. Time is that of the
-processor: a busy machine tries as many inputs as an idle one.
+processor: a busy machine tries as many inputs as an idle one. `structured` opens inputs by libraries without any of
+posepipe's checks; an input that ends the process there is none of posepipe's failures, and is tried no more.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _MAX_MEMORY_MB = 3000  # of the whole process, with the counters and the corpus
 _MIN_SECONDS = 5
 _MAX_WALL_SECONDS = 60.0  # of one input, on a machine with other work
 _MAX_FAILURES = 20  # of one target, that is then left
+_CASES, _MUTATED = "cases", "mutated"  #: files that tell how many inputs were read, and which is being mutated
 
 
 def fuzz_by_coverage(names: Sequence[str], minutes: float, seed: int) -> int:
@@ -45,17 +47,37 @@ def fuzz_by_coverage(names: Sequence[str], minutes: float, seed: int) -> int:
 
 def _fuzz_target(name: str, seconds: float, seed: int) -> bool:
     """Try one target; libFuzzer ends at a hang, at too much memory and at a crash, and is started again."""
-    until, cases, failures = _children_s() + seconds, 0, []
+    until, cases, unmutated, failures = _children_s() + seconds, 0, 0, []
     while (left := until - _children_s()) > 0 and len(failures) < _MAX_FAILURES:
-        command = [sys.executable, "-m", __name__, name, str(max(_MIN_SECONDS, round(left))), str(seed % (1 << 31))]
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
-        failures += re.findall("^FAILED.*", ran.stdout, re.MULTILINE)
-        cases += sum(map(int, re.findall(r"^CASES (\d+)$", ran.stdout, re.MULTILINE)))
-        if ran.returncode:
-            failures.append(f"{name} ended with status {ran.returncode}:\n{ran.stderr[-3000:]}")
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-m", __name__, name, str(max(_MIN_SECONDS, round(left))), str(seed % (1 << 31))]
+            ran = subprocess.run(
+                [*command, folder], cwd=ROOT, capture_output=True, text=True, errors="replace", check=False
+            )
+            failures += re.findall("^FAILED.*", ran.stdout, re.MULTILINE)
+            cases += _number(Path(folder) / _CASES)
+            if ran.returncode and (mutated := Path(folder) / _MUTATED).exists():
+                _forget(name, mutated.read_bytes())
+                unmutated += 1
+            elif ran.returncode:
+                saved = SAVED / name / f"end-{seed}"
+                shutil.copytree(Path(folder) / "files" / "whole", saved, dirs_exist_ok=True)
+                failures.append(f"{name} ended with status {ran.returncode} ({saved}):\n{ran.stderr[-1000:]}")
         seed += 1
-    print("\n".join([f"{name}: {cases} cases, {len(failures)} failures", *failures]), flush=True)
+    print(f"{name}: {cases} cases, {unmutated} that could not be mutated, {len(failures)} failures")
+    print("\n".join(failures), end="\n" * bool(failures), flush=True)
     return bool(failures)
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text() or 0) if path.exists() else 0
+
+
+def _forget(name: str, data: bytes) -> None:
+    """Remove an input from the corpus of a target."""
+    for path in (SAVED / "corpus" / name).iterdir():
+        if path.read_bytes() == data:
+            path.unlink()
 
 
 def _children_s() -> float:
@@ -85,6 +107,8 @@ class _Input:
         self.places: set[str] = set()
         target.read(folder / "whole")
         self.until_s = time.process_time() + seconds
+        self._mutated = folder.parent / _MUTATED
+        self._count = (folder.parent / _CASES).open("w")
 
     def write_corpus(self, folder: Path) -> None:
         """Write the good files as first inputs, beside those that earlier runs found."""
@@ -101,10 +125,13 @@ class _Input:
         rng = Random(seed)
         if rng.random() < 0.5:
             return atheris.Mutate(data, max_size)
+        self._mutated.write_bytes(data)
         try:
             return (data[:1] + mutate_file(rng, data[1:]))[:max_size]
         except Exception:  # an earlier mutation broke the container
             return atheris.Mutate(data, max_size)
+        finally:
+            self._mutated.unlink()
 
     def try_one(self, data: bytes) -> None:
         """Read the files with one of them replaced, and save what ends in another error than it may.
@@ -114,10 +141,9 @@ class _Input:
         from tests.robustness.targets.target import write_files
 
         if time.process_time() > self.until_s:
-            print(f"CASES {self.cases}", flush=True)
-            shutil.rmtree(self.folder.parent, ignore_errors=True)
             os._exit(0)
         self.cases += 1
+        os.pwrite(self._count.fileno(), str(self.cases).encode(), 0)
         name = self.names[data[0] % len(self.names)] if data else self.names[0]
         write_files(self.folder / "whole", {**self.good, name: data[1:]})
         try:
@@ -137,28 +163,27 @@ class _Input:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Try one target: its name, seconds, and a seed."""
+    """Try one target: its name, seconds, a seed, and an empty folder."""
     import atheris
 
-    name, seconds, seed = arguments
+    name, seconds, seed, folder = arguments
     with atheris.instrument_imports(include=list(PACKAGES), exclude=_kernel_modules()):
         from tests.robustness.targets.registry import TARGETS
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", RuntimeWarning)
-    with tempfile.TemporaryDirectory() as folder:
-        tried = _Input(TARGETS[name], Path(folder) / "files", float(seconds))
-        corpus = SAVED / "corpus" / name
-        tried.write_corpus(corpus)
-        options = [
-            f"-seed={seed}",
-            f"-timeout={_MAX_WALL_SECONDS:.0f}",
-            f"-rss_limit_mb={_MAX_MEMORY_MB}",
-            f"-artifact_prefix={SAVED}/{name}-",
-            "-max_len=200000",
-            str(corpus),
-        ]
-        atheris.Setup([sys.argv[0], *options], tried.try_one, custom_mutator=tried.mutated)
-        atheris.Fuzz()
+    tried = _Input(TARGETS[name], Path(folder) / "files", float(seconds))
+    corpus = SAVED / "corpus" / name
+    tried.write_corpus(corpus)
+    options = [
+        f"-seed={seed}",
+        f"-timeout={_MAX_WALL_SECONDS:.0f}",
+        f"-rss_limit_mb={_MAX_MEMORY_MB}",
+        f"-artifact_prefix={folder}/",
+        "-max_len=200000",
+        str(corpus),
+    ]
+    atheris.Setup([sys.argv[0], *options], tried.try_one, custom_mutator=tried.mutated)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":
