@@ -17,6 +17,7 @@ from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.growing_file import GrowingFile
 from posepipe.io.interrupts import delayed_interrupt
+from posepipe.recording.containers.chunk_indices import keep_chunk_indices_packed
 from posepipe.recording.containers.mcap_file import HEADER_METADATA
 from posepipe.recording.ros import messages as ros
 
@@ -84,6 +85,7 @@ class RecordingWriter:
             self._mcap = Writer(
                 cast(IO[bytes], self._file), chunk_size=_UNLIMITED_CHUNK_BYTES, compression=CompressionType.ZSTD
             )
+            keep_chunk_indices_packed(self._mcap, CompressionType.ZSTD.name.lower())
             self._mcap.start(profile="ros2", library="posepipe")
             self._write_head(metadata or {})
         self._channels = self._register_channels(further_topics or {})
