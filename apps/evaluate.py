@@ -209,7 +209,7 @@ def _score_joints(
     from apps.terminal.progress import ProgressBar
     from posepipe.evaluation.evaluate_poses import OracleParts, compare, evaluate
     from posepipe.evaluation.itop import ItopReport, itop_view
-    from posepipe.sources.formats.itop import is_itop
+    from posepipe.sources.formats.itop.itop import is_itop
 
     itop = is_itop(args.datasets[0])  # its measure asks for every joint of every frame
     whole = itop if args.whole_frames is None else args.whole_frames

@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> None:
 def _furniture(args: argparse.Namespace, recipe: Recipe) -> FurnitureBank | None:
     """Bank of --furniture, built from catalogues where it is none; None without the option."""
     from apps.terminal.progress import ProgressBar
-    from synth.furniture.build_bank import build_bank, count_models
+    from synth.furniture.catalogues.build_bank import build_bank, count_models
     from synth.furniture.model_bank import read_bank
     from synth.scene.seats.furnishings import uses_models
 

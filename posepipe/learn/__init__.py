@@ -15,37 +15,38 @@ if TYPE_CHECKING:
     from posepipe.learn.depth.explanation.probe_drawing import draw_probes
     from posepipe.learn.depth.train_forest import ForestParameters, train_forest
     from posepipe.learn.tables.discretize import Discretizer
-    from posepipe.learn.tables.estimators.bagging import BaggingClassifier, BaggingRegressor
-    from posepipe.learn.tables.estimators.c45 import C45Classifier
-    from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-    from posepipe.learn.tables.estimators.cost_complexity_cv import CostComplexityCV
-    from posepipe.learn.tables.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-    from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
-    from posepipe.learn.tables.estimators.id3 import Id3Classifier
-    from posepipe.learn.tables.estimators.isolation_forest import IsolationForest
-    from posepipe.learn.tables.estimators.leaf_embedding import LeafEmbedding
+    from posepipe.learn.tables.estimators.ensembles.bagging import BaggingClassifier, BaggingRegressor
+    from posepipe.learn.tables.estimators.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
+    from posepipe.learn.tables.estimators.ensembles.isolation_forest import IsolationForest
+    from posepipe.learn.tables.estimators.ensembles.leaf_embedding import LeafEmbedding
+    from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+    from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+    from posepipe.learn.tables.estimators.trees.cost_complexity_cv import CostComplexityCV
+    from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
     from posepipe.learn.tables.examples import load_example
     from posepipe.learn.tables.explanation import explain, split_log
 
 _TABLES = "posepipe.learn.tables."
-_ESTIMATORS = _TABLES + "estimators."
+_TREES = _TABLES + "estimators.trees."
+_ENSEMBLES = _TABLES + "estimators.ensembles."
 _HOME = {
-    "BaggingClassifier": _ESTIMATORS + "bagging",
-    "BaggingRegressor": _ESTIMATORS + "bagging",
-    "C45Classifier": _ESTIMATORS + "c45",
-    "CartClassifier": _ESTIMATORS + "cart",
-    "CartRegressor": _ESTIMATORS + "cart",
-    "CostComplexityCV": _ESTIMATORS + "cost_complexity_cv",
+    "BaggingClassifier": _ENSEMBLES + "bagging",
+    "BaggingRegressor": _ENSEMBLES + "bagging",
+    "C45Classifier": _TREES + "c45",
+    "CartClassifier": _TREES + "cart",
+    "CartRegressor": _TREES + "cart",
+    "CostComplexityCV": _TREES + "cost_complexity_cv",
     "DepthForest": "posepipe.learn.depth.depth_forest",
     "Discretizer": _TABLES + "discretize",
-    "ExtraTreesClassifier": _ESTIMATORS + "extra_trees",
-    "ExtraTreesRegressor": _ESTIMATORS + "extra_trees",
+    "ExtraTreesClassifier": _ENSEMBLES + "extra_trees",
+    "ExtraTreesRegressor": _ENSEMBLES + "extra_trees",
     "ForestParameters": "posepipe.learn.depth.train_forest",
-    "Id3Classifier": _ESTIMATORS + "id3",
-    "IsolationForest": _ESTIMATORS + "isolation_forest",
-    "LeafEmbedding": _ESTIMATORS + "leaf_embedding",
-    "RandomForestClassifier": _ESTIMATORS + "forest",
-    "RandomForestRegressor": _ESTIMATORS + "forest",
+    "Id3Classifier": _TREES + "id3",
+    "IsolationForest": _ENSEMBLES + "isolation_forest",
+    "LeafEmbedding": _ENSEMBLES + "leaf_embedding",
+    "RandomForestClassifier": _ENSEMBLES + "forest",
+    "RandomForestRegressor": _ENSEMBLES + "forest",
     "draw_probes": "posepipe.learn.depth.explanation.probe_drawing",
     "explain_pixel": "posepipe.learn.depth.explanation.pixel_path",
     "load_example": _TABLES + "examples",

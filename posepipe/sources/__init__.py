@@ -21,11 +21,11 @@ from posepipe.errors import SourceError
 from posepipe.io.files import disk_errors, open_regular, special_kind
 from posepipe.sources.base.frame_source import FrameSource
 from posepipe.sources.cameras import is_camera_name, open_camera
-from posepipe.sources.formats.azure_mkv import EBML_MAGIC, AzureMkv
+from posepipe.sources.formats.azure.azure_mkv import EBML_MAGIC, AzureMkv
 from posepipe.sources.formats.dataset_folder import DatasetFolder
 from posepipe.sources.formats.fakenect_dump import INDEX_NAME, FakenectDump
 from posepipe.sources.formats.image_folder import PATTERNS, ImageFolder
-from posepipe.sources.formats.itop import HDF5_MAGIC, ItopDepthMap
+from posepipe.sources.formats.itop.itop import HDF5_MAGIC, ItopDepthMap
 from posepipe.sources.formats.npz_pack import ZIP_MAGICS, NpzPack
 from posepipe.sources.formats.openni_file import ONI_MAGIC, OpenniFile
 from posepipe.sources.formats.png_folder import PngFolder

@@ -11,7 +11,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from synth.furniture.build_bank import MAX_TRIANGLES, MIN_TRIANGLES, build_bank
+from synth.furniture.catalogues.build_bank import MAX_TRIANGLES, MIN_TRIANGLES, build_bank
 from synth.furniture.model_bank import write_bank
 
 

@@ -23,7 +23,7 @@ from posepipe.evaluation.itop import (
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.results import JointProposal, Pose
-from posepipe.sources.formats.itop import JOINTS
+from posepipe.sources.formats.itop.itop import JOINTS
 from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop
 
 OWN = [HUMAN.joint_index(joint) for joint in JOINTS]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from posepipe.learn.impurity import MISCLASSIFICATION, SQUARED_ERROR
 from posepipe.learn.stopping import chi_square_stop, validation_stop
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tree import LEAF, Tree
 from tests.reference.learn import stopping as naive
 from tests.reference.learn.pruning import Node

@@ -12,7 +12,7 @@ from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
 from posepipe.io.files import disk_errors, open_regular
-from posepipe.sources.formats.itop import JOINTS, ItopDepthMap, read_itop_labels
+from posepipe.sources.formats.itop.itop import JOINTS, ItopDepthMap, read_itop_labels
 
 
 class LabelledItop:

@@ -16,7 +16,7 @@ from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.labelled.labelled_itop import LabelledItop
 from posepipe.frames import LabelledFrame
 from posepipe.io.npz import array_hash, read_npz
-from posepipe.sources.formats.itop import is_itop
+from posepipe.sources.formats.itop.itop import is_itop
 from posepipe.sources.formats.npz_pack import NpzPack
 
 KINECT_NAMES = {"neck": "shoulder_center", "torso": "spine", "pelvis": "hip_center"}

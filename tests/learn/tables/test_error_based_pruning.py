@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
 from posepipe.learn.tables.error_based_pruning import ErrorLimit, prune_by_error_limit
-from posepipe.learn.tables.estimators.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.plotting.tree_text import tree_text
 from posepipe.learn.tables.splitting.column_splits import Table

@@ -7,10 +7,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from posepipe.learn.impurity import gain_ratio, information_gain
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier
-from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.explanation import explain, split_log
 from posepipe.learn.tables.plotting.graphviz import graphviz_text

@@ -8,11 +8,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from posepipe.learn.tables.estimators.bagging import BaggingClassifier
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
-from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.estimators.ensembles.bagging import BaggingClassifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 
 RENAMED = [
     *[(kind, "n_trees", "n_estimators", 7) for kind in (RandomForestClassifier, RandomForestRegressor)],

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.rules import NO_RULE, extract_rules, observed_error, pessimistic_error, prune_rules
 

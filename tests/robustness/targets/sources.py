@@ -17,7 +17,7 @@ from posepipe.frames import DepthFrame
 from posepipe.recording import LiveDepth
 from posepipe.sources import open_source
 from posepipe.sources.cameras.wire import WireError, WireReader
-from posepipe.sources.formats.itop import JOINTS
+from posepipe.sources.formats.itop.itop import JOINTS
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
 from tests.robustness.targets.described import describe
@@ -235,7 +235,11 @@ SOURCE_TARGETS = (
     Target("npz-pack", _npz_pack, play_only(), (_FORMAT + "npz_pack", "posepipe.sources")),
     Target("labelled-pack", _labelled_pack, _read_labelled_pack, ("posepipe.evaluation.labelled.labelled_pack",)),
     Target(
-        "itop", _itop, _read_itop, (_FORMAT + "itop", "posepipe.evaluation.labelled.labelled_itop"), extras=("h5py",)
+        "itop",
+        _itop,
+        _read_itop,
+        (_FORMAT + "itop.itop", "posepipe.evaluation.labelled.labelled_itop"),
+        extras=("h5py",),
     ),
     Target(
         "azure-mkv",
@@ -243,7 +247,7 @@ SOURCE_TARGETS = (
             folder / "k.mkv", np.full((2, 12, 16), 2000, np.uint16), calibration_json(NFOV_PARAMETERS, (16, 12))
         ),
         play_only(),
-        (_FORMAT + "azure_mkv", _FORMAT + "azure_calibration"),
+        (_FORMAT + "azure.azure_mkv", _FORMAT + "azure.azure_calibration"),
         extras=("av",),
     ),
     Target(

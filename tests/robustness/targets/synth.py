@@ -14,7 +14,7 @@ from posepipe.sources.formats.png_folder import write_png_folder
 from synth.backgrounds.background_bank import read_backgrounds
 from synth.body.creatures import read_creature
 from synth.dataset_writer import _recorded_recipe
-from synth.furniture.build_bank import build_bank
+from synth.furniture.catalogues.build_bank import build_bank
 from synth.furniture.model_bank import read_bank, write_bank
 from synth.motion.mocap import read_mocap
 from synth.motion.mocap.bone_maps import read_bone_map
@@ -136,7 +136,7 @@ SYNTH_TARGETS = (
         "furniture-catalogue",
         lambda f: write_catalogue(f / "one.sh3f"),
         lambda f: build_bank([f / "one.sh3f"]),
-        ("synth.furniture.catalogue",),
+        ("synth.furniture.catalogues.catalogue",),
     ),
     Target("backgrounds", _backgrounds, lambda f: read_backgrounds([f / "room.npz", f / "rooms"]).digest(), ()),
     Target("begun-dataset", _begun_dataset, lambda f: _recorded_recipe(f / "dataset.json"), ("synth.dataset_writer",)),

@@ -18,8 +18,8 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.sources import open_source
-from posepipe.sources.formats.azure_calibration import read_azure_calibration
-from posepipe.sources.formats.azure_mkv import AzureMkv
+from posepipe.sources.formats.azure.azure_calibration import read_azure_calibration
+from posepipe.sources.formats.azure.azure_mkv import AzureMkv
 from tests.support.recordings.azure_recordings import (
     NFOV_PARAMETERS,
     NO_DISTORTION,

@@ -14,7 +14,7 @@ from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.evaluation.labelled.labelled_itop import LabelledItop
 from posepipe.evaluation.labelled.labelled_pack import open_labelled
 from posepipe.sources import open_source
-from posepipe.sources.formats.itop import INTRINSICS, JOINTS, ItopDepthMap, read_itop_labels
+from posepipe.sources.formats.itop.itop import INTRINSICS, JOINTS, ItopDepthMap, read_itop_labels
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop
 from tests.support.toy_person import TOY

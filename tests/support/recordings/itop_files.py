@@ -10,7 +10,7 @@ import numpy as np
 
 from posepipe.body import HUMAN
 from posepipe.frames import LabelledFrame
-from posepipe.sources.formats.itop import INTRINSICS, JOINTS
+from posepipe.sources.formats.itop.itop import INTRINSICS, JOINTS
 from synth.sensors.sensor_presets import PRESETS
 from tests.support.rendered_people import recipe_of, renderer_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.errors import FormatError
 from posepipe.io.npz import write_npz
-from synth.furniture.catalogue import CC0
+from synth.furniture.catalogues.catalogue import CC0
 from synth.furniture.kinds import KINDS, MATERIALS
 from synth.furniture.model_bank import (
     BANK_FILE,

@@ -11,8 +11,8 @@ from sklearn.tree._tree import Tree as TheirTree
 from sklearn.utils.validation import check_is_fitted
 
 from posepipe.learn.impurity import CRITERIA, SQUARED_ERROR, impurity
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.split_gain import NUMERIC
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posepipe.learn.impurity import CRITERIA, gain
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.plotting.tree_text import tree_text
 from posepipe.learn.tables.rules import extract_rules
 

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.tree import export_text
 
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
 from posepipe.learn.tables.estimators.sklearn_trees import to_sklearn
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 
 
 def rows(load):

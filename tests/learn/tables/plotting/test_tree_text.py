@@ -12,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 
 from posepipe.learn import RandomForestClassifier, explain
 from posepipe.learn.impurity import information_gain
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.id3 import Id3Classifier
 from posepipe.learn.tables.estimators.sklearn_trees import to_sklearn
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.plotting.graphviz import graphviz_text
 from posepipe.learn.tables.plotting.tree_drawing import draw_tree

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 
 LEARNERS = [

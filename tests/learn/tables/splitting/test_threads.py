@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from posepipe.learn.tables.estimators.cart import CartClassifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier
 from posepipe.learn.tables.splitting.threads import MIN_PARALLEL_ROWS, map_in_threads, run_tasks, use_threads
 
 ALL_THREADS = numba.config.NUMBA_NUM_THREADS

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
-from posepipe.learn.tables.estimators.c45 import C45Classifier
-from posepipe.learn.tables.estimators.cart import CartClassifier, CartRegressor
-from posepipe.learn.tables.estimators.forest import RandomForestClassifier
-from posepipe.learn.tables.estimators.id3 import Id3Classifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
+from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
+from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 from posepipe.learn.tables.splitting.unseen import UnseenCategoryWarning
 
 ROWS = [["red", "3"]] * 4 + [["green", "4"]] * 2 + [["blue", "5"]] * 3

@@ -1,0 +1,1 @@
+"""Estimators of many trees: bagging, random forests, extremely randomised trees, isolation forests."""

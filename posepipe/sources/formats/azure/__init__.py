@@ -1,0 +1,1 @@
+"""Recordings of Azure Kinect: Matroska files, and the calibration inside."""

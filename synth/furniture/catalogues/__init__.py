@@ -1,0 +1,1 @@
+"""Catalogues of furniture models, from which banks are built: Wavefront files, made coarser."""
