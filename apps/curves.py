@@ -106,8 +106,7 @@ def run(args: argparse.Namespace) -> None:
         points = measure_curves(plan, frames, validation, args.out, curves, args.resume, callbacks, args.memory)
     picture = args.out / "curves.svg"
     replace_file(picture, draw_accuracy_curves(points).encode())
-    show(table(points))
-    show(f"picture -> {picture}, numbers -> {args.out / RESULTS}")
+    show(f"picture -> {picture}, numbers -> {args.out / RESULTS}\n\n{table(points)}")
 
 
 def _report(run: ForestRun, points: list[CurvePoint], time: GrowingTime | None) -> str:

@@ -34,7 +34,7 @@ def commands():
         for line in re.sub(r"\\\n\s*", " ", block).splitlines()
     ]
     lines += [line for name in COMMANDS for line in command_module(name).EXAMPLES]
-    steps = [step.strip() for line in lines for step in line.split("#")[0].split("&&")]
+    steps = [step.strip() for line in lines for step in re.split(r"&&|\|", line.split("#")[0])]
     return sorted({step for step in steps if step.startswith("posepipe ")})
 
 
