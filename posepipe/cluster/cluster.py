@@ -22,13 +22,15 @@ from posepipe.errors import PosepipeError
 from posepipe.io.interrupts import blocked_in_children
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 CONNECT_S = 60.0
 """Maximum time until a scheduler answers and has a worker, seconds."""
+MAX_STARTS = 3
+"""How often workers on this machine are started before it is given up."""
 WITHOUT_WORKERS_S = 120.0
 """Time after which a cluster that has lost all its workers is given up, seconds."""
 REPORT_S = 0.2
@@ -202,24 +204,37 @@ def open_cluster(address: ClusterAddress) -> Iterator[Cluster]:
             with _connected(Client, address.scheduler) as client:
                 yield Cluster(client)
             return
-        with blocked_in_children([signal.SIGINT]):  # Ctrl-C is for this process alone, which ends the others
-            local = LocalCluster(
-                n_workers=address.workers,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,
-            )
-        with local, _connected(Client, local.scheduler_address) as client:
+        with _started(LocalCluster, address.workers) as local, _connected(Client, local.scheduler_address) as client:
             client.wait_for_workers(address.workers)
             yield Cluster(client)
 
 
+def _started(start: type[LocalCluster], workers: int) -> LocalCluster:
+    """Start workers on this machine; dask gives up where one is killed while it starts, and is asked again."""
+    starts = 1
+    while True:
+        try:
+            with blocked_in_children([signal.SIGINT]):  # Ctrl-C is for this process alone, which ends the others
+                return start(
+                    n_workers=workers,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
+                )
+        except RuntimeError as error:
+            if starts == MAX_STARTS:
+                raise PosepipeError(f"the workers do not start ({error}); give fewer, and --resume to go on") from error
+            log.info("a worker ended while it was started; all are started again")
+            starts += 1
+
+
 @contextmanager
 def _connected(connect: type[Client], scheduler: str) -> Iterator[Client]:
+    _check_certificates(scheduler)
     try:
         client = connect(scheduler, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:  # TypeError: TLS without certificates
+    except (OSError, ValueError) as error:
         raise PosepipeError(
             f"no dask scheduler answers at {scheduler} ({error}); start one with `dask scheduler`"
         ) from error
@@ -231,6 +246,16 @@ def _connected(connect: type[Client], scheduler: str) -> Iterator[Client]:
                 f"the scheduler at {scheduler} has no worker; start some with `dask worker {scheduler} --nthreads 1`"
             ) from None
         yield client
+
+
+def _check_certificates(scheduler: str) -> None:
+    """Refuse TLS without certificates; dask would notice when it connects, and wait two minutes to close again."""
+    from distributed import Security
+
+    if scheduler.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
+        raise PosepipeError(
+            f"{scheduler} wants a certificate, and the settings of dask name none; docs/guides/cluster.md shows how"
+        )
 
 
 def _fetched(handle: Future) -> Any:
