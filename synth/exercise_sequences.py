@@ -1,4 +1,4 @@
-"""Sequences of one person who exercises in one place before a camera that does not move, from joint-angle curves."""
+"""Sequences of one person who exercises or rests in one place before a camera that does not move, from curves."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics
@@ -15,19 +16,20 @@ from synth.body.body_truth import with_joint_angles
 from synth.furniture.model_bank import FurnitureBank
 from synth.geometry.mesh import Mesh
 from synth.labelled_frame import render_labelled_frame
-from synth.motion.exercises import EXERCISES, Exercise, exercise_of
+from synth.motion.exercises import BY_MOTIONS, Exercise, exercise_of
 from synth.motion.motion_plans import FACING_SPREAD_DEG
 from synth.recipe import FPS, Recipe
 from synth.scene.scene import PlacedSubject, Scene, place_subject
 from synth.scene.seats.furnishings import Furnishings, describe_furnishings, furnishings_of
 from synth.scene.seats.furniture import draw_resting_furniture
-from synth.scene.subjects import People, Subject
+from synth.scene.subjects import DressedPerson, People, Subject
 from synth.sequences import MATERIALS_STREAM, level_camera, room_around
 
 DISTANCE_M = 2.3, 3.2
 LATERAL_M = 0.3
 """Maximum distance of the person from the middle of the image."""
-SITTING = "sit down"
+ON_THE_BACK = Rotation.from_euler("x", -90, degrees=True)
+"""Lays down somebody who stands; the head points away from where they looked."""
 
 
 class ExerciseRenderer:
@@ -45,7 +47,7 @@ class ExerciseRenderer:
 
     def scenario(self, number: int) -> str:
         """Return what sequence ``number`` shows."""
-        return exercise_of(number)
+        return exercise_of(number, self.recipe.pose.motions)
 
     def extrinsics(self, number: int) -> Extrinsics | None:
         """Return None: exercises are seen by one camera."""
@@ -77,7 +79,7 @@ def render_exercise(
     frames : int
         Length, at FPS frames a second.
     exercise : str, optional
-        One of EXERCISES; None = that of the number.
+        One of those of the recipe's motions; None = that of the number.
     furnishings : Furnishings, optional
         Of rooms with real furniture; needed where the recipe asks for it.
 
@@ -85,27 +87,32 @@ def render_exercise(
     ------
     LabelledFrame
         Index and time count from the start of the sequence. In a room, the chair of a person who sits down stands
-        there from the start; people who are cut out sit in the air.
+        there from the start, and who lies has a bed or the floor; people who are cut out sit in the air.
     """
-    name = exercise_of(number) if exercise is None else exercise
+    motions = recipe.pose.motions
+    name = exercise_of(number, motions) if exercise is None else exercise
     rng = np.random.default_rng([recipe.seed, number])
     person = people.dressed(rng)
-    curves = EXERCISES[name](np.arange(frames) / FPS, rng)
-    poses = people.poses_by_angles(person, curves.angles_deg)
+    curves = BY_MOTIONS[motions][name](np.arange(frames) / FPS, rng)
+    poses = _poses(people, person, curves)
     cloth_seed = int(rng.integers(2**32))
     camera = level_camera(rng.uniform(*DISTANCE_M), recipe, rng)
-    yaw = rng.normal(0, np.radians(FACING_SPREAD_DEG))
+    yaw = rng.normal(np.pi / 2 if curves.lies else 0, np.radians(FACING_SPREAD_DEG))
     place = replace(camera, yaw_rad=yaw, lateral_offset_m=rng.uniform(-LATERAL_M, LATERAL_M))
+
+    bed: Mesh | None = None
 
     def placed(time: int) -> PlacedSubject:
         subject = people.posed(person, poses[time], np.random.default_rng(cloth_seed))
-        return place_subject(_planted(_with_angles(subject), curves), place)
+        return place_subject(_planted(_with_angles(subject), curves), place, bed)
 
     room: tuple[Mesh | None, Mesh | None] = None, None
     if recipe.scene.room_share and rng.random() < recipe.scene.room_share:
+        if curves.lies:
+            first = placed(0).subject
+            bed = draw_resting_furniture(first.skin_m, first.joints_m, rng)
         shown = [placed(time) for time in range(0, frames, max(1, frames // 12))]
-        lowest = placed(int(np.argmax(curves.angles_deg["left_hip_flexion"]))) if name == SITTING else None
-        chair = None if lowest is None else _chair(lowest, rng)
+        chair = None if curves.seat_at is None else _chair(placed(curves.seat_at), rng)
         taken = [] if chair is None else [chair.vertices_m]
         room = room_around(_places(shown, taken), place, recipe.scene, furnishings, rng, taken)
         room = room[0], with_chair(room[1], chair)
@@ -116,6 +123,14 @@ def render_exercise(
         yield render_labelled_frame(
             scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
         )
+
+
+def _poses(people: People, person: DressedPerson, curves: Exercise) -> np.ndarray:
+    """Rotations of the bones, (T, 20, 4)."""
+    poses = people.poses_by_angles(person, curves.angles_deg)
+    if not curves.lies:
+        return poses
+    return (ON_THE_BACK * Rotation.from_quat(poses.reshape(-1, 4))).as_quat().reshape(poses.shape).astype(np.float32)
 
 
 def _with_angles(subject: Subject) -> Subject:

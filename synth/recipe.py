@@ -69,13 +69,13 @@ class PoseRecipe:
     seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show seated
     lying_share: float = 0.0  #: people laid down on back, belly or side
     bent_share: float = 0.0  #: people who bend by 45 degrees or more, on their own legs, captured or made to
-    motions: str = "captured"  #: of sequences: "captured", or "exercises", from curves of joint angles
+    motions: str = "captured"  #: of sequences: "captured"; or "exercises" or "resting", from curves of joint angles
 
     def __post_init__(self) -> None:
         if self.poses not in ("train", "validation", "all"):
             raise ValueError(f"recipe: poses must be train, validation or all, got {shown(self.poses)}")
-        if self.motions not in ("captured", "exercises"):
-            raise ValueError(f"recipe: motions must be captured or exercises, got {shown(self.motions)}")
+        if self.motions not in ("captured", "exercises", "resting"):
+            raise ValueError(f"recipe: motions must be captured, exercises or resting, got {shown(self.motions)}")
         for name in ("only_clips", "leave_out_clips"):
             clips = getattr(self, name)
             if not isinstance(clips, tuple | list) or not all(isinstance(clip, str) for clip in clips):
@@ -201,9 +201,9 @@ class Recipe:
         if self.camera.orbit_deg is not None and not self.sequence_frames:
             raise ValueError("recipe: orbit_deg moves the camera of sequences; give sequence_frames, or leave it out")
         if self.camera.orbit_deg is not None and self.pose.motions != "captured":
-            raise ValueError("recipe: orbit_deg moves the camera of captured motions; leave it out for exercises")
+            raise ValueError("recipe: orbit_deg moves the camera of captured motions; leave it out for others")
         if self.pose.motions != "captured" and not self.sequence_frames:
-            raise ValueError("recipe: exercises are sequences; give sequence_frames, or leave out motions")
+            raise ValueError("recipe: motions are of sequences; give sequence_frames, or leave out motions")
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
         if self.sequence_frames and max(self.pose.bent_share, self.scene.table_share) > 0:
             raise ValueError("recipe: bent_share and table_share need single frames, got sequences")

@@ -144,8 +144,9 @@ def make_renderer(
         return FrameRenderer(recipe, subjects, bank)
     if not isinstance(subjects, People):
         raise ValueError("the recipe asks for sequences (sequence_frames), and only people have motions; give another")
-    if recipe.pose.motions == "exercises":
+    if recipe.pose.motions != "captured":
         if motions is not None:
-            raise ValueError("the recipe shows exercises, and plays no captured motions (--mocap); leave them out")
+            kind = recipe.pose.motions
+            raise ValueError(f"the recipe's motions are {kind!r}, and it plays no captures (--mocap); leave them out")
         return ExerciseRenderer(recipe, subjects, bank)
     return SequenceRenderer(recipe, subjects, motions or Motions.embedded(), bank)

@@ -1,6 +1,7 @@
-"""Exercises as curves of joint angles: squat, biceps curl, sitting down, waving and lunge.
+"""Exercises as curves of joint angles: squat, biceps curl, sitting down, waving and lunge; and people who rest.
 
-Curves are exact truth. Each begins at rest, so that jitter at rest can be measured as well.
+Curves are exact truth. Each exercise begins at rest, so that jitter at rest can be measured as well. Who rests breathes
+and sways, and does nothing else.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ class Exercise:
 
     angles_deg: Mapping[str, np.ndarray]  #: name -> float64 (T,), see `synth.motion.posed_by_angles`
     planted: tuple[str, ...] = ANKLES  #: joints whose mean keeps its place on the floor
+    lies: bool = False  #: on the back; angles are those of the body upright
+    seat_at: int | None = None  #: frame by which the seat is made; None = people stand or lie
 
 
 def repetitions(times_s: np.ndarray, start_s: float, move_s: float, hold_s: float) -> np.ndarray:
@@ -61,7 +64,8 @@ def _sit_down(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
     legs = _both({"hip_flexion": 84 * down + lean, "knee_flexion": knee * down})
     legs |= _both({"hip_abduction": _knees_apart(knee * down, rng.uniform(2, 6))})
     arms = _hanging(times_s) | _both({"shoulder_elevation": 12 + 20 * down, "shoulder_plane": 15 + 60 * down})
-    return Exercise({"trunk_lean": lean, **legs, **arms, **_both({"elbow_flexion": 12 + 45 * down})})
+    angles = {"trunk_lean": lean, **legs, **arms, **_both({"elbow_flexion": 12 + 45 * down})}
+    return Exercise(angles, seat_at=int(np.argmax(angles["left_hip_flexion"])))
 
 
 def _wave(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
@@ -89,6 +93,37 @@ def _lunge(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
     return Exercise(angles, planted=(f"{rear}_foot",))
 
 
+def _stand_still(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
+    sway = _breath(times_s, rng) + _drift(times_s, rng, 1.0)
+    return Exercise(_standing(times_s) | {"trunk_lean": 2 + sway, **_both({"hip_flexion": 2 + sway})})
+
+
+def _sit_still(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
+    lean = rng.uniform(-8, 8) + _breath(times_s, rng) + _drift(times_s, rng, 0.7)
+    knee, apart = np.full(len(times_s), rng.uniform(80, 95)), rng.uniform(2, 10)
+    legs = _both({"hip_flexion": 84 + lean, "knee_flexion": knee, "hip_abduction": _knees_apart(knee, apart)})
+    arms = _both({"shoulder_elevation": 20 + 0 * lean, "shoulder_plane": 60 + 0 * lean, "elbow_flexion": 50 + lean})
+    return Exercise({"trunk_lean": lean, **legs, **arms}, seat_at=0)
+
+
+def _lie_still(times_s: np.ndarray, rng: np.random.Generator) -> Exercise:
+    breath = _breath(times_s, rng)
+    angles = _hanging(times_s) | _both({"hip_abduction": np.full(len(times_s), rng.uniform(4, 10))})
+    angles |= {"trunk_lean": breath, **_both({"hip_flexion": breath})}
+    return Exercise(angles, planted=("pelvis",), lies=True)
+
+
+def _breath(times_s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Lean of the trunk with the breath, 9 to 18 a minute: degrees (T,). Moves shoulders by about 4 mm."""
+    return rng.uniform(0.3, 0.5) * np.sin(2 * np.pi * rng.uniform(0.15, 0.3) * times_s + rng.uniform(0, 6))
+
+
+def _drift(times_s: np.ndarray, rng: np.random.Generator, size_deg: float) -> np.ndarray:
+    """Slow sway of somebody who keeps still, over 5 to 60 s: degrees (T,)."""
+    periods_s, phases = np.geomspace(5, 60, 5), rng.uniform(0, 2 * np.pi, 5)
+    return size_deg * np.sin(2 * np.pi * times_s[:, None] / periods_s + phases).mean(axis=1)
+
+
 def _knees_apart(knee_deg: np.ndarray, standing_deg: float) -> np.ndarray:
     """Abduction of hips that keeps feet in place while knees bend, for thighs as long as shanks: degrees (T,)."""
     return np.degrees(np.arcsin(2 * np.sin(np.radians(standing_deg)) / (1 + np.cos(np.radians(knee_deg)))))
@@ -113,16 +148,22 @@ def _standing(times_s: np.ndarray) -> dict[str, np.ndarray]:
     return _hanging(times_s) | _both({"hip_abduction": np.full(len(times_s), 4.0)})
 
 
-EXERCISES: dict[str, Callable[[np.ndarray, np.random.Generator], Exercise]] = {
+Curves = Callable[[np.ndarray, np.random.Generator], Exercise]
+EXERCISES: dict[str, Curves] = {
     "squat": _squat,
     "biceps curl": _curl,
     "sit down": _sit_down,
     "wave": _wave,
     "lunge": _lunge,
 }
-"""Exercise -> its curves at times (T,), seconds. Sequence ``number`` shows exercise ``number`` modulo their count."""
+"""Exercise -> its curves at times (T,), seconds."""
+RESTING: dict[str, Curves] = {"stand still": _stand_still, "sit still": _sit_still, "lie still": _lie_still}
+"""The same of people who rest."""
+BY_MOTIONS = {"exercises": EXERCISES, "resting": RESTING}
+"""Curves by the field ``motions`` of a recipe. Sequence ``number`` shows number modulo their count."""
 
 
-def exercise_of(number: int) -> str:
+def exercise_of(number: int, motions: str = "exercises") -> str:
     """Return the name of what sequence ``number`` shows."""
-    return list(EXERCISES)[number % len(EXERCISES)]
+    names = list(BY_MOTIONS[motions])
+    return names[number % len(names)]
