@@ -40,7 +40,8 @@ def output_of(example: str, folder: Path) -> str:
     script = "\n".join(["set -euo pipefail", *(f"{{ {command}; }} >&2" for command in before), last])
     print(f"+ {last}", file=sys.stderr, flush=True)
     ran = subprocess.run(["bash", "-c", script], cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
-    return ran.stdout.strip("\n").split("\n\n")[-1].strip("\n").rstrip()
+    paragraph = ran.stdout.strip("\n").split("\n\n")[-1].strip("\n")
+    return "\n".join(line.rstrip() for line in paragraph.splitlines())
 
 
 def _commands(example: str) -> list[str]:
