@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from synth.recipe_values import check_section
 
+REACH_M = 1.2, 3.5
+"""Min and max range, metres, of cameras of short reach, and of recordings that were clipped."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImageRecipe:
@@ -21,6 +24,7 @@ class ImageRecipe:
     stereo_defects_share: float = (
         0.0  #: of a stereo sensor, frames in rooms with holes in floors and a smeared distance
     )
+    limited_range_share: float = 0.0  #: frames in rooms, without readings beyond a range of REACH_M
 
     def __post_init__(self) -> None:
         check_section(self)

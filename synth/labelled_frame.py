@@ -8,7 +8,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
-from synth.image_recipe import ImageRecipe
+from synth.image_recipe import REACH_M, ImageRecipe
 from synth.material_recipe import MaterialRecipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
@@ -70,6 +70,8 @@ def render_labelled_frame(
         registration = draw_registration(sensor.width, of_image)
         readings_m, source = register(readings_m, sensor.intrinsics, registration)
         rendered = replace(rendered, triangle_ids=rendered.triangle_ids.ravel()[source])
+    if _is_drawn(image.limited_range_share, of_image):
+        readings_m = np.where(readings_m <= of_image.uniform(*REACH_M), readings_m, 0)
     return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
 
 
