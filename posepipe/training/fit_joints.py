@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.frames import LabelledFrame
+from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.joints.calibration import MIN_SHARE, calibrate, fuse, fusion_terms, share_within
 from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.mean_shift import find_modes
@@ -26,7 +27,6 @@ from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.results import CORRECT_M
 from posepipe.segmentation.rotated_views import View
 from posepipe.training.fit_gaussian import fit_gaussian

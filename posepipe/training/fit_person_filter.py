@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -34,6 +35,10 @@ FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
+MAX_FALSE_FRAMES = 0.05
+"""Maximum share of frames without people, of datasets left out, in which the filter may accept a candidate."""
+PROBABILITIES = 0.3, 0.9
+"""Min and max of the probability that a person needs, whatever that share."""
 BOOSTING: dict[str, Any] = {
     "n_estimators": 500,
     "learning_rate": 0.04,
@@ -53,6 +58,19 @@ class Candidates(NamedTuple):
     evidence: np.ndarray  #: float32 (N, E)
     is_person: np.ndarray  #: bool (N,)
     row: np.ndarray  #: int64 (N,), of the frame
+    empty_rows: np.ndarray  #: int64 (M,), frames without people
+
+    def of_rows(self, rows: np.ndarray) -> Candidates:
+        """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
+        return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
+
+
+class OperatingPoint(NamedTuple):
+    """What a person filter does with candidates that it has not seen."""
+
+    min_probability: float  #: that a person needs
+    false_frames: float  #: share of the frames without people in which somebody is found all the same
+    found: float  #: share of the candidates that are people which are accepted
 
 
 def refit_person_filter(
@@ -61,7 +79,8 @@ def refit_person_filter(
     """Train the person filter of a model.
 
     Datasets are the rooms that are left out in turn: those of one fold are segmented by a forest that was trained on
-    the other folds, and the probabilities are calibrated on candidates of datasets that the trees have not seen.
+    the other folds. On candidates of datasets that the trees have not seen, the probabilities are calibrated, and the
+    least probability of a person is chosen: in MAX_FALSE_FRAMES of the frames without people somebody may be found.
 
     Parameters
     ----------
@@ -90,13 +109,15 @@ def refit_person_filter(
             f" {len(frames)} frames are {kind}"
         )
     score = _scores_of_left_out(candidates, fold[candidates.row])
-    boosted = _boosted(candidates)
+    boosted, calibration = _boosted(candidates), _calibration(candidates.is_person, score)
+    point = operating_point(candidates, _probability(score, calibration))
     classifier = PersonClassifier(
         body=model.body,
         lengths=lengths,
         names=PersonEvidence(model.body, lengths).names,
         **flat_trees(boosted),
-        calibration=_calibration(candidates.is_person, score),
+        calibration=calibration,
+        min_probability=point.min_probability,
     )
     about: dict[str, Any] = {
         "frames": len(frames),
@@ -107,6 +128,7 @@ def refit_person_filter(
         "candidates": len(candidates.row),
         "people": int(candidates.is_person.sum()),
         "auc_left_out": _auc(candidates.is_person, score),
+        "left_out": {name: round(value, 4) for name, value in point._asdict().items()},
         "seconds": round(time.monotonic() - started, 1),
     }
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
@@ -137,7 +159,7 @@ def _candidates_of_all(
         if model.segmentation is not None and len(others):
             of_fold = replace(model, segmentation=train_segmentation(frames.select(others)))
         candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame)
-        found.append(candidates._replace(row=rows[candidates.row]))
+        found.append(candidates.of_rows(rows))
     return Candidates(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
@@ -161,9 +183,11 @@ def collect_candidates(
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = recorder  # type: ignore[assignment]
     pipeline.rotated_views = None  # only of people who are accepted
-    rows, evidence, people = [], [], []
+    rows, evidence, people, empty = [], [], [], []
     for row, frame in enumerate(frames):
         recorder.begin(frame.people > 0)
+        if not frame.people.any():
+            empty.append(row)
         pipeline.step(frame.depth)
         for share, numbers in recorder.seen:
             if not FURNITURE_SHARE < share < PERSON_SHARE:
@@ -172,7 +196,7 @@ def collect_candidates(
                 people.append(share >= PERSON_SHARE)
         on_frame()
     table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
-    return Candidates(table, np.array(people, bool), np.array(rows, np.int64))
+    return Candidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
 
 
 class _Recorder(Stateless):
@@ -232,6 +256,24 @@ def _calibration(is_person: np.ndarray, score: np.ndarray) -> np.ndarray:
         return np.array([0, 1], np.float32)  # too few to calibrate on
     fit = LogisticRegression(C=100).fit(score[measured, None], is_person[measured])
     return np.array([fit.intercept_[0], fit.coef_[0, 0]], np.float32)
+
+
+def _probability(score: np.ndarray, calibration: np.ndarray) -> np.ndarray:
+    """Calibrated probability of each score, float64 (N,)."""
+    return expit(float(calibration[0]) + float(calibration[1]) * score)
+
+
+def operating_point(candidates: Candidates, probability: np.ndarray) -> OperatingPoint:
+    """Least probability of a person that keeps to MAX_FALSE_FRAMES, by candidates that were left out."""
+    measured = np.isfinite(probability)
+    highest = np.zeros(candidates.row.max(initial=-1) + 2)
+    np.maximum.at(highest, candidates.row[measured], probability[measured])
+    empty = highest[np.minimum(candidates.empty_rows, len(highest) - 1)]  # the last row has no candidates
+    own = probability[measured & candidates.is_person]
+    if not len(own) or not len(empty):
+        return OperatingPoint(0.5, float("nan"), float("nan"))
+    limit = float(np.clip(np.quantile(empty, 1 - MAX_FALSE_FRAMES), *PROBABILITIES))
+    return OperatingPoint(limit, float((empty >= limit).mean()), float((own >= limit).mean()))
 
 
 def _auc(is_person: np.ndarray, score: np.ndarray) -> float | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
-from posepipe.pose_inference import JointStages, PoseInference
 from posepipe.segmentation.rotated_views import View
 from posepipe.training import fit_joints as joint_fitting
 from posepipe.training import fit_refinement as refinement_fitting

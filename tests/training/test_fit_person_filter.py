@@ -16,7 +16,16 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training import fit_person_filter
 from posepipe.training.fit_joints import fit_joint_parameters
-from posepipe.training.fit_person_filter import FOLDS, collect_candidates, folds_of, refit_person_filter
+from posepipe.training.fit_person_filter import (
+    FOLDS,
+    MAX_FALSE_FRAMES,
+    PROBABILITIES,
+    Candidates,
+    collect_candidates,
+    folds_of,
+    operating_point,
+    refit_person_filter,
+)
 from posepipe.training.fit_segmentation import train_segmentation
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
@@ -134,3 +143,31 @@ def test_furniture_alone_teaches_nothing(model):
     frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
     with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
         refit_person_filter(model, FrameSequence([Frames(frames)]))
+
+
+def candidates_of(people: np.ndarray, rows: np.ndarray, empty_rows: np.ndarray) -> Candidates:
+    return Candidates(np.zeros((len(rows), 1), np.float32), people, rows, empty_rows)
+
+
+def test_few_empty_frames_have_a_false_person():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 1000, 3000)  # the even ones are empty; some frames have no candidate
+    people, probability = rows % 2 == 1, rng.uniform(0, 1, 3000)
+    point = operating_point(
+        candidates_of(people, rows, np.arange(0, 1000, 2)), probability ** np.where(people, 0.2, 12)
+    )
+    assert point.false_frames == pytest.approx(MAX_FALSE_FRAMES, abs=0.01)
+    assert 0.5 < point.found < 1
+
+
+@pytest.mark.parametrize(("of_furniture", "limit"), [(0.01, PROBABILITIES[0]), (0.99, PROBABILITIES[1])])
+def test_the_probability_of_a_person_is_bounded(of_furniture, limit):
+    people, rows = np.array([True, False]), np.array([0, 1])
+    point = operating_point(candidates_of(people, rows, np.array([1])), np.array([0.95, of_furniture]))
+    assert point == (limit, float(of_furniture > limit), 1.0)
+
+
+def test_without_empty_frames_a_person_needs_one_half():
+    people, rows = np.array([True, False]), np.array([0, 0])
+    point = operating_point(candidates_of(people, rows, np.zeros(0, np.int64)), np.array([0.9, 0.1]))
+    assert point.min_probability == 0.5
