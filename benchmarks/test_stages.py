@@ -9,9 +9,9 @@ import pytest
 from apps.bench import RECORDING
 from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.body_model.body_model import read_body_model
+from posepipe.inference.pose_inference import PoseInference
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
-from posepipe.pose_inference import PoseInference
 from posepipe.results import Track
 from posepipe.segmentation.rotated_views import View
 from posepipe.sources import open_source

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from posepipe.body_model.body_fitter import BodyFitter, PersonPixels
+from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.body_model.body_model import BodyModel, body_to_fit
-from posepipe.camera import CAMERA_UP, Extrinsics, Plane
+from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
+from posepipe.inference.person_inference import PersonEstimate, PersonInference
+from posepipe.inference.pose_inference import JointStages
 from posepipe.joints.pose_estimator import PoseEstimator
 from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.weighted_points import PointWeighting
 from posepipe.models.pose_model import PoseModel
-from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.pose_inference import JointStages, PoseInference
-from posepipe.results import FrameResult, Pose, Proposals, Track
+from posepipe.parts import PartClassifier
+from posepipe.results import FrameResult, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
-from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation, SegmentedFrame
-from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
-from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
+from posepipe.segmentation.rotated_views import RotatedViews
 from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import NoTracker, Tracker
 
-RECLASSIFY_SHARE = 0.02
-"""Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
 FOREGROUNDS = ("auto", "none")
 """`RoomForeground`, with a background model where people are tracked, and `CutOutForeground`."""
 
@@ -59,7 +56,7 @@ STAGES = (
     Stage("proposer", "proposals", ("find",)),
     Stage("pose_estimator", "pose", ("estimate",)),
     Stage("rotated_views", "rotated views", ("choose",)),
-    Stage("head_split", "head split", ("split",)),
+    Stage("head_split", "head split", ("split", "cut_out")),
     Stage("segmentation", "segmentation", ("segment", "may_be_person")),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
@@ -67,18 +64,6 @@ STAGES = (
     Stage("smoother", "smoother"),
 )
 """All stages, in the order in which a frame passes through them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonEstimate:
-    """One person in one frame."""
-
-    mask: np.ndarray  #: bool (H, W)
-    labels: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
-    proposals: Proposals
-    pose: Pose
-    pixels: PersonPixels  #: for the fit of a body
-    probability: float = 1.0  #: of a person, by the person filter
 
 
 @dataclass(slots=True)
@@ -157,7 +142,7 @@ class Pipeline:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
-            person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
+            person_filter=AcceptAll() if cut_out else PersonFilter.of(model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
@@ -222,30 +207,14 @@ class Pipeline:
         """The stages from the pixels of a candidate to a pose."""
         return JointStages(self.classifier, self.weighting, self.proposer, self.pose_estimator)
 
-    def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
-        """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
+    @property
+    def person_inference(self) -> PersonInference:
+        """The stages from a candidate to the people in it."""
+        return PersonInference(self.joint_stages, self.person_filter, self.rotated_views, self.head_split)
 
-        The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
-        where the first pose is poor, and used where they give a better one.
-        """
-        view, views = View(frame.depth_m, mask, frame.intrinsics), self.rotated_views
-        found = self._without_background(view)
-        if found is None:
-            return None
-        view, parts = found
-        first = self._estimate_in(view, parts)
-        if first is None:
-            return None
-        probability = self.person_filter.person_probability(view, parts, first.pose, floor)
-        if not self.person_filter.accepts(probability):
-            return None
-        first = replace(first, probability=probability)
-        if views is None or not views.wanted(view, first.pose):
-            return first
-        tried = (self._estimate_in(view.rotated(quarters)) for quarters in ROTATIONS)
-        rotated = [other for other in tried if other is not None]
-        best = views.choose(first.pose, [other.pose for other in rotated])
-        return first if best is None else replace(rotated[best], probability=probability)
+    def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
+        """Estimate the person in a candidate; see `PersonInference.estimate`."""
+        return self.person_inference.estimate(frame, mask, floor)
 
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.
@@ -253,56 +222,20 @@ class Pipeline:
         Of several candidates, those in which the segmentation sees nobody are passed over. Others without people may
         be people together with furniture: what the segmentation leaves of them is grouped into candidates again.
         """
-        masks = list(candidates.masks())
+        masks, inference = list(candidates.masks()), self.person_inference
         segmented = None if self.segmentation is None else SegmentedFrame(self.segmentation, frame)
         if segmented is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
             masks = [mask for mask in masks if segmented.may_be_person(mask)]
         people, rejected = [], np.zeros(candidates.labels.shape, bool)
         for mask in masks:
-            found = self._people_in(frame, mask, candidates.floor)
+            found = inference.people_in(frame, mask, candidates.floor)
             people += found
             if not found:
                 rejected |= mask
         if segmented is None or not rejected.any():
             return people
         parts = self.foreground.group(frame, rejected & segmented.mask, candidates.floor)
-        return people + [person for mask in parts.masks() for person in self._people_in(frame, mask, parts.floor)]
-
-    def _people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
-        """Estimate the people in one candidate: none, one, or several who touch."""
-        whole = self.estimate(frame, mask, floor)
-        if whole is None or self.head_split is None:
-            return [] if whole is None else [whole]
-        up = frame.up or CAMERA_UP if floor is None else floor.normal
-        masks = self.head_split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
-        separate = [person for person in separate if person.pose.confidence >= self.head_split.min_confidence]
-        return separate if len(separate) > 1 else [whole]
-
-    def _without_background(self, view: View) -> tuple[View, PartProbabilities] | None:
-        """View of a candidate without background pixels, and its parts; None for no person."""
-        stride = stride_for(view.mask)
-        parts = self.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)
-        person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
-        if person is not None and _was_reduced(person, view.mask):
-            view = replace(view, mask=person)
-            parts = self.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)
-            person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
-        return None if person is None else (replace(view, mask=person), parts)
-
-    def _estimate_in(self, view: View, parts: PartProbabilities | None = None) -> PersonEstimate | None:
-        """Infer the pose in one view; None when there is none."""
-        found = PoseInference(self.joint_stages, view, parts)
-        if found.pose is None:
-            return None
-        mask = view.to_image(view.mask)
-        return PersonEstimate(
-            mask,
-            view.to_image(draw_labels(found.parts, view.mask)),
-            view.proposals_to_camera(found.proposals),
-            view.pose_to_camera(found.pose),
-            PersonPixels(view.to_camera(found.points.points_m), found.parts.values, mask),
-        )
+        return people + [person for mask in parts.masks() for person in inference.people_in(frame, mask, parts.floor)]
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write each result to a sink."""
@@ -324,8 +257,3 @@ def _mask_of(people: Iterable[PersonEstimate], shape: tuple[int, ...]) -> np.nda
     for person in people:
         mask |= person.mask
     return mask
-
-
-def _was_reduced(person: np.ndarray, mask: np.ndarray) -> bool:
-    """Whether more than RECLASSIFY_SHARE of a candidate's pixels was removed."""
-    return person is not mask and bool(np.count_nonzero(person) < (1 - RECLASSIFY_SHARE) * np.count_nonzero(mask))

@@ -94,15 +94,15 @@ MAY_IMPORT = {
     "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
     " learn.interchange posepipe segmentation"
     " segmentation.person_classifier",
-    "pose_inference": "joints landmarks parts results segmentation",
-    "pipeline": f"{NOUNS} body_model camera joints models pose_inference segmentation segmentation.room_geometry"
+    "inference": f"{NOUNS} body_model camera joints landmarks segmentation",
+    "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.room_geometry"
     " sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets evaluation.metrics joints learn learn.depth learn.depth.splitting models"
-    " pipeline pose_inference segmentation segmentation.person_classifier",
+    " inference pipeline segmentation segmentation.person_classifier",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

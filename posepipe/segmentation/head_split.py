@@ -1,4 +1,4 @@
-"""Instance splitting: people who touch form one candidate, which is split by their heads."""
+"""Instance splitting: people who touch one another, or furniture, form one candidate; their heads tell them apart."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from posepipe.stage import Stateless
 
 @dataclass(frozen=True, slots=True)
 class HeadSplit(Stateless):
-    """Splits a candidate with several heads: each pixel goes to the nearest head, seen from above.
+    """Divides a candidate by its heads: among the people it shows, or into what is around a head and the rest.
 
-    Each part is then classified separately. A body without a joint of this name is never split.
+    Each part is then classified separately. A body without a joint of this name is never divided.
     """
 
     joint: str = "head"
     min_head: float = 0.5  #: minimum confidence of a head proposal
     min_distance_m: float = 0.35  #: minimum distance between two heads; nearer proposals are of the same head
     min_confidence: float = 0.45  #: minimum mean confidence of a pose; a part of the split below it is no person
+    max_heads: int = 3  #: maximum number of heads whose surroundings are cut out of a candidate
+    reach_m: float = 0.5  #: maximum level distance of a person's surface from the head
+    above_m: float = 0.3  #: maximum height of a person's surface above the head
+    below_m: float = 2.0  #: maximum height of a head above a person's surface
 
     def split(
         self,
@@ -33,7 +37,7 @@ class HeadSplit(Stateless):
         intrinsics: Intrinsics,
         up: Sequence[float] = CAMERA_UP,
     ) -> list[np.ndarray]:
-        """Split a candidate into one mask for each head.
+        """Split a candidate into one mask for each head: each pixel goes to the nearest, seen from above.
 
         Parameters
         ----------
@@ -51,12 +55,37 @@ class HeadSplit(Stateless):
         if len(heads_m) < 2:
             return []
         rows, cols = np.nonzero(mask)
-        points_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
-        level = np.eye(3) - np.outer(up, up)  # projects onto the ground
-        distances_m = np.linalg.norm((points_m[:, None] - heads_m) @ level, axis=2)
+        distances_m, _ = _from_heads(heads_m, rows, cols, depth_m, intrinsics, up)
         nearest = np.zeros(mask.shape, np.uint8)
         nearest[rows, cols] = distances_m.argmin(axis=1) + 1
         return [nearest == number for number in range(1, len(heads_m) + 1)]
+
+    def cut_out(
+        self,
+        proposals: Proposals,
+        depth_m: np.ndarray,
+        mask: np.ndarray,
+        intrinsics: Intrinsics,
+        up: Sequence[float] = CAMERA_UP,
+    ) -> list[np.ndarray]:
+        """Cut what may be people out of a candidate that is more than a person: what is around each of its heads.
+
+        Parameters are those of `split`.
+
+        Returns
+        -------
+        Masks, bool (H, W), which may overlap, highest confidence of the head first; at most ``max_heads``, and none
+        that is the whole candidate
+        """
+        heads_m = self._heads(proposals)[: self.max_heads]
+        if not len(heads_m):
+            return []
+        rows, cols = np.nonzero(mask)
+        distances_m, heights_m = _from_heads(heads_m, rows, cols, depth_m, intrinsics, up)
+        around = (distances_m <= self.reach_m) & (heights_m <= self.above_m) & (heights_m >= -self.below_m)
+        parts = np.zeros((len(heads_m), *mask.shape), bool)
+        parts[:, rows, cols] = around.T
+        return [part for part, own in zip(parts, around.T, strict=True) if own.any() and not own.all()]
 
     def _heads(self, proposals: Proposals) -> np.ndarray:
         """Places (N, 3), metres, highest confidence first; surface modes only, as votes of two heads may mix."""
@@ -67,3 +96,17 @@ class HeadSplit(Stateless):
             if all(np.linalg.norm(place - other) >= self.min_distance_m for other in kept):
                 kept.append(place)
         return np.array(kept).reshape(-1, 3)
+
+
+def _from_heads(
+    heads_m: np.ndarray,
+    rows: np.ndarray,
+    cols: np.ndarray,
+    depth_m: np.ndarray,
+    intrinsics: Intrinsics,
+    up: Sequence[float],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Level distance and height of N pixels from K heads, float64 (N, K) each, metres."""
+    offsets_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])[:, None] - heads_m
+    heights_m = offsets_m @ np.asarray(up, float)
+    return np.linalg.norm(offsets_m - heights_m[..., None] * np.asarray(up, float), axis=2), heights_m

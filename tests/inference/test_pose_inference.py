@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.pose_inference import JointStages, PoseInference
+from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.rotated_views import View
 

@@ -86,3 +86,47 @@ def test_a_tilted_camera_splits_along_the_floor():
     level, tilted = split(heads, depth_m, mask), split(heads, depth_m, mask, up=tuple(up))
     assert [component.any() for component in tilted] == [True, False]
     assert [component.any() for component in level] == [False, True]
+
+
+def cut_out(proposals, depth_m, mask, **options) -> list[np.ndarray]:
+    landmarks = tuple(dict.fromkeys(Landmark(each.joint, each.voted) for each in proposals))
+    return HeadSplit().cut_out(Proposals.gather(landmarks, proposals), depth_m, mask, CAMERA, **options)
+
+
+def test_a_person_is_cut_out_of_a_wide_bench():
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.zeros(SHAPE, bool)
+    mask[25:40] = True  # the bench
+    mask[10:55, 35:45] = True  # the person before it
+    (person,) = cut_out([head(0.0)], depth_m, mask)
+    cols = np.flatnonzero(person.any(axis=0))
+    assert (cols.min(), cols.max()) == (27, 52)  # half a metre to either side
+    np.testing.assert_array_equal(person[:, 27:53], mask[:, 27:53])
+
+
+def test_what_is_high_above_a_head_is_no_person():
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.ones(SHAPE, bool)
+    (person,) = cut_out([head(0.0, y=0.0)], depth_m, mask)
+    rows = np.flatnonzero(person.any(axis=1))
+    assert (rows.min(), rows.max()) == (23, 59)
+
+
+def test_what_is_behind_a_head_is_no_person():
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.ones(SHAPE, bool)
+    depth_m[:, 40:] = 2.6
+    (person,) = cut_out([head(0.0)], depth_m, mask)
+    assert person.any()
+    assert (depth_m[person] == 2).all()
+
+
+def test_surroundings_come_by_the_confidence_of_the_head():
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.ones(SHAPE, bool)
+    heads = [head(0.7 * k - 1.0, confidence=0.6 + 0.1 * k) for k in range(4)]
+    centres = [np.nonzero(part)[1].mean() for part in cut_out(heads, depth_m, mask)]
+    assert len(centres) == HeadSplit().max_heads
+    assert centres == sorted(centres, reverse=True)
+
+
+@pytest.mark.parametrize("proposals", [[], [head(0.0, confidence=0.3)], [head(0.0)]])
+def test_nothing_is_cut_where_nothing_is_left(proposals):
+    depth_m, mask = side_by_side()
+    assert cut_out(proposals, depth_m, mask & (np.abs(np.arange(SHAPE[1]) - 39.5) < 8)) == []
