@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import CAMERA_UP, Intrinsics, Plane
 from posepipe.frames import DepthFrame
+from posepipe.inference.person_inference import PersonInference
 from posepipe.learn.depth.train_forest import ForestParameters, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
@@ -17,6 +18,7 @@ from posepipe.pipeline import STAGES, Pipeline
 from posepipe.results import FrameResult, Pose
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground
+from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.rotated_views import View
@@ -137,6 +139,26 @@ def test_only_what_shows_nobody_is_divided_by_the_segmentation(model):
     assert not pipeline.step(frame).people
 
 
+class CutInHalves(HeadSplit):
+    """Instance splitting that cuts every candidate into its left half and its upper half, which overlap."""
+
+    def cut_out(self, proposals, depth_m, mask, intrinsics, up=CAMERA_UP) -> list[np.ndarray]:
+        rows, cols = np.nonzero(mask)
+        left, upper = np.arange(mask.shape[1]) < np.median(cols), np.arange(mask.shape[0])[:, None] < np.median(rows)
+        return [mask & left, mask & upper]
+
+
+def test_what_is_cut_out_of_furniture_is_judged_by_itself(model):
+    frame = toy_frame(30).depth
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
+    pipeline.person_filter = SmallIsPerson()
+    assert not pipeline.step(frame).people
+    pipeline.head_split = CutInHalves()
+    left, *rest = pipeline.step(frame).person_masks
+    np.testing.assert_array_equal(left, pipeline.head_split.cut_out((), frame.depth_m, frame.depth_m > 0, None)[0])
+    assert not any((other & left).any() for other in rest)
+
+
 class TwoHalves(CutOutForeground):
     """A foreground whose candidates are the halves of the image."""
 
@@ -150,7 +172,7 @@ def test_candidates_without_people_are_passed_over(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
     estimated: list[np.ndarray] = []
-    monkeypatch.setattr(Pipeline, "estimate", lambda self, frame, mask, floor: estimated.append(mask))
+    monkeypatch.setattr(PersonInference, "people_in", lambda self, frame, mask, floor: estimated.append(mask) or [])
     frame = toy_frame(30).depth
     assert not pipeline.step(frame).people
     whole = frame.depth_m > 0
