@@ -50,7 +50,8 @@ def add_source_options(
         "--colour",
         action=OfEachSource,
         metavar="TOPIC|auto",
-        help="of a ROS recording: show and record the pictures of this colour stream, too; auto = the only one",
+        help="of a ROS recording or TUM folder: show and record the pictures of this colour stream, too; auto = the"
+        " only one",
     )
     group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="start at this time, in seconds")
     group.add_argument("--end", type=seconds, metavar="S", help="end at this time, in seconds")

@@ -53,10 +53,8 @@ class ColourStream:
 
     def near(self, time_ns: int) -> np.ndarray:
         """Image nearest to a time: uint8 (H, W, 3), RGB; black where there is none, or it is damaged."""
-        after = int(np.searchsorted(self._times_ns, time_ns))
-        around = [k for k in (after - 1, after) if 0 <= k < len(self._times_ns)]
-        index = min(around, key=lambda k: abs(int(self._times_ns[k]) - time_ns))
-        if abs(int(self._times_ns[index]) - time_ns) <= MAX_APART_NS:
+        index = index_near(self._times_ns, time_ns)
+        if index is not None:
             try:
                 found = self._decoded(index, self._file.message(self.topic.name, index))
                 if found.shape[:2] == self.shape:
@@ -64,6 +62,14 @@ class ColourStream:
             except FormatError:
                 pass
         return np.zeros((*self.shape, 3), np.uint8)
+
+
+def index_near(times_ns: np.ndarray, time_ns: int) -> int | None:
+    """Index of the image nearest to a time, of ascending times, int64 (N,); None = none is near enough."""
+    after = int(np.searchsorted(times_ns, time_ns))
+    around = [k for k in (after - 1, after) if 0 <= k < len(times_ns)]
+    index = min(around, key=lambda k: abs(int(times_ns[k]) - time_ns), default=None)
+    return index if index is not None and abs(int(times_ns[index]) - time_ns) <= MAX_APART_NS else None
 
 
 def _choose(file: MessageFile, wanted: str) -> Topic:

@@ -44,8 +44,11 @@ class SourceFormat:
 
     description: str  #: for messages, with its article
     matches: Callable[[Path], bool]  #: whether an existing file or folder has this format
-    open: Callable[..., FrameSource]  #: open(path, camera), or open(path, camera, topic, colour) with `has_topics`
-    has_topics: bool = False  #: whether a file can hold several depth streams, selected by topic
+    open: Callable[
+        ..., FrameSource
+    ]  #: open(path, camera), then colour with `has_colour`, before it topic with `has_topics`
+    has_topics: bool = False  #: whether a file can hold several depth streams, selected by topic, and of colour
+    has_colour: bool = False  #: whether it can hold colour beside depth
 
 
 def folder_with(*patterns: str) -> Callable[[Path], bool]:
@@ -66,7 +69,7 @@ def _first_bytes(path: Path) -> bytes:
 FORMATS: tuple[SourceFormat, ...] = (
     # folders, the most specific first: a folder can match several of them
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", folder_with(MANIFEST_NAME), DatasetFolder),
-    SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", folder_with(LIST_NAME), TumFolder),
+    SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", folder_with(LIST_NAME), TumFolder, has_colour=True),
     SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", folder_with(INDEX_NAME), FakenectDump),
     SourceFormat("a folder of 16-bit PNGs", folder_with("*.[pP][nN][gG]"), PngFolder),
     SourceFormat("a folder of .npy, .pgm or .tiff images", folder_with(*PATTERNS), ImageFolder),
@@ -104,7 +107,7 @@ def open_source(
     camera : name of a preset or path of a ``camera.json``, replaces the calibration of the source
     topic : depth stream to play, for files with several
     every_frame : queue the frames of a camera instead of dropping them, for recordings; files always play whole
-    colour : colour stream of a ROS recording, "auto" = the only one, whose images frames carry; None = none
+    colour : colour stream of a ROS recording or TUM folder that frames carry, "auto" = the only one; None = none
 
     Raises
     ------
@@ -131,11 +134,11 @@ def open_source(
     calibration: CameraFile | None = None if camera is None else find_camera(camera)
     if found.has_topics:
         return found.open(path, calibration, topic, colour)
-    if colour is not None:
+    if colour is not None and not found.has_colour:
         raise SourceError(source, f"of {found.description} no colour is read; leave it out")
     if topic is not None:
         raise SourceError(source, f"{found.description} holds one stream and no topics; leave out topic {topic!r}")
-    return found.open(path, calibration)
+    return found.open(path, calibration, colour) if found.has_colour else found.open(path, calibration)
 
 
 def recordings_in(folder: str | Path) -> list[Path]:

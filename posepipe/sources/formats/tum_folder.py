@@ -1,5 +1,7 @@
 """Depth sequences of the TUM RGB-D benchmark: ``depth.txt`` lists times and 16-bit PNGs in 1/5000 m.
 
+``rgb.txt`` lists pictures in colour in the same way. They have times of their own.
+
 Without a ``camera.json`` the benchmark's default calibration applies (640x480, fx = fy = 525,
 cx = 319.5, cy = 239.5). The calibrations of the sequences differ by up to 2 % (freiburg1 517.3/516.5,
 freiburg2 520.9/521.0, freiburg3 535.4/539.2). Write a ``camera.json`` where that matters.
@@ -20,12 +22,15 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
+from posepipe.io.colour_picture import decode_picture
 from posepipe.io.files import read_regular
+from posepipe.recording.colour_stream import AUTO, index_near
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.images.depth_png import read_depth_png
 
 LIST_NAME = "depth.txt"
+COLOUR_LIST_NAME = "rgb.txt"
 _MAX_TIME_S = (1 << 63) // 10**9 - 1
 DEFAULT_CAMERA = CameraFile(640, 480, Intrinsics(525.0, 525.0, 319.5, 239.5), 1 / 5000, 30.0, "the default calibration")
 
@@ -37,16 +42,17 @@ class TumFolder(IndexedSource):
     ----------
     folder : the folder
     camera : replaces the folder's ``camera.json`` or the default calibration
+    colour : AUTO = frames carry the pictures of ``rgb.txt``; None = none
 
     Raises
     ------
     FormatError
         When list or calibration are damaged; while iterating, when an image is missing or not a depth image.
     SourceError
-        When the list contains no frame.
+        When a list contains no frame, or the folder has no such colour.
     """
 
-    def __init__(self, folder: str | Path, camera: CameraFile | None = None) -> None:
+    def __init__(self, folder: str | Path, camera: CameraFile | None = None, colour: str | None = None) -> None:
         self.folder = Path(folder)
         self.name = str(folder)
         own_camera = self.folder / CAMERA_FILE_NAME
@@ -61,11 +67,49 @@ class TumFolder(IndexedSource):
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.start_time_ns = times_ns[0]
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
+        self._times_ns = times_ns
+        self._colour = None if colour is None else _Pictures(self.folder, colour)
 
     def __getitem__(self, index: int) -> DepthFrame:
         grey = read_depth_png(self.folder / self._files[index], self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
-        return self.frame(index, depth)
+        colour = None if self._colour is None else self._colour.near(self._times_ns[index])
+        return self.frame(index, depth, colour=colour)
+
+
+class _Pictures:
+    """Pictures of a folder by time, of one size; black where there is none, or it is damaged."""
+
+    def __init__(self, folder: Path, wanted: str) -> None:
+        if wanted not in (AUTO, COLOUR_LIST_NAME) or not (folder / COLOUR_LIST_NAME).is_file():
+            raise SourceError(
+                folder, f"of a TUM RGB-D folder {COLOUR_LIST_NAME} is read; give --colour {AUTO}, or none"
+            )
+        self._folder, rows = folder, sorted(_read_list(folder / COLOUR_LIST_NAME))
+        if not rows:
+            raise SourceError(folder, f"{COLOUR_LIST_NAME} lists no picture; leave out --colour")
+        self._times_ns = np.array([time for time, _ in rows], np.int64)
+        self._files = [file for _, file in rows]
+        self._shape = self._read(0).shape
+
+    def near(self, time_ns: int) -> np.ndarray:
+        """Picture nearest to a time: uint8 (H, W, 3), RGB."""
+        index = index_near(self._times_ns, time_ns)
+        if index is not None:
+            try:
+                found = self._read(index)
+                if found.shape == self._shape:
+                    return found
+            except FormatError:
+                pass
+        return np.zeros(self._shape, np.uint8)
+
+    def _read(self, index: int) -> np.ndarray:
+        path = self._folder / self._files[index]
+        try:
+            return decode_picture(np.frombuffer(read_regular(path), np.uint8))
+        except ValueError as error:
+            raise FormatError(path, str(error)) from None
 
 
 def _read_list(path: Path) -> list[tuple[int, str]]:

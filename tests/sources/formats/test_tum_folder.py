@@ -10,6 +10,7 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.sources import open_source
 from posepipe.sources.formats.tum_folder import TumFolder
 
 SIZE = (480, 640)
@@ -67,3 +68,48 @@ def test_the_default_calibration_is_not_used_for_another_size(folder):
     cv2.imwrite(str(folder / "depth" / "a.png"), np.full((240, 320), 1, np.uint16))
     with pytest.raises(FormatError, match="320x240 pixels, but the default calibration is for 640x480"):
         list(TumFolder(folder))
+
+
+@pytest.fixture
+def with_colour(folder):
+    """A red and a green picture, 10 ms after the two images, and a blue one a second later."""
+    (folder / "rgb").mkdir()
+    times = {"red": 1305031102.170407, "green": 1305031102.236738, "blue": 1305031103.2}
+    for place, name in enumerate(times):
+        picture = np.zeros((24, 32, 3), np.uint8)
+        picture[..., 2 - place] = 200  # OpenCV writes blue first
+        cv2.imwrite(str(folder / "rgb" / f"{name}.png"), picture)
+    (folder / "rgb.txt").write_text("".join(f"{time:f} rgb/{name}.png\n" for name, time in times.items()))
+    return folder
+
+
+def colours(source) -> list[list[int]]:
+    return [frame.colour.mean(axis=(0, 1)).tolist() for frame in source]
+
+
+@pytest.mark.parametrize("name", ["auto", "rgb.txt"])
+def test_pictures_are_those_nearest_in_time(with_colour, name):
+    assert colours(open_source(with_colour, colour=name)) == [[200, 0, 0], [0, 200, 0]]
+    assert all(frame.colour is None for frame in open_source(with_colour))
+
+
+def test_a_picture_far_away_or_damaged_is_black(with_colour):
+    (with_colour / "rgb" / "red.png").write_bytes((with_colour / "rgb" / "green.png").read_bytes())
+    (with_colour / "rgb" / "green.png").write_bytes(b"no picture")
+    assert colours(TumFolder(with_colour, colour="auto")) == [[0, 200, 0], [0, 0, 0]]
+    rows = (with_colour / "rgb.txt").read_text().splitlines()
+    (with_colour / "rgb.txt").write_text(f"{rows[0]}\n{rows[2]}\n")
+    assert colours(TumFolder(with_colour, colour="auto")) == [[0, 200, 0], [0, 200, 0]]  # 66 ms are near enough
+    (with_colour / "rgb.txt").write_text(f"{rows[2].replace('blue', 'red')}\n")
+    assert colours(TumFolder(with_colour, colour="auto")) == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_colour_that_is_not_there_is_an_error(folder, with_colour):
+    with pytest.raises(SourceError, match=r"rgb.txt is read"):
+        open_source(with_colour, colour="/camera/rgb")
+    (with_colour / "rgb.txt").write_text("# none\n")
+    with pytest.raises(SourceError, match="lists no picture"):
+        open_source(with_colour, colour="auto")
+    (with_colour / "rgb.txt").unlink()
+    with pytest.raises(SourceError, match=r"rgb.txt is read"):
+        open_source(with_colour, colour="auto")
