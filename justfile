@@ -56,7 +56,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     mkdir -p "{{work}}" && cd "{{work}}"
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
-    render kinect person 112000 2026
+    render kinect person 88000 2026
     render d435 person 8000 2029 --sensor d435
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do

@@ -44,7 +44,7 @@ BOOSTING: dict[str, Any] = {
     "learning_rate": 0.04,
     "max_depth": None,
     "max_leaf_nodes": 16,
-    "min_samples_leaf": 10,
+    "min_samples_leaf": 40,
     "subsample": 0.6,
     "max_features": 0.15,
     "random_state": 0,
