@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -108,8 +110,9 @@ def refit_person_filter(
             f"a person filter learns from people and from furniture; all {len(candidates.row)} candidates of these"
             f" {len(frames)} frames are {kind}"
         )
-    score = _scores_of_left_out(candidates, fold[candidates.row])
-    boosted, calibration = _boosted(candidates), _calibration(candidates.is_person, score)
+    boosted, of_others = _all_boosted(candidates, fold[candidates.row])
+    score = _scores_of_left_out(candidates, fold[candidates.row], of_others)
+    calibration = _calibration(candidates.is_person, score)
     point = operating_point(candidates, _probability(score, calibration))
     classifier = PersonClassifier(
         body=model.body,
@@ -234,18 +237,36 @@ def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
     return iter(frames[:: max(1, len(frames) // 1000)])
 
 
-def _boosted(candidates: Candidates, rows: np.ndarray | slice = slice(None)) -> GradientBoostingClassifier:
+def _boosted(candidates: Candidates, rows: np.ndarray) -> GradientBoostingClassifier:
     boosted = GradientBoostingClassifier(**BOOSTING)
     return boosted.fit(candidates.evidence[rows], candidates.is_person[rows])
 
 
-def _scores_of_left_out(candidates: Candidates, fold: np.ndarray) -> np.ndarray:
+def _all_boosted(
+    candidates: Candidates, fold: np.ndarray
+) -> tuple[GradientBoostingClassifier, list[GradientBoostingClassifier | None]]:
+    """Trees of all candidates, and for every fold those of the others; None where these are not of both kinds.
+
+    They are grown side by side: scikit-learn grows one tree after the other, on one core.
+    """
+    others = [fold != number for number in range(FOLDS)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        whole = pool.submit(_boosted, candidates, np.ones(len(fold), bool))
+        grown = [
+            pool.submit(_boosted, candidates, rows) if _both(candidates.is_person[rows]) else None for rows in others
+        ]
+    return whole.result(), [None if each is None else each.result() for each in grown]
+
+
+def _scores_of_left_out(
+    candidates: Candidates, fold: np.ndarray, of_others: Sequence[GradientBoostingClassifier | None]
+) -> np.ndarray:
     """Score of every candidate by trees that have not seen its fold, float64 (N,); NaN where that cannot be had."""
     score = np.full(len(fold), np.nan)
-    for number in range(FOLDS):
-        own, known = fold == number, candidates.is_person[fold != number]
-        if own.any() and known.any() and not known.all():
-            score[own] = _boosted(candidates, fold != number).decision_function(candidates.evidence[own])
+    for number, boosted in enumerate(of_others):
+        own = fold == number
+        if boosted is not None and own.any():
+            score[own] = boosted.decision_function(candidates.evidence[own])
     return score
 
 
