@@ -142,7 +142,7 @@ class Pipeline:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
-            person_filter=AcceptAll() if cut_out else PersonFilter.of(model.person_classifier),
+            person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),

@@ -26,13 +26,7 @@ def classifier_to_arrays(classifier: PersonClassifier | None) -> dict[str, np.nd
     if classifier is None:
         return {}
     arrays = {name: getattr(classifier, name) for name in _ARRAYS}
-    limit = np.array([classifier.min_probability], np.float32)
-    return {
-        **arrays,
-        "names": np.array(classifier.names),
-        "bone_m": classifier.lengths.median_m,
-        "min_probability": limit,
-    }
+    return {**arrays, "names": np.array(classifier.names), "bone_m": classifier.lengths.median_m}
 
 
 def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinition) -> PersonClassifier | None:
@@ -50,13 +44,9 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
     plausible = (arrays["bone_m"] > shortest_m) & (arrays["bone_m"] < longest_m)
     if not plausible.all() or arrays["names"].dtype.kind != "U" or arrays["names"].ndim != 1:
         raise ValueError("the person filter needs bone lengths in metres, above 0, and the names of its evidence")
-    limit = arrays.get("min_probability", np.array([0.5], np.float32))  # older files have none
-    if limit.dtype != np.float32 or limit.shape != (1,):
-        raise ValueError("min_probability of the person filter must be one float32")
     return PersonClassifier(
         body=body,
         lengths=BoneLengths(bones, arrays["bone_m"]),
         names=tuple(map(str, arrays["names"])),
         **{name: arrays[name] for name in _ARRAYS},
-        min_probability=float(limit[0]),
     )

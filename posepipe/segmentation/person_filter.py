@@ -36,11 +36,6 @@ class PersonFilter(Stateless):
     classifier: PersonClassifier | None = None  #: judges the whole candidate instead of ``max_background``
     min_probability: float = 0.5  #: minimum probability of a person, by the classifier
 
-    @classmethod
-    def of(cls, classifier: PersonClassifier | None) -> PersonFilter:
-        """Make the filter of a model: people need the probability at which its classifier was found to be right."""
-        return cls() if classifier is None else cls(classifier=classifier, min_probability=classifier.min_probability)
-
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
     ) -> np.ndarray | None:

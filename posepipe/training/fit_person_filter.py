@@ -37,10 +37,8 @@ FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
-MAX_FALSE_FRAMES = 0.05
-"""Maximum share of frames without people, of datasets left out, in which the filter may accept a candidate."""
-PROBABILITIES = 0.3, 0.9
-"""Min and max of the probability that a person needs, whatever that share."""
+FALSE_FRAMES = 0.05
+"""Share of frames without people, of datasets left out, in which a candidate is accepted at the operating point."""
 BOOSTING: dict[str, Any] = {
     "n_estimators": 500,
     "learning_rate": 0.04,
@@ -70,7 +68,7 @@ class Candidates(NamedTuple):
 class OperatingPoint(NamedTuple):
     """What a person filter does with candidates that it has not seen."""
 
-    min_probability: float  #: that a person needs
+    min_probability: float  #: of those who are accepted
     false_frames: float  #: share of the frames without people in which somebody is found all the same
     found: float  #: share of the candidates that are people which are accepted
 
@@ -81,8 +79,8 @@ def refit_person_filter(
     """Train the person filter of a model.
 
     Datasets are the rooms that are left out in turn: those of one fold are segmented by a forest that was trained on
-    the other folds. On candidates of datasets that the trees have not seen, the probabilities are calibrated, and the
-    least probability of a person is chosen: in MAX_FALSE_FRAMES of the frames without people somebody may be found.
+    the other folds. On candidates of datasets that the trees have not seen the probabilities are calibrated, and an
+    operating point is measured for the metadata.
 
     Parameters
     ----------
@@ -120,7 +118,6 @@ def refit_person_filter(
         names=PersonEvidence(model.body, lengths).names,
         **flat_trees(boosted),
         calibration=calibration,
-        min_probability=point.min_probability,
     )
     about: dict[str, Any] = {
         "frames": len(frames),
@@ -131,7 +128,7 @@ def refit_person_filter(
         "candidates": len(candidates.row),
         "people": int(candidates.is_person.sum()),
         "auc_left_out": _auc(candidates.is_person, score),
-        "left_out": {name: round(value, 4) for name, value in point._asdict().items()},
+        "left_out": None if point is None else {name: round(value, 4) for name, value in point._asdict().items()},
         "seconds": round(time.monotonic() - started, 1),
     }
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
@@ -284,16 +281,19 @@ def _probability(score: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     return expit(float(calibration[0]) + float(calibration[1]) * score)
 
 
-def operating_point(candidates: Candidates, probability: np.ndarray) -> OperatingPoint:
-    """Least probability of a person that keeps to MAX_FALSE_FRAMES, by candidates that were left out."""
+def operating_point(candidates: Candidates, probability: np.ndarray) -> OperatingPoint | None:
+    """Where FALSE_FRAMES of the frames without people show somebody; None without such frames, or without people.
+
+    The probability, float64 (N,), is that of candidates which were left out, NaN of others.
+    """
     measured = np.isfinite(probability)
     highest = np.zeros(candidates.row.max(initial=-1) + 2)
     np.maximum.at(highest, candidates.row[measured], probability[measured])
     empty = highest[np.minimum(candidates.empty_rows, len(highest) - 1)]  # the last row has no candidates
     own = probability[measured & candidates.is_person]
     if not len(own) or not len(empty):
-        return OperatingPoint(0.5, float("nan"), float("nan"))
-    limit = float(np.clip(np.quantile(empty, 1 - MAX_FALSE_FRAMES), *PROBABILITIES))
+        return None
+    limit = float(np.quantile(empty, 1 - FALSE_FRAMES))
     return OperatingPoint(limit, float((empty >= limit).mean()), float((own >= limit).mean()))
 
 

@@ -17,9 +17,8 @@ from posepipe.segmentation.person_classifier.person_evidence import BoneLengths,
 from posepipe.training import fit_person_filter
 from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_person_filter import (
+    FALSE_FRAMES,
     FOLDS,
-    MAX_FALSE_FRAMES,
-    PROBABILITIES,
     Candidates,
     collect_candidates,
     folds_of,
@@ -156,18 +155,10 @@ def test_few_empty_frames_have_a_false_person():
     point = operating_point(
         candidates_of(people, rows, np.arange(0, 1000, 2)), probability ** np.where(people, 0.2, 12)
     )
-    assert point.false_frames == pytest.approx(MAX_FALSE_FRAMES, abs=0.01)
+    assert point.false_frames == pytest.approx(FALSE_FRAMES, abs=0.01)
     assert 0.5 < point.found < 1
 
 
-@pytest.mark.parametrize(("of_furniture", "limit"), [(0.01, PROBABILITIES[0]), (0.99, PROBABILITIES[1])])
-def test_the_probability_of_a_person_is_bounded(of_furniture, limit):
-    people, rows = np.array([True, False]), np.array([0, 1])
-    point = operating_point(candidates_of(people, rows, np.array([1])), np.array([0.95, of_furniture]))
-    assert point == (limit, float(of_furniture > limit), 1.0)
-
-
-def test_without_empty_frames_a_person_needs_one_half():
+def test_without_empty_frames_there_is_no_operating_point():
     people, rows = np.array([True, False]), np.array([0, 0])
-    point = operating_point(candidates_of(people, rows, np.zeros(0, np.int64)), np.array([0.9, 0.1]))
-    assert point.min_probability == 0.5
+    assert operating_point(candidates_of(people, rows, np.zeros(0, np.int64)), np.array([0.9, 0.1])) is None

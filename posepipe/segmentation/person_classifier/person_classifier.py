@@ -41,7 +41,6 @@ class PersonClassifier:
     value: np.ndarray  #: float32 (N,), what a leaf adds to the score
     roots: np.ndarray  #: int32 (T,)
     calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds of a person against the score
-    min_probability: float = 0.5  #: that a person needs
     _evidence: PersonEvidence = field(init=False)
     _order: np.ndarray | slice = field(init=False)  #: places of ``names`` among all evidence
 
@@ -50,8 +49,6 @@ class PersonClassifier:
         known = {name: k for k, name in enumerate(evidence.names)}
         if unknown := [name for name in self.names if name not in known]:
             raise ValueError(f"the person filter needs {unknown[0]!r}, which this posepipe does not measure; update it")
-        if not 0 <= self.min_probability <= 1:
-            raise ValueError(f"a person filter needs a probability between 0 and 1, got {self.min_probability}")
         inner = np.flatnonzero(self.number != LEAF)
         size = len(self.number)
         if not len(self.roots) or not ((self.roots >= 0) & (self.roots < size)).all():
