@@ -184,9 +184,10 @@ def _left_out(point: Mapping[str, float]) -> str:
 def _trained_on(about: Mapping[str, Any]) -> str:
     if "frames" not in about:
         return ""
+    took = f" in {_duration(about['seconds'])}" if "seconds" in about else ""
     return (
-        f", trained on {_count(about['frames'])} frames (content {about['identity']}) in"
-        f" {_duration(about['seconds'])} by posepipe {about['source_revision']}"
+        f", trained on {_count(about['frames'])} frames (content {about['identity']}){took} by posepipe"
+        f" {about['source_revision']}"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +163,7 @@ def refit_joints(
     )
     history["seconds"] = round(time.monotonic() - started, 1)
     about_joints = {"joint_frames": len(joint_frames)} | {f"joint_{name}": value for name, value in history.items()}
-    fitted = PoseModel(model.forest, parameters, votes, model.metadata)
+    fitted = replace(model, joint_parameters=parameters, votes=votes)
     return fitted.with_metadata(figures=None, **about_votes, **about_joints)
 
 

@@ -209,6 +209,13 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     card = out.with_suffix(".md").read_text()
     assert "found by a segmentation forest" in card
     assert "Recipe of the frames for the segmentation" in card
+    (tmp_path / "with segmentation.seconds.json").unlink()  # of a model that came without it
+    refit = tmp_path / "refit.npz"
+    assert main(["train", str(rooms), "--forest", str(out), "--only", "joints", "--out", str(refit)]) == 0
+    np.testing.assert_array_equal(
+        PoseModel.load(refit).segmentation.trees[0].feature, after.segmentation.trees[0].feature
+    )
+    assert "found by a segmentation forest" in refit.with_suffix(".md").read_text()
     judged = tmp_path / "with filter.npz"
     arguments = ["train", str(rooms), "--forest", "person", "--only", "filter", "--out", str(judged)]
     assert main(arguments) == 0
