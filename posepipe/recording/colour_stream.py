@@ -5,21 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.errors import FormatError
+from posepipe.recording.colour_by_time import AUTO, ColourByTime
 from posepipe.recording.containers.message_file import MessageFile, Topic
 from posepipe.recording.ros.colour_images import is_colour, read_colour
 from posepipe.recording.ros.depth_images import ENCODINGS, IMAGE_KINDS, read_head
 from posepipe.recording.ros.topics import stream_of
 
-AUTO = "auto"
-"""Stands for the only colour stream of a file."""
-MAX_APART_NS = 100_000_000
-"""Maximum time between an image and the depth that it is shown beside."""
-MAX_TRIED = 10
-"""Images that are tried for the size of the stream."""
 
-
-class ColourStream:
-    """Colour images of one topic, by time. They have a lens of their own, and are not aligned to depth.
+class ColourStream(ColourByTime):
+    """Colour images of one topic. They have a lens of their own, and are not aligned to depth.
 
     Parameters
     ----------
@@ -35,41 +29,20 @@ class ColourStream:
     def __init__(self, file: MessageFile, topic: str = AUTO) -> None:
         self._file = file
         self.topic = _choose(file, topic)
-        self._times_ns = file.times_ns(self.topic.name)
-        self.shape: tuple[int, int] = self._first().shape[:2]  #: rows and columns
+        super().__init__(file.times_ns(self.topic.name))
+        self.shape  # noqa: B018 - a stream without an image is an error when it is opened
 
-    def _first(self) -> np.ndarray:
-        """First image that is whole, among some. Raises FormatError where there is none."""
-        for index in range(min(self.topic.count, MAX_TRIED)):
-            try:
-                return self._decoded(index, self._file.beside(self.topic.name, index))
-            except FormatError as error:
-                problem = error
-        raise problem
+    def image(self, index: int) -> np.ndarray:
+        """Decode an image; see `ColourByTime.image`."""
+        return self._decoded(index, self._file.message(self.topic.name, index))
+
+    def first_images(self, index: int) -> np.ndarray:
+        """Decode an image that is read besides the messages that are played."""
+        return self._decoded(index, self._file.beside(self.topic.name, index))
 
     def _decoded(self, index: int, data: bytes) -> np.ndarray:
         with self._file.errors_of(self.topic.name, index):
             return read_colour(data, self.topic)
-
-    def near(self, time_ns: int) -> np.ndarray:
-        """Image nearest to a time: uint8 (H, W, 3), RGB; black where there is none, or it is damaged."""
-        index = index_near(self._times_ns, time_ns)
-        if index is not None:
-            try:
-                found = self._decoded(index, self._file.message(self.topic.name, index))
-                if found.shape[:2] == self.shape:
-                    return found
-            except FormatError:
-                pass
-        return np.zeros((*self.shape, 3), np.uint8)
-
-
-def index_near(times_ns: np.ndarray, time_ns: int) -> int | None:
-    """Index of the image nearest to a time, of ascending times, int64 (N,); None = none is near enough."""
-    after = int(np.searchsorted(times_ns, time_ns))
-    around = [k for k in (after - 1, after) if 0 <= k < len(times_ns)]
-    index = min(around, key=lambda k: abs(int(times_ns[k]) - time_ns), default=None)
-    return index if index is not None and abs(int(times_ns[index]) - time_ns) <= MAX_APART_NS else None
 
 
 def _choose(file: MessageFile, wanted: str) -> Topic:

@@ -24,7 +24,7 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.colour_picture import decode_picture
 from posepipe.io.files import read_regular
-from posepipe.recording.colour_stream import AUTO, index_near
+from posepipe.recording.colour_by_time import AUTO, ColourByTime
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.images.depth_png import read_depth_png
@@ -77,39 +77,27 @@ class TumFolder(IndexedSource):
         return self.frame(index, depth, colour=colour)
 
 
-class _Pictures:
-    """Pictures of a folder by time, of one size; black where there is none, or it is damaged."""
+class _Pictures(ColourByTime):
+    """Pictures that the folder lists."""
 
     def __init__(self, folder: Path, wanted: str) -> None:
-        if wanted not in (AUTO, COLOUR_LIST_NAME) or not (folder / COLOUR_LIST_NAME).is_file():
-            raise SourceError(
-                folder, f"of a TUM RGB-D folder {COLOUR_LIST_NAME} is read; give --colour {AUTO}, or none"
-            )
-        self._folder, rows = folder, sorted(_read_list(folder / COLOUR_LIST_NAME))
+        if wanted not in (AUTO, COLOUR_LIST_NAME):
+            raise SourceError(folder, f"a TUM RGB-D folder has no topic {wanted!r}; give --colour {AUTO}")
+        if not (folder / COLOUR_LIST_NAME).is_file():
+            raise SourceError(folder, f"no {COLOUR_LIST_NAME} there, so no colour; leave out --colour")
+        rows = sorted(_read_list(folder / COLOUR_LIST_NAME))
         if not rows:
             raise SourceError(folder, f"{COLOUR_LIST_NAME} lists no picture; leave out --colour")
-        self._times_ns = np.array([time for time, _ in rows], np.int64)
-        self._files = [file for _, file in rows]
-        self._shape = self._read(0).shape
+        self._files = [folder / file for _, file in rows]
+        super().__init__(np.array([time for time, _ in rows], np.int64))
+        self.shape  # noqa: B018 - a list without a picture is an error when it is opened
 
-    def near(self, time_ns: int) -> np.ndarray:
-        """Picture nearest to a time: uint8 (H, W, 3), RGB."""
-        index = index_near(self._times_ns, time_ns)
-        if index is not None:
-            try:
-                found = self._read(index)
-                if found.shape == self._shape:
-                    return found
-            except FormatError:
-                pass
-        return np.zeros(self._shape, np.uint8)
-
-    def _read(self, index: int) -> np.ndarray:
-        path = self._folder / self._files[index]
+    def image(self, index: int) -> np.ndarray:
+        """Decode a picture; see `ColourByTime.image`."""
         try:
-            return decode_picture(np.frombuffer(read_regular(path), np.uint8))
+            return decode_picture(np.frombuffer(read_regular(self._files[index]), np.uint8))
         except ValueError as error:
-            raise FormatError(path, str(error)) from None
+            raise FormatError(self._files[index], str(error)) from None
 
 
 def _read_list(path: Path) -> list[tuple[int, str]]:

@@ -62,6 +62,17 @@ def _tum_folder(folder: Path) -> None:
     names = sorted(path.name for path in folder.glob("*.png"))
     lines = [f"{1_300_000_000 + i / 30:.6f} {name}\n" for i, name in enumerate(names)]
     (folder / "depth.txt").write_text("# depth maps\n" + "".join(lines))
+    (folder / "rgb").mkdir(exist_ok=True)
+    for ending in (".png", ".jpg"):
+        cv2.imwrite(str(folder / "rgb" / f"0{ending}"), np.full((12, 16, 3), 90, np.uint8))
+    (folder / "rgb.txt").write_text("1300000000.01 rgb/0.png\n1300000000.04 rgb/0.jpg\n")
+
+
+def _play_tum(folder: Path) -> None:
+    with open_source(folder, colour="auto") as source:
+        for _ in source:
+            pass
+    describe(folder)
 
 
 def _kinect_dump(folder: Path) -> None:
@@ -230,7 +241,7 @@ def _split_bag(folder: Path) -> None:
 
 SOURCE_TARGETS = (
     Target("png-folder", _png_folder, play, (_FORMAT + "png_folder", "posepipe.sources.images.depth_png")),
-    Target("tum-folder", _tum_folder, play, (_FORMAT + "tum_folder",)),
+    Target("tum-folder", _tum_folder, _play_tum, (_FORMAT + "tum_folder", "posepipe.io.colour_picture")),
     Target("kinect-dump", _kinect_dump, play, (_FORMAT + "fakenect_dump",)),
     Target("npz-pack", _npz_pack, play_only(), (_FORMAT + "npz_pack", "posepipe.sources")),
     Target("labelled-pack", _labelled_pack, _read_labelled_pack, ("posepipe.evaluation.labelled.labelled_pack",)),

@@ -104,12 +104,21 @@ def test_a_picture_far_away_or_damaged_is_black(with_colour):
     assert colours(TumFolder(with_colour, colour="auto")) == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_colour_that_is_not_there_is_an_error(folder, with_colour):
-    with pytest.raises(SourceError, match=r"rgb.txt is read"):
+def test_missing_pictures_do_not_stop_the_depth(with_colour):
+    (with_colour / "rgb" / "red.png").unlink()
+    assert colours(TumFolder(with_colour, colour="auto")) == [[0, 0, 0], [0, 200, 0]]
+
+
+def test_colour_that_is_not_there_is_an_error(with_colour):
+    with pytest.raises(SourceError, match="no topic '/camera/rgb'; give --colour auto"):
         open_source(with_colour, colour="/camera/rgb")
+    for path in (with_colour / "rgb").iterdir():
+        path.unlink()
+    with pytest.raises(PosepipeError, match=r"blue.png: No such file"):
+        open_source(with_colour, colour="auto")
     (with_colour / "rgb.txt").write_text("# none\n")
     with pytest.raises(SourceError, match="lists no picture"):
         open_source(with_colour, colour="auto")
     (with_colour / "rgb.txt").unlink()
-    with pytest.raises(SourceError, match=r"rgb.txt is read"):
+    with pytest.raises(SourceError, match=r"no rgb.txt there"):
         open_source(with_colour, colour="auto")

@@ -19,9 +19,8 @@ def test_readings_end_at_a_range():
         plain_m, read = plain.depth.depth_m, cut.depth.depth_m > 0
         farthest_m.append(cut.depth.depth_m.max())
         np.testing.assert_array_equal(cut.depth.depth_m[read], plain_m[read])
-        assert read[
-            (plain_m > 0) & (plain_m < farthest_m[-1] - 0.001)
-        ].all()  # the range is cut before whole millimetres
+        within = (plain_m > 0) & (plain_m < farthest_m[-1] - 0.001)  # the range is cut before whole millimetres
+        assert read[within].all()
         assert not cut.parts[~read].any()
     assert REACH_M[0] <= min(farthest_m) < max(farthest_m) <= REACH_M[1]
     assert np.ptp(farthest_m) > 0.5
