@@ -1,4 +1,4 @@
-"""Pictures in colour as JPEG or PNG, whose declared size is checked before a decoder allocates it."""
+"""Pictures in colour as JPEG or PNG, whose declared sizes are checked before a decoder allocates them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from posepipe.io.limits import check_pixels
+from posepipe.io.png_chunks import COLOUR, checked_png
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8"
 _PNG_HEAD = struct.Struct(">8sI4sIIBB")  #: signature, length and name of the first chunk, width, height, bits, kind
@@ -24,6 +25,8 @@ def decode_picture(data: np.ndarray) -> np.ndarray:
     check_pixels(width, height)
     if channels < 3:
         raise ValueError("wanted colour, got a grey picture")
+    if data[: len(_PNG)].tobytes() == _PNG:
+        data = np.frombuffer(checked_png(data.tobytes(), COLOUR), np.uint8)
     try:
         found = cv2.imdecode(data, cv2.IMREAD_COLOR)
     except cv2.error as error:

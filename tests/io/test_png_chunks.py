@@ -11,13 +11,9 @@ import pytest
 
 from posepipe.io.png_chunks import checked_png
 from posepipe.recording.codecs.compressed_depth import decode_png
+from tests.support.recordings.png_chunks import chunk
 
 GREY = np.arange(6, dtype=np.uint16).reshape(2, 3) * 9000
-
-
-def chunk(kind: bytes, content: bytes, length: int | None = None) -> bytes:
-    size = len(content) if length is None else length
-    return struct.pack(">I", size) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
 def pieces() -> tuple[bytes, bytes, bytes]:
