@@ -6,8 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 
+_CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160))}
+"""Characters that would end the line or move the cursor, and how they are written: names in files may hold them."""
+
+
 class PosepipeError(Exception):
     """Base of all errors that the command line prints as one line instead of a traceback."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(line.translate(_CONTROLS))
 
     def __reduce__(self) -> tuple[Callable[..., PosepipeError], tuple[object, ...]]:
         return _restored, (type(self), *self.args)  # a subclass takes other arguments than the line that it makes

@@ -194,6 +194,25 @@ def _play_topics(pattern: str):
     return read
 
 
+def _with_colour(folder: Path) -> None:
+    """Depth, and colour raw, as PNG and as JPEG. Chunks of MCAP would hide their bytes from the mutations."""
+    messages = ros.depth_recording(2, colour=False)
+    raw = ros.image(np.zeros((12, 48), np.uint8), topic="/rgb/image_raw", encoding="rgb8")
+    raw.fields["width"] = 16
+    messages.append(raw)
+    for ending in (".png", ".jpg"):
+        picture = cv2.imencode(ending, np.full((12, 16, 3), 90, np.uint8))[1].tobytes()
+        messages.append(ros.compressed_image(picture, topic=f"/{ending[1:]}/compressed", format="jpeg"))
+    ros.write_mcap(folder / "r.mcap", messages, use_chunking=False)
+
+
+def _play_colour(folder: Path) -> None:
+    for topic in ("/rgb/image_raw", "/png/compressed", "/jpg/compressed"):
+        with open_source(folder / "r.mcap", colour=topic) as source:
+            for _ in source:
+                pass
+
+
 def _wire(folder: Path) -> None:
     (folder / "stream").write_bytes(stream_bytes(3))
 
@@ -285,6 +304,7 @@ SOURCE_TARGETS = (
         _play_topics("*.mcap"),
         (),
     ),
+    Target("mcap-colour", _with_colour, _play_colour, ()),
     Target(
         "ros1-bag",
         lambda folder: ros.write_bag(folder / "r.bag", _messages(), chunk_bytes=600),
