@@ -68,6 +68,7 @@ class PoseRecipe:
     random_rotation_share: float = 0.0  #: people rotated as a whole, by any angle about any level axis
     seated_share: float = 0.0  #: people who are made to sit, beside those whom the captures show seated
     lying_share: float = 0.0  #: people laid down on back, belly or side
+    standing_share: float = 0.0  #: people who stand or walk upright, in captured poses, as most people in a room do
     bent_share: float = 0.0  #: people who bend by 45 degrees or more, on their own legs, captured or made to
     motions: str = "captured"  #: of sequences: "captured"; or "exercises" or "resting", from curves of joint angles
 
@@ -205,8 +206,8 @@ class Recipe:
         if self.pose.motions != "captured" and not self.sequence_frames:
             raise ValueError("recipe: motions are of sequences; give sequence_frames, or leave out motions")
         single_only = self.pose.seated_share, self.pose.lying_share, self.scene.furniture_share
-        if self.sequence_frames and max(self.pose.bent_share, self.scene.table_share) > 0:
-            raise ValueError("recipe: bent_share and table_share need single frames, got sequences")
+        if self.sequence_frames and max(self.pose.standing_share, self.pose.bent_share, self.scene.table_share) > 0:
+            raise ValueError("recipe: standing_share, bent_share and table_share need single frames, got sequences")
         if self.sequence_frames and max(single_only) > 0:
             raise ValueError("recipe: seated_share, lying_share and furniture_share need single frames, got sequences")
         if self.sequence_frames and max(self.scene.model_seat_share, self.scene.walking_aid_share) > 0:

@@ -14,7 +14,7 @@ from synth.body.limb_collision import limbs_intersect
 from synth.body.skinning import POSED_BONES, pose_joints
 from synth.motion.poses.bending import BENDS, bend_forward
 from synth.motion.poses.clips import PoseBank
-from synth.motion.poses.pose_kinds import bends_on_legs, joints_of
+from synth.motion.poses.pose_kinds import bends_on_legs, joints_of, stands_upright
 from synth.motion.poses.pose_variation import jitter, mirror_poses, pose_between, recombine
 from synth.motion.poses.postures import lay_down, rotate_randomly, sit_down
 from synth.recipe import PoseRecipe
@@ -38,21 +38,25 @@ def draw_pose(
     rest: RestBody,
     rng: np.random.Generator,
     bent: PoseBank | None = None,
+    upright: PoseBank | None = None,
 ) -> np.ndarray:
     """Draw a pose for one body.
 
     A captured pose is mirrored, recombined with the arms of another, relaxed towards standing and jittered, as the
-    recipe says. It is drawn again while limbs pass through the body. Some people bend instead. Others are seated, laid
-    down, or rotated as a whole. ``bent`` holds the captured poses of those who bend, see `bent_poses`; None = none.
+    recipe says. It is drawn again while limbs pass through the body. Some people stand or walk. Of the others some
+    bend, and some are seated, laid down, or rotated as a whole. ``bent`` and ``upright`` hold the captured poses of
+    those who bend and of those who stand or walk, see `bent_poses` and `upright_poses`; None = none.
 
     Returns
     -------
     float32 (20, 4)
         Global rotation of each bone, quaternions xyzw.
     """
+    if recipe.standing_share and rng.random() < recipe.standing_share:
+        return _varied(upright if upright is not None and len(upright.rotations) else bank, recipe, asset, rest, rng)
     if recipe.bent_share and rng.random() < recipe.bent_share:
         return _bent(bank, bent, recipe, asset, rest, rng)
-    pose = _upright_pose(bank, recipe, asset, rest, rng)
+    pose = _varied(bank, recipe, asset, rest, rng)
     if recipe.seated_share and rng.random() < recipe.seated_share:
         pose = _seated(pose, asset, rest, rng)
     if recipe.lying_share and rng.random() < recipe.lying_share:
@@ -65,8 +69,16 @@ def bent_poses(bank: PoseBank) -> PoseBank:
     """Return the poses of a bank that show people who bend, see `bends_on_legs`."""
     if len(bank.rotations) == 0:
         return bank
-    kept = bends_on_legs(joints_of(bank))
-    return PoseBank(bank.rotations[kept], bank.bones, bank.clips[kept])
+    return _kept(bank, bends_on_legs(joints_of(bank)))
+
+
+def upright_poses(bank: PoseBank) -> PoseBank:
+    """Return the poses of a bank that show people who stand or walk, see `stands_upright`."""
+    return _kept(bank, stands_upright(joints_of(bank))) if len(bank.rotations) else bank
+
+
+def _kept(bank: PoseBank, rows: np.ndarray) -> PoseBank:
+    return PoseBank(bank.rotations[rows], bank.bones, bank.clips[rows])
 
 
 def _bent(
@@ -91,9 +103,10 @@ def _bent(
     return pose
 
 
-def _upright_pose(
+def _varied(
     bank: PoseBank, recipe: PoseRecipe, asset: BodyAsset, rest: RestBody, rng: np.random.Generator
 ) -> np.ndarray:
+    """Draw a captured pose and vary it; unchanged where no variation will do."""
     standing = standing_pose(asset)
     captured = _captured(bank, recipe, rng)
     for _ in range(MAX_TRIES):

@@ -21,7 +21,7 @@ from synth.clothing.held_objects import draw_held_object
 from synth.clothing.skirt_mesh import Skirt, skirt_mesh
 from synth.geometry.mesh import Mesh
 from synth.geometry.vertex_normals import vertex_normals
-from synth.motion.pose_sampler import bent_poses, draw_pose
+from synth.motion.pose_sampler import bent_poses, draw_pose, upright_poses
 from synth.motion.posed_by_angles import pose_by_angles
 from synth.motion.poses.clips import PoseBank
 from synth.recipe import ClothingRecipe, PoseRecipe
@@ -87,6 +87,7 @@ class People:
         if len(self._poses.rotations) == 0:
             raise PosepipeError(f"the recipe leaves no {pose.poses} clips of {', '.join(np.unique(bank.clips))}")
         self._bent = bent_poses(self._poses) if pose.bent_share else None
+        self._upright = upright_poses(self._poses) if pose.standing_share else None
         self._asset = load_body_asset()
         self._labels = paint_parts(self._asset)
         self._garments = garment_weights(self._asset)
@@ -98,7 +99,7 @@ class People:
     def draw(self, rng: np.random.Generator) -> Subject:
         """Draw a dressed person in a pose."""
         person = self.dressed(rng)
-        pose = draw_pose(self._poses, self._pose, self._asset, person.rest, rng, self._bent)
+        pose = draw_pose(self._poses, self._pose, self._asset, person.rest, rng, self._bent, self._upright)
         return self.posed(person, pose, rng)
 
     def dressed(self, rng: np.random.Generator) -> DressedPerson:

@@ -23,6 +23,9 @@ MIN_HIPS = 0.25
 MAX_BELOW_FEET = 0.1
 """Maximum height of the lowest foot above the lowest joint there, in leg lengths; a hand may touch the floor."""
 
+MAX_STEP_DEG, MAX_LEAN_DEG = 60.0, 20.0
+"""Maximum bend of the knees and tilt of the thighs, and of the trunk, of people who stand or walk."""
+
 _UP = np.array([0.0, 1, 0])
 
 
@@ -100,6 +103,12 @@ def _hand_to_face(j: np.ndarray) -> np.ndarray:
     return np.any(
         [np.linalg.norm(_at(j, f"{s}_hand") - _at(j, "head"), axis=1) < 0.25 for s in ("left", "right")], axis=0
     )
+
+
+def stands_upright(joints_m: np.ndarray) -> np.ndarray:
+    """Decide who stands or walks upright: float (N, 20, 3), body axes, y up, to bool (N,). Arms may do anything."""
+    straight = (_knee_bends(joints_m) < MAX_STEP_DEG).all(axis=0) & (_thigh_tilts(joints_m) < MAX_STEP_DEG).all(axis=0)
+    return straight & (_tilt(joints_m) < MAX_LEAN_DEG)
 
 
 def bends_on_legs(joints_m: np.ndarray) -> np.ndarray:
