@@ -2,6 +2,6 @@
 
 from posepipe.camera.extrinsics import Extrinsics, Plane
 from posepipe.camera.gravity import CAMERA_UP, UpVector, unit_up, up_of
-from posepipe.camera.intrinsics import Intrinsics, check_lens
+from posepipe.camera.intrinsics import FINEST_PX, Intrinsics, check_lens
 
-__all__ = ["CAMERA_UP", "Extrinsics", "Intrinsics", "Plane", "UpVector", "check_lens", "unit_up", "up_of"]
+__all__ = ["CAMERA_UP", "FINEST_PX", "Extrinsics", "Intrinsics", "Plane", "UpVector", "check_lens", "unit_up", "up_of"]

@@ -15,6 +15,9 @@ MIN_FOCAL_WIDTHS = 0.1
 """Minimum focal length of a plausible lens, picture widths: a view of 157 degrees."""
 MAX_FOCAL_WIDTHS = 20.0
 """Maximum focal length of a plausible lens, picture widths: a view of 3 degrees."""
+FINEST_PX = 280
+"""Focal length, pixels, to about which finer images are subsampled where neighbourhoods are counted in pixels. It is
+that of 320x240 pixels, as most training frames have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,14 @@ class Intrinsics:
         rows = points_m[..., 1] / z * self.fy + self.cy
         cols = points_m[..., 0] / z * self.fx + self.cx
         return np.stack([rows, cols], axis=-1)
+
+    def subsampled(self, step: int) -> Intrinsics:
+        """Return the intrinsics of every ``step``-th row and column, from the first."""
+        return Intrinsics(self.fx / step, self.fy / step, self.cx / step, self.cy / step)
+
+    def step_to(self, focal_px: float) -> int:
+        """Return the step at which `subsampled` intrinsics come nearest to a focal length."""
+        return max(1, round(min(self.fx, self.fy) / focal_px))
 
     def scaled(self, factor: float) -> Intrinsics:
         """Return the intrinsics of the same view at ``factor`` times the resolution."""

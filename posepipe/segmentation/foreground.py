@@ -5,13 +5,13 @@ Classifier and person filter decide later whether a candidate is a person, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import cv2
 import numpy as np
 
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import FINEST_PX, Intrinsics, Plane
 from posepipe.frames import DepthFrame, window_of
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.pixel_grid import enlarged
@@ -28,8 +28,6 @@ from posepipe.stage import Stateless
 
 TOUCH_PX = 6
 """Maximum gap, pixels, between components that touch in the image: the width of a triangulating camera's shadow."""
-FINEST_PX = 280
-"""Maximum focal length, pixels, at which every pixel is used; finer images are subsampled. That of 320x240."""
 MAX_CANDIDATES = 32
 """Maximum number of candidates of a frame; the largest are taken."""
 MAX_COMPONENTS = 1024
@@ -190,15 +188,10 @@ def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, sli
 
     Images finer than FINEST_PX are subsampled, because the reach between components is counted in pixels.
     """
-    step = max(1, int(min(intrinsics.fx, intrinsics.fy) / FINEST_PX))
+    step = intrinsics.step_to(FINEST_PX)
     rows, cols = window_of(mask)
-    grid_intrinsics = Intrinsics(
-        intrinsics.fx / step,
-        intrinsics.fy / step,
-        (intrinsics.cx - cols.start) / step,
-        (intrinsics.cy - rows.start) / step,
-    )
-    return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), grid_intrinsics
+    in_window = replace(intrinsics, cx=intrinsics.cx - cols.start, cy=intrinsics.cy - rows.start)
+    return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), in_window.subsampled(step)
 
 
 def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> None:

@@ -125,11 +125,5 @@ def on_segmentation_grid(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[n
     -------
     contiguous image, and its Intrinsics
     """
-    step = grid_step(intrinsics)
-    coarse = Intrinsics(intrinsics.fx / step, intrinsics.fy / step, intrinsics.cx / step, intrinsics.cy / step)
-    return np.ascontiguousarray(depth_m[::step, ::step]), coarse
-
-
-def grid_step(intrinsics: Intrinsics) -> int:
-    """Rows and columns of the image between those of the segmentation grid."""
-    return max(1, round(min(intrinsics.fx, intrinsics.fy) / GRID_PX))
+    step = intrinsics.step_to(GRID_PX)
+    return np.ascontiguousarray(depth_m[::step, ::step]), intrinsics.subsampled(step)

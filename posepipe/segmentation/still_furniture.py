@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from posepipe.frames import DepthFrame, window_of
-from posepipe.segmentation.person_segmentation import grid_step, on_segmentation_grid
+from posepipe.segmentation.person_segmentation import GRID_PX, on_segmentation_grid
 from posepipe.segmentation.room_geometry.background_model import NEVER, BackgroundModel
 from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 
@@ -56,7 +56,7 @@ class StillFurniture:
         -------
         list of bool, False for furniture
         """
-        step = grid_step(frame.intrinsics)
+        step = frame.intrinsics.step_to(GRID_PX)
         depth_m, grid = on_segmentation_grid(frame.depth_m, frame.intrinsics)
         self._scene.before(depth_m)  # forgets the scene when the camera has moved
         pixel_m2 = 1 / (grid.fx * grid.fy)

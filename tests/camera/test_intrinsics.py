@@ -39,6 +39,12 @@ def test_a_pixel_without_a_reading_becomes_the_origin():
     np.testing.assert_array_equal(Intrinsics(100, 100, 0, 0).deproject(np.zeros((2, 3))), np.zeros((2, 3, 3)))
 
 
+def test_every_second_pixel_sees_the_same_points():
+    camera, depth_m = Intrinsics(100, 80, 5, 3), np.random.default_rng(2).uniform(1, 2, (6, 10))
+    points_m = camera.deproject(depth_m)[::2, ::2]
+    np.testing.assert_allclose(camera.subsampled(2).deproject(depth_m[::2, ::2]), points_m, atol=1e-6)
+
+
 @given(CAMERAS, st.lists(PIXELS, min_size=1, max_size=20))
 def test_projecting_what_was_deprojected_gives_the_pixel_back(camera, pixels):
     rows, cols, depth_m = np.array(pixels).T

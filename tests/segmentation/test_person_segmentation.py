@@ -9,11 +9,11 @@ from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.foreground import RoomForeground
 from posepipe.segmentation.person_segmentation import (
+    GRID_PX,
     SEGMENTS,
     STRIDE,
     PersonSegmentation,
     SegmentedFrame,
-    grid_step,
     on_segmentation_grid,
 )
 from posepipe.segmentation.pixel_grid import pixels_of
@@ -44,7 +44,7 @@ def mask_of(classifier: NearIsPerson, depth_m: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("focal", "step"), [(100, 1), (210, 2), (285, 2), (525, 4), (1050, 8)])
 def test_finer_cameras_are_subsampled_more(focal, step):
-    assert grid_step(Intrinsics(focal, focal, 0, 0)) == step
+    assert Intrinsics(focal, focal, 0, 0).step_to(GRID_PX) == step
 
 
 def test_a_point_stays_where_it_is_on_the_grid():

@@ -7,14 +7,13 @@ that it was trained on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import FINEST_PX, Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
@@ -114,7 +113,7 @@ class PersonEvidence:
                 *_of_distances(points_m, pose.joints_m),
                 *_of_size(points_m, float(area_m2.sum())),
                 np.count_nonzero(mask) / max(1, box[2] * box[3]),
-                *_of_outline(depth_m, mask, box),
+                *_of_outline(depth_m, mask, intrinsics.step_to(FINEST_PX)),
                 *surface_curvature(depth_m, mask, pixels, intrinsics),
                 *_over_floor(points_m, floor),
             ],
@@ -197,16 +196,18 @@ def _over_floor(points_m: np.ndarray, floor: Plane | None) -> tuple[float, ...]:
     return 1.0, *quantiles(floor.height_m(points_m)[None], (0.02, 0.5, 0.98))[0].tolist()
 
 
-def _of_outline(depth_m: np.ndarray, mask: np.ndarray, box: Sequence[int]) -> tuple[float, ...]:
+def _of_outline(depth_m: np.ndarray, mask: np.ndarray, step: int) -> tuple[float, ...]:
     """Shares of the pixels around a candidate: nearer, farther, continuing its surface, without reading; and of the
     candidate's pixels at the image border.
 
-    A person who stands free ends at pixels that are farther; furniture and walls continue.
+    A person who stands free ends at pixels that are farther; furniture and walls continue. Of the images every
+    ``step``-th row and column is looked at: neighbours of a finer image would be of one surface.
     """
+    depth_m, mask = depth_m[::step, ::step], np.ascontiguousarray(mask[::step, ::step])
     kernel = np.ones((OUTLINE_PX, OUTLINE_PX), np.uint8)
     border = sum(np.count_nonzero(edge) for edge in (mask[0], mask[-1], mask[:, 0], mask[:, -1]))
     at_border = border / max(1.0, float(np.count_nonzero(mask)) ** 0.5)
-    left, top, width, height = box
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     rows = slice(max(0, top - OUTLINE_PX), top + height + OUTLINE_PX)
     cols = slice(max(0, left - OUTLINE_PX), left + width + OUTLINE_PX)
     mask = np.ascontiguousarray(mask[rows, cols])

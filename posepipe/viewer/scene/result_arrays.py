@@ -45,9 +45,9 @@ def subsample(result: FrameResult, palette: Palette) -> Surface:
     stride = _stride(result.frame.depth_m.shape, GRID_PX)
     depth_m = np.ascontiguousarray(result.frame.depth_m[::stride, ::stride])
     parts = np.where(result.mask[::stride, ::stride], result.parts[::stride, ::stride], 0)
-    intrinsics = _subsampled(result.frame.intrinsics, stride)
+    intrinsics = result.frame.intrinsics.subsampled(stride)
     coarse = _stride(depth_m.shape, SHADED_PX)
-    light = shade_depth(np.ascontiguousarray(depth_m[::coarse, ::coarse]), _subsampled(intrinsics, coarse))
+    light = shade_depth(np.ascontiguousarray(depth_m[::coarse, ::coarse]), intrinsics.subsampled(coarse))
     light = cv2.resize(255 * (AMBIENT + (1 - AMBIENT) * light), depth_m.shape[::-1]).astype(np.uint8)
     light[depth_m == 0] = 0
     colours = cv2.multiply(palette.parts[parts], cv2.merge([light, light, light]), scale=1 / 255)
@@ -89,11 +89,6 @@ def _cloud(surface: Surface, mask: np.ndarray, max_points: int, world: Extrinsic
 
 def _stride(shape: tuple[int, ...], max_side: int) -> int:
     return -(-max(shape) // max_side)
-
-
-def _subsampled(intrinsics: Intrinsics, stride: int) -> Intrinsics:
-    """Intrinsics of every ``stride``-th pixel, starting at the first."""
-    return Intrinsics(intrinsics.fx / stride, intrinsics.fy / stride, intrinsics.cx / stride, intrinsics.cy / stride)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

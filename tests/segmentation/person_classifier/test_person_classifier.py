@@ -118,6 +118,24 @@ def test_the_outline_tells_how_a_surface_ends(wall_m, name):
     assert measured(depth_m, mask)["outline at border"] > 0
 
 
+@pytest.mark.parametrize("wall_m", [4.0, 2.05, 1.5])
+def test_the_outline_is_that_of_the_grid_of_candidates(wall_m):
+    """A candidate that was found on every second pixel lacks pixels of its own along its outline."""
+    size = 60, 80
+    depth_m, mask = np.full(size, wall_m, np.float32), np.zeros(size, bool)
+    mask[14:44, 27:47] = True
+    depth_m[mask] = 2.0
+    coarse = Intrinsics(280.0, 280.0, 39.5, 29.5)
+    fine_m, fine = (np.ascontiguousarray(image.repeat(2, axis=0).repeat(2, axis=1)) for image in (depth_m, mask))
+    fine_m[27, 54:94] = fine_m[28:88, 53] = 2.0
+    both = [
+        EVIDENCE.measure(image_m, of, camera, parts_of(of), STANDING)
+        for image_m, of, camera in ((depth_m, mask, coarse), (fine_m, fine, Intrinsics(560.0, 560.0, 79.5, 59.5)))
+    ]
+    rows = [k for k, name in enumerate(EVIDENCE.names) if name.startswith("outline")]
+    np.testing.assert_allclose(both[1][rows], both[0][rows], atol=1e-6)
+
+
 def test_evidence_does_not_change_under_a_mirror():
     depth_m, mask = candidate()
     depth_m[:, 40:] = 2.05
