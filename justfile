@@ -73,6 +73,17 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
+# a model of a quarter of that size: one tree, joints from the surface alone; learned from the datasets of `just person`
+person-fast work=".work/person":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd "{{work}}"
+    train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
+    train fast-trees.npz kinect d435 --joints joints --joints-from parts --joint-frames 24000 --trees 1 --pixels 100 --min-samples 40 --candidates 300 --resume
+    train fast-segmented.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only segmentation
+    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-segmented.npz --only filter
+    posepipe convert fast-filtered.npz person-fast.npz
+
 # a model for cameras that look straight down, in the same way, from recipes of its own
 ceiling mocap furniture part="1" work=".work/ceiling":
     #!/usr/bin/env bash

@@ -189,11 +189,11 @@ def _score_pack(
     from apps.terminal.progress import ProgressBar
     from posepipe.evaluation.labelled.labelled_pack import open_labelled
     from posepipe.evaluation.labelled.reference_joints import compare_with_reference
-    from posepipe.evaluation.suite.tables import REAL_FRAMES
+    from posepipe.evaluation.suite.tables import BONE_ERRORS, REAL_FRAMES
 
     for name, model in models.items():
         frames = open_labelled([args.pack], model.body)
-        if figures.has(REAL_FRAMES, frames.identity, name, identities[name]):
+        if figures.has(REAL_FRAMES, frames.identity, name, identities[name], (BONE_ERRORS,)):
             continue
         with ProgressBar(len(frames), f"{args.pack.name}, {name}", "frames") as bar:
             compared = compare_with_reference(model, args.pack, bar.update)
@@ -203,7 +203,8 @@ def _score_pack(
             "content": frames.identity,
             "subjects": len(np.unique(compared.subjects)),
         }
-        figures = figures.with_scores(REAL_FRAMES, about, name, identities[name], compared.figures())
+        scores = compared.figures() | {BONE_ERRORS: compared.bone_errors()}
+        figures = figures.with_scores(REAL_FRAMES, about, name, identities[name], scores)
         figures.write(args.suite / FIGURES)
     return figures
 

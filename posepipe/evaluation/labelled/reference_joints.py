@@ -13,7 +13,7 @@ A constant offset per joint between the definitions is fitted on some subjects a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,12 @@ SCORED = (
     *("left_hip", "right_hip", "left_knee", "left_foot", "right_knee", "right_foot"),
 )
 """Joints that are scored, as far as the pack has them: torso, pelvis, wrists and ankles are defined too differently."""
+RIGID = (
+    *(("head", "neck"), ("left_hip", "right_hip")),
+    *(("left_shoulder", "left_elbow"), ("right_shoulder", "right_elbow")),
+    *(("left_hip", "left_knee"), ("right_hip", "right_knee")),
+)
+"""Pairs of scored joints whose distance does not change while a person moves."""
 MISSING_M = 9.0
 """Error of a joint that was not found, metres."""
 RADII_M = {"within 10 cm": 0.10, "within 15 cm": 0.15}
@@ -63,6 +69,32 @@ class ReferenceJoints:
                 shares = [self._shares(errors, mask[own]) for own, errors in folds]
                 out[title] = {name: float(np.mean([share[name] for share in shares])) for name in RADII_M}
         return out
+
+    def bone_errors(self) -> dict[str, float]:
+        """Estimate the error of a joint, metres RMS, of either tracker, from the bones that are rigid; at least that.
+
+        With errors of deviation s along every axis, independent at both ends, the length of a person's bone has the
+        variance 2 s^2, and a joint is off by sqrt(3) s. Errors that are constant or common to both ends stay unseen.
+        Empty without a bone that a subject shows in two frames.
+        """
+        out = {}
+        for title, joints_m in (("reference", self.reference_m), ("as found", self.found_m)):
+            variances = [np.var(lengths_m, ddof=1) for lengths_m in self._rigid_lengths(joints_m)]
+            if variances:
+                out[title] = float(np.sqrt(1.5 * np.mean(variances)))
+        return out
+
+    def _rigid_lengths(self, joints_m: np.ndarray) -> Iterator[np.ndarray]:
+        """Lengths, metres, of each rigid bone of each subject, where both its joints are trusted and were found."""
+        rows = {name: row for row, name in enumerate(self.names)}
+        for ends in (pair for pair in RIGID if set(pair) <= set(rows)):
+            a, b = (rows[name] for name in ends)
+            lengths_m = np.linalg.norm(joints_m[:, a] - joints_m[:, b], axis=1)
+            known = self.trusted[:, a] & self.trusted[:, b] & np.isfinite(self.found_m[:, [a, b]]).all(axis=(1, 2))
+            for subject in np.unique(self.subjects):
+                own = lengths_m[known & (self.subjects == subject)]
+                if len(own) > 1:
+                    yield own
 
     def _errors(self, rows: np.ndarray, fit_rows: np.ndarray) -> np.ndarray:
         """Errors (R, J), metres, of some frames, with the offsets fitted on others removed."""

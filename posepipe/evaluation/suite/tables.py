@@ -18,6 +18,8 @@ from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.io.files import disk_errors, replace_file
 
 REAL_FRAMES = "real-frames"
+BONE_ERRORS = "bone errors"
+"""Score of real frames: the error that each tracker's bones of varying length imply."""
 """Name of the figures of labelled packs, which the suite is given and does not render."""
 REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
 """Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
@@ -100,6 +102,7 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "sequences-gaps": (("sequences",), _gaps),
         "sequences-jitter": (("sequences",), _jitter),
         "real-frames": ((REAL_FRAMES,), _real_frames),
+        "real-bones": ((REAL_FRAMES,), _real_bones),
         "real-rooms": ((REAL_ROOMS,), _real_rooms),
         "real-rooms-by-state": ((REAL_ROOMS,), _real_rooms_by_state),
         "empty-rooms": ((EMPTY_ROOMS,), _empty_rooms),
@@ -239,6 +242,13 @@ def _real_frames(own: Mapping[str, Any]) -> str:
         if title in scores
     ]
     return markdown_table(["", "within 10 cm", "within 15 cm"], rows)
+
+
+def _real_bones(own: Mapping[str, Any]) -> str:
+    errors = own[REAL_FRAMES]["scores"][BONE_ERRORS]
+    shown = {"reference": "the reference", "as found": "posepipe"}
+    rows = [[name, f"{100 * errors[title]:.1f} cm"] for title, name in shown.items() if title in errors]
+    return markdown_table(["joints of", "error of a joint, at least"], rows)
 
 
 def _real_rooms(own: Mapping[str, Any]) -> str:

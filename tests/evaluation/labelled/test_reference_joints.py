@@ -53,6 +53,28 @@ def test_one_subject_has_no_offsets_to_remove():
     assert list(joints(np.zeros((4, 2, 3)), subjects=(0,) * 4).figures()) == ["as found"]
 
 
+def arms(noise_m, subjects=(1,) * 200 + (2,) * 200) -> ReferenceJoints:
+    """Upper arms of one length a person in any direction, with noise along every axis at both ends."""
+    rng, names = np.random.default_rng(0), ("left_shoulder", "left_elbow", "left_hand")
+    subjects = np.array(subjects)
+    direction = rng.normal(size=(len(subjects), 3))
+    joints_m = rng.normal(size=(len(subjects), 3, 3))
+    joints_m[:, 1] = joints_m[:, 0] + direction / np.linalg.norm(direction, axis=1)[:, None] * 0.3 * subjects[:, None]
+    reference_m = joints_m + rng.normal(size=joints_m.shape) * noise_m
+    return ReferenceJoints(names, reference_m, np.ones(joints_m.shape[:2], bool), joints_m, subjects)
+
+
+def test_bones_of_varying_length_tell_the_error_of_their_joints():
+    errors = arms(0.02).bone_errors()
+    assert errors["reference"] == pytest.approx(np.sqrt(3) * 0.02, rel=0.1)
+    assert errors["as found"] == pytest.approx(0, abs=1e-9)  # both people have an arm of their own length
+
+
+def test_bones_seen_once_tell_nothing():
+    assert arms(0.02, subjects=(1, 2)).bone_errors() == {}
+    assert joints(np.full((4, 2, 3), np.nan)).bone_errors() == {}
+
+
 def pack(path, **changes):
     arrays = {
         "depth_mm": np.zeros((2, 48, 64), np.uint16),
