@@ -18,9 +18,9 @@ from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.io.files import disk_errors, replace_file
 
 REAL_FRAMES = "real-frames"
-BONE_ERRORS = "bone errors"
-"""Score of real frames: the error that each tracker's bones of varying length imply."""
 """Name of the figures of labelled packs, which the suite is given and does not render."""
+BONE_ERRORS = "bone errors"
+"""Of these figures, the error that bones of varying length imply."""
 REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
 """Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
 STILL, STILL_S = "-still", 2.0
@@ -245,7 +245,7 @@ def _real_frames(own: Mapping[str, Any]) -> str:
 
 
 def _real_bones(own: Mapping[str, Any]) -> str:
-    errors = own[REAL_FRAMES]["scores"][BONE_ERRORS]
+    errors = own[REAL_FRAMES]["scores"].get(BONE_ERRORS, {})  # older figures have none
     shown = {"reference": "the reference", "as found": "posepipe"}
     rows = [[name, f"{100 * errors[title]:.1f} cm"] for title, name in shown.items() if title in errors]
     return markdown_table(["joints of", "error of a joint, at least"], rows)
