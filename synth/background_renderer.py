@@ -7,6 +7,7 @@ whatever camera read their background: a recording has one camera.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from synth.backgrounds.composite import composite
 from synth.backgrounds.floor import find_floor
 from synth.backgrounds.free_space import RoomSpace
 from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_distances, draw_people, render_people
+from synth.labelled_frame import is_drawn
 from synth.recipe import FPS, Recipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.scene.subjects import Subjects
+from synth.sensors.defects.hole_filling import draw_filling, fill_holes
 from synth.sensors.quantise_depth import quantise_depth
 
 MAX_BACKGROUND_TRIES = 40
@@ -70,7 +73,7 @@ class BackgroundRenderer:
         for attempt in range(1, MAX_BACKGROUND_TRIES + 1):
             view = draw_view(self._backgrounds.draw(rng), recipe.background, sensor, rng)
             if is_empty:
-                return self._empty(view, body, index)
+                return self._empty(view, body, index, rng)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)
             room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
             placed = draw_people(room, self.subjects, recipe, distances_m, rng)
@@ -81,6 +84,9 @@ class BackgroundRenderer:
             people = render_people(placed, room)
             rendered, readings_m = composite(people, view, room.space.filled_m, sensor, recipe.noise, rng)
             readings_m = add_materials(people, readings_m, body, sensor, recipe.material, rng)
+            if is_drawn(recipe.image.filled_share, rng):
+                readings_m, source = fill_holes(readings_m, draw_filling(sensor.width, rng))
+                rendered = replace(rendered, triangle_ids=rendered.triangle_ids.ravel()[source])
             frame = label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
             if np.count_nonzero(frame.parts) >= MIN_PIXELS:
                 return frame
@@ -89,9 +95,12 @@ class BackgroundRenderer:
             " rooms with free floor, or a recipe with other distance_m or lateral_offset"
         )
 
-    def _empty(self, view: BackgroundView, body: BodyDefinition, index: int) -> LabelledFrame:
+    def _empty(self, view: BackgroundView, body: BodyDefinition, index: int, rng: np.random.Generator) -> LabelledFrame:
         """Label a frame without people."""
-        depth = DepthFrame(quantise_depth(view.depth_m), self.recipe.sensor.intrinsics, index / FPS, index)
+        depth_m, sensor = view.depth_m, self.recipe.sensor
+        if is_drawn(self.recipe.image.filled_share, rng):
+            depth_m, _ = fill_holes(depth_m, draw_filling(sensor.width, rng))
+        depth = DepthFrame(quantise_depth(depth_m), sensor.intrinsics, index / FPS, index)
         nobody = np.zeros(view.depth_m.shape, np.uint8)
         joints = len(body.joints)
         return LabelledFrame(depth, nobody, nobody, np.zeros((0, joints, 3), np.float32), np.zeros((0, joints), bool))

@@ -24,6 +24,7 @@ class ImageRecipe:
     stereo_defects_share: float = (
         0.0  #: of a stereo sensor, frames in rooms with holes in floors and a smeared distance
     )
+    filled_share: float = 0.0  #: frames in rooms, or on backgrounds, whose narrow holes were filled, and edges smoothed
     limited_range_share: float = 0.0  #: frames in rooms, without readings beyond a range of REACH_M
 
     def __post_init__(self) -> None:

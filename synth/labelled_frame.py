@@ -14,6 +14,7 @@ from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame
 from synth.scene.scene import Scene
+from synth.sensors.defects.hole_filling import draw_filling, fill_holes
 from synth.sensors.defects.registration import draw_registration, register
 from synth.sensors.defects.stereo_defects import add_stereo_defects
 from synth.sensors.quantise_depth import quantise_depth
@@ -63,18 +64,21 @@ def render_labelled_frame(
     if scene.room is None:  # beside people who are cut out there are no holes
         material, image = replace(material, false_near_share=0.0), UNCHANGED
     of_image = rng if still is None or image == UNCHANGED else still.spawn(1)[0]
-    if sensor.family == "stereo" and _is_drawn(image.stereo_defects_share, of_image):
+    if sensor.family == "stereo" and is_drawn(image.stereo_defects_share, of_image):
         readings_m = add_stereo_defects(rendered.depth_m, readings_m, sensor, of_image, rng)
     readings_m = add_materials(rendered, readings_m, body, sensor, material, rng, still)
-    if _is_drawn(image.registered_share, of_image):
+    if is_drawn(image.registered_share, of_image):
         registration = draw_registration(sensor.width, of_image)
         readings_m, source = register(readings_m, sensor.intrinsics, registration)
         rendered = replace(rendered, triangle_ids=rendered.triangle_ids.ravel()[source])
-    if _is_drawn(image.limited_range_share, of_image):
+    if is_drawn(image.filled_share, of_image):
+        readings_m, source = fill_holes(readings_m, draw_filling(sensor.width, of_image))
+        rendered = replace(rendered, triangle_ids=rendered.triangle_ids.ravel()[source])
+    if is_drawn(image.limited_range_share, of_image):
         readings_m = np.where(readings_m <= of_image.uniform(*REACH_M), readings_m, 0)
     return label_frame(rendered, quantise_depth(readings_m), sensor.intrinsics, body, index)
 
 
-def _is_drawn(share: float, rng: np.random.Generator) -> bool:
+def is_drawn(share: float, rng: np.random.Generator) -> bool:
     """Draw whether something happens; nothing is drawn for what is off."""
     return share > 0 and bool(rng.random() < share)
