@@ -73,7 +73,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
-# a model of a quarter of that size: one tree, joints from the surface alone; learned from the datasets of `just person`
+# a smaller model: one tree, joints from the surface alone; learned from the datasets of `just person`
 person-fast work=".work/person":
     #!/usr/bin/env bash
     set -euo pipefail

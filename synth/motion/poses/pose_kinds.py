@@ -22,7 +22,6 @@ MIN_HIPS = 0.25
 """Minimum height of the pelvis above the lower ankle there, in leg lengths."""
 MAX_BELOW_FEET = 0.1
 """Maximum height of the lowest foot above the lowest joint there, in leg lengths; a hand may touch the floor."""
-
 MAX_STEP_DEG, MAX_LEAN_DEG = 60.0, 20.0
 """Maximum bend of the knees and tilt of the thighs, and of the trunk, of people who stand or walk."""
 

@@ -1,3 +1,7 @@
+"""People who stand or walk upright."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 
