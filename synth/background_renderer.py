@@ -33,6 +33,8 @@ MAX_BACKGROUND_TRIES = 40
 """Backgrounds tried for one frame with people."""
 DISTANCE_TRIES = 12
 """Backgrounds tried for people at the distances drawn for them; then any distance will do, for small rooms."""
+HEAD_TRIES = 24
+"""Backgrounds tried for people whose heads are in view; then others will do, for cameras that look at the floor."""
 
 
 class BackgroundRenderer:
@@ -76,7 +78,7 @@ class BackgroundRenderer:
                 return self._empty(view, body, index, rng)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)
             room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
-            placed = draw_people(room, self.subjects, recipe, distances_m, rng)
+            placed = draw_people(room, self.subjects, recipe, distances_m, rng, attempt <= HEAD_TRIES)
             if not placed:
                 if attempt >= DISTANCE_TRIES:
                     distances_m = [recipe.camera.distance_m] * len(distances_m)

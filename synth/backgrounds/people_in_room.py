@@ -26,6 +26,8 @@ SUBJECT_TRIES, PLACE_TRIES = 4, 25
 """People tried for each person of a frame, and places tried for each of them."""
 MIN_PIXELS, MIN_SHOWN_SHARE = 200, 0.3
 """Of a person, before noise: what the camera sees, and its share of what it would see in an empty space."""
+HEAD = "head"
+"""The joint that tells somebody from a pair of legs, of a body that has it."""
 MIN_JOINTS_SHARE = 0.3
 """Of a person's joints, those in view and not behind the room; a lone hand at the border teaches nothing."""
 MAX_CROSSED_M2 = 0.004
@@ -64,17 +66,23 @@ def draw_distances(recipe: Recipe, rng: np.random.Generator) -> list[tuple[float
 
 
 def draw_people(
-    room: Room, subjects: Subjects, recipe: Recipe, distances_m: Sequence[tuple[float, float]], rng: np.random.Generator
+    room: Room,
+    subjects: Subjects,
+    recipe: Recipe,
+    distances_m: Sequence[tuple[float, float]],
+    rng: np.random.Generator,
+    with_head: bool = True,
 ) -> list[PlacedSubject]:
     """Draw the people of one frame at free places of a room, within their distances; nobody if the first finds none.
 
     Others who find none are left out. Were distances drawn until one fits, people would hardly ever be far: near the
-    camera, space is free and in view more often.
+    camera, space is free and in view more often. ``with_head`` asks for heads in view: people who are seen as legs
+    alone teach the person filter to take legs of tables.
     """
     placed: list[PlacedSubject] = []
     for own_m in distances_m:
         for _ in range(SUBJECT_TRIES):
-            person = _place(subjects.draw(rng), own_m, room, subjects.body, recipe, placed, rng)
+            person = _place(subjects.draw(rng), own_m, room, subjects.body, recipe, placed, rng, with_head)
             if person is not None:
                 placed.append(person)
                 break
@@ -91,6 +99,7 @@ def _place(
     recipe: Recipe,
     others: Sequence[PlacedSubject],
     rng: np.random.Generator,
+    with_head: bool,
 ) -> PlacedSubject | None:
     """Draw a free place for a subject, None after PLACE_TRIES without one."""
     resting = _resting_kind(subject, body)
@@ -101,7 +110,7 @@ def _place(
             person = _on_surface(subject, room, resting, recipe, rng)
         else:
             person = _on_floor(subject, furniture, distances_m, room, recipe, rng)
-        if person is None or _joints_share(person, room) < MIN_JOINTS_SHARE:
+        if person is None or not _shows_body(person, room, body, with_head):
             continue
         if _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
             return person
@@ -235,14 +244,22 @@ def _is_seen(person: PlacedSubject, room: Room) -> bool:
     return float(_world_points(person, points_m)[:, 1].min()) > FEET_M
 
 
-def _joints_share(person: PlacedSubject, room: Room) -> float:
-    """Share of a person's joints that project into the image, before the room."""
-    points_m = person.view.camera_points(person.subject.joints_m)
-    ahead = points_m[points_m[:, 2] > 0]
-    rows, cols = np.rint(room.sensor.intrinsics.project(ahead)).T
+def _shows_body(person: PlacedSubject, room: Room, body: BodyDefinition, with_head: bool) -> bool:
+    """Whether enough joints are in view, the head among them if it is asked for."""
+    in_view = _in_view(person.view.camera_points(person.subject.joints_m), room)
+    if with_head and HEAD in body.joints and not in_view[body.joint_index(HEAD)]:
+        return False
+    return bool(in_view.mean() >= MIN_JOINTS_SHARE)
+
+
+def _in_view(points_m: np.ndarray, room: Room) -> np.ndarray:
+    """Which camera points, float (N, 3), project into the image before the room: bool (N,)."""
+    in_view = points_m[:, 2] > 0
+    rows, cols = np.rint(room.sensor.intrinsics.project(points_m[in_view])).astype(int).T
     inside = (rows >= 0) & (rows < room.sensor.height) & (cols >= 0) & (cols < room.sensor.width)
-    room_m = room.space.filled_m[rows[inside].astype(int), cols[inside].astype(int)]
-    return np.count_nonzero(ahead[inside, 2] < room_m) / len(points_m)
+    in_view[in_view] = inside
+    in_view[in_view] = points_m[in_view, 2] < room.space.filled_m[rows[inside], cols[inside]]
+    return in_view
 
 
 def render_people(placed: Sequence[PlacedSubject], room: Room) -> RenderedFrame:
