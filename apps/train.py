@@ -93,6 +93,12 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
         help="number of trees, each trained on its own frames (default: 3)",
     )
     group.add_argument(
+        "--share-frames",
+        action="store_true",
+        help="train every tree on all frames, each on other pixels of them, which takes T times the memory and leaves"
+        " no frames for the out-of-bag accuracy (default: each on its own frames)",
+    )
+    group.add_argument(
         "--max-depth", type=positive, default=20, metavar="D", help="maximum depth of a tree (default: 20)"
     )
     group.add_argument(

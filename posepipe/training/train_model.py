@@ -111,7 +111,7 @@ def train_model(
         "seconds": round(time.monotonic() - started, 1),
         "resumed": resumed,
     }
-    out_of_bag = out_of_bag_accuracy(forest, frames, callbacks.on_scored_frame)
+    out_of_bag = None if parameters.share_frames else out_of_bag_accuracy(forest, frames, callbacks.on_scored_frame)
     if out_of_bag is not None:
         metadata["out_of_bag"] = out_of_bag.to_dict()
     model = PoseModel.of(forest).with_metadata(**metadata)

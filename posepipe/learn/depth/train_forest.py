@@ -52,6 +52,7 @@ class ForestParameters:
     symmetric: bool = True  #: also walk each tree as its mirror image, if the body has sides
     seed: int = 0
     class_weight: str | None = None  #: "balanced" = classes of a tree's pixels weigh the same, as in scikit-learn
+    share_frames: bool = False  #: grow every tree on all frames, each on other pixels; False = on frames of its own
 
     def __post_init__(self) -> None:
         if self.trees < 1 or self.pixels_per_person < 1:
@@ -63,8 +64,13 @@ class ForestParameters:
             raise ValueError(f"class_weight is one of {CLASS_WEIGHTS}, got {self.class_weight!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; without class weights that are not used, as before there were any."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Plain data; without class weights and shared frames where they are not used, as before there were any."""
+        unused = {"class_weight": None, "share_frames": False}
+        return {name: value for name, value in asdict(self).items() if name not in unused or value != unused[name]}
+
+    def rows_of(self, tree: int, n_frames: int) -> range:
+        """Frames that a tree is grown on: all, or of T trees every T-th."""
+        return range(n_frames) if self.share_frames else range(tree, n_frames, self.trees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +240,7 @@ def train_forest(
     >>> bool((labels == parts).mean() > 0.9)
     True
     """
-    if len(dataset) < parameters.trees:
+    if len(dataset) < parameters.trees and not parameters.share_frames:
         raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
     body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
     grown = [
@@ -271,7 +277,7 @@ def train_tree(
     growth = checkpoints.load(tree) if checkpoints else None
     if growth is not None and growth.finished:
         return finish(growth)
-    own = range(tree, len(dataset), parameters.trees)
+    own = parameters.rows_of(tree, len(dataset))
     seed = (parameters.seed, tree)
     frames = TreeFrames(dataset, own, parameters, seed, body.n_classes, segmentation)
     if make_grower is None:
