@@ -95,8 +95,8 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--share-frames",
         action="store_true",
-        help="train every tree on all frames, each on other pixels of them, which takes T times the memory and leaves"
-        " no frames for the out-of-bag accuracy (default: each on its own frames)",
+        help="train every tree on all frames, each on other pixels of them, which takes the memory of all frames and"
+        " leaves none for the out-of-bag accuracy",
     )
     group.add_argument(
         "--max-depth", type=positive, default=20, metavar="D", help="maximum depth of a tree (default: 20)"

@@ -33,7 +33,7 @@ MAX_BACKGROUND_TRIES = 40
 """Backgrounds tried for one frame with people."""
 DISTANCE_TRIES = 12
 """Backgrounds tried for people at the distances drawn for them; then any distance will do, for small rooms."""
-HEAD_TRIES = 24
+HEAD_TRIES = 8
 """Backgrounds tried for people whose heads are in view; then others will do, for cameras that look at the floor."""
 
 

@@ -68,10 +68,6 @@ class ForestParameters:
         unused = {"class_weight": None, "share_frames": False}
         return {name: value for name, value in asdict(self).items() if name not in unused or value != unused[name]}
 
-    def rows_of(self, tree: int, n_frames: int) -> range:
-        """Frames that a tree is grown on: all, or of T trees every T-th."""
-        return range(n_frames) if self.share_frames else range(tree, n_frames, self.trees)
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
@@ -100,6 +96,23 @@ class TreeFrames:
     seed: tuple[int, ...]
     n_classes: int
     segmentation: Segmentation = true_people
+    share: tuple[int, int] = (0, 1)  #: (k, T): its pixels are those k, k + T and so on that are drawn of a segment
+
+    @classmethod
+    def of_tree(
+        cls,
+        tree: int,
+        dataset: Sequence[LabelledFrame],
+        parameters: ForestParameters,
+        n_classes: int,
+        segmentation: Segmentation = true_people,
+    ) -> TreeFrames:
+        """The frames of one tree of a forest: of its own, or all of them and its share of their pixels."""
+        if parameters.share_frames:
+            shared, share = range(len(dataset)), (tree, parameters.trees)
+            return cls(dataset, shared, parameters, (parameters.seed,), n_classes, segmentation, share)
+        own = range(tree, len(dataset), parameters.trees)
+        return cls(dataset, own, parameters, (parameters.seed, tree), n_classes, segmentation)
 
     def draw_samples(
         self,
@@ -108,9 +121,20 @@ class TreeFrames:
         may_lack_people: bool = False,
     ) -> PixelSamples:
         """Read the frames and draw their pixels; ``on_frame`` is called after each. Raises as `sample_pixels` does."""
+        return self.share_of(self.draw_shared(on_frame, image_file, may_lack_people))
+
+    def share_of(self, samples: PixelSamples) -> PixelSamples:
+        """The samples of this tree, of those of all trees on these frames."""
+        tree, trees = self.share
+        return samples if trees == 1 else samples.every(trees, tree)
+
+    def draw_shared(
+        self, on_frame: Callable[[], object], image_file: ScratchArray | None = None, may_lack_people: bool = False
+    ) -> PixelSamples:
+        """Draw the pixels of all trees on these frames, as `draw_samples` those of this one."""
         return sample_pixels(
             _each(self.dataset, self.rows, on_frame),
-            self.parameters.pixels_per_person,
+            self.parameters.pixels_per_person * self.share[1],
             self.seed,
             self.segmentation,
             image_file,
@@ -141,6 +165,28 @@ class TreeGrower(Protocol):
 
 MakeGrower = Callable[[TreeFrames, Callable[[], object]], TreeGrower]
 """Reads the frames of a tree, calls the second argument after every frame, and holds the samples."""
+
+
+class SharedSamples:
+    """Reads frames that all trees share once, and holds the samples of all trees; its `grower` is a `MakeGrower`.
+
+    Parameters
+    ----------
+    memory : of `plan_memory`
+    scratch : folder for the images that it keeps on disk
+    """
+
+    def __init__(self, memory: MemoryPlan | None = None, scratch: Path | None = None) -> None:
+        self._memory, self._scratch = memory, scratch
+        self._samples: PixelSamples | None = None
+
+    def grower(self, frames: TreeFrames, on_frame: Callable[[], object]) -> LocalGrower:
+        """Hold the samples of one tree."""
+        if self._samples is None:
+            image_file = ScratchArray(self._scratch) if self._memory and self._memory.disk else None
+            self._samples = frames.draw_shared(on_frame, image_file)
+        batch_samples = self._memory.batch_samples if self._memory else BATCH_SAMPLES
+        return LocalGrower.of(frames.share_of(self._samples), frames, batch_samples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,6 +289,8 @@ def train_forest(
     if len(dataset) < parameters.trees and not parameters.share_frames:
         raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
     body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
+    if parameters.share_frames and make_grower is None:
+        make_grower = SharedSamples(memory, checkpoints.folder if checkpoints else None).grower
     grown = [
         train_tree(dataset, parameters, body, tree, on_level, checkpoints, on_frame, segmentation, memory, make_grower)
         for tree in range(parameters.trees)
@@ -277,9 +325,7 @@ def train_tree(
     growth = checkpoints.load(tree) if checkpoints else None
     if growth is not None and growth.finished:
         return finish(growth)
-    own = parameters.rows_of(tree, len(dataset))
-    seed = (parameters.seed, tree)
-    frames = TreeFrames(dataset, own, parameters, seed, body.n_classes, segmentation)
+    frames = TreeFrames.of_tree(tree, dataset, parameters, body.n_classes, segmentation)
     if make_grower is None:
         grower: TreeGrower = LocalGrower.read(frames, on_frame, memory, checkpoints.folder if checkpoints else None)
     else:
@@ -288,7 +334,7 @@ def train_tree(
     while not growth.finished:
         started = time.monotonic()
         tried = int(np.minimum(growth.ends - growth.starts, parameters.growth.split_samples).sum())
-        gain = grower.grow_level(growth, parameters.growth, (*seed, 1))
+        gain = grower.grow_level(growth, parameters.growth, (parameters.seed, tree, 1))
         if checkpoints:
             checkpoints.save(tree, growth)
         before, after = (

@@ -49,7 +49,7 @@ def plan_memory(
     Parameters
     ----------
     dataset : labelled frames of all trees
-    trees : int, that share the frames
+    trees : int, among which the frames are divided
     pixels_per_person : int
     segmentation : segments of a frame that are classified separately
     limit : bytes; images that do not fit stay on disk. None = everything in memory

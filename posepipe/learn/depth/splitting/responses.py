@@ -7,7 +7,7 @@ samples, and assigns samples to the children of a split.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -117,6 +117,13 @@ class PixelSamples:
     scale: np.ndarray  #: float32 (N, 2), focal length / depth along rows and columns, pixels per metre
     label: np.ndarray  #: uint8 (N,), class
     frame: np.ndarray  #: int32 (I,), frame of the dataset of each image
+
+    def every(self, step: int, first: int) -> PixelSamples:
+        """Of each image the samples ``first``, ``first + step`` and so on; the images are shared."""
+        before = np.searchsorted(self.image, np.arange(len(self.start)))  # samples come image by image
+        chosen = (np.arange(len(self.image)) - before[self.image]) % step == first
+        own = {name: getattr(self, name)[chosen] for name in ("image", "pixel", "scale", "label")}
+        return replace(self, **own)
 
 
 class DepthResponses:
