@@ -68,18 +68,19 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms-d435 person-rooms 1500 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 48000 --pixels 200 --max-depth 24 --candidates 300 --resume
+    train trees.npz kinect d435 --joints joints --joint-frames 32000 --trees 4 --share-frames --pixels 60 --max-depth 21 --candidates 120 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
-# a smaller model: one tree, joints from the surface alone; learned from the datasets of `just person`
+# a smaller model after `just person`, from its datasets: its first tree, joints from the surface alone
 person-fast work=".work/person":
     #!/usr/bin/env bash
     set -euo pipefail
     cd "{{work}}"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train fast-trees.npz kinect d435 --joints joints --joints-from parts --joint-frames 24000 --trees 1 --pixels 100 --min-samples 40 --candidates 300 --resume
+    [ -s first-tree.npz ] || posepipe convert trees.npz first-tree.npz --trees 1
+    train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
     train fast-segmented.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only segmentation
     train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-segmented.npz --only filter
     posepipe convert fast-filtered.npz person-fast.npz

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
-from apps.options.value_types import MOTION_SUFFIXES, share_between
+from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
@@ -35,6 +35,7 @@ EXAMPLES = (
     "posepipe convert old.npz new.npz                               # a model, as this version saves it: smaller",
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
     "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
+    "posepipe convert person fast.npz --trees 1                     # with its first tree alone: smaller and faster",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
@@ -61,6 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="M", help="model that found the results, if its body is not a person's")
     parser.add_argument(
+        "--trees",
+        type=positive,
+        metavar="N",
+        help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
+    )
+    parser.add_argument(
         "--prune",
         type=share_between,
         metavar="SHARE",
@@ -85,14 +92,15 @@ def run(args: argparse.Namespace) -> None:
 
     source = Path(args.source)
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
-    asked = "--prune" if args.prune is not None else "--prune-by" if args.prune_by else ""
+    smaller = {"--trees": args.trees, "--prune": args.prune, "--prune-by": args.prune_by}
+    asked = next((option for option, value in smaller.items() if value is not None), "")
     if asked and not is_model:
         raise PosepipeError(f"{asked} is for models, and {source} is none; leave it out")
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
     if is_model:
         refuse_source_options(args, args.source)
-        convert_model(args.source, args.file, args.prune, args.prune_by)
+        convert_model(args.source, args.file, args.prune, args.prune_by, args.trees)
     elif trees := pcl_tree_files(source):
         refuse_source_options(args, args.source)
         import_trees(trees, args.file)
@@ -115,13 +123,21 @@ def convert_source(args: argparse.Namespace) -> None:
     show(f"{count} frames -> {args.file}")
 
 
-def convert_model(model: str, file: Path, prune: float | None, prune_by: Sequence[str] | None = None) -> None:
-    """Write a model as this version saves it, whole or pruned."""
+def convert_model(
+    model: str,
+    file: Path,
+    prune: float | None,
+    prune_by: Sequence[str] | None = None,
+    trees: int | None = None,
+) -> None:
+    """Write a model as this version saves it: whole, with its first trees alone, or pruned."""
     from posepipe.models.pose_model import PoseModel
-    from posepipe.models.prune_model import prune_model
+    from posepipe.models.prune_model import keep_trees, prune_model
 
     _check_model_name(file, (*MODEL_SUFFIXES, *TREE_SUFFIXES))
     converted = PoseModel.load(model)
+    if trees is not None:
+        converted = keep_trees(converted, trees)
     if prune is not None or prune_by:
         reached = _count_pixels(converted, prune_by) if prune_by else None
         converted = prune_model(converted, prune, reached)

@@ -138,7 +138,7 @@ def refit_joints(
 ) -> PoseModel:
     """Fit the joint parameters of a model's forest, and its votes where frames for them are given.
 
-    Parameters are those of `train_model`; without ``vote_frames`` the model keeps its votes.
+    Parameters are those of `train_model`; without ``vote_frames`` the model keeps its votes, if its joints need them.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def refit_joints(
     callbacks = callbacks or TrainingCallbacks()
     _check_frames(model.body, joint_frames, vote_frames)
     _check_method(method, bool(model.votes) or vote_frames is not None)
-    votes, about_votes = model.votes, {}
+    votes, about_votes = (() if method == "parts" else model.votes), {}
     if vote_frames is not None:
         votes = train_votes(model.forest, vote_frames, callbacks.on_vote_frame)
         about_votes = {"vote_frames": len(vote_frames), "vote_frames_identity": vote_frames.identity}

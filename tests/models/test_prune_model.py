@@ -10,7 +10,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.prune_model import prune_model
+from posepipe.models.prune_model import keep_trees, prune_model
 from tests.support import random_inputs
 from tests.support.leaf_votes import dense, leaf_votes
 from tests.support.toy_person import TOY, toy_frame
@@ -136,3 +136,14 @@ def test_neither_a_share_nor_frames_is_refused():
 def test_a_share_outside_its_range_is_refused(share):
     with pytest.raises(ValueError, match="above 0 and below 1"):
         prune_model(random_model(), share)
+
+
+def test_the_first_trees_are_kept_with_their_votes():
+    model = random_model()
+    first = keep_trees(model, 1)
+    assert len(first.forest.trees) == len(first.forest.offsets) == len(first.votes) == 1
+    np.testing.assert_array_equal(first.forest.trees[0].feature, model.forest.trees[0].feature)
+    np.testing.assert_array_equal(first.votes[0].node_of_leaf, model.votes[0].node_of_leaf)
+    for count in (0, 3):
+        with pytest.raises(ValueError, match=rf"has 2 trees; keep 1 to 2, got {count}"):
+            keep_trees(model, count)

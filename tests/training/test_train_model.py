@@ -157,6 +157,7 @@ def test_options_of_the_trees_are_parameters_of_the_forest():
 
     assert parameters() == ForestParameters()
     assert parameters("--class-weight", "balanced") == ForestParameters(class_weight="balanced")
+    assert parameters("--share-frames") == ForestParameters(share_frames=True)
     assert parameters("--class-weight", "none", "--probe-range", "0.4").offsets.longest_m == 0.4
 
 
