@@ -64,11 +64,11 @@ person mocap backgrounds furniture part="1" work=".work/person":
         render "$name" person-backgrounds 600 $seed --backgrounds "$place"*
         rooms+=("$name") seed=$((seed + 1))
     done
-    render rooms person-rooms 7000 2031 --furniture "$furniture"
-    render rooms-d435 person-rooms 1500 2032 --sensor d435 --furniture "$furniture"
+    render rooms person-rooms 5500 2031 --furniture "$furniture"
+    render rooms-d435 person-rooms 1200 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 32000 --trees 4 --share-frames --pixels 60 --max-depth 21 --candidates 120 --resume
+    train trees.npz kinect d435 --joints joints --joint-frames 48000 --trees 4 --share-frames --pixels 60 --max-depth 21 --candidates 120 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
