@@ -69,7 +69,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz kinect d435 --joints joints --joint-frames 48000 --trees 4 --share-frames --pixels 60 --max-depth 21 --candidates 120 --resume
-    train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
+    [ -s weighed.npz ] || posepipe convert trees.npz weighed.npz --background-weight 0.6
+    train segmented.npz "${rooms[@]}" --forest weighed.npz --only segmentation
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
@@ -79,7 +80,7 @@ person-fast work=".work/person":
     set -euo pipefail
     cd "{{work}}"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    [ -s first-tree.npz ] || posepipe convert trees.npz first-tree.npz --trees 1
+    [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1
     train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
     train fast-segmented.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only segmentation
     train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-segmented.npz --only filter

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
-from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
+from apps.options.value_types import MOTION_SUFFIXES, positive, share_between, weight
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
@@ -68,6 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
     )
     parser.add_argument(
+        "--background-weight",
+        type=weight,
+        metavar="W",
+        help="weigh class 0 of a model, not a person, against the parts of the body; below 1 fewer pixels of people are"
+        " lost to furniture. Train the person filter after this",
+    )
+    parser.add_argument(
         "--prune",
         type=share_between,
         metavar="SHARE",
@@ -92,15 +99,20 @@ def run(args: argparse.Namespace) -> None:
 
     source = Path(args.source)
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
-    smaller = {"--trees": args.trees, "--prune": args.prune, "--prune-by": args.prune_by}
-    asked = next((option for option, value in smaller.items() if value is not None), "")
+    of_models = {
+        "--trees": args.trees,
+        "--background-weight": args.background_weight,
+        "--prune": args.prune,
+        "--prune-by": args.prune_by,
+    }
+    asked = next((option for option, value in of_models.items() if value is not None), "")
     if asked and not is_model:
         raise PosepipeError(f"{asked} is for models, and {source} is none; leave it out")
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
     if is_model:
         refuse_source_options(args, args.source)
-        convert_model(args.source, args.file, args.prune, args.prune_by, args.trees)
+        convert_model(args)
     elif trees := pcl_tree_files(source):
         refuse_source_options(args, args.source)
         import_trees(trees, args.file)
@@ -123,28 +135,25 @@ def convert_source(args: argparse.Namespace) -> None:
     show(f"{count} frames -> {args.file}")
 
 
-def convert_model(
-    model: str,
-    file: Path,
-    prune: float | None,
-    prune_by: Sequence[str] | None = None,
-    trees: int | None = None,
-) -> None:
-    """Write a model as this version saves it: whole, with its first trees alone, or pruned."""
+def convert_model(args: argparse.Namespace) -> None:
+    """Write a model as this version saves it, with the trees and leaves that are asked for."""
+    from posepipe.models.change_forest import keep_trees, weigh_background
     from posepipe.models.pose_model import PoseModel
-    from posepipe.models.prune_model import keep_trees, prune_model
+    from posepipe.models.prune_model import prune_model
 
-    _check_model_name(file, (*MODEL_SUFFIXES, *TREE_SUFFIXES))
-    converted = PoseModel.load(model)
-    if trees is not None:
-        converted = keep_trees(converted, trees)
-    if prune is not None or prune_by:
-        reached = _count_pixels(converted, prune_by) if prune_by else None
-        converted = prune_model(converted, prune, reached)
-    if file.suffix.lower() in TREE_SUFFIXES:
-        export_trees(converted, file)
+    _check_model_name(args.file, (*MODEL_SUFFIXES, *TREE_SUFFIXES))
+    converted = PoseModel.load(args.source)
+    if args.trees is not None:
+        converted = keep_trees(converted, args.trees)
+    if args.background_weight is not None:
+        converted = weigh_background(converted, args.background_weight)
+    if args.prune is not None or args.prune_by:
+        reached = _count_pixels(converted, args.prune_by) if args.prune_by else None
+        converted = prune_model(converted, args.prune, reached)
+    if args.file.suffix.lower() in TREE_SUFFIXES:
+        export_trees(converted, args.file)
     else:
-        _save_model(converted, file)
+        _save_model(converted, args.file)
 
 
 def _count_pixels(model: PoseModel, datasets: Sequence[str]) -> list[np.ndarray]:

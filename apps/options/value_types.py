@@ -67,6 +67,17 @@ def share_between(text: str) -> float:
     return number
 
 
+def weight(text: str) -> float:
+    """Return a finite number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"wanted a number above 0, got {text!r}")
+    return number
+
+
 def counts(text: str) -> tuple[int, ...]:
     """Return whole numbers from 1 up, as in 10,100."""
     return tuple(positive(part) for part in text.split(","))

@@ -88,7 +88,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
     )
-    paragraphs = [size, _joints_from(model.joint_parameters), _origins(header)]
+    paragraphs = [size, _changes(header), _joints_from(model.joint_parameters), _origins(header)]
     if "out_of_bag" in header:
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
@@ -147,6 +147,17 @@ def _differing(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str,
         if value not in (known, {}):
             differing[name] = value
     return differing
+
+
+def _changes(header: Mapping[str, Any]) -> str:
+    """What ``posepipe convert`` did to the trees after they were grown."""
+    told = {
+        "trees_kept": "trees kept",
+        "background_weight": "weight of class 0 in the leaves",
+        "pruned": "share of the leaves kept",
+    }
+    done = [f"{text}: {header[name]:g}" for name, text in told.items() if name in header]
+    return f"Changed by `posepipe convert`; {', '.join(done)}." if done else ""
 
 
 def _joints_from(parameters: JointParameters) -> str:

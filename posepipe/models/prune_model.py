@@ -66,32 +66,6 @@ def prune_model(model: PoseModel, share: float | None, reached: Sequence[np.ndar
     return replace(model, forest=smaller, votes=tuple(votes)).with_metadata(figures=None, pruned=told)
 
 
-def keep_trees(model: PoseModel, count: int) -> PoseModel:
-    """Keep the first trees of a model: a smaller and faster one.
-
-    Joint parameters stay as they were fitted to all trees; ``posepipe train --only joints`` fits them anew.
-
-    Parameters
-    ----------
-    model : PoseModel
-    count : int, trees to keep, from 1 to those that there are
-
-    Returns
-    -------
-    PoseModel, without the figures of the whole one
-
-    Raises
-    ------
-    ValueError
-        For a count outside its range.
-    """
-    forest = model.forest
-    if not 1 <= count <= len(forest.trees):
-        raise ValueError(f"the model has {len(forest.trees)} trees; keep 1 to {len(forest.trees)}, got {count}")
-    first = DepthForest(forest.trees[:count], forest.offsets[:count], forest.body, forest.symmetric, forest.probes)
-    return replace(model, forest=first, votes=model.votes[:count]).with_metadata(figures=None, trees_kept=count)
-
-
 def _path_of_errors(tree: Tree, reached: np.ndarray) -> PruningPath:
     """Path by the quadratic error (Brier score) of the nodes' posteriors on the pixels that reach them."""
     statistics = tree.node_statistics()

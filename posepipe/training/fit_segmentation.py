@@ -11,8 +11,8 @@ import numpy as np
 
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.learn.depth.class_prior import weigh_classes
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.splitting.responses import OffsetRange
 from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
@@ -30,6 +30,8 @@ SEGMENTATION_PARAMETERS = ForestParameters(
 """A small tree with far probes: the room around a pixel tells more than its shape."""
 CUT_OUT = 10
 """Every tenth frame is trained on with its surroundings removed, because recordings may be cut out."""
+TINY = 1e-9
+"""Stands for the pixels of a class that there are none of."""
 _PERSON, _SURROUNDINGS = (SEGMENTS.part_code(name) for name in ("person", "surroundings"))
 
 
@@ -61,20 +63,8 @@ def train_segmentation(
     forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
     if not segments.pixels[_SURROUNDINGS]:
         raise ValueError("a segmentation needs whole frames, and these show people cut out; render rooms around them")
-    return _with_prior(forest, segments.pixels / np.maximum(segments.drawn, 1e-9))
-
-
-def _with_prior(forest: DepthForest, ratio: np.ndarray) -> DepthForest:
-    """Give leaves the posteriors that pixels drawn without regard to their class would have given them.
-
-    Training pixels are drawn evenly, so that the few of people weigh more than there are. A posterior is multiplied by
-    ``ratio``, (C,), of the pixels there are to those drawn, and normalised.
-    """
-    trees = []
-    for tree in forest.trees:
-        posteriors = tree.leaf_statistics * ratio
-        trees.append(as_stored(replace(tree, leaf_statistics=posteriors.astype(np.float32))))
-    return DepthForest(trees, forest.offsets, forest.body)
+    # pixels are drawn evenly, so that the few of people weigh more than there are
+    return weigh_classes(forest, np.maximum(segments.pixels, TINY) / np.maximum(segments.drawn, TINY))
 
 
 def refit_segmentation(

@@ -205,3 +205,9 @@ def test_a_damaged_card_is_refused_and_left_alone(model, content):
     with pytest.raises(FormatError, match=r"toy\.md: wanted"):
         write_card(model)
     assert card.read_bytes() == content
+
+
+def test_a_card_tells_what_was_changed_after_training(tmp_path):
+    model = save(tmp_path / "toy.npz", HISTORY | {"trees_kept": 1, "background_weight": 0.6})
+    told = "Changed by `posepipe convert`; trees kept: 1, weight of class 0 in the leaves: 0.6."
+    assert told in block(write_card(model).read_text(), "made")

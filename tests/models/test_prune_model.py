@@ -10,9 +10,9 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.prune_model import keep_trees, prune_model
-from tests.support import random_inputs
+from posepipe.models.prune_model import prune_model
 from tests.support.leaf_votes import dense, leaf_votes
+from tests.support.random_model import random_model
 from tests.support.toy_person import TOY, toy_frame
 
 
@@ -51,15 +51,6 @@ def test_a_merged_leaf_votes_as_most_leaves_below_it_do():
     votes = dense(prune_model(planted_model(), 0.75).votes[0])
     assert votes.offsets[votes.node_of_leaf, 0, 0, 0].tolist() == [10, 30, 40]
     assert len(votes.weights) == 3  # the vote node of no leaf is left out
-
-
-def random_model(seed: int = 1) -> PoseModel:
-    rng = np.random.default_rng(seed)
-    trees = [random_inputs.tree(rng, 7, 9, TOY.n_classes) for _ in range(2)]
-    shapes = [(tree.n_leaves, len(TOY.joints), 1) for tree in trees]
-    votes = tuple(leaf_votes(rng.integers(-40, 40, (*shape, 3)), rng.integers(256, size=shape)) for shape in shapes)
-    forest = DepthForest(trees, [random_inputs.offset_pairs(rng, 9) for _ in trees], TOY)
-    return PoseModel(forest, JointParameters.default(TOY), votes, {"name": "toy", "figures": {}})
 
 
 @pytest.mark.parametrize("share", [0.001, 0.25, 0.5, 0.999])
@@ -136,14 +127,3 @@ def test_neither_a_share_nor_frames_is_refused():
 def test_a_share_outside_its_range_is_refused(share):
     with pytest.raises(ValueError, match="above 0 and below 1"):
         prune_model(random_model(), share)
-
-
-def test_the_first_trees_are_kept_with_their_votes():
-    model = random_model()
-    first = keep_trees(model, 1)
-    assert len(first.forest.trees) == len(first.forest.offsets) == len(first.votes) == 1
-    np.testing.assert_array_equal(first.forest.trees[0].feature, model.forest.trees[0].feature)
-    np.testing.assert_array_equal(first.votes[0].node_of_leaf, model.votes[0].node_of_leaf)
-    for count in (0, 3):
-        with pytest.raises(ValueError, match=rf"has 2 trees; keep 1 to 2, got {count}"):
-            keep_trees(model, count)

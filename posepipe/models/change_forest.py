@@ -1,0 +1,63 @@
+"""A model with another forest: with its first trees alone, or with class 0 weighed against the parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from posepipe.learn.depth.class_prior import weigh_classes
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.pose_model import PoseModel
+
+
+def keep_trees(model: PoseModel, count: int) -> PoseModel:
+    """Keep the first trees of a model: a smaller and faster one.
+
+    Joint parameters stay as they were fitted to all trees; ``posepipe train --only joints`` fits them anew.
+
+    Parameters
+    ----------
+    model : PoseModel
+    count : int, trees to keep, from 1 to those that there are
+
+    Returns
+    -------
+    PoseModel, without the figures of the whole one
+
+    Raises
+    ------
+    ValueError
+        For a count outside its range.
+    """
+    forest = model.forest
+    if not 1 <= count <= len(forest.trees):
+        raise ValueError(f"the model has {len(forest.trees)} trees; keep 1 to {len(forest.trees)}, got {count}")
+    first = DepthForest(forest.trees[:count], forest.offsets[:count], forest.body, forest.symmetric, forest.probes)
+    return replace(model, forest=first, votes=model.votes[:count]).with_metadata(figures=None, trees_kept=count)
+
+
+def weigh_background(model: PoseModel, weight: float) -> PoseModel:
+    """Weigh class 0, "not a person", against the parts of the body in the leaves of a model.
+
+    Below 1 fewer pixels of people are taken for furniture, and more of furniture for people, which a person filter then
+    judges; train it after this. Joint parameters stay.
+
+    Parameters
+    ----------
+    model : PoseModel
+    weight : float, above 0; 1 = as trained
+
+    Returns
+    -------
+    PoseModel, without the figures of the model as trained
+
+    Raises
+    ------
+    ValueError
+        For a weight that is not above 0.
+    """
+    weights = np.ones(model.body.n_classes)
+    weights[0] = weight
+    weighed = replace(model, forest=weigh_classes(model.forest, weights))
+    return weighed.with_metadata(figures=None, background_weight=weight)
