@@ -97,7 +97,7 @@ ceiling mocap furniture part="1" work=".work/ceiling":
     render people ceiling 24000 2061
     render rooms ceiling-rooms 3000 2062 --furniture "$furniture"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz people --joints joints --pixels 150 --candidates 300 --resume
+    train trees.npz people --joints joints --share-frames --pixels 100 --candidates 200 --resume
     train segmented.npz rooms --forest trees.npz --only segmentation
     train filtered.npz rooms --forest segmented.npz --only filter
     posepipe convert filtered.npz ceiling.npz
