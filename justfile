@@ -74,13 +74,13 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
     posepipe convert filtered.npz person.npz
 
-# a smaller model after `just person`, from its datasets: its first tree, joints from the surface alone
+# a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
 person-fast work=".work/person":
     #!/usr/bin/env bash
     set -euo pipefail
     cd "{{work}}"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1
+    [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1 --prune 0.5 --prune-by joints
     train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
     train fast-segmented.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only segmentation
     train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-segmented.npz --only filter

@@ -22,6 +22,8 @@ DOCUMENTS = {
     "SECURITY.md": "development/security.md",
     "CHANGELOG.md": "development/changelog.md",
     "models/person.md": "evaluation/model-card.md",
+    "models/person-fast.md": "evaluation/model-card-person-fast.md",
+    "models/ceiling.md": "evaluation/model-card-ceiling.md",
 }
 """Documents outside ``docs`` -> their place on the site."""
 LANGUAGES = {".py": "python", ".toml": "toml", ".h": "c", ".json": "json"}

@@ -154,7 +154,7 @@ def _changes(header: Mapping[str, Any]) -> str:
     told = {
         "trees_kept": "trees kept",
         "background_weight": "weight of class 0 in the leaves",
-        "pruned": "share of the leaves kept",
+        "pruned": "share of the leaves kept, at most",
     }
     done = [f"{text}: {header[name]:g}" for name, text in told.items() if name in header]
     return f"Changed by `posepipe convert`; {', '.join(done)}." if done else ""

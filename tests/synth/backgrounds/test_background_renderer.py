@@ -7,7 +7,7 @@ from apps.cli import main
 from posepipe.body import HUMAN
 from posepipe.datasets.dataset import Dataset
 from posepipe.errors import PosepipeError
-from synth import dataset_writer
+from synth import background_renderer, dataset_writer
 from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import read_backgrounds
 from synth.backgrounds.free_space import fill_holes
@@ -60,6 +60,19 @@ def test_people_are_as_far_as_drawn_in_rooms_of_all_sizes(tmp_path):
     pelvis = HUMAN.joint_index("pelvis")
     far_m = [renderer.render(index).joints_m[0, pelvis, 2] for index in range(50)]
     assert np.mean(np.array(far_m) > 2.5) > 0.4  # half are drawn so far; a half of these rooms has no space for them
+
+
+def test_heads_are_in_view_unless_the_camera_looks_at_the_floor(bank, monkeypatch):
+    def heads_in_view(tries):
+        monkeypatch.setattr(background_renderer, "HEAD_TRIES", tries)
+        renderer = renderer_in(bank, distance_m=(0.8, 1.6))  # where the border often cuts off the head
+        frames = [renderer.render(index) for index in range(16)]
+        heads_m = [(frame, head_m) for frame in frames for head_m in frame.joints_m[:, HUMAN.joint_index("head")]]
+        rows = [float(frame.depth.intrinsics.project(head_m[None])[0, 0]) for frame, head_m in heads_m]
+        return np.mean(np.array(rows) >= -1)
+
+    assert heads_in_view(background_renderer.HEAD_TRIES) == 1
+    assert heads_in_view(0) < 0.9
 
 
 def test_noise_changes_people_and_their_shadow_alone(bank):
