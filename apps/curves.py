@@ -118,7 +118,7 @@ def _report(run: ForestRun, points: list[CurvePoint], time: GrowingTime | None) 
 
 def _plan(args: argparse.Namespace, available: int) -> CurvePlan:
     from posepipe.evaluation.forest_curves.plan import CurvePlan
-    from posepipe.learn.depth.train_forest import ForestParameters
+    from posepipe.learn.depth.forest_parameters import ForestParameters
     from posepipe.learn.growing import GrowthRules
 
     parameters = ForestParameters(

@@ -23,11 +23,12 @@ from posepipe.datasets.dataset import open_datasets
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.learn.depth.classify import find_leaves
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.binned_splits import BinnedSplits
 from posepipe.learn.depth.splitting.depth_features import BACKGROUND_MM
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
 from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange, PixelSamples
-from posepipe.learn.depth.train_forest import ForestParameters, TreeFrames, train_forest
+from posepipe.learn.depth.train_forest import TreeFrames, train_forest
 from posepipe.learn.growing import GrowthRules, finish, grow
 from posepipe.learn.tree import LEAF, Tree
 

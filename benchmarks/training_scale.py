@@ -60,7 +60,8 @@ class _Repeated:
 
 def _row(args: argparse.Namespace, count: int) -> str:
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.train_forest import ForestParameters, train_tree
+    from posepipe.learn.depth.forest_parameters import ForestParameters
+    from posepipe.learn.depth.train_forest import train_tree
     from posepipe.learn.depth.training_memory import plan_memory
     from posepipe.learn.growing import GrowthRules
 

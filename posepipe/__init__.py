@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from posepipe.camera import Intrinsics
     from posepipe.frames import DepthFrame, LabelledFrame
     from posepipe.learn.depth.depth_forest import DepthForest
-    from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+    from posepipe.learn.depth.forest_parameters import ForestParameters
+    from posepipe.learn.depth.train_forest import train_forest
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import models_dir
     from posepipe.pipeline import Pipeline
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _HOME = {
     "DepthForest": "posepipe.learn.depth.depth_forest",
     "DepthFrame": "posepipe.frames",
-    "ForestParameters": "posepipe.learn.depth.train_forest",
+    "ForestParameters": "posepipe.learn.depth.forest_parameters",
     "Intrinsics": "posepipe.camera",
     "LabelledFrame": "posepipe.frames",
     "Pipeline": "posepipe.pipeline",

@@ -10,7 +10,8 @@ import pytest
 from posepipe.camera import CAMERA_UP, Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.person_inference import PersonInference
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities

@@ -16,7 +16,8 @@ from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.datasets.frame_sequence import FrameSequence
-    from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress
+    from posepipe.learn.depth.forest_parameters import ForestParameters
+    from posepipe.learn.depth.train_forest import TrainingProgress
     from posepipe.models.pose_model import PoseModel
 
 
@@ -27,8 +28,8 @@ def checkpoint_folder(args: argparse.Namespace) -> Path:
 
 def forest_parameters(args: argparse.Namespace) -> ForestParameters:
     """Return the parameters of the trees from the options of the command."""
+    from posepipe.learn.depth.forest_parameters import ForestParameters
     from posepipe.learn.depth.splitting.responses import OffsetRange
-    from posepipe.learn.depth.train_forest import ForestParameters
     from posepipe.learn.growing import GrowthRules
 
     growth = GrowthRules(

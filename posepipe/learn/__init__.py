@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.learn.depth.explanation.pixel_path import explain_pixel
     from posepipe.learn.depth.explanation.probe_drawing import draw_probes
-    from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+    from posepipe.learn.depth.forest_parameters import ForestParameters
+    from posepipe.learn.depth.train_forest import train_forest
     from posepipe.learn.tables.discretize import Discretizer
     from posepipe.learn.tables.estimators.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from posepipe.learn.tables.estimators.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
@@ -41,7 +42,7 @@ _HOME = {
     "Discretizer": _TABLES + "discretize",
     "ExtraTreesClassifier": _ENSEMBLES + "extra_trees",
     "ExtraTreesRegressor": _ENSEMBLES + "extra_trees",
-    "ForestParameters": "posepipe.learn.depth.train_forest",
+    "ForestParameters": "posepipe.learn.depth.forest_parameters",
     "Id3Classifier": _TREES + "id3",
     "IsolationForest": _ENSEMBLES + "isolation_forest",
     "LeafEmbedding": _ENSEMBLES + "leaf_embedding",

@@ -13,8 +13,9 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.class_prior import weigh_classes
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.responses import OffsetRange
-from posepipe.learn.depth.train_forest import ForestParameters, TrainingProgress, train_forest
+from posepipe.learn.depth.train_forest import TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision

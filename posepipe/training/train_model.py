@@ -14,7 +14,8 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
-from posepipe.learn.depth.train_forest import ForestParameters, MakeGrower, TrainingProgress, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import MakeGrower, TrainingProgress, train_forest
 from posepipe.learn.depth.train_votes import train_votes
 from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.depth.voting_forest import VotingForest

@@ -15,7 +15,8 @@ from posepipe.cluster import cluster as clusters
 from posepipe.cluster.address import parse_address
 from posepipe.cluster.cluster import open_cluster
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.learn.depth.train_forest import ForestParameters, train_tree
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.shards.sharded_growth import ShardedGrower
 from tests.support.toy_person import TOY, toy_frames

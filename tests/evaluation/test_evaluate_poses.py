@@ -9,7 +9,8 @@ import pytest
 
 from posepipe.evaluation.evaluate_poses import OracleParts, evaluate, find_poses
 from posepipe.frames import LabelledFrame
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.depth.train_votes import train_votes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.learn.growing import GrowthRules

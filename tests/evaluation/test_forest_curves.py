@@ -17,7 +17,8 @@ from posepipe.evaluation.forest_curves import measure
 from posepipe.evaluation.forest_curves.drawing import draw_accuracy_curves, table
 from posepipe.evaluation.forest_curves.measure import CurveCallbacks, cut, depths_of, measure_curves, part_accuracies
 from posepipe.evaluation.forest_curves.plan import CURVES, LARGEST, CurvePlan
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest, train_tree
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest, train_tree
 from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.utils import compute_class_weight
 
 from posepipe.learn.class_weights import WEIGHT_UNIT, balanced_weights
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest, train_tree
+from posepipe.learn.depth.train_forest import train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 

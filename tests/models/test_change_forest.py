@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.models.change_forest import keep_trees, weigh_background
-from tests.support.random_model import random_model
+from tests.support.leaf_votes import random_model
 
 
 def test_the_first_trees_are_kept_with_their_votes():

@@ -11,8 +11,7 @@ from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.prune_model import prune_model
-from tests.support.leaf_votes import dense, leaf_votes
-from tests.support.random_model import random_model
+from tests.support.leaf_votes import dense, leaf_votes, random_model
 from tests.support.toy_person import TOY, toy_frame
 
 

@@ -1,4 +1,4 @@
-"""Votes of leaves made by hand, and pixels that cast them."""
+"""Votes of leaves made by hand, pixels that cast them, and a random model that has some."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from posepipe.joints.joint_parameters import JointParameters
+from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.votes.leaf_votes import OFFSET_STEP_M, LeafVotes
+from posepipe.models.pose_model import PoseModel
+from tests.support import random_inputs
+from tests.support.toy_person import TOY
 
 AREA_M2 = 1e-4
 """Of a pixel."""
@@ -56,3 +61,13 @@ def noisy_voters(rng: np.random.Generator, n_pixels: int = 300):
     leaves = np.repeat(np.arange(n_pixels)[:, None], 3, 1).astype(np.int32)
     area = rng.uniform(0.5, 1.5, n_pixels).astype(np.float32) * np.float32(AREA_M2)
     return points.astype(np.float32), area, leaves, trees, joints
+
+
+def random_model(seed: int = 1) -> PoseModel:
+    """Two random trees with random votes, of the toy body."""
+    rng = np.random.default_rng(seed)
+    trees = [random_inputs.tree(rng, 7, 9, TOY.n_classes) for _ in range(2)]
+    shapes = [(tree.n_leaves, len(TOY.joints), 1) for tree in trees]
+    votes = tuple(leaf_votes(rng.integers(-40, 40, (*shape, 3)), rng.integers(256, size=shape)) for shape in shapes)
+    forest = DepthForest(trees, [random_inputs.offset_pairs(rng, 9) for _ in trees], TOY)
+    return PoseModel(forest, JointParameters.default(TOY), votes, {"name": "toy", "figures": {}})

@@ -7,7 +7,8 @@ import pytest
 
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.segmentation.rotated_views import View
 from posepipe.training import fit_joints as joint_fitting

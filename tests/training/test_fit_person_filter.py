@@ -10,7 +10,8 @@ import pytest
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence

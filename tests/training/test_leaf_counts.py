@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.training.leaf_counts import chosen_rows, count_pixels
 from tests.support.toy_person import TOY, toy_frames

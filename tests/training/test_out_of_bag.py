@@ -9,7 +9,8 @@ import pytest
 
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.training.out_of_bag import out_of_bag_accuracy, scored_rows

@@ -15,7 +15,7 @@ import pytest
 from apps.cli import build_parser, main
 from apps.training.train_stages import forest_parameters
 from posepipe.datasets.dataset import open_datasets
-from posepipe.learn.depth.train_forest import ForestParameters
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from posepipe.learn.depth.train_forest import ForestParameters
+from posepipe.learn.depth.forest_parameters import ForestParameters
 
 CURVES = {
     "depth": "maximum depth",

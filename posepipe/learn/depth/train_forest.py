@@ -5,68 +5,27 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
-from posepipe.learn.class_weights import CLASS_WEIGHTS, weights_of
+from posepipe.learn.class_weights import weights_of
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.binned_splits import BATCH_SAMPLES, BinnedSplits
 from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, sample_pixels, true_people
-from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange, PixelSamples
+from posepipe.learn.depth.splitting.responses import DepthResponses, PixelSamples
 from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import Growth, GrowthRules, SplitFinder, finish, grow_level, start_growth
 from posepipe.learn.replay import replay
 from posepipe.learn.tree import Tree
-
-
-@dataclass(frozen=True, slots=True)
-class ForestParameters:
-    """Parameters of forest training; the defaults are those of the shipped model.
-
-    Raises
-    ------
-    ValueError
-        For fewer than 1 tree or 1 pixel per person, and for unknown class weights.
-
-    Examples
-    --------
-    >>> from posepipe import ForestParameters
-    >>> from posepipe.learn.growing import GrowthRules
-    >>> small = ForestParameters(trees=1, growth=GrowthRules(max_depth=8, candidates=100))
-    >>> small.trees, small.pixels_per_person, small.growth.max_depth
-    (1, 300, 8)
-    """
-
-    trees: int = 3
-    pixels_per_person: int = 300
-    growth: GrowthRules = field(default_factory=GrowthRules)
-    offsets: OffsetRange = field(default_factory=OffsetRange)
-    symmetric: bool = True  #: also walk each tree as its mirror image, if the body has sides
-    seed: int = 0
-    class_weight: str | None = None  #: "balanced" = classes of a tree's pixels weigh the same, as in scikit-learn
-    share_frames: bool = False  #: grow every tree on all frames, each on other pixels; False = on frames of its own
-
-    def __post_init__(self) -> None:
-        if self.trees < 1 or self.pixels_per_person < 1:
-            raise ValueError(
-                "a forest needs at least 1 tree and 1 pixel a person,"
-                f" got {self.trees} trees and {self.pixels_per_person} pixels"
-            )
-        if self.class_weight not in CLASS_WEIGHTS:
-            raise ValueError(f"class_weight is one of {CLASS_WEIGHTS}, got {self.class_weight!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; without class weights and shared frames where they are not used, as before there were any."""
-        unused = {"class_weight": None, "share_frames": False}
-        return {name: value for name, value in asdict(self).items() if name not in unused or value != unused[name]}
 
 
 @dataclass(frozen=True, slots=True)

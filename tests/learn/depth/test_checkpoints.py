@@ -9,7 +9,8 @@ import pytest
 
 from posepipe.errors import PosepipeError
 from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 

@@ -12,10 +12,11 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import PosepipeError
 from posepipe.learn.depth.classify import classify, find_leaves
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.packed_forest import pack_forest
 from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest, train_tree
+from posepipe.learn.depth.train_forest import train_forest, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.tree import LEAF, Tree
 from posepipe.models.pose_model import PoseModel

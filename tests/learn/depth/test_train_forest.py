@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posepipe.learn.depth.train_forest import ForestParameters, LocalGrower, TreeFrames, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import LocalGrower, TreeFrames, train_forest
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 

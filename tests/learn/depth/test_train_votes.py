@@ -12,7 +12,8 @@ from posepipe.joints.proposals import ModeProposer, find_landmarks
 from posepipe.joints.weighted_points import weigh_points
 from posepipe.landmarks import landmark_classes
 from posepipe.learn.depth.depth_forest import DepthForest
-from posepipe.learn.depth.train_forest import ForestParameters, train_forest
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.depth.train_votes import train_votes
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest

@@ -8,9 +8,10 @@ import pytest
 from posepipe.errors import PosepipeError
 from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.depth import training_memory
+from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting import responses
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
-from posepipe.learn.depth.train_forest import ForestParameters, train_tree
+from posepipe.learn.depth.train_forest import train_tree
 from posepipe.learn.depth.training_memory import MemoryPlan, plan_memory
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frame, toy_frames

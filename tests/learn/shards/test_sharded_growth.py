@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.checkpoints import Checkpoints
-from posepipe.learn.depth.train_forest import ForestParameters, LocalGrower, train_tree
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import LocalGrower, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.shards import sharded_growth
 from posepipe.learn.shards.sharded_growth import ShardedGrower
