@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 HIGHEST_PORT = 65535
@@ -25,57 +26,27 @@ def not_negative(text: str) -> int:
 
 def seconds(text: str) -> float:
     """Return a time of 0 seconds or more."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"wanted seconds from 0 up, got {text!r}")
-    return number
+    return _number(text, "seconds from 0 up", lambda number: 0 <= number < math.inf)
 
 
 def degrees(text: str) -> float:
     """Return an angle from -360 to 360 degrees."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not -360 <= number <= 360:
-        raise argparse.ArgumentTypeError(f"wanted degrees from -360 to 360, got {text!r}")
-    return number
+    return _number(text, "degrees from -360 to 360", lambda number: -360 <= number <= 360)
 
 
 def share(text: str) -> float:
     """Return a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"wanted a number from 0 to 1, got {text!r}")
-    return number
+    return _number(text, "a number from 0 to 1", lambda number: 0 <= number <= 1)
 
 
 def share_between(text: str) -> float:
     """Return a number between 0 and 1, neither of them."""
-    try:
-        number = share(text)
-    except argparse.ArgumentTypeError:
-        number = 0.0
-    if number in (0, 1):
-        raise argparse.ArgumentTypeError(f"wanted a number above 0 and below 1, got {text!r}")
-    return number
+    return _number(text, "a number above 0 and below 1", lambda number: 0 < number < 1)
 
 
 def weight(text: str) -> float:
     """Return a finite number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"wanted a number above 0, got {text!r}")
-    return number
+    return _number(text, "a number above 0", lambda number: 0 < number < math.inf)
 
 
 def counts(text: str) -> tuple[int, ...]:
@@ -85,13 +56,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 def length(text: str) -> float:
     """Return a length above 0, metres."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"wanted metres above 0, got {text!r}")
-    return number
+    return _number(text, "metres above 0", lambda number: 0 < number < math.inf)
 
 
 def lengths(text: str) -> tuple[float, ...]:
@@ -161,6 +126,16 @@ def png_file(text: str) -> Path:
 def svg_file(text: str) -> Path:
     """Return the path of a drawing to write: .svg."""
     return _with_suffix(".svg", text)
+
+
+def _number(text: str, wanted: str, fits: Callable[[float], bool]) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not fits(number):
+        raise argparse.ArgumentTypeError(f"wanted {wanted}, got {text!r}")
+    return number
 
 
 def _at_least(minimum: int, text: str) -> int:

@@ -65,8 +65,9 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]
     vote_frames = _vote_frames(args, frames)
-    parts, held = (1, parameters.trees) if parameters.share_frames else (parameters.trees, 1)
-    memory = plan_memory(frames, parts, held * parameters.pixels_per_person, segment_as_in_use, args.memory)
+    # shared frames are held whole, with the pixels of all trees; otherwise those of one tree after the other
+    runs, at_once = (1, parameters.trees) if parameters.share_frames else (parameters.trees, 1)
+    memory = plan_memory(frames, runs, at_once * parameters.pixels_per_person, segment_as_in_use, args.memory)
     where = f" on the workers of {args.cluster}" if args.cluster else ""
     on_disk = f", and {memory.disk / 1e9:.1f} GB of disk beside the model" if memory.disk else ""
     show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{where}{on_disk}")
