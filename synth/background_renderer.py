@@ -20,7 +20,7 @@ from synth.backgrounds.background_view import BackgroundView, draw_view
 from synth.backgrounds.composite import composite
 from synth.backgrounds.floor import find_floor
 from synth.backgrounds.free_space import RoomSpace
-from synth.backgrounds.people_in_room import MIN_PIXELS, Room, draw_distances, draw_people, render_people
+from synth.backgrounds.people_in_room import MIN_PIXELS, Room, WantedPerson, draw_people, draw_wanted, render_people
 from synth.labelled_frame import is_drawn
 from synth.recipe import FPS, Recipe
 from synth.render.label_frame import label_frame
@@ -31,9 +31,9 @@ from synth.sensors.quantise_depth import quantise_depth
 
 MAX_BACKGROUND_TRIES = 40
 """Backgrounds tried for one frame with people."""
-DISTANCE_TRIES = 12
-"""Backgrounds tried for people at the distances drawn for them; then any distance will do, for small rooms."""
-HEAD_TRIES = 8
+WANTED_TRIES = 12
+"""Backgrounds tried for people at the distances drawn for them; then for others at any distance, for small rooms."""
+HEAD_TRIES = 24
 """Backgrounds tried for people whose heads are in view; then others will do, for cameras that look at the floor."""
 
 
@@ -71,17 +71,18 @@ class BackgroundRenderer:
         recipe, sensor, body = self.recipe, self.recipe.sensor, self.subjects.body
         rng = np.random.default_rng([recipe.seed, index])
         is_empty = rng.random() < recipe.background.empty_share
-        distances_m = draw_distances(recipe, rng)
+        wanted = draw_wanted(recipe, self.subjects, rng)
         for attempt in range(1, MAX_BACKGROUND_TRIES + 1):
             view = draw_view(self._backgrounds.draw(rng), recipe.background, sensor, rng)
             if is_empty:
                 return self._empty(view, body, index, rng)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)
             room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
-            placed = draw_people(room, self.subjects, recipe, distances_m, rng, attempt <= HEAD_TRIES)
+            placed = draw_people(room, body, recipe, wanted, rng, attempt <= HEAD_TRIES)
             if not placed:
-                if attempt >= DISTANCE_TRIES:
-                    distances_m = [recipe.camera.distance_m] * len(distances_m)
+                if attempt >= WANTED_TRIES:
+                    anywhere_m = recipe.camera.distance_m
+                    wanted = [WantedPerson(self.subjects.draw(rng), anywhere_m) for _ in wanted]
                 continue
             people = render_people(placed, room)
             rendered, readings_m = composite(people, view, room.space.filled_m, sensor, recipe.noise, rng)

@@ -22,8 +22,8 @@ from synth.scene.seats.furniture import SEAT_RADIUS_M
 from synth.scene.subjects import Subject, Subjects
 from synth.sensors.sensor_presets import SensorPreset
 
-SUBJECT_TRIES, PLACE_TRIES = 4, 25
-"""People tried for each person of a frame, and places tried for each of them."""
+PLACE_TRIES = 50
+"""Places of a room tried for each person of a frame."""
 MIN_PIXELS, MIN_SHOWN_SHARE = 200, 0.3
 """Of a person, before noise: what the camera sees, and its share of what it would see in an empty space."""
 HEAD = "head"
@@ -58,34 +58,43 @@ class Room:
     sensor: SensorPreset
 
 
-def draw_distances(recipe: Recipe, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Draw how far from the camera the people of one frame are, metres, along the floor: min and max of each."""
+@dataclass(frozen=True, slots=True, eq=False)
+class WantedPerson:
+    """Somebody who is to be in a frame, drawn before any room is seen.
+
+    Were people and distances drawn until they fit, hardly anybody would be far, or lie: near the camera, space is free
+    and in view more often, and whoever stands needs less of it.
+    """
+
+    subject: Subject
+    distance_m: tuple[float, float]  #: min and max, along the floor
+
+
+def draw_wanted(recipe: Recipe, subjects: Subjects, rng: np.random.Generator) -> list[WantedPerson]:
+    """Draw the people of one frame, and how far from the camera each is to be."""
     low, high = recipe.scene.people
     drawn_m = rng.uniform(*recipe.camera.distance_m, size=int(rng.integers(low, high + 1)))
-    return [(distance_m, distance_m) for distance_m in drawn_m.tolist()]
+    return [WantedPerson(subjects.draw(rng), (distance_m, distance_m)) for distance_m in drawn_m.tolist()]
 
 
 def draw_people(
     room: Room,
-    subjects: Subjects,
+    body: BodyDefinition,
     recipe: Recipe,
-    distances_m: Sequence[tuple[float, float]],
+    wanted: Sequence[WantedPerson],
     rng: np.random.Generator,
     with_head: bool = True,
 ) -> list[PlacedSubject]:
-    """Draw the people of one frame at free places of a room, within their distances; nobody if the first finds none.
+    """Draw free places of a room for the people of one frame; nobody if the first finds none.
 
-    Others who find none are left out. Were distances drawn until one fits, people would hardly ever be far: near the
-    camera, space is free and in view more often. ``with_head`` asks for heads in view: people who are seen as legs
-    alone teach the person filter to take legs of tables.
+    Others who find none are left out. ``with_head`` asks for heads in view: people who are seen as legs alone teach the
+    person filter to take legs of tables.
     """
     placed: list[PlacedSubject] = []
-    for own_m in distances_m:
-        for _ in range(SUBJECT_TRIES):
-            person = _place(subjects.draw(rng), own_m, room, subjects.body, recipe, placed, rng, with_head)
-            if person is not None:
-                placed.append(person)
-                break
+    for each in wanted:
+        person = _place(each.subject, each.distance_m, room, body, recipe, placed, rng, with_head)
+        if person is not None:
+            placed.append(person)
         if not placed:
             return []
     return placed

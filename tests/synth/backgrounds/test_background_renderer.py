@@ -62,6 +62,16 @@ def test_people_are_as_far_as_drawn_in_rooms_of_all_sizes(tmp_path):
     assert np.mean(np.array(far_m) > 2.5) > 0.4  # half are drawn so far; a half of these rooms has no space for them
 
 
+def test_people_lie_as_often_in_small_rooms_as_in_large_ones(tmp_path):
+    def share_lying(wall_m):
+        bank = read_backgrounds([save_room(tmp_path / f"{wall_m}.npz", wall_m=wall_m)])
+        renderer = renderer_in(bank, noise=False, distance_m=(1.0, 2.5), lying_share=0.5, surface_share=0.0)
+        joints_m = np.concatenate([renderer.render(index).joints_m[:1] for index in range(40)])
+        return np.mean(np.ptp(heights_m(joints_m), axis=1) < 0.8)
+
+    assert share_lying(2.2) == pytest.approx(share_lying(4.8), abs=0.06)
+
+
 def test_heads_are_in_view_unless_the_camera_looks_at_the_floor(bank, monkeypatch):
     def heads_in_view(tries):
         monkeypatch.setattr(background_renderer, "HEAD_TRIES", tries)
