@@ -56,8 +56,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     mkdir -p "{{work}}" && cd "{{work}}"
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
-    render kinect person 88000 2026
-    render d435 person 8000 2029 --sensor d435
+    render kinect person 133000 2026
+    render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do
         name=composites-$(basename "$place")
@@ -68,10 +68,10 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms-d435 person-rooms 1200 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 48000 --trees 4 --share-frames --pixels 60 --max-depth 21 --candidates 120 --resume
-    [ -s weighed.npz ] || posepipe convert trees.npz weighed.npz --background-weight 0.6
-    train segmented.npz "${rooms[@]}" --forest weighed.npz --only segmentation
-    train filtered.npz "${rooms[@]}" --forest segmented.npz --only filter
+    train trees.npz kinect d435 --joints joints --joint-frames 30000 --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
+    train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
+    train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
+    train filtered.npz "${rooms[@]}" --forest weighed.npz --only filter
     posepipe convert filtered.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
@@ -82,8 +82,7 @@ person-fast work=".work/person":
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1 --prune 0.5 --prune-by joints
     train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
-    train fast-segmented.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only segmentation
-    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-segmented.npz --only filter
+    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only filter
     posepipe convert fast-filtered.npz person-fast.npz
 
 # a model for cameras that look straight down, in the same way, from recipes of its own

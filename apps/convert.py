@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
-from apps.options.value_types import MOTION_SUFFIXES, positive, share_between, weight
+from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 
@@ -68,13 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
     )
     parser.add_argument(
-        "--background-weight",
-        type=weight,
-        metavar="W",
-        help="weigh class 0 of a model, not a person, against the parts of the body; below 1 fewer pixels of people are"
-        " lost to furniture. Train the person filter after this",
-    )
-    parser.add_argument(
         "--prune",
         type=share_between,
         metavar="SHARE",
@@ -101,7 +94,6 @@ def run(args: argparse.Namespace) -> None:
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
     of_models = {
         "--trees": args.trees,
-        "--background-weight": args.background_weight,
         "--prune": args.prune,
         "--prune-by": args.prune_by,
     }
@@ -137,7 +129,7 @@ def convert_source(args: argparse.Namespace) -> None:
 
 def convert_model(args: argparse.Namespace) -> None:
     """Write a model as this version saves it, with the trees and leaves that are asked for."""
-    from posepipe.models.change_forest import keep_trees, weigh_background
+    from posepipe.models.change_forest import keep_trees
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
 
@@ -145,8 +137,6 @@ def convert_model(args: argparse.Namespace) -> None:
     converted = PoseModel.load(args.source)
     if args.trees is not None:
         converted = keep_trees(converted, args.trees)
-    if args.background_weight is not None:
-        converted = weigh_background(converted, args.background_weight)
     if args.prune is not None or args.prune_by:
         reached = _count_pixels(converted, args.prune_by) if args.prune_by else None
         converted = prune_model(converted, args.prune, reached)

@@ -44,11 +44,6 @@ def share_between(text: str) -> float:
     return _number(text, "a number above 0 and below 1", lambda number: 0 < number < 1)
 
 
-def weight(text: str) -> float:
-    """Return a finite number above 0."""
-    return _number(text, "a number above 0", lambda number: 0 < number < math.inf)
-
-
 def counts(text: str) -> tuple[int, ...]:
     """Return whole numbers from 1 up, as in 10,100."""
     return tuple(positive(part) for part in text.split(","))

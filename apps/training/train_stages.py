@@ -127,6 +127,24 @@ def _train_segmentation(args: argparse.Namespace) -> PoseModel:
         return refit_segmentation(model, frames, args.typed, LevelReport(bar.write), bar.update)
 
 
+def _weigh_background(args: argparse.Namespace) -> PoseModel:
+    """Weigh class 0 of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_background_weight import refit_background_weight
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(None, "candidates", "frames") as bar:
+        model = refit_background_weight(PoseModel.load(args.forest), frames, args.typed, bar.update)
+    about = model.metadata["background"]
+    show(
+        f"class 0 was {about['mean_probability']:.3f} probable and is {about['share']:.3f} frequent in"
+        f" {about['candidates']} candidates of people; its weight is now {model.metadata['background_weight']:.3f}"
+    )
+    return model
+
+
 def _train_filter(args: argparse.Namespace) -> PoseModel:
     """Train the person filter of the model in --forest; all else of it stays."""
     from apps.terminal.progress import ProgressBar
@@ -189,6 +207,7 @@ TRAININGS = {
     "all": _train_all,
     "joints": _refit_joints,
     "segmentation": _train_segmentation,
+    "background": _weigh_background,
     "filter": _train_filter,
 }
 """What `run` can train; all but the first are choices of --only."""

@@ -92,11 +92,12 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
     if "out_of_bag" in header:
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
-    paragraphs += [_segmentation(model, of_segmentation), _person_filter(model, of_filter)]
+    of_background = header.get("background", {})
+    paragraphs += [_segmentation(model, of_segmentation), _background(of_background), _person_filter(model, of_filter)]
     typed = (
         header.get("command"),
         header.get("joint_command"),
-        *(own.get("command") for own in (of_segmentation, of_filter)),
+        *(own.get("command") for own in (of_segmentation, of_background, of_filter)),
     )
     commands = dict.fromkeys(line for line in typed if line)
     if commands:
@@ -108,6 +109,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
             "trees": header.get("recipes", []),
             "joint parameters": header.get("joint_recipes", []),
             "segmentation": of_segmentation.get("recipes", []),
+            "weight of class 0": of_background.get("recipes", []),
             "person filter": of_filter.get("recipes", []),
         }
     )
@@ -150,14 +152,14 @@ def _differing(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str,
 
 
 def _changes(header: Mapping[str, Any]) -> str:
-    """What ``posepipe convert`` did to the trees after they were grown."""
+    """What was done to the trees after they were grown."""
     told = {
         "trees_kept": "trees kept",
         "background_weight": "weight of class 0 in the leaves",
         "pruned": "share of the leaves kept, at most",
     }
     done = [f"{text}: {header[name]:g}" for name, text in told.items() if name in header]
-    return f"Changed by `posepipe convert`; {', '.join(done)}." if done else ""
+    return f"Changed after training: {', '.join(done)}." if done else ""
 
 
 def _joints_from(parameters: JointParameters) -> str:
@@ -173,6 +175,17 @@ def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:
         return ""
     nodes = sum(tree.n_nodes for tree in model.segmentation.trees)
     return f"People in whole frames are found by a segmentation forest of {nodes:,} nodes{_trained_on(about)}."
+
+
+def _background(about: Mapping[str, Any]) -> str:
+    """How the weight of class 0 was found, by `posepipe.training.fit_background_weight`."""
+    if not about:
+        return ""
+    return (
+        f"In {about['candidates']:,} candidates of people, of {about['frames']:,} frames (content {about['identity']}),"
+        f" class 0 has a share of {about['share']:.3f} of the pixels; before it was weighed, its mean probability was"
+        f" {about['mean_probability']:.3f}."
+    )
 
 
 def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def weigh_background(model: PoseModel, weight: float) -> PoseModel:
     Parameters
     ----------
     model : PoseModel
-    weight : float, above 0; 1 = as trained
+    weight : float, above 0; 1 = as it is
 
     Returns
     -------
@@ -60,4 +60,5 @@ def weigh_background(model: PoseModel, weight: float) -> PoseModel:
     weights = np.ones(model.body.n_classes)
     weights[0] = weight
     weighed = replace(model, forest=weigh_classes(model.forest, weights))
-    return weighed.with_metadata(figures=None, background_weight=weight)
+    whole = weight * model.metadata.get("background_weight", 1.0)  # of one that was weighed before
+    return weighed.with_metadata(figures=None, background_weight=whole)

@@ -15,7 +15,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from posepipe.camera import Intrinsics, Plane
+from posepipe.camera import Plane
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
@@ -25,14 +25,11 @@ from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.rotated_views import View
-from posepipe.stage import Stateless
 from posepipe.training.boosted_trees import flat_trees
 from posepipe.training.fit_segmentation import train_segmentation
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
-PERSON_SHARE = 0.5
-"""Minimum share of a candidate's pixels on people that makes it a person."""
 FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
 FOLDS = 3
@@ -199,34 +196,23 @@ def collect_candidates(
     return Candidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
 
 
-class _Recorder(Stateless):
-    """A person filter that accepts true people, and keeps the share of people and the evidence of every candidate."""
+class _Recorder(TrueFilter):
+    """Keeps the share of people and the evidence of every candidate."""
 
     def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
         self.evidence = PersonEvidence(model.body, lengths)
-        self._filter = PersonFilter()
-        self.begin(np.zeros((0, 0), bool))
+        super().__init__()
 
     def begin(self, people: np.ndarray) -> None:
-        """Start a frame whose people, bool (H, W), are known."""
-        self._people = people
+        super().begin(people)
         self.seen: list[tuple[float, np.ndarray]] = []
 
-    def person_mask(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
-    ) -> np.ndarray | None:
-        return self._filter.person_mask(depth_m, mask, intrinsics, parts)
-
     def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
-        if pose.confidence < self._filter.min_confidence:
-            return 0.0
-        numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
-        share = float(self._people[view.mask].mean())
-        self.seen.append((share, numbers))
+        share = super().person_probability(view, parts, pose, floor)
+        if self.has_pose(pose):
+            numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
+            self.seen.append((share, numbers))
         return share
-
-    def accepts(self, probability: float) -> bool:
-        return probability >= PERSON_SHARE
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:

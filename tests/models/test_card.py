@@ -209,5 +209,5 @@ def test_a_damaged_card_is_refused_and_left_alone(model, content):
 
 def test_a_card_tells_what_was_changed_after_training(tmp_path):
     model = save(tmp_path / "toy.npz", HISTORY | {"trees_kept": 1, "background_weight": 0.6})
-    told = "Changed by `posepipe convert`; trees kept: 1, weight of class 0 in the leaves: 0.6."
+    told = "Changed after training: trees kept: 1, weight of class 0 in the leaves: 0.6."
     assert told in block(write_card(model).read_text(), "made")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.forest_parameters import ForestParameters
@@ -27,29 +26,8 @@ from posepipe.training.fit_person_filter import (
     refit_person_filter,
 )
 from posepipe.training.fit_segmentation import train_segmentation
+from tests.support.frames_in_memory import FramesInMemory
 from tests.support.toy_person import TOY, toy_frame, toy_frames
-
-
-@dataclass
-class Frames:
-    """Labelled frames in memory, as a dataset of their own."""
-
-    frames: list[LabelledFrame]
-    body: BodyDefinition = TOY
-    recipe: dict | None = None
-    source_revision: str = "here"
-    name: str = "memory"
-    has_parts: bool = True
-
-    @property
-    def content(self) -> str:
-        return f"{[frame.depth.index for frame in self.frames]}"
-
-    def __len__(self) -> int:
-        return len(self.frames)
-
-    def __getitem__(self, index: int) -> LabelledFrame:
-        return self.frames[index]
 
 
 def with_board(seed: int) -> LabelledFrame:
@@ -65,7 +43,7 @@ def with_board(seed: int) -> LabelledFrame:
 
 
 def frames_of(*datasets: range) -> FrameSequence:
-    return FrameSequence([Frames([with_board(seed) for seed in seeds]) for seeds in datasets])
+    return FrameSequence([FramesInMemory([with_board(seed) for seed in seeds]) for seeds in datasets])
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +120,7 @@ def test_a_filter_tells_a_board_from_people(model):
 def test_furniture_alone_teaches_nothing(model):
     frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
     with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
-        refit_person_filter(model, FrameSequence([Frames(frames)]))
+        refit_person_filter(model, FrameSequence([FramesInMemory(frames)]))
 
 
 def candidates_of(people: np.ndarray, rows: np.ndarray, empty_rows: np.ndarray) -> Candidates:

@@ -224,5 +224,11 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     assert taught.person_classifier is not None
     assert 0 < taught.metadata["person_filter"]["people"] < taught.metadata["person_filter"]["candidates"]
     assert "judged by a person filter" in judged.with_suffix(".md").read_text()
+    weighed = tmp_path / "with weight.npz"
+    capsys.readouterr()
+    assert main(["train", str(rooms), "--forest", "person", "--only", "background", "--out", str(weighed)]) == 0
+    weight = PoseModel.load(weighed).metadata["background_weight"]
+    assert f"its weight is now {weight:.3f}" in capsys.readouterr().out
+    assert f"weight of class 0 in the leaves: {weight:g}" in weighed.with_suffix(".md").read_text()
     assert main(["train", str(rooms), "--only", "segmentation", "--out", str(out)]) == 1
     assert "name it with --forest" in capsys.readouterr().err

@@ -1,0 +1,144 @@
+"""Weighs class 0, "not a person", so that it is as probable in candidates of people as it is frequent there.
+
+Trees are grown on all candidates of rooms, most of which are furniture: of people they would take too much for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from posepipe.camera import Intrinsics
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.models.change_forest import weigh_background
+from posepipe.models.pose_model import PoseModel
+from posepipe.models.provenance import source_revision
+from posepipe.parts import PartProbabilities
+from posepipe.pipeline import Pipeline
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+
+MAX_FRAMES = 2000
+"""Frames that are looked at, evenly spaced."""
+BINS = 4096
+"""Of the probability of class 0."""
+WEIGHTS = (1e-3, 1e3)
+"""Minimum and maximum weight."""
+
+
+def refit_background_weight(
+    model: PoseModel, frames: FrameSequence, command: str = "", on_frame: Callable[[], object] = lambda: None
+) -> PoseModel:
+    """Weigh class 0 of a model by its candidates of people.
+
+    Parameters
+    ----------
+    model : PoseModel, with the segmentation that will be used
+    frames : labelled whole frames, of which at most MAX_FRAMES are looked at
+    command : command line of the training, for the metadata
+    on_frame : called after every frame
+
+    Returns
+    -------
+    PoseModel, without the figures of the model before; its person filter, if it has one, must be trained again
+
+    Raises
+    ------
+    ValueError
+        When no candidate shows people, or all of their pixels do.
+
+    References
+    ----------
+    Saerens, Latinne and Decaestecker, Adjusting the outputs of a classifier to new a priori probabilities, 2002; here
+    the probabilities in use are known from labels.
+    """
+    looked_at = frames[:: -(-len(frames) // MAX_FRAMES)]
+    found = _ProbabilityOfBackground()
+    pipeline = Pipeline.from_model(model, tracking=False, fit=False)
+    pipeline.person_filter = found  # type: ignore[assignment]
+    pipeline.rotated_views = None  # only of people who are accepted
+    for frame in looked_at:
+        found.begin(frame.people > 0)
+        pipeline.step(frame.depth)
+        on_frame()
+    if not 0 < found.share < 1:
+        raise ValueError(
+            f"class 0 is weighed by candidates that show people and some of their surroundings, and the {found.count}"
+            f" candidates of people in these {len(looked_at)} frames do not; give frames of people in rooms"
+        )
+    weight = background_weight(found.histogram, found.share)
+    about: dict[str, Any] = {
+        "frames": len(looked_at),
+        "identity": looked_at.identity,
+        "recipes": looked_at.recipes,
+        "source_revision": source_revision(),
+        "command": command,
+        "candidates": found.count,
+        "share": round(found.share, 4),
+        "mean_probability": round(found.mean_probability, 4),
+    }
+    return weigh_background(model, weight).with_metadata(background=about)
+
+
+def background_weight(histogram: np.ndarray, share: float) -> float:
+    """Find the weight of class 0 at which its mean probability is a given share.
+
+    Parameters
+    ----------
+    histogram : float64 (B,), sums to 1: how frequent each probability of class 0 is, in bins of equal width from 0 to 1
+    share : float, of the pixels that are of class 0, above 0 and below 1
+
+    Returns
+    -------
+    float, within WEIGHTS
+    """
+    probability = (np.arange(len(histogram)) + 0.5) / len(histogram)
+
+    def excess(log_weight: float) -> float:
+        weighed = np.exp(log_weight) * probability
+        return float(histogram @ (weighed / (weighed + 1 - probability))) - share
+
+    low, high = np.log(WEIGHTS)
+    if excess(low) >= 0 or excess(high) <= 0:
+        return WEIGHTS[0] if excess(low) >= 0 else WEIGHTS[1]
+    return float(np.exp(brentq(excess, low, high)))
+
+
+class _ProbabilityOfBackground(TrueFilter):
+    """Keeps how probable and how frequent class 0 is in candidates of people, each of which counts the same.
+
+    Those that are classified again, without the pixels that were removed, count twice.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sums, self._background = np.zeros(BINS), 0.0
+        self.count = 0  #: times that candidates of people were classified
+
+    @property
+    def histogram(self) -> np.ndarray:
+        """How frequent each probability is, float64 (BINS,)."""
+        return self._sums / max(self.count, 1)
+
+    @property
+    def share(self) -> float:
+        """Share of the pixels that are no person's."""
+        return self._background / max(self.count, 1)
+
+    @property
+    def mean_probability(self) -> float:
+        """Mean probability of class 0."""
+        return float(self.histogram @ ((np.arange(BINS) + 0.5) / BINS))
+
+    def person_mask(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
+    ) -> np.ndarray | None:
+        on_people = self.people[tuple(parts.pixels.T)]
+        if len(on_people) and (share := float(on_people.mean())) >= PERSON_SHARE:
+            bins = np.minimum((parts.values[:, 0] * BINS).astype(np.int64), BINS - 1)
+            self._sums += np.bincount(bins, minlength=BINS) / len(bins)
+            self._background += 1 - share
+            self.count += 1
+        return super().person_mask(depth_m, mask, intrinsics, parts)
