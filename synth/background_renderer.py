@@ -29,7 +29,7 @@ from synth.scene.subjects import Subjects
 from synth.sensors.defects.hole_filling import draw_filling, fill_holes
 from synth.sensors.quantise_depth import quantise_depth
 
-MAX_BACKGROUND_TRIES = 40
+MAX_BACKGROUND_TRIES = 160
 """Backgrounds tried for one frame with people."""
 WANTED_TRIES = 12
 """Backgrounds tried for people at the distances drawn for them; then for others at any distance, for small rooms."""
