@@ -19,6 +19,7 @@ class BackgroundRecipe:
 
     empty_share: float = 0.0  #: frames without people
     surface_share: float = 0.0  #: of people who sit or lie: on level surfaces of the room, where some fit
+    near_wall_share: float = 0.0  #: people with a wall or furniture close behind them, at any distance
     mirrored_room_share: float = 0.0  #: backgrounds with left and right exchanged
     room_scale: tuple[float, float] = (1.0, 1.0)  #: factor on the size of the room, min and max
     room_turn_deg: float = 0.0  #: standard deviation by which the camera is turned about each of its axes

@@ -12,6 +12,7 @@ from synth.backgrounds.composite import hide_behind
 from synth.backgrounds.floor import Floor
 from synth.backgrounds.free_space import RoomSpace
 from synth.geometry.mesh import Mesh
+from synth.labelled_frame import is_drawn
 from synth.motion.poses.pose_kinds import KINDS
 from synth.recipe import Recipe
 from synth.render.render_frame import RenderedFrame, render_frame
@@ -36,6 +37,8 @@ BONE_RADIUS_M, TRUNK_RADIUS_M = 0.07, 0.12
 """Radii of the capsules that stand for limbs and trunk."""
 RESTING_RADIUS_SHARE = 0.6
 """Of these radii, for people who rest on a surface: flesh gives way."""
+NEAR_WALL_M = 0.5
+"""Maximum distance, of joints in the middle, from what is behind people near a wall."""
 MIN_GAP_M = 0.3
 """Minimum distance between joints of two people, along the floor."""
 FEET_M = 0.3
@@ -68,13 +71,19 @@ class WantedPerson:
 
     subject: Subject
     distance_m: tuple[float, float]  #: min and max, along the floor
+    near_wall: bool = False  #: True = something of the room is close behind them
 
 
 def draw_wanted(recipe: Recipe, subjects: Subjects, rng: np.random.Generator) -> list[WantedPerson]:
-    """Draw the people of one frame, and how far from the camera each is to be."""
+    """Draw the people of one frame, and how far from the camera each is to be, or that they are to be near a wall."""
     low, high = recipe.scene.people
     drawn_m = rng.uniform(*recipe.camera.distance_m, size=int(rng.integers(low, high + 1)))
-    return [WantedPerson(subjects.draw(rng), (distance_m, distance_m)) for distance_m in drawn_m.tolist()]
+    wanted = []
+    for distance_m in drawn_m.tolist():
+        subject, near_wall = subjects.draw(rng), is_drawn(recipe.background.near_wall_share, rng)
+        own_m = recipe.camera.distance_m if near_wall else (distance_m, distance_m)
+        wanted.append(WantedPerson(subject, own_m, near_wall))
+    return wanted
 
 
 def draw_people(
@@ -92,7 +101,7 @@ def draw_people(
     """
     placed: list[PlacedSubject] = []
     for each in wanted:
-        person = _place(each.subject, each.distance_m, room, body, recipe, placed, rng, with_head)
+        person = _place(each, room, body, recipe, placed, rng, with_head)
         if person is not None:
             placed.append(person)
         if not placed:
@@ -101,8 +110,7 @@ def draw_people(
 
 
 def _place(
-    subject: Subject,
-    distances_m: tuple[float, float],
+    wanted: WantedPerson,
     room: Room,
     body: BodyDefinition,
     recipe: Recipe,
@@ -110,7 +118,8 @@ def _place(
     rng: np.random.Generator,
     with_head: bool,
 ) -> PlacedSubject | None:
-    """Draw a free place for a subject, None after PLACE_TRIES without one."""
+    """Draw a free place for somebody, None after PLACE_TRIES without one."""
+    subject = wanted.subject
     resting = _resting_kind(subject, body)
     on_surface = resting is not None and rng.random() < recipe.background.surface_share
     furniture = None if on_surface else draw_furniture(subject, body, recipe.scene, rng)
@@ -118,8 +127,10 @@ def _place(
         if on_surface:
             person = _on_surface(subject, room, resting, recipe, rng)
         else:
-            person = _on_floor(subject, furniture, distances_m, room, recipe, rng)
+            person = _on_floor(subject, furniture, wanted.distance_m, room, recipe, rng)
         if person is None or not _shows_body(person, room, body, with_head):
+            continue
+        if wanted.near_wall and not _is_near_wall(person, room):
             continue
         if _is_free(person, room, body, others, on_surface) and _is_seen(person, room):
             return person
@@ -259,6 +270,14 @@ def _shows_body(person: PlacedSubject, room: Room, body: BodyDefinition, with_he
     if with_head and HEAD in body.joints and not in_view[body.joint_index(HEAD)]:
         return False
     return bool(in_view.mean() >= MIN_JOINTS_SHARE)
+
+
+def _is_near_wall(person: PlacedSubject, room: Room) -> bool:
+    """Whether the room is close behind most of a person's joints, along the rays of the camera."""
+    points_m = person.view.camera_points(person.subject.joints_m)
+    points_m = points_m[_in_view(points_m, room)]
+    rows, cols = np.rint(room.sensor.intrinsics.project(points_m)).astype(int).T
+    return bool(np.median(room.space.filled_m[rows, cols] - points_m[:, 2]) < NEAR_WALL_M)
 
 
 def _in_view(points_m: np.ndarray, room: Room) -> np.ndarray:

@@ -72,6 +72,19 @@ def test_people_lie_as_often_in_small_rooms_as_in_large_ones(tmp_path):
     assert share_lying(2.2) == pytest.approx(share_lying(4.8), abs=0.06)
 
 
+def test_people_near_a_wall_have_it_behind_them(bank):
+    def median_gap_m(share):
+        renderer = renderer_in(bank, noise=False, distance_m=(1.0, 4.5), near_wall_share=share)
+        gaps_m = []
+        for index in range(16):
+            frame = renderer.render(index)
+            own = frame.people > 0
+            gaps_m.append(np.median((fill_holes(room_depth()) - frame.depth.depth_m)[own]))
+        return np.median(gaps_m)
+
+    assert median_gap_m(1.0) < 0.5 < median_gap_m(0.0)
+
+
 def test_heads_are_in_view_unless_the_camera_looks_at_the_floor(bank, monkeypatch):
     def heads_in_view(tries):
         monkeypatch.setattr(background_renderer, "HEAD_TRIES", tries)
