@@ -12,7 +12,6 @@ from synth.backgrounds.composite import hide_behind
 from synth.backgrounds.floor import Floor
 from synth.backgrounds.free_space import RoomSpace
 from synth.geometry.mesh import Mesh
-from synth.labelled_frame import is_drawn
 from synth.motion.poses.pose_kinds import KINDS
 from synth.recipe import Recipe
 from synth.render.render_frame import RenderedFrame, render_frame
@@ -80,7 +79,7 @@ def draw_wanted(recipe: Recipe, subjects: Subjects, rng: np.random.Generator) ->
     drawn_m = rng.uniform(*recipe.camera.distance_m, size=int(rng.integers(low, high + 1)))
     wanted = []
     for distance_m in drawn_m.tolist():
-        subject, near_wall = subjects.draw(rng), is_drawn(recipe.background.near_wall_share, rng)
+        subject, near_wall = subjects.draw(rng), rng.random() < recipe.background.near_wall_share
         own_m = recipe.camera.distance_m if near_wall else (distance_m, distance_m)
         wanted.append(WantedPerson(subject, own_m, near_wall))
     return wanted

@@ -1,6 +1,8 @@
-"""A person of five blocks in a tiny image: enough to train a forest on in a second."""
+"""A person of five blocks in a tiny image: enough to train a forest on in a second; and a dataset in memory."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,3 +48,25 @@ def toy_frame(seed: int) -> LabelledFrame:
 def toy_frames(count: int, first: int = 0) -> list[LabelledFrame]:
     """Frames ``first``, ``first`` + 1 and so on."""
     return [toy_frame(first + k) for k in range(count)]
+
+
+@dataclass
+class FramesInMemory:
+    """Labelled frames as a dataset of their own."""
+
+    frames: list[LabelledFrame]
+    body: BodyDefinition = TOY
+    recipe: dict | None = None
+    source_revision: str = "here"
+    name: str = "memory"
+    has_parts: bool = True
+
+    @property
+    def content(self) -> str:
+        return f"{[frame.depth.index for frame in self.frames]}"
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, index: int) -> LabelledFrame:
+        return self.frames[index]

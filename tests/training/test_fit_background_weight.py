@@ -15,8 +15,7 @@ from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.fit_background_weight import WEIGHTS, background_weight, refit_background_weight
 from posepipe.training.fit_joints import fit_joint_parameters
-from tests.support.frames_in_memory import FramesInMemory
-from tests.support.toy_person import TOY, toy_frame, toy_frames
+from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
 
 def on_a_seat(seed: int, width: int = 3) -> LabelledFrame:

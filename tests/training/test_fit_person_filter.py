@@ -26,8 +26,7 @@ from posepipe.training.fit_person_filter import (
     refit_person_filter,
 )
 from posepipe.training.fit_segmentation import train_segmentation
-from tests.support.frames_in_memory import FramesInMemory
-from tests.support.toy_person import TOY, toy_frame, toy_frames
+from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
 
 def with_board(seed: int) -> LabelledFrame:
