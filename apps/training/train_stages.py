@@ -51,7 +51,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     """Train trees, votes and joint parameters."""
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.training_memory import plan_memory
+    from posepipe.learn.depth.training_memory import installed_memory, plan_memory
     from posepipe.learn.shards.sharded_growth import ShardedGrower
     from posepipe.models.card import describe_out_of_bag
     from posepipe.training.train_model import segment_as_in_use, train_model
@@ -71,6 +71,12 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     where = f" on the workers of {args.cluster}" if args.cluster else ""
     on_disk = f", and {memory.disk / 1e9:.1f} GB of disk beside the model" if memory.disk else ""
     show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{where}{on_disk}")
+    installed = installed_memory()
+    if not args.cluster and installed is not None and memory.memory > installed:
+        show(
+            f"this machine has {installed / 1e9:.1f} GB, and may end the training when it runs out;"
+            f" --memory {installed / 2e6:.0f}M reads images from disk"
+        )
     with (
         opened_cluster(args) as cluster,
         _JointBars(joint_frames, vote_frames) as bars,

@@ -54,7 +54,7 @@ def refit_background_weight(
     Saerens, Latinne and Decaestecker, Adjusting the outputs of a classifier to new a priori probabilities, 2002; here
     the probabilities in use are known from labels.
     """
-    looked_at = frames[:: -(-len(frames) // MAX_FRAMES)]
+    looked_at = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
     found = _ProbabilityOfBackground()
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]

@@ -14,6 +14,7 @@ from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
+from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import MakeGrower, TrainingProgress, train_forest
 from posepipe.learn.depth.train_votes import train_votes
@@ -105,18 +106,21 @@ def train_model(
         memory,
         make_grower,
     )
-    metadata = {
-        "training": parameters.to_dict(),
-        "training_frames": len(frames),
-        **history,
-        "seconds": round(time.monotonic() - started, 1),
-        "resumed": resumed,
-    }
-    out_of_bag = None if parameters.share_frames else out_of_bag_accuracy(forest, frames, callbacks.on_scored_frame)
-    if out_of_bag is not None:
-        metadata["out_of_bag"] = out_of_bag.to_dict()
-    model = PoseModel.of(forest).with_metadata(**metadata)
+    seconds = round(time.monotonic() - started, 1)
+    about_trees = (
+        history | {"seconds": seconds, "resumed": resumed} | _about_forest(forest, frames, parameters, callbacks)
+    )
+    model = PoseModel.of(forest).with_metadata(**about_trees)
     return refit_joints(model, joint_frames, callbacks, command, method, vote_frames)
+
+
+def _about_forest(
+    forest: DepthForest, frames: FrameSequence, parameters: ForestParameters, callbacks: TrainingCallbacks
+) -> dict[str, Any]:
+    """Metadata of a forest that was grown on these frames, with its out-of-bag accuracy where it has one."""
+    about = {"training": parameters.to_dict(), "training_frames": len(frames)}
+    out_of_bag = None if parameters.share_frames else out_of_bag_accuracy(forest, frames, callbacks.on_scored_frame)
+    return about if out_of_bag is None else about | {"out_of_bag": out_of_bag.to_dict()}
 
 
 def segment_as_in_use(frame: LabelledFrame) -> np.ndarray:

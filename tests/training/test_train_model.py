@@ -15,6 +15,7 @@ import pytest
 from apps.cli import build_parser, main
 from apps.training.train_stages import forest_parameters
 from posepipe.datasets.dataset import open_datasets
+from posepipe.learn.depth import training_memory
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
@@ -74,6 +75,14 @@ def test_training_reports_its_memory_and_leaves_only_the_model(trained):
     assert printed.count("min left") >= 2
     names = ["my model.md", "my model.npz", "my model.seconds.json"]
     assert sorted(path.name for path in out.parent.iterdir()) == names
+
+
+@pytest.mark.parametrize(("installed", "said"), [(200_000_000, True), (1 << 50, False), (None, False)])
+def test_training_warns_of_a_machine_that_is_too_small(dataset, tmp_path, capsys, monkeypatch, installed, said):
+    monkeypatch.setattr(training_memory, "installed_memory", lambda: installed)
+    assert main(train_arguments(dataset, tmp_path / "model.npz", depth=2)) == 0
+    warning = "this machine has 0.2 GB, and may end the training when it runs out; --memory 100M reads images from disk"
+    assert (warning in capsys.readouterr().out) == said
 
 
 def test_a_model_and_its_card_name_their_origin_and_no_folder(dataset, trained):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,3 +88,11 @@ def plan_memory(
         )
     batch_samples = min(samples, (limit - fixed) // SPLIT_BYTES)
     return MemoryPlan(fixed + max(partition, SPLIT_BYTES * batch_samples), images, batch_samples)
+
+
+def installed_memory() -> int | None:
+    """Return the memory of this machine, bytes; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
+        return None

@@ -72,3 +72,9 @@ def test_a_limit_too_small_is_refused_with_what_is_needed():
     with pytest.raises(PosepipeError, match=r"needs at least \d+\.\d GB .* the limit is 0\.5 GB; raise it"):
         plan_memory(ManyFrames(), 1, 300, limit=500_000_000)
     assert training_memory.MIN_BATCH_SAMPLES < training_memory.BATCH_SAMPLES
+
+
+def test_memory_of_this_machine_is_known(monkeypatch):
+    assert 10**8 < training_memory.installed_memory() < 10**14
+    monkeypatch.delattr(training_memory.os, "sysconf")
+    assert training_memory.installed_memory() is None
