@@ -26,7 +26,7 @@ from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
-from posepipe.segmentation.person_segmentation import PersonSegmentation, SegmentedFrame
+from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.segmentation.rotated_views import RotatedViews
@@ -57,7 +57,7 @@ STAGES = (
     Stage("pose_estimator", "pose", ("estimate",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split", "cut_out")),
-    Stage("segmentation", "segmentation", ("segment", "may_be_person")),
+    Stage("segmentation", "segmentation", ("segment",)),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
     Stage("body_fitter", "body fit"),
@@ -219,22 +219,20 @@ class Pipeline:
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.
 
-        Of several candidates, those in which the segmentation sees nobody are passed over. Others without people may
-        be people together with furniture: what the segmentation leaves of them is grouped into candidates again.
+        Those without people may be people together with furniture: what the segmentation leaves of them is grouped into
+        candidates again.
         """
-        masks, inference = list(candidates.masks()), self.person_inference
-        segmented = None if self.segmentation is None else SegmentedFrame(self.segmentation, frame)
-        if segmented is not None and len(masks) > 1:  # one alone is estimated sooner than a frame is segmented
-            masks = [mask for mask in masks if segmented.may_be_person(mask)]
+        inference = self.person_inference
         people, rejected = [], np.zeros(candidates.labels.shape, bool)
-        for mask in masks:
+        for mask in candidates.masks():
             found = inference.people_in(frame, mask, candidates.floor)
             people += found
             if not found:
                 rejected |= mask
-        if segmented is None or not rejected.any():
+        if self.segmentation is None or not rejected.any():
             return people
-        parts = self.foreground.group(frame, rejected & segmented.mask, candidates.floor)
+        of_people = self.segmentation.segment(frame.depth_m, frame.intrinsics)
+        parts = self.foreground.group(frame, rejected & of_people, candidates.floor)
         return people + [person for mask in parts.masks() for person in inference.people_in(frame, mask, parts.floor)]
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:

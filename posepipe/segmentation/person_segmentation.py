@@ -7,14 +7,12 @@ and no connected components, and it knows furniture from training.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.frames import DepthFrame
 from posepipe.parts import PartClassifier, Stride
 from posepipe.stage import Stateless
 
@@ -34,10 +32,9 @@ class PersonSegmentation(Stateless):
 
     classifier: PartClassifier  #: its body is SEGMENTS
     min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
-    min_area_m2: float = 0.03  #: minimum surface of such pixels, seen face on, in a candidate that may be a person
 
     def segment(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
-        """Find the probability of a person at every pixel.
+        """Find the pixels of people.
 
         Parameters
         ----------
@@ -46,19 +43,11 @@ class PersonSegmentation(Stateless):
 
         Returns
         -------
-        float32 (H, W), interpolated between the classified pixels
+        bool (H, W), readings only; the probability is interpolated between the classified pixels
         """
         size = depth_m.shape[1], depth_m.shape[0]
-        return cv2.resize(self.person_probability(depth_m, intrinsics), size, interpolation=cv2.INTER_LINEAR)
-
-    def person_mask(self, probability: np.ndarray, depth_m: np.ndarray) -> np.ndarray:
-        """Pixels of people, bool (H, W), readings only: of a probability and a depth image, float32 (H, W)."""
+        probability = cv2.resize(self.person_probability(depth_m, intrinsics), size, interpolation=cv2.INTER_LINEAR)
         return (probability >= self.min_probability) & (depth_m > 0)
-
-    def may_be_person(self, candidate: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> bool:
-        """Whether a candidate, bool (H, W), limited to the pixels of people, has enough surface for one of them."""
-        surface_m2 = np.square(depth_m[candidate], dtype=np.float64).sum() / (intrinsics.fx * intrinsics.fy)
-        return bool(surface_m2 >= self.min_area_m2)
 
     def person_probability(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Probability of a person on the grid of classified pixels.
@@ -84,33 +73,6 @@ class PersonSegmentation(Stateless):
             for image in (person, known)
         ]
         return sums[0] / np.maximum(sums[1], 1)
-
-
-class SegmentedFrame:
-    """What a segmentation finds in one frame, when it is first asked.
-
-    Parameters
-    ----------
-    segmentation : PersonSegmentation
-    frame : DepthFrame
-    """
-
-    def __init__(self, segmentation: PersonSegmentation, frame: DepthFrame) -> None:
-        self._segmentation, self._frame = segmentation, frame
-
-    @cached_property
-    def probability(self) -> np.ndarray:
-        """Probability of a person at every pixel, float32 (H, W)."""
-        return self._segmentation.segment(self._frame.depth_m, self._frame.intrinsics)
-
-    @cached_property
-    def mask(self) -> np.ndarray:
-        """Pixels of people, bool (H, W)."""
-        return self._segmentation.person_mask(self.probability, self._frame.depth_m)
-
-    def may_be_person(self, candidate: np.ndarray) -> bool:
-        """Whether a candidate, bool (H, W), has enough surface of people for one of them."""
-        return self._segmentation.may_be_person(candidate & self.mask, self._frame.depth_m, self._frame.intrinsics)
 
 
 def on_segmentation_grid(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[np.ndarray, Intrinsics]:

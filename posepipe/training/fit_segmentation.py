@@ -22,13 +22,14 @@ from posepipe.models.provenance import source_revision
 from posepipe.segmentation.person_segmentation import SEGMENTS, on_segmentation_grid
 
 SEGMENTATION_PARAMETERS = ForestParameters(
-    trees=1,
+    trees=3,
     pixels_per_person=400,
     growth=GrowthRules(max_depth=17, candidates=300),
     offsets=OffsetRange(shortest_m=0.03, longest_m=1.2, threshold_range_m=1.2),
     symmetric=False,
+    share_frames=True,
 )
-"""A small tree with far probes: the room around a pixel tells more than its shape."""
+"""Small trees with far probes: the room around a pixel tells more than its shape."""
 CUT_OUT = 10
 """Every tenth frame is trained on with its surroundings removed, because recordings may be cut out."""
 TINY = 1e-9

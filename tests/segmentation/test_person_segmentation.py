@@ -13,7 +13,6 @@ from posepipe.segmentation.person_segmentation import (
     SEGMENTS,
     STRIDE,
     PersonSegmentation,
-    SegmentedFrame,
     on_segmentation_grid,
 )
 from posepipe.segmentation.pixel_grid import pixels_of
@@ -39,7 +38,7 @@ class NearIsPerson(Stateless):
 
 def mask_of(classifier: NearIsPerson, depth_m: np.ndarray) -> np.ndarray:
     """Pixels of people by a classifier."""
-    return SegmentedFrame(PersonSegmentation(classifier), frame_of(depth_m)).mask
+    return PersonSegmentation(classifier).segment(depth_m, CAMERA)
 
 
 @pytest.mark.parametrize(("focal", "step"), [(100, 1), (210, 2), (285, 2), (525, 4), (1050, 8)])

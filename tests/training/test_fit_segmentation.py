@@ -9,7 +9,7 @@ import pytest
 
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.growing import GrowthRules
-from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation, SegmentedFrame
+from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
 from posepipe.training.fit_segmentation import CUT_OUT, SEGMENTATION_PARAMETERS, SegmentFrames, train_segmentation
 from tests.support.rooms import CAMERA, empty_room, with_box
 
@@ -62,7 +62,7 @@ def test_a_person_is_told_from_a_sofa(frames):
     found, wrong = [], []
     for _ in range(12):
         frame = furnished(rng)
-        mask = SegmentedFrame(segmentation, frame.depth).mask
+        mask = segmentation.segment(frame.depth.depth_m, frame.depth.intrinsics)
         found.append(mask[frame.people > 0].mean())
         wrong.append(mask[frame.people == 0].mean())
     assert np.mean(found) > 0.85
