@@ -61,11 +61,11 @@ person mocap backgrounds furniture part="1" work=".work/person":
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do
         name=composites-$(basename "$place")
-        render "$name" person-backgrounds 600 $seed --backgrounds "$place"*
+        render "$name" person-backgrounds 1000 $seed --backgrounds "$place"*
         rooms+=("$name") seed=$((seed + 1))
     done
-    render rooms person-rooms 5500 2031 --furniture "$furniture"
-    render rooms-d435 person-rooms 1200 2032 --sensor d435 --furniture "$furniture"
+    render rooms person-rooms 9000 2031 --furniture "$furniture"
+    render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz kinect d435 --joints joints --joint-frames 30000 --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
