@@ -135,6 +135,7 @@ class SceneRecipe:
     wall_fitting_share: float = 0.0  #: of these rooms: with doors, windows, screens, pictures and curtains
     things_share: float = 0.0  #: of these rooms: with things on tables and shelves, and bedding
     hanging_clothes_share: float = 0.0  #: of these rooms: with clothes on hooks
+    draped_chair_share: float = 0.0  #: of these rooms: with jackets over the backs of chairs
     pet_share: float = 0.0  #: of these rooms: with a cat or dog
     doll_share: float = 0.0  #: of these rooms: with dolls and stuffed animals
     clutter_share: float = 0.0  #: of these rooms: wider, with pillars, sofas, coat stands and cushions

@@ -1,4 +1,4 @@
-"""What is easily taken for people: pillars of the wall, coat stands, drying racks, and cushions."""
+"""What is easily taken for people: pillars of the wall, coat stands, chairs in jackets, drying racks, and cushions."""
 
 from __future__ import annotations
 
@@ -49,6 +49,54 @@ def _hang_coat(solids: Solids, top_m: float, rng: np.random.Generator) -> None:
     x, z = np.cos(angle) * away - np.sin(angle) * across, np.sin(angle) * away + np.cos(angle) * across
     y = np.broadcast_to(top_m - down * length, x.shape)
     solids.sheet(np.stack([x, y, z], axis=2), "leather" if rng.random() < 0.15 else "cloth")
+
+
+def make_draped_chair(rng: np.random.Generator) -> FurnitureModel:
+    """Make a chair with a jacket over its back: shoulders, sleeves and collar."""
+    solids = Solids()
+    half, deep, seat = rng.uniform(0.19, 0.27), rng.uniform(0.38, 0.5), rng.uniform(0.41, 0.52)
+    rear, top = -deep / 2, seat + rng.uniform(0.35, 0.65)
+    if rng.random() < 0.5:
+        for x in (-half, half):
+            solids.rod([(x, 0, -rear), (x, seat, -rear)], 0.016, "metal")
+            solids.rod([(x, 0, rear), (x, seat, rear), (x, top, rear - 0.06)], 0.016, "metal")
+    else:
+        solids.turned((0, 0, 0), [(0.3, 0.04), (0.05, 0.09), (0.03, 0.12), (0.03, seat)], "metal", 5)
+    solids.box((-half, seat - 0.05, rear), (half, seat, -rear), "cloth")
+    solids.box((-half, seat + 0.1, rear - 0.05), (half, top, rear), "cloth")
+    _drape_jacket(solids, (half + rng.uniform(0, 0.05), top + 0.02, rear - 0.03), seat - rng.uniform(0.0, 0.3), rng)
+    if rng.random() < 0.3:
+        width, thick = rng.uniform(0.1, 0.2), rng.uniform(0.05, 0.2)
+        solids.box((-width, seat, -0.1), (width, seat + thick, 0.15), "other")  # a bag or books on the seat
+    return solids.model("Chair in a jacket", "draped chair")
+
+
+def _drape_jacket(
+    solids: Solids, shoulder_m: tuple[float, float, float], hem_m: float, rng: np.random.Generator
+) -> None:
+    """Add a jacket around the back of a chair, from the outer corner of its shoulder down to its hem."""
+    half, top, z = shoulder_m
+    down, turn = np.linspace(0, 1, 9)[:, None], np.linspace(0, 2 * np.pi, 21)
+    widths = half * np.interp(down, (0, 0.04, 0.12, 1), (0.3, 0.85, 1.0, rng.uniform(0.95, 1.2)))
+    before, behind = rng.uniform([0.03, 0.05], [0.08, 0.14])
+    depths = np.where(np.sin(turn) > 0, before, behind) * np.interp(down, (0, 0.1, 1), (0.3, 0.8, 1.0))
+    ripple = 1 + 0.12 * np.sin(rng.integers(3, 7) * turn[None] + rng.uniform(0, 6) + 3 * down)
+    x, y = widths * np.cos(turn) * ripple, np.broadcast_to(top - down * (top - hem_m), (9, 21))
+    material = "leather" if rng.random() < 0.15 else "cloth"
+    solids.sheet(np.stack([x, y, z + depths * np.sin(turn) * ripple], axis=2), material)
+    for side in (-1, 1):
+        if rng.random() < 0.8:  # a sleeve, which swings a little to the front or the rear
+            out, along = side * rng.uniform(0.0, 0.1), rng.uniform(-0.12, 0.12)
+            elbow, length = rng.uniform(0.25, 0.35), rng.uniform(0.5, 0.65)
+            points = [
+                (side * half * 0.8, top - 0.06, z),
+                (side * half * 1.1 + out, top - elbow, z + along / 2),
+                (side * half * 1.1 + out, top - length, z + along),
+            ]
+            solids.rod(points, rng.uniform(0.04, 0.065), material)
+    if rng.random() < 0.6:
+        wide, high = rng.uniform([0.06, 0.03], [0.1, 0.08])
+        solids.turned((0, top - 0.02, z), [(wide, 0), (wide * 0.9, high)], material)  # a collar
 
 
 def make_drying_rack(rng: np.random.Generator) -> FurnitureModel:

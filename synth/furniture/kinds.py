@@ -59,6 +59,7 @@ KINDS = (
     *("clothes", "curtain", "desk", "door", "kitchen", "lamp", "music", "pet", "plant", "screen", "shelf", "sofa"),
     *("sport", "stool", "table", "thing", "toy", "vase", "wall cabinet", "wall thing", "wheelchair", "window"),
     *("bedding", "cable", "crutch", "walking frame", "coat stand", "cushion", "doll", "drying rack", "pillar"),
+    "draped chair",
 )
 """All kinds, those made by code alone among them. A "thing" is small and stands or lies on furniture."""
 

@@ -38,7 +38,7 @@ HARD_M, SOFT_M = 0.015, 0.15
 """Unevenness of tops that things stand on, and of beds and sofas that bedding lies on."""
 UNDER = np.array([[x, 0, z] for x in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)])
 """Places under a thing at which the top is probed, in its sizes."""
-MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS, MAX_DOLLS = 3, 5, 2, 6, 4
+MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS, MAX_DOLLS, MAX_DRAPED_CHAIRS = 3, 5, 2, 6, 4, 3
 """Of a room, and of each sofa: tried, where they have space."""
 MAX_MORE_M = 2.5
 """By which rooms with clutter are wider on each side, at most: sofas and beds need space."""
@@ -86,6 +86,9 @@ def build_furnished_room(
         _fit_walls(plan, kind.on_walls, furnishings, rng)
     if rng.random() < recipe.hanging_clothes_share:
         _hang(plan, furnishings.draw("clothes", rng), rng)
+    if recipe.draped_chair_share > 0 and rng.random() < recipe.draped_chair_share:
+        for _ in range(int(rng.integers(1, MAX_DRAPED_CHAIRS + 1))):
+            _stand_free(plan, furnishings.draw("draped chair", rng), rng)
     if is_cluttered:
         _stand_clutter(plan, furnishings, rng)
     _stand_along_walls(plan, kind.along_walls, density, furnishings, rng)

@@ -29,6 +29,7 @@ MAKERS: dict[str, Maker] = {
     "cushion": clutter.make_cushion,
     "doll": make_doll,
     "door": openings.make_door,
+    "draped chair": clutter.make_draped_chair,
     "drying rack": clutter.make_drying_rack,
     "lamp": household.make_floor_lamp,
     "pet": make_pet,

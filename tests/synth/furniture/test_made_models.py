@@ -9,6 +9,7 @@ from synth.scene.seats.furnishings import MAKERS, Furnishings
 
 #: kind -> bounds of the height, metres
 HEIGHTS_M = {
+    "draped chair": (0.75, 1.3),
     "wheelchair": (0.8, 1.1),
     "walking frame": (0.75, 1.0),
     "crutch": (0.8, 1.3),

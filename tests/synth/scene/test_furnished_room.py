@@ -29,6 +29,7 @@ ALL = {
     "wall_fitting_share": 1.0,
     "things_share": 1.0,
     "hanging_clothes_share": 1.0,
+    "draped_chair_share": 1.0,
     "pet_share": 1.0,
     "doll_share": 1.0,
     "clutter_share": 1.0,
@@ -127,6 +128,15 @@ def test_clutter_stands_in_rooms_that_ask_for_it_alone(monkeypatch):
             if each.model.kind == "pillar":
                 assert each.high_m[1] == pytest.approx(plan.high_m[1], abs=0.01)
                 assert each.low_m[1] == 0
+
+
+def test_chairs_wear_jackets_in_rooms_that_ask_for_it_alone(monkeypatch):
+    plain = SceneRecipe(**{**ALL, "draped_chair_share": 0.0}, density=(0.5, 0.5))
+    for recipe, shown in ((CLUTTERED, True), (plain, False)):
+        plans, _, _ = plans_of(monkeypatch, 12, recipe)
+        chairs = [each for plan in plans[-12:] for each in plan.placed if each.model.kind == "draped chair"]
+        assert bool(chairs) == shown
+        assert all(each.low_m[1] == 0 for each in chairs)
 
 
 def test_what_stands_on_furniture_touches_its_top(monkeypatch):
