@@ -22,9 +22,9 @@ _BLOCK = re.compile(
 )
 
 
-def fill_page(page: Path, folder: Path) -> int:
-    """Run the examples of a page that have a block for their output; returns how many there are."""
-    blocks = list(_BLOCK.finditer(page.read_text("utf-8")))
+def fill_page(page: Path, folder: Path, only: str = "") -> int:
+    """Run the examples of a page that have a block for their output, and hold a text; returns how many there are."""
+    blocks = [block for block in _BLOCK.finditer(page.read_text("utf-8")) if only in block["example"]]
     for block in blocks:
         example, between = block["example"], block["between"]
         text = output_of(example, folder)
@@ -55,9 +55,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="fill pages with what their examples print")
     parser.add_argument("folder", type=Path, help="where the examples run; what they make is kept there")
     parser.add_argument("pages", nargs="+", type=Path, help="pages in Markdown")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only examples that hold this text")
     args = parser.parse_args()
     for page in args.pages:
-        print(f"{page}: {fill_page(page, args.folder)} outputs")
+        print(f"{page}: {fill_page(page, args.folder, args.only)} outputs")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,15 @@ def test_the_last_paragraph_of_an_example_fills_its_block(command_outputs, tmp_p
     assert page.read_text() == PAGE.replace("\nold\n", "\n```text\nprepared\n```\n")
 
 
+def test_only_examples_that_hold_a_text_are_run(command_outputs, tmp_path):
+    page = tmp_path / "page.md"
+    block = "```sh\necho {}\n```\n\n<!-- output -->\n<!-- end of output -->\n\n"
+    page.write_text(block.format("first") + block.format("second"))
+    assert command_outputs.fill_page(page, tmp_path / "work", only="second") == 1
+    assert page.read_text().count("```text") == 1
+    assert "```text\nsecond\n```" in page.read_text()
+
+
 def test_an_example_that_fails_leaves_the_page(command_outputs, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(PAGE.replace("echo prepared", "false"))
