@@ -163,7 +163,7 @@ class TwoHalves(CutOutForeground):
         return Candidates(labels, labels > 0)
 
 
-def test_every_candidate_is_judged_also_where_the_segmentation_sees_nobody(model, monkeypatch):
+def test_candidates_without_segmented_pixels_are_judged(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()
     estimated: list[np.ndarray] = []

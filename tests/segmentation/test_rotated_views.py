@@ -16,6 +16,8 @@ from posepipe.sources.rotation import rotate_frame
 from tests.support.shipped_model import shipped_model
 
 LENS = Intrinsics(50.0, 60.0, 20.5, 14.0)
+RIGHT_M = 0.1
+"""Maximum error of a joint that counts as right, in all figures."""
 
 
 def view(seed: int = 1) -> View:
@@ -120,4 +122,4 @@ def test_people_lying_across_the_image_are_found_as_if_standing(frames, quarters
             x, y, z = place
             wanted = (-y, x, z) if quarters == 1 else (y, -x, z)
             gaps.append(np.linalg.norm(found[name] - wanted) if name in found else np.inf)
-    assert np.mean(np.array(gaps) < 0.03) >= 0.8
+    assert np.mean(np.array(gaps) < RIGHT_M) >= 0.85
