@@ -42,7 +42,7 @@ def refit_background_weight(
 
     Returns
     -------
-    PoseModel, without the figures of the model before; its person filter, if it has one, must be trained again
+    PoseModel, without the figures of the earlier model; its person filter, if it has one, must be trained again
 
     Raises
     ------
