@@ -18,7 +18,7 @@ from posepipe.body_model.kernels.aiming import aim
 from posepipe.body_model.kernels.curvature import Curvature
 from posepipe.body_model.kernels.explanation import explained
 from posepipe.body_model.kernels.fit_arrays import FitScratch, Observation, Targets, Weights
-from posepipe.body_model.kernels.fitting import fit_posture
+from posepipe.body_model.kernels.fitting import curve_at_posture, improve_posture
 from posepipe.body_model.kernels.placement import BodyArrays, Posture
 from posepipe.body_model.kernels.rotations import quaternions_of
 from posepipe.body_model.observation import N_POINTS, UNSEEN, observe_person
@@ -173,30 +173,37 @@ class BodyFitter:
         """Posture, cost and build of a new person."""
         seen, targets, curvature = given
         shape, posture = memory.shape, self._aimed(targets, seen)
-        cost = self._descend(shape, posture, given, self.first_steps, True)
+        cost = self._improve(shape, posture, given, self.first_steps)
+        self._curve(shape, posture, given)
         for _ in range(BUILD_ROUNDS):
             shape = memory.updated(curvature.precision, curvature.information).shape
-            cost = self._descend(shape, posture, given, self.last_steps, True)
+            cost = self._improve(shape, posture, given, self.last_steps)
+            self._curve(shape, posture, given)
         return posture, cost, shape
 
     def _follow(self, given: _Given, known: _Known, shape: np.ndarray) -> tuple[Posture, float]:
         """Last posture of a track, improved, and what the track costs at best. The pose helps where it fails."""
         seen, targets, _ = given
         posture = known.posture.copy()
-        cost = self._descend(shape, posture, given, self.tracked_steps, True)
+        cost = self._improve(shape, posture, given, self.tracked_steps)
         if cost > WORSE * known.cost:
             found = self._aimed(targets, seen)
-            best = found if self._descend(shape, found, given, self.first_steps, False) < cost else posture
-            posture, cost = best, self._descend(shape, best, given, 0 if best is posture else self.last_steps, True)
+            if self._improve(shape, found, given, self.first_steps) < cost:
+                posture, cost = found, self._improve(shape, found, given, self.last_steps)
+        self._curve(shape, posture, given)
         return posture, min(cost, FORGIVEN * known.cost)
 
-    def _descend(self, shape: np.ndarray, posture: Posture, found: _Given, steps: int, curved: bool) -> float:
-        """Improve a posture in place; fill in the curvature there, where it is wanted, and leave the body placed."""
-        seen, targets, curvature = found
-        arrays, weights, scratch = self._arrays, self.weights, self._scratch
+    def _improve(self, shape: np.ndarray, posture: Posture, given: _Given, steps: int) -> float:
+        """Improve a posture in place; return its cost."""
+        seen, targets, _ = given
+        shaped = posture._replace(shape=shape)
+        return improve_posture(self._arrays, posture, shaped, seen, targets, self.weights, steps, self._scratch)
+
+    def _curve(self, shape: np.ndarray, posture: Posture, given: _Given) -> None:
+        """Fill in the curvature at a posture, by the frame alone, and leave the body placed."""
+        seen, targets, curvature = given
         shaped, alone = posture._replace(shape=shape), targets._replace(last_weights=targets.last_weights[:0])
-        given = arrays, posture, shaped, seen, targets, alone, weights, steps, curved, scratch, curvature
-        return fit_posture(*given)
+        curve_at_posture(self._arrays, shaped, seen, alone, self.weights, self._scratch, curvature)
 
     def _rows(self, pose: Pose) -> np.ndarray:
         """Rows of the body's joints that a pose has, in its order."""

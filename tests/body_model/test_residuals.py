@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.body_model.kernels.curvature import Curvature
 from posepipe.body_model.kernels.fit_arrays import CONTACT, FitScratch, Weights
-from posepipe.body_model.kernels.fitting import fit_posture
+from posepipe.body_model.kernels.fitting import curve_at_posture, improve_posture
 from posepipe.body_model.kernels.placement import Posture
 from posepipe.body_model.kernels.residuals import linearize
 from tests.body_model.fitted_bodies import linearized, misfit
@@ -39,8 +39,10 @@ def test_a_fit_places_the_posture_that_it_finds():
     scratch = FitScratch.empty(body, len(seen.points_m))
     start = Posture(posture.root_m, posture.turns, np.zeros(0))
     curvature = Curvature.empty(len(body.joint_segments), len(posture.shape))
-    given = body, start, start._replace(shape=posture.shape), seen, targets, targets, Weights()
-    before, after = (fit_posture(*given, steps, True, scratch, curvature) for steps in (0, 4))
+    shaped = start._replace(shape=posture.shape)
+    given = seen, targets, Weights()
+    before, after = (improve_posture(body, start, shaped, *given, steps, scratch) for steps in (0, 4))
+    curve_at_posture(body, shaped, *given, scratch, curvature)
     assert after < 0.8 * before
     found = naive_placement.place(body, Posture(start.root_m, start.turns, posture.shape))
     np.testing.assert_allclose(scratch.placement.joints_m, found[2], atol=1e-12)

@@ -12,18 +12,15 @@ from posepipe.body_model.kernels.placement import BodyArrays, Posture, build, pl
 from posepipe.body_model.kernels.residuals import assign, linearize
 
 
-def fit_posture(
+def improve_posture(
     body: BodyArrays,
     posture: Posture,
     shaped: Posture,
     seen: Observation,
     targets: Targets,
-    alone: Targets,
     weights: Weights,
     steps: int,
-    curved: bool,
     scratch: FitScratch,
-    curvature: Curvature,
 ) -> float:
     """Improve a posture of one build, in place; return the sum of its costs.
 
@@ -34,24 +31,43 @@ def fit_posture(
     shaped : Posture, the same arrays and the coefficients of the build
     seen : Observation
     targets : Targets
-    alone : Targets, the same without the last places of the joints, for the curvature
     weights : Weights
     steps : int, maximum number of steps that are tried
-    curved : bool, whether the curvature is wanted
-    scratch : FitScratch; where the curvature is wanted, placement and assignment are those of the posture found
-    curvature : Curvature, written in place, by the frame alone
+    scratch : FitScratch
 
     References
     ----------
     Naive twins: tests/reference/body_model/
     """
-    built, placement, assigned = scratch.built, scratch.placement, scratch.assigned
+    built, equations, trial = scratch.built, scratch.equations, scratch.trial
     build(body, shaped.shape, built)
-    cost = descend(built, posture, placement, seen, targets, weights, steps, assigned, scratch.equations, scratch.trial)
-    if not curved:
-        return float(cost)
+    given = built, posture, scratch.placement, seen, targets, weights, steps, scratch.assigned, equations, trial
+    return float(descend(*given))
+
+
+def curve_at_posture(
+    body: BodyArrays,
+    shaped: Posture,
+    seen: Observation,
+    targets: Targets,
+    weights: Weights,
+    scratch: FitScratch,
+    curvature: Curvature,
+) -> None:
+    """Fill in the curvature of the cost at a posture.
+
+    Parameters
+    ----------
+    body : BodyArrays, of K coefficients
+    shaped : Posture, with the coefficients of the build
+    seen : Observation
+    targets : Targets without the last places of the joints: the curvature is that of the frame alone
+    weights : Weights
+    scratch : FitScratch; placement and assignment are those of the posture afterwards
+    curvature : Curvature, written in place
+    """
+    placement, assigned = scratch.placement, scratch.assigned
     place(body, shaped, placement)
     assign(placement, seen, weights, assigned)
-    linearize(body, placement, shaped, seen, alone, weights, assigned, scratch.with_shape)
+    linearize(body, placement, shaped, seen, targets, weights, assigned, scratch.with_shape)
     curve(body, placement, shaped.shape, scratch.with_shape, curvature)
-    return float(cost)
