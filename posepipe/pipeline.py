@@ -17,6 +17,7 @@ from posepipe.frames import DepthFrame
 from posepipe.inference.person_inference import PersonEstimate, PersonInference
 from posepipe.inference.pose_inference import JointStages
 from posepipe.joints.pose_estimator import PoseEstimator
+from posepipe.joints.pose_search import PoseSearch, Starts
 from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.weighted_points import PointWeighting
 from posepipe.models.pose_model import PoseModel
@@ -55,6 +56,7 @@ STAGES = (
     Stage("weighting", "weighting, votes", ("weigh",)),
     Stage("proposer", "proposals", ("find",)),
     Stage("pose_estimator", "pose", ("estimate",)),
+    Stage("pose_search", "pose search", ("search",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split", "cut_out")),
     Stage("segmentation", "segmentation", ("segment",)),
@@ -89,6 +91,7 @@ class Pipeline:
     tracker: Tracker | NoTracker
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
+    pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     still_furniture: StillFurniture | None = None  #: of tracks; None = whoever was found is a person
     body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
@@ -147,6 +150,7 @@ class Pipeline:
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
             segmentation=None if cut_out else model.person_segmentation(),
+            pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=RotatedViews(len(model.body.joints)),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
@@ -210,7 +214,9 @@ class Pipeline:
     @property
     def person_inference(self) -> PersonInference:
         """The stages from a candidate to the people in it."""
-        return PersonInference(self.joint_stages, self.person_filter, self.rotated_views, self.head_split)
+        return PersonInference(
+            self.joint_stages, self.person_filter, self.pose_search, self.rotated_views, self.head_split
+        )
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate; see `PersonInference.estimate`."""

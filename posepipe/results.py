@@ -145,6 +145,11 @@ class Pose:
         """Mean confidence of the joints found, 0 for an empty pose."""
         return fmean(self.confidences.tolist()) if self.names else 0.0
 
+    @property
+    def expected_right(self) -> float:
+        """Number of joints that are right, as expected by their confidences."""
+        return sum(self.confidences.tolist())
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pose):
             return NotImplemented

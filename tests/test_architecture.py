@@ -69,11 +69,12 @@ MAY_IMPORT = {
     "segmentation.person_classifier": "body camera parts results",
     "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
     " segmentation.room_geometry",
-    "joints": "body camera landmarks parts results stage",
+    "joints": "body camera joints.modes landmarks parts results stage",
+    "joints.modes": "parts",
     "tracking": "body results stage",
     # the learners
     "learn": "",
-    "learn.depth.votes": "joints learn parts",
+    "learn.depth.votes": "joints.modes learn parts",
     "learn.depth.probes": "",
     "learn.depth.splitting": "camera frames io learn",
     "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.splitting learn.depth.votes"
@@ -101,8 +102,8 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training": f"{NOUNS} camera datasets evaluation.metrics joints learn learn.depth learn.depth.splitting models"
-    " inference pipeline segmentation segmentation.person_classifier",
+    "training": f"{NOUNS} camera datasets evaluation.metrics joints joints.modes learn learn.depth"
+    " learn.depth.splitting models inference pipeline segmentation segmentation.person_classifier",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

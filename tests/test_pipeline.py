@@ -193,6 +193,7 @@ def test_stages_that_are_none_are_left_out(model):
         "weighting",
         "proposer",
         "pose_estimator",
+        "pose_search",
         "rotated_views",
         "tracker",
     ]

@@ -32,6 +32,7 @@ MODULES = {
             "posepipe.joints.weighted_points",
             "posepipe.joints.proposals",
             "posepipe.joints.pose_estimator",
+            "posepipe.joints.pose_search",
             "posepipe.tracking.tracker",
             "posepipe.tracking.one_euro",
         ),

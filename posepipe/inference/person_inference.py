@@ -12,13 +12,14 @@ from posepipe.body_model.body_fitter import PersonPixels
 from posepipe.camera import CAMERA_UP, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
+from posepipe.joints.pose_search import PoseSearch
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose, Proposals
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
-from posepipe.segmentation.rotated_views import ROTATIONS, RotatedViews, View
+from posepipe.segmentation.rotated_views import RotatedViews, View
 
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
@@ -50,6 +51,7 @@ class PersonInference:
 
     joint_stages: JointStages
     person_filter: PersonFilter | AcceptAll
+    pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     head_split: HeadSplit | None = None  #: None = a candidate is one person
 
@@ -95,13 +97,14 @@ class PersonInference:
         return _Judged(view, replace(first, probability=probability), self.person_filter.accepts(probability))
 
     def _in_best_view(self, judged: _Judged) -> PersonEstimate:
-        """The estimate in the unrotated or a rotated view, whichever is better."""
-        first, views = judged.first, self.rotated_views
-        if views is None or not views.wanted(judged.view, first.pose):
+        """The estimate in the unrotated or a rotated view, whichever is better, each after a search."""
+        first, views = self._searched(judged.first), self.rotated_views
+        if views is None:
             return first
-        tried = (self._estimate_in(judged.view.rotated(quarters)) for quarters in ROTATIONS)
-        rotated = [other for other in tried if other is not None]
-        best = views.choose(first.pose, [other.pose for other in rotated])
+        wanted = views.wanted(judged.view, first.pose)
+        tried = {quarters: self._estimate_in(judged.view.rotated(quarters), searched=True) for quarters in wanted}
+        rotated = {quarters: found for quarters, found in tried.items() if found is not None}
+        best = views.choose(first.pose, {quarters: found.pose for quarters, found in rotated.items()})
         return first if best is None else replace(rotated[best], probability=first.probability)
 
     def _without_background(self, view: View) -> tuple[View, PartProbabilities] | None:
@@ -115,17 +118,28 @@ class PersonInference:
             person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
         return None if person is None else (replace(view, mask=person), parts)
 
-    def _estimate_in(self, view: View, parts: PartProbabilities | None = None) -> PersonEstimate | None:
-        """Infer the pose in one view; None when there is none."""
+    def _searched(self, person: PersonEstimate) -> PersonEstimate:
+        """A person in the unrotated image, with the best pose of all choices of proposals."""
+        return replace(person, pose=self._search(person.proposals, person.pose))
+
+    def _search(self, proposals: Proposals, pose: Pose) -> Pose:
+        estimator = self.joint_stages.pose_estimator
+        return pose if self.pose_search is None else self.pose_search.search(estimator, proposals, pose)
+
+    def _estimate_in(
+        self, view: View, parts: PartProbabilities | None = None, searched: bool = False
+    ) -> PersonEstimate | None:
+        """Infer the pose in one view, after a search or not; None when there is none."""
         found = PoseInference(self.joint_stages, view, parts)
         if found.pose is None:
             return None
+        pose = self._search(found.proposals, found.pose) if searched else found.pose
         mask = view.to_image(view.mask)
         return PersonEstimate(
             mask,
             view.to_image(draw_labels(found.parts, view.mask)),
             view.proposals_to_camera(found.proposals),
-            view.pose_to_camera(found.pose),
+            view.pose_to_camera(pose),
             PersonPixels(view.to_camera(found.points.points_m), found.parts.values, mask),
         )
 

@@ -1,4 +1,4 @@
-"""Kernel: conditional expectation of a Gaussian, given measured values."""
+"""Kernels: conditional expectation of a Gaussian, given measured values, and their precision."""
 
 from __future__ import annotations
 
@@ -6,40 +6,38 @@ import math
 
 import numpy as np
 
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, helper, njit
 
 NUGGET = 1e-6
 """Variance added to every measured value, to keep the covariance of nearly exact ones invertible."""
 
 
-@compiled_for("f8[:,::1], f8[::1], f4[:,:,::1], i8[::1], i8[::1], b1, f8, f8[:,::1], f8[:,::1]")
-@njit(cache=True)
-def _condition(  # noqa: C901  # one kernel for both functions below: they share the elimination
-    residuals, noise, covariance, measured, wanted, leaves_one_out, shared, shift, variance
-):
-    """Cholesky elimination in place, covariance = U'U, of residuals and of columns ``right``; then their products.
+@helper(cache=True)
+def _fill_measured(noise, covariance, axis, measured, shared, out):
+    """Fill ``out``, float64 (S, S), with the covariance of the measured values."""
+    for i in range(len(measured)):
+        for k in range(len(measured)):
+            out[i, k] = covariance[axis, measured[i], measured[k]] + shared
+        out[i, i] += noise[measured[i]] + NUGGET
 
-    To leave one out, ``right`` starts as the identity, and stays a lower triangle.
-    """
-    n, width = len(measured), len(measured) if leaves_one_out else len(wanted)
+
+@compiled_for("f8[:,::1], f8[::1], f4[:,:,::1], i8[::1], i8[::1], f8, f8[:,::1], f8[:,::1]")
+@njit(cache=True)
+def _condition(residuals, noise, covariance, measured, wanted, shared, shift, variance):
+    """Cholesky elimination in place, covariance = U'U, of residuals and of columns ``right``; then their products."""
+    n, width = len(measured), len(wanted)
     own, right, deviation = np.empty((n, n)), np.empty((n, width)), np.empty(n)
     for axis in range(len(covariance)):
+        _fill_measured(noise, covariance, axis, measured, shared, own)
         for i in range(n):
-            for k in range(n):
-                own[i, k] = covariance[axis, measured[i], measured[k]] + shared
-            own[i, i] += noise[measured[i]] + NUGGET
             deviation[i] = residuals[measured[i], axis]
             for k in range(width):
-                if leaves_one_out:
-                    right[i, k] = 1.0 if i == k else 0.0
-                else:
-                    right[i, k] = covariance[axis, measured[i], wanted[k]] + shared
+                right[i, k] = covariance[axis, measured[i], wanted[k]] + shared
         for j in range(n):
             scale = 1 / math.sqrt(max(own[j, j], 1e-12))
-            filled = j + 1 if leaves_one_out else width
             for k in range(j, n):
                 own[j, k] *= scale
-            for k in range(filled):
+            for k in range(width):
                 right[j, k] *= scale
             deviation[j] *= scale
             for i in range(j + 1, n):
@@ -47,20 +45,16 @@ def _condition(  # noqa: C901  # one kernel for both functions below: they share
                 for k in range(i, n):
                     column = np.uint64(k)  # an index that may be negative prevents vectorisation
                     own[i, column] -= factor * own[j, column]
-                for k in range(filled):
+                for k in range(width):
                     right[i, k] -= factor * right[j, k]
                 deviation[i] -= factor * deviation[j]
         for k in range(width):
             product, square = 0.0, 0.0
-            for i in range(k if leaves_one_out else 0, n):
+            for i in range(n):
                 product += right[i, k] * deviation[i]
                 square += right[i, k] * right[i, k]
-            if leaves_one_out:
-                shift[measured[k], axis] = -product / square
-                variance[measured[k], axis] = max(1 / square - noise[measured[k]], NUGGET)
-            else:
-                shift[k, axis] = product
-                variance[k, axis] = covariance[axis, wanted[k], wanted[k]] + shared - square
+            shift[k, axis] = product
+            variance[k, axis] = covariance[axis, wanted[k], wanted[k]] + shared - square
 
 
 def condition(
@@ -93,25 +87,58 @@ def condition(
     tests/reference/joints/conditional_gaussian.py
     """
     shift, variance = np.zeros((len(wanted), len(covariance))), np.zeros((len(wanted), len(covariance)))
-    _condition(residuals, noise, covariance, measured, wanted, False, float(shared), shift, variance)
+    _condition(residuals, noise, covariance, measured, wanted, float(shared), shift, variance)
     return shift, variance
 
 
-def leave_one_out(
-    residuals: np.ndarray, noise: np.ndarray, covariance: np.ndarray, measured: np.ndarray, shared: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Conditional expectation of each measured value, given all others; parameters as for `condition`.
+@helper(cache=True)
+def _square(lower, out):
+    """Fill ``out`` with L'L of a lower triangle L."""
+    out[:] = 0.0
+    for j in range(len(lower)):
+        for i in range(j + 1):
+            for k in range(j + 1):
+                out[i, k] += lower[j, i] * lower[j, k]
+
+
+@compiled_for("f8[::1], f4[:,:,::1], i8[::1], f8, f8[:,:,::1]")
+@njit(cache=True)
+def _precision(noise, covariance, measured, shared, out):
+    """The inverse from U in covariance = U'U: elimination turns the identity into the inverse of U'."""
+    n = len(measured)
+    own, inverse = np.empty((n, n)), np.empty((n, n))
+    for axis in range(len(covariance)):
+        _fill_measured(noise, covariance, axis, measured, shared, own)
+        for i in range(n):
+            for k in range(n):
+                inverse[i, k] = 1.0 if i == k else 0.0
+        for j in range(n):
+            scale = 1 / math.sqrt(max(own[j, j], 1e-12))
+            for k in range(j, n):
+                own[j, k] *= scale
+            for k in range(j + 1):
+                inverse[j, k] *= scale
+            for i in range(j + 1, n):
+                factor = own[j, i]
+                for k in range(i, n):
+                    column = np.uint64(k)  # an index that may be negative prevents vectorisation
+                    own[i, column] -= factor * own[j, column]
+                for k in range(j + 1):
+                    inverse[i, k] -= factor * inverse[j, k]
+        _square(inverse, out[axis])
+
+
+def precision(noise: np.ndarray, covariance: np.ndarray, measured: np.ndarray, shared: float) -> np.ndarray:
+    """Inverse covariance of measured values, along several independent axes; parameters as for `condition`.
 
     Returns
     -------
-    shift : float64 (V, A), expected value minus the measured one; 0 in rows that are not ``measured``
-    variance : float64 (V, A)
+    float64 (A, S, S)
 
     References
     ----------
-    From the precision matrix: Rasmussen and Williams 2006, eq. 5.12. Naive twin:
-    tests/reference/joints/conditional_gaussian.py
+    Naive twin: tests/reference/joints/conditional_gaussian.py
     """
-    shift, variance = np.zeros(residuals.shape), np.zeros(residuals.shape)
-    _condition(residuals, noise, covariance, measured, measured, True, float(shared), shift, variance)
-    return shift, variance
+    out = np.empty((len(covariance), len(measured), len(measured)))
+    _precision(noise, covariance, measured, float(shared), out)
+    return out

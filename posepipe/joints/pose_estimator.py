@@ -43,37 +43,48 @@ class PoseEstimator(Stateless):
         known = Proposals.gather(self._landmarks, proposals)
         if np.count_nonzero((known.confidence > 0).any(axis=1)) < max(self.min_landmarks, 1):
             return None
-        evidence = self.gather(known)
-        joints_m, confidences = self._fused_joints(evidence)
-        kept = np.flatnonzero(confidences >= self.min_confidence)
-        return Pose(
-            tuple(self.body.joints[row] for row in kept.tolist()),
-            joints_m[kept].astype(np.float64, copy=False),
-            confidences[kept],
-            Proposals(self._landmarks, evidence.chosen_m[0][:, None], evidence.chosen_confidence[0][:, None]),
-        )
+        (pose,) = self.poses(self.gather(known))
+        return pose
 
-    def gather(self, proposals: Proposals) -> Evidence:
-        """Choose one proposal of each landmark, and infer the joints of one person by the prior.
+    def poses(self, evidence: Evidence) -> list[Pose]:
+        """Poses of evidence, each with those joints that reach the minimum confidence, and what it was made from."""
+        poses = []
+        for person, (joints_m, confidences) in enumerate(zip(*self._fused_joints(evidence), strict=True)):
+            kept = np.flatnonzero(confidences >= self.min_confidence)
+            places_m, chosen = evidence.chosen_m[person], evidence.chosen_confidence[person]
+            poses.append(
+                Pose(
+                    tuple(self.body.joints[row] for row in kept.tolist()),
+                    joints_m[kept].astype(np.float64, copy=False),
+                    confidences[kept],
+                    Proposals(self._landmarks, places_m[:, None], chosen[:, None]),
+                )
+            )
+        return poses
+
+    def gather(self, proposals: Proposals, ranks: np.ndarray | None = None) -> Evidence:
+        """Take one proposal of each landmark, and infer the joints of one person by the prior.
 
         Parameters
         ----------
         proposals : Proposals of the landmarks of these parameters, at least one of them with a confidence above 0
+        ranks : int (L,), column of the proposal of each landmark; None = those of `choose_proposals`
 
         Returns
         -------
         Evidence of one person: the input of the network
         """
-        ranks = choose_proposals(proposals.places_m, proposals.confidence, self.parameters)
+        if ranks is None:
+            ranks = choose_proposals(proposals.places_m, proposals.confidence, self.parameters)
         places_m, confidence = proposals.pick(ranks)
         expected = infer_joints(places_m, confidence > 0, landmark_noise(confidence), self.parameters)
         return Evidence.gather((proposals.places_m, proposals.confidence), (places_m, confidence), expected)
 
     def _fused_joints(self, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-        """Joints (J, 3), metres, and their calibrated confidences, (J,), of one person."""
+        """Joints (P, J, 3), metres, and their calibrated confidences, (P, J)."""
         network = self.parameters.refinement
-        expected = evidence.joints_m[0], calibrate(share_within(evidence.sigma_m[0]), self.parameters.calibration)
+        expected = evidence.joints_m, calibrate(share_within(evidence.sigma_m), self.parameters.calibration)
         if network is None:
             return expected
-        (corrected_m,), (share,) = refine(network, evidence, self._mirror)
+        corrected_m, share = refine(network, evidence, self._mirror)
         return fuse(network.fusion_weights, expected, (corrected_m, calibrate(share, network.calibration)))

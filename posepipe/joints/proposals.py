@@ -9,9 +9,9 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.joints.calibration import confidence_of_mass
 from posepipe.joints.joint_parameters import JointParameters
-from posepipe.joints.mean_shift import find_modes
-from posepipe.joints.offset_votes import find_vote_modes
-from posepipe.joints.push_back import push_back
+from posepipe.joints.modes.mean_shift import find_modes
+from posepipe.joints.modes.offset_votes import find_vote_modes
+from posepipe.joints.modes.push_back import push_back
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import Proposals

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joints.joint_parameters import N_ALTERNATIVES, Refinement
@@ -92,10 +93,10 @@ class Evidence:
         return cls(*(array[None] for array in (*first, *chosen, *expected)))
 
     @classmethod
-    def join(cls, people: Sequence[Evidence]) -> Evidence:
-        """Concatenate the evidence of several people, in order, in float32."""
+    def join(cls, people: Sequence[Evidence], dtype: DTypeLike = np.float32) -> Evidence:
+        """Concatenate the evidence of several people, in order."""
         names = cls.__dataclass_fields__
-        return cls(*(np.concatenate([getattr(e, name) for e in people], dtype=np.float32) for name in names))
+        return cls(*(np.concatenate([getattr(e, name) for e in people], dtype=dtype) for name in names))
 
 
 def _widened(array: np.ndarray, columns: int) -> np.ndarray:

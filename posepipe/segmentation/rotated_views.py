@@ -1,13 +1,13 @@
-"""Test-time rotation: a person in the image as recorded, and rotated by a quarter turn.
+"""Test-time rotation: a person in the image as recorded, and rotated by quarter turns.
 
-Training frames mostly show upright people. A person who lies across the image is upright in one of the two rotated
-views. A quarter turn is exact: readings are kept, and the intrinsics rotate with them.
+Training frames mostly show upright people. A person who lies across the image, or is upside down, is upright in a
+rotated view. A quarter turn is exact: readings are kept, and the intrinsics rotate with them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +17,9 @@ from posepipe.frames import window_of
 from posepipe.results import JointProposal, Pose, Proposals
 from posepipe.stage import Stateless
 
-ROTATIONS = (1, 3)
-"""Rotations that are tried, quarter turns clockwise."""
+SIDEWAYS = (1, 3)
+"""Rotations for people who lie across the image, quarter turns clockwise."""
+UPSIDE_DOWN = (2,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,39 +83,42 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class RotatedViews(Stateless):
-    """Decides when a person is classified again in rotated views, and whether to use a rotated view's pose.
+    """Decides in which rotated views a person is classified again, and whether to use the pose of one.
 
     Rotated views often confuse head and feet; the unrotated view seldom does, even at low confidence. The score of a
-    rotated pose is therefore its expected number of right joints, plus that of the first pose where the two agree.
+    rotated pose is therefore its expected number of right joints, plus that of the first pose where the two agree. Few
+    people are upside down: the first pose must be poor, and the other much better.
     """
 
     n_joints: int  #: of the body
-    enough: float = 0.5  #: expected share of right joints above which no view is rotated
-    min_spread: float = 1.5  #: minimum ratio of horizontal to vertical spread for rotated views
-    margin: float = 0.15  #: minimum gain of a rotated view in the expected share of right joints
+    enough: float = 0.8  #: expected share of right joints above which no view is rotated
+    min_spread: float = 0.8  #: minimum ratio of horizontal to vertical spread for people who lie across the image
+    poor: float = 0.3  #: expected share of right joints below which a person may be upside down
+    margin: float = 0.15  #: minimum gain of a rotated view in the expected share of right joints, twice upside down
     agreed_weight: float = 2.0  #: weight of the first pose's confidence relative to the rotated pose's
     agreed_m: float = 0.3  #: maximum distance between joints that agree
 
-    def wanted(self, view: View, pose: Pose) -> bool:
-        """Whether to classify the person of a view, with this pose, in rotated views."""
-        return _expected_correct(pose) < self.enough * self.n_joints and view.spread() >= self.min_spread
+    def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
+        """Rotations, quarter turns clockwise, in which to classify the person of a view, with this pose."""
+        expected = pose.expected_right / self.n_joints
+        lies = expected < self.enough and view.spread() >= self.min_spread
+        return (SIDEWAYS if lies else ()) + (UPSIDE_DOWN if expected < self.poor else ())
 
-    def choose(self, first: Pose, rotated: Sequence[Pose]) -> int | None:
-        """Index of the rotated pose, in camera axes, that replaces the first one; None = keep the first one."""
-        if not rotated:
-            return None
-        scores = [_expected_correct(other) + self.agreed_weight * self._agreed(first, other) for other in rotated]
-        best = scores.index(max(scores))
-        enough = _expected_correct(first) + self.margin * self.n_joints
-        return best if _expected_correct(rotated[best]) >= enough else None
+    def choose(self, first: Pose, rotated: Mapping[int, Pose]) -> int | None:
+        """Rotation whose pose, in camera axes, replaces the first one; None = keep the first one."""
+        expected = first.expected_right
+        better = {
+            quarters: pose.expected_right + self.agreed_weight * self._agreed(first, pose)
+            for quarters, pose in rotated.items()
+            if pose.expected_right >= expected + self._margin(quarters) * self.n_joints
+        }
+        return max(better, key=better.__getitem__) if better else None
+
+    def _margin(self, quarters: int) -> float:
+        return self.margin * (2 if quarters in UPSIDE_DOWN else 1)
 
     def _agreed(self, first: Pose, other: Pose) -> float:
         """Expected number of right joints of the first pose among those that agree with another pose."""
         both = first.joints.keys() & other.joints.keys()
         pairs = [(first.joints[name], other.joints[name]) for name in sorted(both)]
         return sum(one.confidence for one, two in pairs if math.dist(one.xyz_m, two.xyz_m) < self.agreed_m)
-
-
-def _expected_correct(pose: Pose) -> float:
-    """Expected number of a pose's joints that are right."""
-    return sum(pose.confidences.tolist())

@@ -20,9 +20,9 @@ from posepipe.frames import LabelledFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.joints.calibration import MIN_SHARE, calibrate, fuse, fusion_terms, share_within
 from posepipe.joints.joint_parameters import JointParameters, Refinement
-from posepipe.joints.mean_shift import find_modes
+from posepipe.joints.modes.mean_shift import find_modes
+from posepipe.joints.modes.push_back import push_back
 from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.push_back import push_back
 from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import Landmark, landmarks_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posepipe.joints.mean_shift import MAX_MODES, find_modes
+from posepipe.joints.modes.mean_shift import MAX_MODES, find_modes
 from tests.reference.joints import mean_shift as naive
 from tests.support import random_inputs
 

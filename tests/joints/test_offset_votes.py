@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from posepipe.joints.mean_shift import MAX_MODES
-from posepipe.joints.offset_votes import find_vote_modes
+from posepipe.joints.modes.mean_shift import MAX_MODES
+from posepipe.joints.modes.offset_votes import find_vote_modes
 from posepipe.learn.depth.votes.cast_votes import MAX_PIXELS, MAX_VOTES, cast_votes, pack_votes
 from tests.reference.joints import offset_votes as naive
 from tests.reference.learn import cast_votes as naive_cast_votes

@@ -13,7 +13,7 @@ from posepipe.body import BodyDefinition
 from posepipe.joints.calibration import calibrate, share_within
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.joints.pose_estimator import PoseEstimator
-from posepipe.joints.pose_prior import choose_proposals, expect_landmarks, infer_joints, landmark_noise
+from posepipe.joints.pose_prior import LandmarkPrior, choose_proposals, infer_joints, landmark_noise, settle
 from posepipe.landmarks import landmark_names, landmarks_of
 from posepipe.results import JointProposal, Proposals
 from tests.support import random_inputs
@@ -129,31 +129,6 @@ def test_the_noise_of_a_landmark_falls_from_much_to_none():
     assert np.isfinite(landmark_noise(np.zeros(1))).all()
 
 
-def test_a_landmark_is_expected_without_its_own_place():
-    noise = np.full(5, 0.005)
-    still, variance = expect_landmarks(places(), ALL, noise, parameters())
-    for own in range(5):
-        moved = places()
-        moved[own] += [0.7, -0.4, 0.9]
-        expected, same = expect_landmarks(moved, ALL, noise, parameters())
-        np.testing.assert_allclose(expected[own], still[own], atol=2e-3)  # the wide prior is centred on all of them
-        np.testing.assert_allclose(same, variance, rtol=1e-9)
-
-
-def test_landmarks_of_an_average_person_are_where_expected():
-    at = STANDING[: len(LANDMARKS)] + [0.5, 0.1, 2.5]
-    expected, variance = expect_landmarks(at, ALL, np.full(5, 0.001), parameters())
-    np.testing.assert_allclose(expected, at, atol=SINGLE_M)
-    assert (variance > 0).all()
-
-
-def test_landmarks_that_were_not_found_are_not_expected():
-    found = np.array([True, False, True, True, False])
-    expected, _ = expect_landmarks(np.where(found[:, None], places(), np.nan), found, np.full(5, 0.001), parameters())
-    assert np.isfinite(expected).all()
-    np.testing.assert_array_equal(expected[~found], 0)
-
-
 def test_an_untrained_calibration_changes_nothing():
     shares = np.linspace(0.01, 0.99, 20)[:, None]
     np.testing.assert_allclose(calibrate(shares, np.array([[0.0, 1.0]])), shares)
@@ -218,6 +193,29 @@ def test_two_hands_that_resemble_each_other_are_told_apart():
         among=parameters(spread_m=0.1),
     )
     np.testing.assert_array_equal(place[1:3], [left, right])
+
+
+@pytest.mark.parametrize("row", range(len(LANDMARKS)))
+@pytest.mark.parametrize("seed", range(5))
+def test_a_landmark_is_chosen_whatever_was_chosen_before(row, seed):
+    places_m, confidence = np.repeat(places(seed)[:, None], 3, axis=1), np.full((len(LANDMARKS), 3), 0.0)
+    places_m[row] += np.random.default_rng(seed).normal(0, 0.3, (3, 3))
+    confidence[:, 0], confidence[row] = 0.7, [0.7, 0.6, 0.5]
+    p = parameters(seed)
+    start, prior = np.zeros(len(LANDMARKS), np.int64), LandmarkPrior.of(confidence, p)
+    chosen = []
+    for rank in range(3):
+        start[row] = rank
+        chosen.append(settle(places_m, confidence, prior, start)[row])
+        assert start[row] == rank  # not written to
+    assert len(set(chosen)) == 1
+
+
+def test_a_choice_that_has_settled_stays():
+    rng = np.random.default_rng(4)
+    places_m, confidence = places()[:, None] + rng.normal(0, 0.2, (5, 3, 3)), rng.uniform(0.2, 0.9, (5, 3))
+    best = choose_proposals(places_m, confidence, parameters())
+    np.testing.assert_array_equal(settle(places_m, confidence, LandmarkPrior.of(confidence, parameters()), best), best)
 
 
 def test_a_landmark_without_proposals_stays_without():

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 
 from posepipe.joints.calibration import confidence_of_mass
 from posepipe.joints.joint_parameters import JointParameters
+from posepipe.joints.modes.push_back import push_back
 from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.push_back import push_back
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import landmark_names
 from tests.support import random_inputs

@@ -10,9 +10,9 @@ from posepipe.camera import Intrinsics
 from posepipe.joints.calibration import (
     confidence_of_mass,
 )
-from posepipe.joints.mean_shift import MAX_MODES, find_modes
-from posepipe.joints.offset_votes import find_vote_modes
-from posepipe.joints.push_back import push_back
+from posepipe.joints.modes.mean_shift import MAX_MODES, find_modes
+from posepipe.joints.modes.offset_votes import find_vote_modes
+from posepipe.joints.modes.push_back import push_back
 from posepipe.joints.weighted_points import weigh_points
 from posepipe.parts import JointVotes, PartProbabilities
 from tests.kernels.kernel import Kernel

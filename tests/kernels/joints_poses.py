@@ -17,14 +17,23 @@ from posepipe.joints.calibration import (
     fusion_terms,
     share_within,
 )
-from posepipe.joints.conditional_gaussian import NUGGET, condition, leave_one_out
+from posepipe.joints.conditional_gaussian import NUGGET, condition, precision
 from posepipe.joints.joint_parameters import JointParameters
+from posepipe.joints.limb_changes import MIN_CONFIDENCE, change_limbs
 from posepipe.joints.mlp import mlp_forward
-from posepipe.joints.pose_prior import TRANSLATION_VARIANCE_M2, choose_proposals, expect_landmarks, infer_joints
+from posepipe.joints.pose_prior import (
+    MAX_PASSES,
+    TRANSLATION_VARIANCE_M2,
+    LandmarkPrior,
+    choose_proposals,
+    infer_joints,
+    settle,
+)
 from posepipe.joints.refinement_features import decode_output, encode_features
 from tests.kernels.kernel import Kernel
 from tests.reference.joints import calibration as naive_calibration
 from tests.reference.joints import conditional_gaussian as naive_conditional_gaussian
+from tests.reference.joints import limb_changes as naive_limb_changes
 from tests.reference.joints import mlp as naive_mlp
 from tests.reference.joints import pose_prior as naive_pose_prior
 from tests.reference.joints import refinement_features as naive_refinement_features
@@ -91,7 +100,11 @@ def _alternative_proposals(rng, size):
     places = np.nan_to_num(inputs.landmarks_m, nan=2.0)[:, None] + rng.normal(0, 0.3, (8, 3, 3))
     confidence = rng.uniform(0.1, 0.9, (8, 3)) * (rng.random((8, 3)) < 0.8)
     confidence[:2] = 0
-    return SimpleNamespace(places_m=places, confidence=confidence, parameters=inputs.parameters)
+    first = np.where(confidence > 0, rng.random((8, 3)), 0).argmax(axis=1)
+    starts = rng.integers(-1, 8, (6, 8)), rng.random(6) < 0.5
+    return SimpleNamespace(
+        places_m=places, confidence=confidence, parameters=inputs.parameters, first=first, starts=starts
+    )
 
 
 def _shares(rng, size):
@@ -198,9 +211,9 @@ KERNELS = (
         reason="a variance of 100 is shared by values that differ by hundredths",
     ),
     Kernel(
-        "leave_one_out",
-        lambda i: leave_one_out(i.surprise, i.noise, i.covariance, i.seen, i.shared),
-        lambda i: naive_conditional_gaussian.leave_one_out(i.surprise, i.noise, i.covariance, i.seen, i.shared, NUGGET),
+        "precision",
+        lambda i: precision(i.noise, i.covariance, i.seen, i.shared),
+        lambda i: naive_conditional_gaussian.precision(i.noise, i.covariance, i.seen, i.shared, NUGGET),
         _measured_values,
         size=6,
         tolerance=1e-6,
@@ -217,27 +230,39 @@ KERNELS = (
         " to the landmarks' noise for stability",
     ),
     Kernel(
-        "expect_landmarks",
-        lambda i: expect_landmarks(i.landmarks_m, i.found, i.noise_m2, i.parameters),
-        lambda i: naive_pose_prior.expect_landmarks(
-            i.landmarks_m,
-            i.found,
-            i.noise_m2,
+        "choose_proposals",
+        lambda i: choose_proposals(i.places_m, i.confidence, i.parameters),
+        lambda i: naive_pose_prior.settle(
+            i.places_m,
+            i.confidence,
             i.parameters.mean_m,
             i.parameters.covariance_m2,
             TRANSLATION_VARIANCE_M2,
+            i.confidence.argmax(axis=1),
+            MAX_PASSES,
         ),
-        _infer_joints,
+        _alternative_proposals,
         size=6,
-        tolerance=(3e-4, 1e-5),
-        reason="as for infer_joints",
     ),
     Kernel(
-        "choose_proposals",
-        lambda i: choose_proposals(i.places_m, i.confidence, i.parameters),
-        lambda i: naive_pose_prior.choose_proposals(
-            i.places_m, i.confidence, i.parameters.mean_m, i.parameters.covariance_m2, TRANSLATION_VARIANCE_M2
+        "settle",
+        lambda i: settle(i.places_m, i.confidence, LandmarkPrior.of(i.confidence, i.parameters), i.first),
+        lambda i: naive_pose_prior.settle(
+            i.places_m,
+            i.confidence,
+            i.parameters.mean_m,
+            i.parameters.covariance_m2,
+            TRANSLATION_VARIANCE_M2,
+            i.first,
+            MAX_PASSES,
         ),
+        _alternative_proposals,
+        size=6,
+    ),
+    Kernel(
+        "change_limbs",
+        lambda i: change_limbs(i.places_m, i.confidence, i.first, *i.starts),
+        lambda i: naive_limb_changes.change_limbs(i.places_m, i.confidence, i.first, *i.starts, MIN_CONFIDENCE),
         _alternative_proposals,
         size=6,
     ),

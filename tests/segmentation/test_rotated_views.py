@@ -16,8 +16,6 @@ from posepipe.sources.rotation import rotate_frame
 from tests.support.shipped_model import shipped_model
 
 LENS = Intrinsics(50.0, 60.0, 20.5, 14.0)
-RIGHT_M = 0.1
-"""Maximum error of a joint that counts as right, in all figures."""
 
 
 def view(seed: int = 1) -> View:
@@ -78,24 +76,36 @@ def pose(confidence: float, shift_m: float = 0.0, joints: int = 20) -> Pose:
     return Pose.of({n: Joint(n, (0.1 * k + shift_m, 0.0, 2.0), confidence) for k, n in enumerate(names)})
 
 
-def test_rotated_views_are_wanted_of_people_lying_and_unclear():
+def test_people_who_lie_are_classified_in_sideways_views():
     views, across = RotatedViews(20), view()
-    assert views.wanted(across, pose(0.3))
-    assert not views.wanted(across, pose(0.6))
-    assert not views.wanted(across.rotated(1), pose(0.3))
+    assert views.wanted(across, pose(0.6)) == (1, 3)
+    assert views.wanted(across, pose(0.9)) == ()
+    assert views.wanted(across.rotated(1), pose(0.6)) == ()
+
+
+def test_people_of_poor_poses_are_classified_upside_down():
+    views, across = RotatedViews(20), view()
+    assert views.wanted(across.rotated(1), pose(0.2)) == (2,)
+    assert views.wanted(across, pose(0.2)) == (1, 3, 2)
 
 
 def test_a_rotated_pose_is_taken_at_much_higher_confidence():
     views, first = RotatedViews(20), pose(0.3)  # six of twenty joints
-    assert views.choose(first, []) is None
-    assert views.choose(first, [pose(0.4), pose(0.44)]) is None
-    assert views.choose(first, [pose(0.4), pose(0.46)]) == 1
+    assert views.choose(first, {}) is None
+    assert views.choose(first, {1: pose(0.4), 3: pose(0.44)}) is None
+    assert views.choose(first, {1: pose(0.4), 3: pose(0.46)}) == 3
+
+
+def test_a_pose_upside_down_needs_more_confidence_still():
+    views, first = RotatedViews(20), pose(0.2)
+    assert views.choose(first, {2: pose(0.48)}) is None
+    assert views.choose(first, {2: pose(0.52)}) == 2
 
 
 def test_of_two_rotated_poses_agreement_with_the_first_decides():
     views, first = RotatedViews(20), pose(0.3)
-    assert views.choose(first, [pose(0.7, shift_m=1.0), pose(0.6)]) == 1
-    assert views.choose(first, [pose(0.9, shift_m=1.0), pose(0.2)]) == 0
+    assert views.choose(first, {1: pose(0.7, shift_m=0.4), 3: pose(0.6)}) == 3
+    assert views.choose(first, {1: pose(0.9, shift_m=0.4), 3: pose(0.2)}) == 1
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +119,8 @@ def joints_of(pipeline: Pipeline, frame) -> dict[str, np.ndarray]:
     return {name: np.array(joint.xyz_m) for name, joint in person.pose.joints.items()}
 
 
-@pytest.mark.parametrize("quarters", [1, 3])
-def test_people_lying_across_the_image_are_found_as_if_standing(frames, quarters):
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_people_turned_in_the_image_are_found_as_if_standing(frames, quarters):
     pipeline = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
     gaps = []
     for frame in frames:
@@ -120,6 +130,6 @@ def test_people_lying_across_the_image_are_found_as_if_standing(frames, quarters
         upright, found = joints_of(pipeline, frame), joints_of(pipeline, lying)
         for name, place in upright.items():
             x, y, z = place
-            wanted = (-y, x, z) if quarters == 1 else (y, -x, z)
+            wanted = {1: (-y, x, z), 2: (-x, -y, z), 3: (y, -x, z)}[quarters]
             gaps.append(np.linalg.norm(found[name] - wanted) if name in found else np.inf)
-    assert np.mean(np.array(gaps) < RIGHT_M) >= 0.85
+    assert np.mean(np.array(gaps) < 0.03) >= 0.8

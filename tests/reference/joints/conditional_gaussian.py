@@ -18,11 +18,11 @@ def condition(surprise, noise, covariance, seen, asked, shared, nugget):
     return shift, variance
 
 
-def leave_one_out(surprise, noise, covariance, seen, shared, nugget):
-    """Each value seen, given all others that were: how far from the measurement it is expected, and its variance."""
-    shift, variance = np.zeros(surprise.shape), np.zeros(surprise.shape)
-    for value in seen:
-        others = np.array([other for other in seen if other != value])
-        expected, spread = condition(surprise, noise, covariance, others, np.array([value]), shared, nugget)
-        shift[value], variance[value] = expected[0] - surprise[value], spread[0] + nugget
-    return shift, variance
+def precision(noise, covariance, seen, shared, nugget):
+    """Inverse covariance (A, S, S) of the values seen."""
+    return np.array(
+        [
+            np.linalg.inv(own[np.ix_(seen, seen)] + shared + np.diag(noise[seen] + nugget))
+            for own in covariance.astype(float)
+        ]
+    )

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/joints/mean_shift.py: Gaussian mean shift from every point until it stands still, in float64.
+"""Naive twin of posepipe/joints/modes/mean_shift.py: Gaussian mean shift from every point until it stands, in float64.
 
 Comaniciu and Meer, PAMI 2002.
 """

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/joints/offset_votes.py: the votes of each joint by themselves."""
+"""Naive twin of posepipe/joints/modes/offset_votes.py: the votes of each joint by themselves."""
 
 from __future__ import annotations
 

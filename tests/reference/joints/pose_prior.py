@@ -48,21 +48,24 @@ def expect_landmarks(landmarks_m, found, noise_m2, mean_m, covariance_m2, transl
     return places, variances
 
 
-def choose_proposals(places_m, confidence, mean_m, covariance_m2, translation_variance_m2):
-    """Which proposal of each landmark: that of highest confidence, then twice the one that fits the others best."""
-    best = [max(range(len(own)), key=lambda k, own=own: own[k]) for own in confidence]
+def settle(places_m, confidence, mean_m, covariance_m2, translation_variance_m2, ranks, passes):
+    """Which proposal of each landmark: in turn the one that fits all others best, until none changes."""
+    best = list(ranks)
     found = confidence.max(1) > 0
-    for _ in range(2):
-        places = np.array([own[k] for own, k in zip(places_m, best, strict=True)])
-        chosen = np.array([own[k] for own, k in zip(confidence, best, strict=True)])
-        noise = (1 - chosen) / np.maximum(chosen, 0.05) * 0.03**2 + 1e-6
-        expected, variance = expect_landmarks(places, found, noise, mean_m, covariance_m2, translation_variance_m2)
+    highest = confidence.max(1)
+    noise = (1 - highest) / np.maximum(highest, 0.05) * 0.03**2 + 1e-6
+    for _ in range(passes):
+        before = list(best)
         for row in np.flatnonzero(found):
+            places = np.array([own[k] for own, k in zip(places_m, best, strict=True)])
+            expected, variance = expect_landmarks(places, found, noise, mean_m, covariance_m2, translation_variance_m2)
             scores = []
             for place, c in zip(places_m[row], confidence[row], strict=True):
                 distance = ((place - expected[row]) ** 2 / (variance[row] + 0.05**2)).sum()
                 scores.append(np.log(c) - 0.25 * min(distance, 30) if c > 0 else -np.inf)
             best[row] = int(np.argmax(scores))
+        if best == before:
+            break
     return np.array(best)
 
 

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/joints/push_back.py, point by point."""
+"""Naive twin of posepipe/joints/modes/push_back.py, point by point."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.compilation import helper, njit, prange
-from posepipe.joints.mean_shift import LANES, MAX_MODES, REACH, padded_points, shift_to_mode
+from posepipe.joints.modes.mean_shift import LANES, MAX_MODES, REACH, padded_points, shift_to_mode
 from posepipe.learn.depth.votes.leaf_votes import FULL_WEIGHT, MAX_VOTE_M, OFFSET_STEP_M, LeafVotes
 from posepipe.learn.tree import Tree
 

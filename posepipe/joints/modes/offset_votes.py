@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posepipe.joints.mean_shift import modes_of_spans
+from posepipe.joints.modes.mean_shift import modes_of_spans
 from posepipe.parts import JointVotes
 
 MAX_STARTS = 8

@@ -1,0 +1,108 @@
+"""Pose search: other choices of proposals are tried for whole limbs, and the most probable pose is kept.
+
+`settle` changes one landmark at a time, so a limb that is wrong as a whole stays wrong: legs that are exchanged, or
+both at the places of one. The search therefore starts from choices in which limbs are changed as a whole, lets each
+settle, and compares the poses by what the network says of them: their expected number of right joints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from posepipe.body import BodyDefinition, mirror_name
+from posepipe.joints.limb_changes import STAYS, change_limbs
+from posepipe.joints.pose_estimator import PoseEstimator
+from posepipe.joints.pose_prior import LandmarkPrior, settle
+from posepipe.joints.refinement import Evidence
+from posepipe.landmarks import Landmark, landmarks_of
+from posepipe.results import Pose, Proposals
+from posepipe.stage import Stateless
+
+
+class Starts(NamedTuple):
+    """Choices of proposals that the search starts from, by what changes in the first choice."""
+
+    mirrored: np.ndarray  #: int64 (G, L), mirror image of each landmark that changes; STAYS for the others
+    apart: np.ndarray  #: bool (G,), True = changed to be far from the mirror image, False = to take its place
+
+    @classmethod
+    def of(cls, body: BodyDefinition, method: str) -> Starts:
+        """Make the starts for the landmarks of a body and a method of METHODS.
+
+        First all landmarks take the places of their mirror images, then those of each pair of limbs; and each limb is
+        placed apart from its mirror image. There are no starts for a body without limbs on two sides.
+        """
+        landmarks, limbs = landmarks_of(body, method), limbs_of(body)
+        own = np.arange(len(landmarks))
+        mirrored = np.array([landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks], int)
+        changes, apart = [mirrored != own] * bool(limbs), [False] * bool(limbs)
+        for limb in limbs:
+            left = np.array([name in limb for name, _ in landmarks])
+            right = np.array([mirror_name(name) in limb for name, _ in landmarks])
+            changes += [left | right, left, right]
+            apart += [False, True, True]
+        table = np.where(np.reshape(changes, (-1, len(landmarks))), mirrored, STAYS)
+        return cls(np.ascontiguousarray(table, np.int64), np.array(apart, bool))
+
+
+def limbs_of(body: BodyDefinition) -> tuple[tuple[str, ...], ...]:
+    """Joints of each limb of the left side: a joint with a side whose parent has none, and all joints beyond it."""
+    sided = [joint for joint in body.joints if mirror_name(joint) in body.joints and mirror_name(joint) != joint]
+    roots = {joint: joint for joint in sided if body.parents.get(joint) not in sided}
+    for _ in sided:  # joints may come before their parents
+        roots |= {joint: roots[up] for joint in sided if (up := body.parents.get(joint)) in roots}
+    limbs = {root: tuple(joint for joint in sided if roots[joint] == root) for root in roots.values()}
+    return tuple(limb for root, limb in limbs.items() if root.startswith("left_"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoseSearch(Stateless):
+    """Tries other choices of proposals where the first pose is not sure."""
+
+    starts: Starts
+    enough: float = 0.85  #: expected share of right joints above which there is no search
+    min_gain: float = 0.015  #: in the expected share of right joints, of another choice: less is noise
+    max_moved_m: float = 0.2  #: of the trunk's joints, on average: farther off is something else than this person
+    max_rounds: int = 2  #: the second round starts from the best choice of the first
+
+    def search(self, estimator: PoseEstimator, proposals: Proposals, pose: Pose) -> Pose:
+        """The pose of most right joints to be expected: ``pose``, of these proposals, or that of another choice."""
+        n_joints = len(estimator.body.joints)
+        if estimator.parameters.refinement is None or pose.expected_right >= self.enough * n_joints:
+            return pose  # the prior alone says nothing of how well proposals agree
+        places_m, confidence = proposals.places_m, proposals.confidence
+        prior = LandmarkPrior.of(confidence, estimator.parameters)
+        ranks, first = settle(places_m, confidence, prior, confidence.argmax(axis=1)), pose
+        for _ in range(self.max_rounds):
+            starts = change_limbs(places_m, confidence, ranks, *self.starts)
+            others = _different([settle(places_m, confidence, prior, start) for start in starts], ranks)
+            if not others:
+                break
+            poses = estimator.poses(Evidence.join([estimator.gather(proposals, other) for other in others], np.float64))
+            expected = [other.expected_right if _moved_m(first, other) <= self.max_moved_m else 0.0 for other in poses]
+            best = expected.index(max(expected))
+            if expected[best] < pose.expected_right + self.min_gain * n_joints:
+                break
+            pose, ranks = poses[best], others[best]
+            if pose.expected_right >= self.enough * n_joints:
+                break
+        return pose
+
+
+def _moved_m(one: Pose, other: Pose) -> float:
+    """Mean distance between the same joints of two poses, of joints without sides; 0 where there are none."""
+    trunk = [name for name in one.joints if name in other.joints and mirror_name(name) == name]
+    return fmean([math.dist(one.joints[n].xyz_m, other.joints[n].xyz_m) for n in trunk]) if trunk else 0.0
+
+
+def _different(choices: Sequence[np.ndarray], known: np.ndarray) -> list[np.ndarray]:
+    """Choices of proposals, each once, without the one that is known."""
+    found = {choice.tobytes(): choice for choice in choices}
+    found.pop(known.tobytes(), None)
+    return list(found.values())
