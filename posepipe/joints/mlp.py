@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posepipe.compilation import compiled_for, njit
+from posepipe.compilation import compiled_for, njit, prange
 
 ROWS_PER_PASS = 4
 """Rows of inputs that share one pass over the weights, which exceed the cache."""
@@ -41,12 +41,13 @@ def mlp_forward(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Seque
 
 
 @compiled_for("f4[:,::1], f4[:,::1], f4[::1], b1, f4[:,::1]")
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def _linear_layer(layer, weight, bias, rectified, out):
     for p in range(len(layer)):
         for k in range(out.shape[1]):
             out[p, k] = bias[k]
-    for first in range(0, len(layer), ROWS_PER_PASS):
+    for block in prange((len(layer) + ROWS_PER_PASS - 1) // ROWS_PER_PASS):  # a block owns its rows of out
+        first = block * ROWS_PER_PASS
         for i in range(layer.shape[1]):
             for p in range(first, min(first + ROWS_PER_PASS, len(layer))):
                 value = layer[p, i]

@@ -66,8 +66,8 @@ class PoseSearch(Stateless):
     """Tries other choices of proposals where the first pose is not sure."""
 
     starts: Starts
-    enough: float = 0.85  #: expected share of right joints above which there is no search
-    min_gain: float = 0.015  #: in the expected share of right joints, of another choice: less is noise
+    enough: float = 0.87  #: expected share of right joints above which there is no search
+    min_gain: float = 0.01  #: in the expected share of right joints, of another choice: less is noise
     max_moved_m: float = 0.2  #: of the trunk's joints, on average: farther off is something else than this person
     max_rounds: int = 2  #: the second round starts from the best choice of the first
 
