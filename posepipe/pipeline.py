@@ -30,7 +30,7 @@ from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
-from posepipe.segmentation.rotated_views import RotatedViews
+from posepipe.segmentation.rotated_views import POOR_POSE, RotatedViews
 from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
@@ -151,7 +151,7 @@ class Pipeline:
             head_split=None if cut_out else HeadSplit(),
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
-            rotated_views=RotatedViews(len(model.body.joints)),
+            rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
         )

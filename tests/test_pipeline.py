@@ -245,3 +245,10 @@ def test_a_body_is_fitted_to_people_unless_it_is_switched_off(model):
     assert fitted.fit is not None
     assert alone.fit is None
     assert Pipeline.from_model(model).body_fitter is None  # a body of toys, for which none is shipped
+
+
+@pytest.mark.parametrize(("foreground", "tried"), [("none", (1, 3, 2)), ("auto", (1, 3))])
+def test_people_are_tried_upside_down_where_they_are_cut_out(model, foreground, tried):
+    views = Pipeline.from_model(model, foreground=foreground).rotated_views
+    depth_m, mask = np.full((30, 90), 2.0, np.float32), np.ones((30, 90), bool)
+    assert views.wanted(View(depth_m, mask, Intrinsics(90.0, 90.0, 44.5, 14.5)), Pose.of({})) == tried

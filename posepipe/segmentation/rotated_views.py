@@ -20,6 +20,9 @@ from posepipe.stage import Stateless
 SIDEWAYS = (1, 3)
 """Rotations for people who lie across the image, quarter turns clockwise."""
 UPSIDE_DOWN = (2,)
+POOR_POSE = 0.3
+"""Expected share of right joints below which a person who is cut out may be upside down. In rooms too many who are
+hidden in part would be taken to be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +96,7 @@ class RotatedViews(Stateless):
     n_joints: int  #: of the body
     enough: float = 0.8  #: expected share of right joints above which no view is rotated
     min_spread: float = 0.8  #: minimum ratio of horizontal to vertical spread for people who lie across the image
-    poor: float = 0.3  #: expected share of right joints below which a person may be upside down
+    poor: float = POOR_POSE  #: expected share of right joints below which a person may be upside down; 0 = nobody is
     margin: float = 0.15  #: minimum gain of a rotated view in the expected share of right joints, twice upside down
     agreed_weight: float = 2.0  #: weight of the first pose's confidence relative to the rotated pose's
     agreed_m: float = 0.3  #: maximum distance between joints that agree
