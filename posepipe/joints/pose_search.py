@@ -40,11 +40,12 @@ class Starts(NamedTuple):
         """
         landmarks, limbs = landmarks_of(body, method), limbs_of(body)
         own = np.arange(len(landmarks))
-        mirrored = np.array([landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks], int)
+        images = [Landmark(mirror_name(name), voted) for name, voted in landmarks]
+        mirrored = np.array([landmarks.index(image) if image in landmarks else row for row, image in enumerate(images)])
         changes, apart = [mirrored != own] * bool(limbs), [False] * bool(limbs)
         for limb in limbs:
-            left = np.array([name in limb for name, _ in landmarks])
-            right = np.array([mirror_name(name) in limb for name, _ in landmarks])
+            left = np.array([name in limb for name, _ in landmarks]) & (mirrored != own)
+            right = np.array([mirror_name(name) in limb for name, _ in landmarks]) & (mirrored != own)
             changes += [left | right, left, right]
             apart += [False, True, True]
         table = np.where(np.reshape(changes, (-1, len(landmarks))), mirrored, STAYS)

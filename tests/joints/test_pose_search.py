@@ -69,6 +69,12 @@ def test_a_body_without_sides_has_no_starts():
     assert starts.apart.shape == (0,)
 
 
+def test_a_part_without_a_mirror_image_changes_in_no_start():
+    names = ("trunk", "left_claw")
+    crab = BodyDefinition("crab", names, names, {name: (name,) for name in names}, {"left_claw": "trunk"})
+    assert Starts.of(crab, "both").mirrored.shape == (0, 4)
+
+
 @pytest.fixture(scope="module")
 def model():
     return shipped_model()
