@@ -39,6 +39,7 @@ class Proposals(Sequence[JointProposal]):
     landmarks: tuple[Landmark, ...]
     places_m: np.ndarray  #: float64 (L, M, 3), camera axes, metres
     confidence: np.ndarray  #: float64 (L, M), 0 = no proposal
+    moments: np.ndarray | None = None  #: of the body's parts, from `part_moments`, in the same axes; None = unknown
 
     @classmethod
     def gather(cls, landmarks: Sequence[Landmark], proposals: Iterable[JointProposal]) -> Proposals:

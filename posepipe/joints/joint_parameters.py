@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.landmarks import landmarks_of
 
 N_ALTERNATIVES = 2
@@ -15,9 +16,14 @@ FUSION_TERMS = 6
 """Terms of a fused confidence: a constant, the log-odds of two models, and these three times their distance."""
 
 
-def n_inputs(body: BodyDefinition, method: str) -> int:
-    """Number of network inputs for one person: four values for each joint and proposal, and the ray to the person."""
-    return 4 * (len(body.joints) + (N_ALTERNATIVES + 1) * len(landmarks_of(body, method))) + 3
+def n_inputs(body: BodyDefinition, method: str, moments: bool = True) -> int:
+    """Number of network inputs for one person.
+
+    They are four values for each joint and proposal, the ray to the person, and the moments of each part. A network of
+    an earlier model file sees no ``moments``.
+    """
+    n_places = len(body.joints) + (N_ALTERNATIVES + 1) * len(landmarks_of(body, method))
+    return 4 * n_places + 3 + moments * N_MOMENTS * len(body.parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

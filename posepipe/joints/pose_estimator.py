@@ -16,6 +16,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.joints.calibration import calibrate, fuse, share_within
 from posepipe.joints.joint_parameters import JointParameters
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_noise
 from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.landmarks import Landmark, landmarks_of
@@ -78,7 +79,8 @@ class PoseEstimator(Stateless):
             ranks = choose_proposals(proposals.places_m, proposals.confidence, self.parameters)
         places_m, confidence = proposals.pick(ranks)
         expected = infer_joints(places_m, confidence > 0, landmark_noise(confidence), self.parameters)
-        return Evidence.gather((proposals.places_m, proposals.confidence), (places_m, confidence), expected)
+        moments = np.zeros((len(self.body.parts), N_MOMENTS)) if proposals.moments is None else proposals.moments
+        return Evidence.gather((proposals.places_m, proposals.confidence), (places_m, confidence), expected, moments)
 
     def _fused_joints(self, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
         """Joints (P, J, 3), metres, and their calibrated confidences, (P, J)."""

@@ -12,6 +12,7 @@ from posepipe.joints.joint_parameters import JointParameters
 from posepipe.joints.modes.mean_shift import find_modes
 from posepipe.joints.modes.offset_votes import find_vote_modes
 from posepipe.joints.modes.push_back import push_back
+from posepipe.joints.part_moments import part_moments
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import Proposals
@@ -66,13 +67,18 @@ class ModeProposer(Stateless):
 
     def find(self, points: WeightedPoints) -> Proposals:
         """Propose places of every landmark, heaviest first. Raises ValueError when needed votes are absent."""
-        return self.propose(*self.modes(points))
+        return self.propose(*self.modes(points), self.moments(points))
 
     def modes(self, points: WeightedPoints) -> tuple[np.ndarray, np.ndarray]:
         """Modes of every landmark after push-back, float64 (L, M, 3) metres, and their masses, float32 (L, M)."""
         modes, masses = find_landmarks(points, self.parameters)
         return push_back(modes, self.parameters.push_back_m[:, None]), masses
 
-    def propose(self, places_m: np.ndarray, masses_m2: np.ndarray) -> Proposals:
+    def moments(self, points: WeightedPoints) -> np.ndarray | None:
+        """Moments of all parts, from `part_moments`; None where only the landmarks' probabilities are known."""
+        return None if points.values is None else part_moments(points.points_m, points.area_m2, points.values)
+
+    def propose(self, places_m: np.ndarray, masses_m2: np.ndarray, moments: np.ndarray | None = None) -> Proposals:
         """Give modes their confidence: places, float64 (L, M, 3) metres, and masses, float (L, M) square metres."""
-        return Proposals(self._landmarks, places_m, confidence_of_mass(masses_m2, self.parameters.confidence))
+        confidence = confidence_of_mass(masses_m2, self.parameters.confidence)
+        return Proposals(self._landmarks, places_m, confidence, moments)

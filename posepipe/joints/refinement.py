@@ -1,9 +1,10 @@
 """Refinement: a small network corrects the joints that the pose prior infers.
 
 The prior (`posepipe.joints.pose_prior`) relates places linearly and trusts each proposal by its mass. It therefore
-fails for people seen from behind and for hidden hands. The network receives the proposals, chosen and alternative, and
-the joints of the prior. It returns a correction of each joint and the log-odds that the corrected joint is right. It is
-trained on rendered people, whose hidden joints are known (`posepipe.training.fit_refinement`).
+fails for people seen from behind and for hidden hands. The network receives the proposals, chosen and alternative, the
+joints of the prior, and the moments of all parts. It returns a correction of each joint and the log-odds that the
+corrected joint is right. It is trained on rendered people, whose hidden joints are known
+(`posepipe.training.fit_refinement`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ from numpy.typing import DTypeLike
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joints.joint_parameters import N_ALTERNATIVES, Refinement
 from posepipe.joints.mlp import mlp_forward
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.joints.refinement_features import decode_output, encode_features
 from posepipe.landmarks import Landmark, landmarks_of
 
 ACROSS = np.array([-1, 1, 1], np.float32)
 """Factors that map a place, metres, to its mirror image."""
+MOMENTS_ACROSS = np.array([1, -1, 1, 1, 1, 1, 1, -1, -1, 1], np.float32)
+"""Factors that map the moments of a part, or their features, to those of its mirror image."""
+SAME = np.ones(1, np.float32)
+"""Factor of what is the same in a mirror."""
 NO_JOINTS = np.zeros(0, np.int64)
 """Mirrored joints of a body without sides."""
 
@@ -42,17 +48,18 @@ class Mirror(NamedTuple):
         landmarks, joints = landmarks_of(body, method), body.mirrored_joints()
         images = np.array([landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks])
         inputs, signs, start = [], [], 0
-        for rows, n_values, is_place in (  # in the order of `encode_features`
-            (joints, 3, True),
-            (joints, 1, False),
-            (images, 3 * N_ALTERNATIVES, True),
-            (images, N_ALTERNATIVES, False),
-            (images, 3, True),
-            (images, 1, False),
-            (np.zeros(1, int), 3, True),
+        for rows, n_values, across in (  # in the order of `encode_features`
+            (joints, 3, ACROSS),
+            (joints, 1, SAME),
+            (images, 3 * N_ALTERNATIVES, ACROSS),
+            (images, N_ALTERNATIVES, SAME),
+            (images, 3, ACROSS),
+            (images, 1, SAME),
+            (np.zeros(1, int), 3, ACROSS),
+            (body.mirrored_classes()[1:] - 1, N_MOMENTS, MOMENTS_ACROSS),
         ):
             inputs.append((start + rows[:, None] * n_values + np.arange(n_values)).ravel())
-            signs.append(np.resize(ACROSS, inputs[-1].size) if is_place else np.ones(inputs[-1].size, np.float32))
+            signs.append(np.resize(across, inputs[-1].size))
             start += inputs[-1].size
         return cls(joints, np.concatenate(inputs), np.concatenate(signs))
 
@@ -67,6 +74,7 @@ class Evidence:
     chosen_confidence: np.ndarray  #: float (P, L), 0 = no proposal
     joints_m: np.ndarray  #: float (P, J, 3), inferred by the prior
     sigma_m: np.ndarray  #: float (P, J), standard deviation along an axis, by the prior
+    moments: np.ndarray  #: float (P, K, N_MOMENTS), of the parts, from `part_moments`; 0 = a part that is not there
 
     def __len__(self) -> int:
         return len(self.joints_m)
@@ -80,6 +88,7 @@ class Evidence:
         alternatives: tuple[np.ndarray, np.ndarray],
         chosen: tuple[np.ndarray, np.ndarray],
         expected: tuple[np.ndarray, np.ndarray],
+        moments: np.ndarray,
     ) -> Evidence:
         """Gather the evidence of one person.
 
@@ -88,9 +97,10 @@ class Evidence:
         alternatives : places, float (L, M, 3) metres, and confidences, float (L, M), highest confidence first
         chosen : places, float (L, 3) metres, and confidences, float (L,)
         expected : joints, float (J, 3) metres, and standard deviations, float (J,), from `infer_joints`
+        moments : float (K, N_MOMENTS), of the parts, from `part_moments`
         """
         first = tuple(_widened(array[:, :N_ALTERNATIVES], N_ALTERNATIVES) for array in alternatives)
-        return cls(*(array[None] for array in (*first, *chosen, *expected)))
+        return cls(*(array[None] for array in (*first, *chosen, *expected, moments)))
 
     @classmethod
     def join(cls, people: Sequence[Evidence], dtype: DTypeLike = np.float32) -> Evidence:
@@ -114,12 +124,16 @@ def inputs_of(evidence: Evidence) -> np.ndarray:
         evidence.alternatives_confidence,
         evidence.chosen_m,
         evidence.chosen_confidence,
+        evidence.moments,
     )
 
 
 def forward(refinement: Refinement, inputs: np.ndarray) -> np.ndarray:
-    """Network output, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds."""
-    standard = (inputs - refinement.input_mean) / refinement.input_deviation
+    """Network output, float32 (P, 4 J): corrections x, y, z of every joint, metres, then J log-odds.
+
+    A network of an earlier model file sees fewer inputs: all but the moments, which come last.
+    """
+    standard = (inputs[:, : len(refinement.input_mean)] - refinement.input_mean) / refinement.input_deviation
     return mlp_forward(standard, refinement.weights, refinement.biases)
 
 

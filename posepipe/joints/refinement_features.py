@@ -7,9 +7,14 @@ import math
 import numpy as np
 
 from posepipe.compilation import compiled_for, njit
+from posepipe.joints.part_moments import N_MOMENTS
 
 SIGMAS_M = (0.01, 1.0)
 """Standard deviations are clipped to this range, a centimetre to a metre, and encoded as logarithms."""
+SMALL_SURFACE_M2 = 1e-3
+"""Added to the surface of a part before its logarithm is taken: a part that is not there has one, too."""
+MIN_VARIANCE_M2 = 1e-6
+"""Variances of a part below a square millimetre are noise: correlations are taken relative to this at least."""
 
 
 @njit(cache=True, inline="always")
@@ -24,9 +29,27 @@ def _write_places(places, confidence, p, centre, out, column):
     return column + places.shape[1]
 
 
-@compiled_for("f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f4[:,::1]")
+@njit(cache=True, inline="always")
+def _write_moments(moments, p, centre, out, column):
+    """Write the features of a person's parts: surface, centre, standard deviations and correlations."""
+    for part in range(moments.shape[1]):
+        own = moments[p, part]
+        out[p, column] = math.log(own[0] + SMALL_SURFACE_M2)
+        for k in range(1, N_MOMENTS):
+            out[p, column + k] = 0
+        if own[0] > 0:
+            for axis in range(3):
+                out[p, column + 1 + axis] = own[1 + axis] - centre[axis]
+                out[p, column + 4 + axis] = math.sqrt(max(own[4 + axis], MIN_VARIANCE_M2))
+            for k, (i, j) in enumerate(((4, 5), (4, 6), (5, 6))):
+                scale = math.sqrt(max(own[i], MIN_VARIANCE_M2) * max(own[j], MIN_VARIANCE_M2))
+                out[p, column + 7 + k] = min(max(own[7 + k] / scale, -1.0), 1.0)
+        column += N_MOMENTS
+
+
+@compiled_for("f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f4[:,::1]")
 @njit(cache=True)
-def _encode_features(joints, sigma, alternatives, alternatives_confidence, chosen, chosen_confidence, out):
+def _encode_features(joints, sigma, alternatives, alternatives_confidence, chosen, chosen_confidence, moments, out):
     centre = np.empty(3)
     n_joints = joints.shape[1]
     for p in range(len(joints)):
@@ -45,6 +68,7 @@ def _encode_features(joints, sigma, alternatives, alternatives_confidence, chose
         distance = max(math.sqrt(squared), 1e-6)
         for axis in range(3):
             out[p, column + axis] = centre[axis] / distance
+        _write_moments(moments, p, centre, out, column + 3)
 
 
 def encode_features(
@@ -54,11 +78,12 @@ def encode_features(
     alternatives_confidence: np.ndarray,
     chosen_m: np.ndarray,
     chosen_confidence: np.ndarray,
+    moments: np.ndarray,
 ) -> np.ndarray:
     """Encode the network features of P people.
 
-    Features are places relative to the centre of the expected joints, their confidences, and the ray to that centre:
-    the viewing direction decides what is hidden.
+    Features are places relative to the centre of the expected joints, their confidences, the ray to that centre, since
+    the viewing direction decides what is hidden, and what the parts' moments say of them.
 
     Parameters
     ----------
@@ -66,18 +91,21 @@ def encode_features(
     sigma_m : float (P, J), metres, standard deviation along an axis, by the prior
     alternatives_m, alternatives_confidence : float (P, L, R, 3) and (P, L, R), proposals of each landmark; 0 = none
     chosen_m, chosen_confidence : float (P, L, 3) and (P, L), chosen proposals; 0 = none
+    moments : float (P, K, N_MOMENTS), of the parts, from `part_moments`
 
     Returns
     -------
-    float32 (P, 4 J + 4 L R + 4 L + 3): joints, logarithms of their standard deviations, alternatives and their
-    confidences, chosen proposals and their confidences, the ray; x, y, z of a place are adjacent
+    float32 (P, 4 J + 4 L R + 4 L + 3 + N_MOMENTS K): joints, logarithms of their standard deviations, alternatives and
+    their confidences, chosen proposals and their confidences, the ray; then of each part the logarithm of its surface,
+    its centre, standard deviations, and correlations xy, xz, yz. x, y, z of a place are adjacent
 
     References
     ----------
     Naive twin: tests/reference/joints/refinement_features.py
     """
     n_joints, n_alternatives, n_chosen = joints_m.shape[1], alternatives_confidence[0].size, chosen_m.shape[1]
-    out = np.empty((len(joints_m), 4 * (n_joints + n_alternatives + n_chosen) + 3), np.float32)
+    n_moments = moments[0].size
+    out = np.empty((len(joints_m), 4 * (n_joints + n_alternatives + n_chosen) + 3 + n_moments), np.float32)
     each = len(joints_m), n_alternatives
     _encode_features(
         joints_m,
@@ -86,6 +114,7 @@ def encode_features(
         alternatives_confidence.reshape(each),
         chosen_m,
         chosen_confidence,
+        moments,
         out,
     )
     return out

@@ -20,6 +20,7 @@ class WeightedPoints:
     probabilities: np.ndarray  #: float32 (N, L), of the landmarks
     area_m2: np.ndarray  #: float32 (N,), square metres of surface that a pixel represents, seen face on
     votes: JointVotes | None = None  #: of these points; None = the classifier has no votes
+    values: np.ndarray | None = None  #: float32 (N, C), their part probabilities; None = the landmarks' alone are known
 
     @property
     def weights(self) -> np.ndarray:
@@ -65,7 +66,7 @@ def weigh_points(
     if _weigh(depth_m, parts.pixels, parts.values, camera, per_m2, landmarks, classes, *written):
         raise ValueError(f"classified pixels must lie in the image of {depth_m.shape}, and some do not")
     votes = None if parts.cast_votes is None else parts.cast_votes(points_m, area_m2)
-    return WeightedPoints(points_m, probabilities, area_m2, votes)
+    return WeightedPoints(points_m, probabilities, area_m2, votes, parts.values)
 
 
 @compiled_for("f4[:,::1], i4[:,::1], f4[:,::1], f4[::1], f4, i8[:], i8[:], f4[:,::1], f4[::1], f4[:,::1]")

@@ -73,7 +73,9 @@ def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -
     if (np.diagonal(parameters.covariance_m2, axis1=1, axis2=2) < 0).any():
         raise ValueError("a variance must not be negative")
     if parameters.refinement is not None:
-        _check_refinement(parameters.refinement, n_inputs(body, parameters.method), 4 * len(body.joints))
+        sizes = [n_inputs(body, parameters.method, moments) for moments in (True, False)]
+        own = len(parameters.refinement.input_mean)
+        _check_refinement(parameters.refinement, own if own in sizes else sizes[0], 4 * len(body.joints))
 
 
 def _check_refinement(refinement: Refinement, n_in: int, n_out: int) -> None:

@@ -40,7 +40,7 @@ from posepipe.segmentation.person_segmentation import SEGMENTS
 FORMAT = "posepipe-forest"
 VERSION = 5
 """Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
-SECTIONS = {"forest": 2, "votes": 2, "joints": 1, "refinement": 1, "segmentation": 2, "person_filter": 1}
+SECTIONS = {"forest": 2, "votes": 2, "joints": 1, "refinement": 2, "segmentation": 2, "person_filter": 1}
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
 _VOTE_ARRAYS = ("node_of_leaf", "n_votes", "joint", "offset", "weight")

@@ -69,8 +69,10 @@ class View:
         return points_m
 
     def proposals_to_camera(self, proposals: Proposals) -> Proposals:
-        """Map proposals of this view to camera axes."""
-        return replace(proposals, places_m=self.to_camera(proposals.places_m)) if self.quarters else proposals
+        """Map proposals of this view to camera axes; the moments of rotated parts are left out."""
+        if not self.quarters:
+            return proposals
+        return replace(proposals, places_m=self.to_camera(proposals.places_m), moments=None)
 
     def pose_to_camera(self, pose: Pose) -> Pose:
         """Map a pose of this view to camera axes."""

@@ -23,7 +23,7 @@ from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.modes.mean_shift import find_modes
 from posepipe.joints.modes.push_back import push_back
 from posepipe.joints.proposals import ModeProposer
-from posepipe.joints.refinement import Evidence, Mirror, refine
+from posepipe.joints.refinement import MOMENTS_ACROSS, Evidence, Mirror, refine
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.parts import PartClassifier, PartProbabilities
@@ -65,6 +65,7 @@ class _Modes:
     masses_m2: np.ndarray  #: float64 (P, L, M)
     landmarks_m: np.ndarray  #: float64 (P, L, 3), NaN where a landmark has no visible surface
     joints_m: np.ndarray  #: float64 (P, J, 3)
+    moments: np.ndarray  #: float64 (P, K, N_MOMENTS), of the parts
 
 
 def fit_joint_parameters(
@@ -174,21 +175,25 @@ def _true_landmarks(
 
 def _find_all(people: Iterable[_Person], proposer: ModeProposer) -> _Modes:
     """Find the modes of all people and of their mirror images, without keeping their points."""
-    rows = [(*proposer.modes(person.points), person.landmarks_m, person.joints_m) for person in people]
-    modes, masses, landmarks, joints = (np.array(column, np.float64) for column in zip(*rows, strict=True))
-    return _with_mirror_images(_Modes(modes, masses, landmarks, joints), proposer.body, proposer.parameters.method)
+    rows = [
+        (*proposer.modes(each.points), each.landmarks_m, each.joints_m, proposer.moments(each.points))
+        for each in people
+    ]
+    found = _Modes(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
+    return _with_mirror_images(found, proposer.body, proposer.parameters.method)
 
 
 def _with_mirror_images(found: _Modes, body: BodyDefinition, method: str) -> _Modes:
     """Add the mirror images of all people, so that left and right get the same parameters."""
     landmarks = landmarks_of(body, method)
     swap = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
-    across = np.array([-1.0, 1.0, 1.0])
+    across, parts = np.array([-1.0, 1.0, 1.0]), body.mirrored_classes()[1:] - 1
     return _Modes(
         np.concatenate([found.modes_m, found.modes_m[:, swap] * across]),
         np.concatenate([found.masses_m2, found.masses_m2[:, swap]]),
         np.concatenate([found.landmarks_m, found.landmarks_m[:, swap] * across]),
         np.concatenate([found.joints_m, found.joints_m[:, body.mirrored_joints()] * across]),
+        np.concatenate([found.moments, found.moments[:, parts] * MOMENTS_ACROSS]),
     )
 
 
@@ -298,7 +303,7 @@ def _evidence(stages: JointStages, found: _Modes, people: np.ndarray) -> tuple[n
     for p in people:
         if (found.masses_m2[p] > 0).any():
             known.append(p)
-            proposals = stages.proposer.propose(found.modes_m[p], found.masses_m2[p])
+            proposals = stages.proposer.propose(found.modes_m[p], found.masses_m2[p], found.moments[p])
             rows.append(PoseInference(stages, proposals=proposals).evidence)
     return np.array(known, np.int64), Evidence.join(rows) if rows else None
 

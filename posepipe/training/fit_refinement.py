@@ -19,7 +19,7 @@ from posepipe.results import CORRECT_M
 
 HIDDEN_UNITS = (512, 256)
 """Units of the hidden layers."""
-EPOCHS = 12
+EPOCHS = 30
 BATCH = 256
 LEARNING_RATE = 1e-3
 WEIGHT_DECAY = 1e-4
@@ -37,6 +37,10 @@ LOG_ODDS_NOISE = 1.0
 """Standard deviation of the noise of a confidence's log-odds."""
 MIN_DEVIATION = np.float32(0.05)
 """Minimum standard deviation used to scale an input: one that is constant in training may vary in use."""
+PART_NOISE_M = 0.02
+"""Standard deviation, along an axis, of the noise of a part's centre; all parts of a person get half as much more."""
+SURFACE_NOISE = 0.3
+"""Standard deviation of the noise of the logarithm of a part's surface."""
 DROPPED_SHARE = 0.15
 """Share of landmarks whose proposals are dropped."""
 
@@ -126,7 +130,18 @@ def with_noise(evidence: Evidence, rng: np.random.Generator) -> Evidence:
         chosen_m=evidence.chosen_m + shift,
         chosen_confidence=_shift_log_odds(evidence.chosen_confidence, log_odds_shift) * ~dropped,
         joints_m=evidence.joints_m + _normal(rng, JOINT_NOISE_M, evidence.joints_m.shape),
+        moments=_with_noise(evidence.moments, rng),
     )
+
+
+def _with_noise(moments: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Add noise to the surfaces and centres of parts; those that are not there stay so."""
+    people, parts = moments.shape[:2]
+    noisy = moments.copy()
+    noisy[..., 0] *= np.exp(_normal(rng, SURFACE_NOISE, (people, parts)))
+    shift = _normal(rng, PART_NOISE_M / 2, (people, 1, 3)) + _normal(rng, PART_NOISE_M, (people, parts, 3))
+    noisy[..., 1:4] += shift * (moments[..., :1] > 0)
+    return noisy
 
 
 def _normal(rng: np.random.Generator, deviation: float, shape: tuple[int, ...]) -> np.ndarray:

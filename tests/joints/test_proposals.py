@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from posepipe.joints.calibration import confidence_of_mass
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.joints.modes.push_back import push_back
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import landmark_names
@@ -106,6 +107,18 @@ def test_no_points_have_no_proposals():
         np.zeros((0, 3), np.float32), np.zeros((0, len(landmark_names(TOY))), np.float32), np.zeros(0, np.float32)
     )
     assert list(ModeProposer(TOY, JointParameters.default(TOY)).find(empty)) == []
+
+
+def test_proposals_come_with_the_moments_of_the_parts():
+    proposer, points = ModeProposer(TOY, JointParameters.default(TOY)), points_of({"head": [[0, 0, 2]]})
+    assert proposer.find(points).moments is None  # of landmarks alone nothing is known of the parts
+    values = np.zeros((50, TOY.n_classes), np.float32)
+    values[:, 1] = 1
+    moments = proposer.find(replace(points, values=values)).moments
+    assert moments.shape == (len(TOY.parts), N_MOMENTS)
+    np.testing.assert_allclose(moments[0, :4], [50e-4, *points.points_m.mean(axis=0)], rtol=1e-5)
+    np.testing.assert_allclose(moments[0, 4:7], points.points_m.var(axis=0), atol=1e-8)
+    assert not moments[1:].any()
 
 
 def test_results_are_plain_numbers():

@@ -11,19 +11,22 @@ import pytest
 from posepipe.body import mirror_name
 from posepipe.joints.calibration import FULL_OVERRIDE_MARGIN, fuse, fusion_terms
 from posepipe.joints.joint_parameters import FUSION_TERMS, N_ALTERNATIVES, JointParameters, Refinement, n_inputs
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.joints.pose_estimator import PoseEstimator
-from posepipe.joints.refinement import ACROSS, Evidence, Mirror, forward, inputs_of, refine
+from posepipe.joints.refinement import ACROSS, MOMENTS_ACROSS, Evidence, Mirror, forward, inputs_of, refine
 from posepipe.joints.refinement_features import decode_output
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import JointProposal
 from posepipe.training import fit_refinement as refinement_fitting
 from posepipe.training.fit_refinement import fit_fusion, gradients, loss, train_refinement, with_noise
 from tests.reference.joints import mlp as reference
+from tests.support import random_inputs
 from tests.support.toy_person import TOY
 
 LANDMARKS, JOINTS = len(landmarks_of(TOY, "both")), len(TOY.joints)
 MIRROR = Mirror.of(TOY, "both")
 assert MIRROR is not None
+NO_PARTS = np.zeros((len(TOY.parts), N_MOMENTS))
 
 
 def evidence(people: int = 6, seed: int = 0) -> Evidence:
@@ -42,12 +45,13 @@ def evidence(people: int = 6, seed: int = 0) -> Evidence:
         chosen_confidence=confidences(LANDMARKS),
         joints_m=places(JOINTS),
         sigma_m=rng.uniform(0.02, 0.3, (people, JOINTS)).astype(np.float32),
+        moments=random_inputs.moments(rng, (people, len(TOY.parts))).astype(np.float32),
     )
 
 
 def in_a_mirror(people: Evidence) -> Evidence:
     """The same people, left for right, with x pointing the other way."""
-    landmarks, joints = landmarks_of(TOY, "both"), TOY.mirrored_joints()
+    landmarks, joints, parts = landmarks_of(TOY, "both"), TOY.mirrored_joints(), TOY.mirrored_classes()[1:] - 1
     other = [landmarks.index(Landmark(mirror_name(name), voted)) for name, voted in landmarks]
     return Evidence(
         people.alternatives_m[:, other] * ACROSS,
@@ -56,6 +60,7 @@ def in_a_mirror(people: Evidence) -> Evidence:
         people.chosen_confidence[:, other],
         people.joints_m[:, joints] * ACROSS,
         people.sigma_m[:, joints],
+        people.moments[:, parts] * MOMENTS_ACROSS,
     )
 
 
@@ -79,6 +84,12 @@ def own_confidences() -> np.ndarray:
     return weights
 
 
+def shifted(moments: np.ndarray, shift_m: np.ndarray) -> np.ndarray:
+    """The same parts elsewhere, each person (P,) by their own shift; those that are not there stay so."""
+    there = moments[..., :1] > 0
+    return np.concatenate([moments[..., :1], moments[..., 1:4] + shift_m[:, None] * there, moments[..., 4:]], axis=-1)
+
+
 # inputs
 
 
@@ -94,6 +105,7 @@ def test_distance_along_the_same_ray_changes_no_correction():
         joints_m=near.joints_m + middle[:, None],
         chosen_m=near.chosen_m + middle[:, None],
         alternatives_m=near.alternatives_m + middle[:, None, None],
+        moments=shifted(near.moments, middle),
     )
     np.testing.assert_allclose(inputs_of(further), inputs_of(near), atol=1e-5)
 
@@ -113,7 +125,7 @@ def test_the_heaviest_proposals_of_each_landmark_are_gathered():
     places_m[0, :, 0], confidence[0] = np.arange(N_ALTERNATIVES + 1), 0.9 - np.arange(N_ALTERNATIVES + 1) / 10
     confidence[1, 0] = 0.5
     chosen = np.zeros((LANDMARKS, 3)), np.zeros(LANDMARKS)
-    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
+    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)), NO_PARTS)
     np.testing.assert_array_equal(found.alternatives_m[0, 0, :, 0], np.arange(N_ALTERNATIVES))
     np.testing.assert_allclose(found.alternatives_confidence[0, 0], 0.9 - np.arange(N_ALTERNATIVES) / 10)
     assert found.alternatives_confidence[0, 1].tolist() == [0.5] + [0] * (N_ALTERNATIVES - 1)
@@ -123,7 +135,7 @@ def test_the_heaviest_proposals_of_each_landmark_are_gathered():
 def test_fewer_proposals_than_it_sees_are_made_up_by_none():
     places_m, confidence = np.ones((LANDMARKS, 1, 3)), np.full((LANDMARKS, 1), 0.5)
     chosen = places_m[:, 0], confidence[:, 0]
-    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)))
+    found = Evidence.gather((places_m, confidence), chosen, (np.zeros((JOINTS, 3)), np.ones(JOINTS)), NO_PARTS)
     assert found.alternatives_m.shape == (1, LANDMARKS, N_ALTERNATIVES, 3)
     assert found.alternatives_confidence[0, :, 0].tolist() == [0.5] * LANDMARKS
     assert not found.alternatives_confidence[0, :, 1:].any()
@@ -136,6 +148,21 @@ def test_the_network_sees_its_inputs_in_standard_units():
     net, inputs = network(), inputs_of(evidence(3))
     naive = reference.mlp_forward((inputs - net.input_mean) / net.input_deviation, net.weights, net.biases)
     np.testing.assert_allclose(forward(net, inputs), naive, atol=1e-4)
+
+
+def test_a_network_of_an_earlier_file_does_not_see_the_moments():
+    people, net = evidence(), network()
+    n_seen = n_inputs(TOY, "both", moments=False)
+    early = replace(
+        net,
+        input_mean=net.input_mean[:n_seen],
+        input_deviation=net.input_deviation[:n_seen],
+        weights=(net.weights[0][:n_seen], *net.weights[1:]),
+    )
+    with_others = replace(people, moments=people.moments[::-1].copy())
+    for one, other in zip(refine(early, people, MIRROR), refine(early, with_others, MIRROR), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (refine(net, people, MIRROR)[0] != refine(net, with_others, MIRROR)[0]).all()
 
 
 def test_mirrored_people_get_mirrored_corrections():
@@ -263,6 +290,8 @@ def test_what_is_shaken_keeps_its_shape_and_invents_nothing():
         assert getattr(seen, name).dtype == np.float32
     assert (seen.chosen_confidence <= 1).all()
     assert not seen.chosen_confidence[people.chosen_confidence == 0].any()
+    assert not seen.moments[people.moments[..., 0] == 0].any()
+    assert (seen.moments[people.moments[..., 0] > 0, :4] != people.moments[people.moments[..., 0] > 0, :4]).all()
     lost = (seen.chosen_confidence == 0) & (people.chosen_confidence > 0)
     np.testing.assert_array_equal(seen.alternatives_confidence.any(axis=2) & lost, False)
     assert 0.05 < lost.mean() < 0.25

@@ -13,12 +13,14 @@ from posepipe.joints.calibration import (
 from posepipe.joints.modes.mean_shift import MAX_MODES, find_modes
 from posepipe.joints.modes.offset_votes import find_vote_modes
 from posepipe.joints.modes.push_back import push_back
+from posepipe.joints.part_moments import MIN_SURFACE_M2, part_moments
 from posepipe.joints.weighted_points import weigh_points
 from posepipe.parts import JointVotes, PartProbabilities
 from tests.kernels.kernel import Kernel
 from tests.reference.joints import calibration as naive_calibration
 from tests.reference.joints import mean_shift as naive_mean_shift
 from tests.reference.joints import offset_votes as naive_offset_votes
+from tests.reference.joints import part_moments as naive_part_moments
 from tests.reference.joints import push_back as naive_push_back
 from tests.reference.joints import weighted_points as naive_weighted_points
 from tests.support import random_inputs
@@ -39,6 +41,17 @@ def _weigh_points(rng, size):
 def _points_and_weights(inputs):
     points = weigh_points(inputs.depth_m, inputs.intrinsics, inputs.parts, inputs.landmark_classes)
     return points.points_m, points.weights
+
+
+def _part_moments(rng, size):
+    """A thousand pixels of so many parts; of the first there are nearly none."""
+    values = rng.dirichlet(np.ones(size + 1), 1000).astype(np.float32)
+    values[:, 1] *= 1e-5
+    return SimpleNamespace(
+        points_m=random_inputs.blobs(rng, np.array([[0.2, -0.1, 2.5], [0.4, 0.3, 2.2]]), 500, 0.1),
+        area_m2=rng.uniform(2e-5, 4e-5, 1000).astype(np.float32),
+        values=values,
+    )
 
 
 def _find_modes(rng, size):
@@ -121,6 +134,15 @@ KERNELS = (
         size=1000,
         tolerance=(1e-6, 1e-9),
         reason="float32 metres up to 4, and weights up to 1e-3 square metres",
+    ),
+    Kernel(
+        "part_moments",
+        lambda i: part_moments(i.points_m, i.area_m2, i.values),
+        lambda i: naive_part_moments.part_moments(i.points_m, i.area_m2, i.values, MIN_SURFACE_M2),
+        _part_moments,
+        size=12,
+        tolerance=1e-8,
+        reason="float32 squares of probabilities",
     ),
     Kernel(
         "find_modes",

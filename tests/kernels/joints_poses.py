@@ -125,7 +125,7 @@ def _two_models(rng, size):
     )
 
 
-def _evidence(rng, size, landmarks=6, joints=5):
+def _evidence(rng, size, landmarks=6, joints=5, parts=4):
     """What is known of so many people, not every landmark of whom was proposed, and some answers."""
     alternatives = rng.random((size, landmarks, 2)) * (rng.random((size, landmarks, 2)) < 0.7)
     chosen = rng.random((size, landmarks)) * (rng.random((size, landmarks)) < 0.7)
@@ -136,6 +136,7 @@ def _evidence(rng, size, landmarks=6, joints=5):
         alternatives,
         rng.normal(0, 0.3, (size, landmarks, 3)) + [0.3, 0.1, 2.5],
         chosen,
+        random_inputs.moments(rng, (size, parts)),
     )
     return SimpleNamespace(
         evidence=tuple(array.astype(np.float32) for array in evidence),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from apps.bench import RECORDING
 from posepipe.camera import Intrinsics
+from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.landmarks import Landmark
 from posepipe.pipeline import Pipeline
 from posepipe.results import Joint, JointProposal, Pose, Proposals
@@ -59,7 +62,9 @@ def test_a_pose_of_a_rotated_view_returns_to_camera_axes():
 def test_proposals_of_a_rotated_view_return_to_camera_axes():
     rotated, head = view().rotated(3), Landmark("head", False)
     proposals = Proposals.gather((head,), [JointProposal("head", (0.1, 0.2, 2.0), 0.5)])
-    (moved,) = rotated.proposals_to_camera(proposals)
+    seen = rotated.proposals_to_camera(replace(proposals, moments=np.ones((3, N_MOMENTS))))
+    (moved,) = seen
+    assert seen.moments is None  # a rotated part has others
     assert moved.xyz_m == pytest.approx(tuple(rotated.to_camera(np.array([0.1, 0.2, 2.0]))))
     assert view().proposals_to_camera(proposals) is proposals
 

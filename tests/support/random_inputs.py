@@ -40,6 +40,16 @@ def readable_pixels(rng: np.random.Generator, depth_m: np.ndarray, mask: np.ndar
     return pixels[rng.integers(len(pixels), size=count)].astype(np.int32)
 
 
+def moments(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Moments of parts, float64 (*shape, 10): surface, centre, variances, covariances. A fifth of them is absent."""
+    cloud = rng.normal(0, 0.1, (*shape, 12, 3)) * rng.uniform(0.2, 2, (*shape, 1, 3))
+    spread = np.einsum("...ni,...nj->...ij", cloud, cloud) / 12
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    centre = rng.normal(0, 0.4, (*shape, 3)) + [0.2, 0.1, 2.5]
+    known = [rng.uniform(1e-4, 0.1, (*shape, 1)), centre, np.stack([spread[..., i, j] for i, j in pairs], axis=-1)]
+    return np.concatenate(known, axis=-1) * (rng.random((*shape, 1)) < 0.8)
+
+
 def offset_pairs(rng: np.random.Generator, count: int) -> np.ndarray:
     """Offsets float32 (count, 2, 2) up to half a metre; half of the second probes stay on the pixel."""
     offsets = rng.uniform(-0.5, 0.5, (count, 2, 2))

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 
-def encode_features(joints_m, sigma_m, alternatives_m, alternatives_confidence, chosen_m, chosen_confidence):
+def encode_features(joints_m, sigma_m, alternatives_m, alternatives_confidence, chosen_m, chosen_confidence, moments):
     out = []
-    for joints, sigma, *proposed in zip(
-        joints_m, sigma_m, alternatives_m, alternatives_confidence, chosen_m, chosen_confidence, strict=True
+    for joints, sigma, *proposed, parts in zip(
+        joints_m, sigma_m, alternatives_m, alternatives_confidence, chosen_m, chosen_confidence, moments, strict=True
     ):
         middle = sum(joints.astype(float)) / len(joints)
         numbers = [joint - middle for joint in joints] + [math.log(min(max(s, 0.01), 1)) for s in sigma]
@@ -19,6 +19,12 @@ def encode_features(joints_m, sigma_m, alternatives_m, alternatives_confidence, 
             numbers += [place - middle if confidence > 0 else np.zeros(3) for place, confidence in rows]
             numbers += list(confidences.ravel())
         numbers.append(middle / math.dist(middle, (0, 0, 0)))
+        for surface, *rest in parts.astype(float):
+            centre, variances, covariances = np.split(np.array(rest), [3, 6])
+            deviations = np.sqrt(np.maximum(variances, 1e-6))
+            scales = [deviations[i] * deviations[j] for i, j in ((0, 1), (0, 2), (1, 2))]
+            known = np.hstack([centre - middle, deviations, np.clip(covariances / scales, -1, 1)])
+            numbers += [math.log(surface + 1e-3), known if surface > 0 else np.zeros(9)]
         out.append(np.hstack(numbers))
     return np.array(out)
 
