@@ -56,6 +56,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     mkdir -p "{{work}}" && cd "{{work}}"
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
+    render more-joints person-joints 48000 2028
     render kinect person 133000 2026
     render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
@@ -68,10 +69,11 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 30000 --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
+    train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
-    train filtered.npz "${rooms[@]}" --forest weighed.npz --only filter
+    train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
+    train filtered.npz "${rooms[@]}" --forest placed.npz --only filter
     posepipe convert filtered.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone

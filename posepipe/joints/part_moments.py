@@ -1,8 +1,8 @@
 """Kernel: moments of the parts of a person: how much surface each has, where its centre is, and how it extends.
 
 Modes say where a part is most. Moments say the rest: which way a forearm points, how much of either side of the head
-shows, where a hand is that has no mode. Pixels count by the square of a part's probability: those that may be many parts
-would blur all of them.
+shows, where a hand is that has no mode. Pixels count by the square of a part's probability: those that may be many
+parts would blur all of them.
 """
 
 from __future__ import annotations

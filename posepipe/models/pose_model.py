@@ -33,7 +33,7 @@ class PoseModel:
     --------
     >>> from posepipe import PoseModel
     >>> model = PoseModel.load("person")
-    >>> model.body.name, len(model.body.joints), len(model.votes)
+    >>> model.body.name, len(model.body.joints), len(model.forest.trees)
     ('human', 20, 3)
     """
 
