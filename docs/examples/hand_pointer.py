@@ -51,12 +51,12 @@ class Pointer:
 
     screen: Screen
     pressed: bool = False
-    stretched_s: float = 0.0  #: when the arm was last stretched
+    stretched_s: float = -np.inf  #: when the arm was last stretched
+    before: tuple[float, float] = (np.inf, 0.0)  #: length of the arm, metres, in the last frame, and its time
 
     def point(self, pose: Pose, now_s: float) -> np.ndarray | None:
         """Return where the person points, and set `pressed`; None for a pose that points at nothing."""
-        seen = {name: joint for name, joint in pose.joints.items() if joint.confidence >= SEEN_WELL}
-        places = {name: self.screen.axes(joint.xyz_m) for name, joint in seen.items()}
+        places = {name: self.screen.axes(j.xyz_m) for name, j in pose.joints.items() if j.confidence >= SEEN_WELL}
         sides = [side for side in ("left", "right") if {f"{side}_shoulder", f"{side}_hand"} <= places.keys()]
         arms = [(places[f"{side}_hand"] - places[f"{side}_shoulder"], places[f"{side}_shoulder"]) for side in sides]
         if not arms or not {"neck", "pelvis"} <= places.keys():
@@ -64,9 +64,12 @@ class Pointer:
         trunk_m = np.linalg.norm(places["neck"] - places["pelvis"])
         arm, shoulder = min(arms, key=lambda each: each[0][2])
         spot = self.screen.meet(shoulder, shoulder + arm) if -arm[2] > HELD_OUT * trunk_m else None
-        if np.linalg.norm(arm) > (RELEASE if self.pressed else PRESS) * trunk_m:
-            self.pressed, self.stretched_s = True, now_s
-        self.pressed &= spot is not None and now_s - self.stretched_s < RELEASE_S
+        length_m = float(np.linalg.norm(arm))
+        if spot is not None and length_m > (RELEASE if self.pressed else PRESS) * trunk_m:
+            self.stretched_s = now_s
+        arrived = length_m - self.before[0] < 0.5 * (now_s - self.before[1])  # m/s: no longer on its way
+        self.pressed = spot is not None and now_s - self.stretched_s < RELEASE_S and (self.pressed or arrived)
+        self.before = length_m, now_s
         return spot
 
 
@@ -79,16 +82,14 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     if min(args.screen) <= 0:
         parser.error(f"--screen: wanted a width and a height in metres, got {args.screen}")
-    pointer = Pointer(Screen(args.screen, args.centre, args.pitch))
-    pipeline = Pipeline.load("person")
+    pointer, pipeline = Pointer(Screen(args.screen, args.centre, args.pitch)), Pipeline.load("person")
     pipeline.smoother = OneEuroSmoother()  # its delay: docs/guides/tracking.md
     frames = pointing = 0
     with open_source(args.source) as source:
-        for result in map(pipeline.step, source):
+        for frames, result in enumerate(map(pipeline.step, source), 1):  # noqa: B007
             people = [track.pose for track in result.people if "neck" in track.pose.joints]
             nearest = min(people, key=lambda pose: pose.joints["neck"].xyz_m[2], default=Pose.of({}))
             spot = pointer.point(nearest, result.frame.timestamp_s)
-            frames += 1
             if spot is not None:
                 pointing += 1
                 print(f"{spot[0]:.3f} {spot[1]:.3f} {pointer.pressed:d}", flush=True)
