@@ -28,6 +28,7 @@ from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomF
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
+from posepipe.segmentation.remainder import Remainder
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.segmentation.rotated_views import POOR_POSE, RotatedViews
@@ -59,6 +60,7 @@ STAGES = (
     Stage("pose_search", "pose search", ("search",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split", "cut_out")),
+    Stage("remainder", "remainder", ("masks",)),
     Stage("segmentation", "segmentation", ("segment",)),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
@@ -90,6 +92,7 @@ class Pipeline:
     pose_estimator: PoseEstimator
     tracker: Tracker | NoTracker
     head_split: HeadSplit | None = None  #: None = a candidate is one person
+    remainder: Remainder | None = None  #: None = nobody is looked for in what a pose does not explain
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
@@ -149,6 +152,8 @@ class Pipeline:
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
+            # only a classifier is sure of somebody else
+            remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
@@ -215,7 +220,12 @@ class Pipeline:
     def person_inference(self) -> PersonInference:
         """The stages from a candidate to the people in it."""
         return PersonInference(
-            self.joint_stages, self.person_filter, self.pose_search, self.rotated_views, self.head_split
+            self.joint_stages,
+            self.person_filter,
+            self.pose_search,
+            self.rotated_views,
+            self.head_split,
+            self.remainder,
         )
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:

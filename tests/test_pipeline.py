@@ -185,7 +185,7 @@ def test_stages_are_fields_of_the_pipeline_each_named_once():
 
 def test_stages_that_are_none_are_left_out(model):
     pipeline = Pipeline.from_model(model, foreground="none")
-    assert pipeline.head_split is pipeline.smoother is pipeline.body_fitter is None
+    assert pipeline.head_split is pipeline.remainder is pipeline.smoother is pipeline.body_fitter is None
     assert [stage.field for stage, _ in pipeline.stages()] == [
         "foreground",
         "classifier",
@@ -197,6 +197,11 @@ def test_stages_that_are_none_are_left_out(model):
         "rotated_views",
         "tracker",
     ]
+
+
+def test_nobody_else_is_looked_for_without_a_classifier_of_people(model):
+    assert Pipeline.from_model(model).remainder is None
+    assert Pipeline.from_model(shipped_model(), fit=False).remainder is not None
 
 
 def test_after_a_reset_a_recording_gives_what_a_new_one_would(model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
+from posepipe.segmentation.remainder import Remainder
 from posepipe.segmentation.rotated_views import RotatedViews, View
 
 RECLASSIFY_SHARE = 0.02
@@ -37,12 +39,25 @@ class PersonEstimate:
     probability: float = 1.0  #: of a person, by the person filter
 
 
+class _Seen(NamedTuple):
+    """What one view of a candidate shows."""
+
+    view: View  #: without background pixels
+    inference: PoseInference  #: in the axes of the view
+    pose: Pose  #: camera axes
+
+
 class _Judged(NamedTuple):
     """A candidate that the person filter has judged."""
 
-    view: View  #: without background pixels
-    first: PersonEstimate  #: in the unrotated view
+    seen: dict[int, _Seen]  #: by quarter turns of the view, the unrotated one first
+    probability: float  #: of a person
     accepted: bool  #: as a person
+
+    @property
+    def unrotated(self) -> _Seen:
+        """What is seen in the image as it is."""
+        return self.seen[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +69,28 @@ class PersonInference:
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     head_split: HeadSplit | None = None  #: None = a candidate is one person
+    remainder: Remainder | None = None  #: None = nobody is looked for in what a pose does not explain
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch.
 
-        Where the whole is no person, somebody may touch furniture: what is around each head is judged by itself.
+        Where the whole is no person, somebody may touch furniture: what is around each head is judged by itself. Where
+        it is one, somebody else may be hidden behind them: so is what their pose does not explain.
         """
         judged, split = self._judge(frame, mask, floor), self.head_split
         if judged is None:
             return []
         if split is None:
-            return [self._in_best_view(judged)] if judged.accepted else []
+            return [self._estimate_of(judged)] if judged.accepted else []
         up = frame.up or CAMERA_UP if floor is None else floor.normal
         if not judged.accepted:
-            parts = split.cut_out(judged.first.proposals, frame.depth_m, mask, frame.intrinsics, up)
-            return self._disjoint(frame, parts, floor)
-        whole = self._in_best_view(judged)
+            proposals = judged.unrotated.inference.proposals
+            return self._disjoint(frame, split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up), floor)
+        whole = self._estimate_of(judged)
         masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
         separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
         separate = [person for person in separate if person.pose.confidence >= split.min_confidence]
-        return separate if len(separate) > 1 else [whole]
+        return separate if len(separate) > 1 else self._with_others(frame, judged.unrotated, whole, floor)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
@@ -82,30 +99,67 @@ class PersonInference:
         where the first pose is poor, and used where they give a better one.
         """
         judged = self._judge(frame, mask, floor)
-        return self._in_best_view(judged) if judged is not None and judged.accepted else None
+        return self._estimate_of(judged) if judged is not None and judged.accepted else None
 
     def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _Judged | None:
-        """What a candidate shows in the unrotated image, and whether that is a person; None without a pose."""
+        """What a candidate shows, and whether that is a person; None without a pose.
+
+        Where a rotated view gives a better pose, the person filter judges both: each alone is wrong more often.
+        """
         found = self._without_background(View(frame.depth_m, mask, frame.intrinsics))
-        if found is None:
-            return None
-        view, parts = found
-        first = self._estimate_in(view, parts)
+        first = None if found is None else self._seen_in(*found)
         if first is None:
             return None
-        probability = self.person_filter.person_probability(view, parts, first.pose, floor)
-        return _Judged(view, replace(first, probability=probability), self.person_filter.accepts(probability))
+        rotated = {quarters: self._seen_in(first.view.rotated(quarters)) for quarters in self._wanted(first)}
+        seen = {0: first} | {quarters: other for quarters, other in rotated.items() if other is not None}
+        probability = fmean(self._probability(first.view, seen[each], floor) for each in {0, self._best(seen)})
+        return _Judged(seen, probability, self.person_filter.accepts(probability))
 
-    def _in_best_view(self, judged: _Judged) -> PersonEstimate:
-        """The estimate in the unrotated or a rotated view, whichever is better, each after a search."""
-        first, views = self._searched(judged.first), self.rotated_views
-        if views is None:
-            return first
-        wanted = views.wanted(judged.view, first.pose)
-        tried = {quarters: self._estimate_in(judged.view.rotated(quarters), searched=True) for quarters in wanted}
-        rotated = {quarters: found for quarters, found in tried.items() if found is not None}
-        best = views.choose(first.pose, {quarters: found.pose for quarters, found in rotated.items()})
-        return first if best is None else replace(rotated[best], probability=first.probability)
+    def _probability(self, unrotated: View, seen: _Seen, floor: Plane | None) -> float:
+        """Probability of a person, by what one view shows."""
+        parts = seen.view.parts_to_image(seen.inference.parts)
+        return self.person_filter.person_probability(unrotated, parts, seen.pose, floor)
+
+    def _estimate_of(self, judged: _Judged) -> PersonEstimate:
+        """The estimate in the best view, whose poses are those after a search."""
+        first = self._searched(judged.unrotated)
+        wanted = [quarters for quarters in self._wanted(first) if quarters in judged.seen]
+        searched = {0: first} | {quarters: self._searched(judged.seen[quarters]) for quarters in wanted}
+        view, inference, pose = searched[self._best(searched)]
+        mask = view.to_image(view.mask)
+        return PersonEstimate(
+            mask,
+            view.to_image(draw_labels(inference.parts, view.mask)),
+            view.proposals_to_camera(inference.proposals),
+            pose,
+            PersonPixels(view.to_camera(inference.points.points_m), inference.parts.values, mask),
+            judged.probability,
+        )
+
+    def _wanted(self, first: _Seen) -> tuple[int, ...]:
+        """Rotations in which a candidate is classified again."""
+        return () if self.rotated_views is None else self.rotated_views.wanted(first.view, first.pose)
+
+    def _best(self, seen: dict[int, _Seen]) -> int:
+        """Rotation with the best pose, quarter turns; 0 = the image as it is."""
+        others = {quarters: other.pose for quarters, other in seen.items() if quarters}
+        return 0 if self.rotated_views is None else self.rotated_views.choose(seen[0].pose, others) or 0
+
+    def _with_others(
+        self, frame: DepthFrame, shown: _Seen, person: PersonEstimate, floor: Plane | None
+    ) -> list[PersonEstimate]:
+        """A person, and whoever else is found in what their pose does not explain of the candidate."""
+        if self.remainder is None:
+            return [person]
+        mask, parts = shown.view.mask, shown.inference.parts
+        masks = self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.pose)
+        others = [other for part in masks if (other := self.estimate(frame, part, floor)) is not None]
+        others = [o for o in others if self.remainder.is_other(person.pose, o.pose, o.probability)]
+        if not others:
+            return [person]
+        taken = np.logical_or.reduce([other.mask for other in others])
+        alone = self.estimate(frame, mask & ~taken, floor)
+        return [person] if alone is None else [alone, *others]
 
     def _without_background(self, view: View) -> tuple[View, PartProbabilities] | None:
         """View of a candidate without background pixels, and its parts; None for no person."""
@@ -118,30 +172,18 @@ class PersonInference:
             person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
         return None if person is None else (replace(view, mask=person), parts)
 
-    def _searched(self, person: PersonEstimate) -> PersonEstimate:
-        """A person in the unrotated image, with the best pose of all choices of proposals."""
-        return replace(person, pose=self._search(person.proposals, person.pose))
-
-    def _search(self, proposals: Proposals, pose: Pose) -> Pose:
-        estimator = self.joint_stages.pose_estimator
-        return pose if self.pose_search is None else self.pose_search.search(estimator, proposals, pose)
-
-    def _estimate_in(
-        self, view: View, parts: PartProbabilities | None = None, searched: bool = False
-    ) -> PersonEstimate | None:
-        """Infer the pose in one view, after a search or not; None when there is none."""
+    def _seen_in(self, view: View, parts: PartProbabilities | None = None) -> _Seen | None:
+        """Infer the pose in one view; None when there is none."""
         found = PoseInference(self.joint_stages, view, parts)
-        if found.pose is None:
-            return None
-        pose = self._search(found.proposals, found.pose) if searched else found.pose
-        mask = view.to_image(view.mask)
-        return PersonEstimate(
-            mask,
-            view.to_image(draw_labels(found.parts, view.mask)),
-            view.proposals_to_camera(found.proposals),
-            view.pose_to_camera(pose),
-            PersonPixels(view.to_camera(found.points.points_m), found.parts.values, mask),
-        )
+        return None if found.pose is None else _Seen(view, found, view.pose_to_camera(found.pose))
+
+    def _searched(self, seen: _Seen) -> _Seen:
+        """The same, with the best pose of all choices of proposals."""
+        found, search = seen.inference, self.pose_search
+        if search is None or found.pose is None:
+            return seen
+        pose = search.search(self.joint_stages.pose_estimator, found.proposals, found.pose)
+        return seen._replace(pose=seen.view.pose_to_camera(pose))
 
     def _disjoint(self, frame: DepthFrame, masks: Sequence[np.ndarray], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in candidates that overlap; those who come first have the pixels."""

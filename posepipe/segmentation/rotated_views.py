@@ -14,6 +14,7 @@ import numpy as np
 
 from posepipe.camera import Intrinsics
 from posepipe.frames import window_of
+from posepipe.parts import PartProbabilities
 from posepipe.results import JointProposal, Pose, Proposals
 from posepipe.stage import Stateless
 
@@ -61,6 +62,16 @@ class View:
         whole = np.zeros(self.whole, values.dtype)
         whole[self.window] = np.rot90(values, self.quarters)
         return whole
+
+    def parts_to_image(self, parts: PartProbabilities) -> PartProbabilities:
+        """Map parts of this view to the pixels of the whole image, in the order of the view."""
+        if not self.quarters:
+            return parts
+        (rows, cols), pixels, (height, width) = self.window, parts.pixels, self.mask.shape
+        for _ in range(self.quarters):  # back, counter-clockwise
+            pixels = np.column_stack([width - 1 - pixels[:, 1], pixels[:, 0]])
+            height, width = width, height
+        return replace(parts, pixels=pixels + np.array([rows.start, cols.start], np.int32))
 
     def to_camera(self, points_m: np.ndarray) -> np.ndarray:
         """Map points (..., 3) of this view, metres, to camera axes."""

@@ -58,7 +58,7 @@ def refit_background_weight(
     found = _ProbabilityOfBackground()
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]
-    pipeline.rotated_views = None  # only of people who are accepted
+    pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
     for frame in looked_at:
         found.begin(frame.people > 0)
         pipeline.step(frame.depth)

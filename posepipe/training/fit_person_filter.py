@@ -179,7 +179,7 @@ def collect_candidates(
     recorder = _Recorder(model, lengths)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = recorder  # type: ignore[assignment]
-    pipeline.rotated_views = None  # only of people who are accepted
+    pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
     rows, evidence, people, empty = [], [], [], []
     for row, frame in enumerate(frames):
         recorder.begin(frame.people > 0)

@@ -11,8 +11,10 @@ from apps.bench import RECORDING
 from posepipe.camera import Intrinsics
 from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.landmarks import Landmark
+from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Joint, JointProposal, Pose, Proposals
+from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.rotated_views import RotatedViews, View
 from posepipe.sources import open_source
 from posepipe.sources.rotation import rotate_frame
@@ -46,6 +48,20 @@ def test_an_image_of_a_rotated_view_returns_to_its_place(quarters):
     np.testing.assert_array_equal(rotated.to_image(rotated.mask), straight.mask)
     depth_m = rotated.to_image(np.where(rotated.mask, rotated.depth_m, 0))
     np.testing.assert_array_equal(depth_m, np.where(straight.mask, straight.depth_m, 0))
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_parts_of_a_rotated_view_return_to_their_pixels(quarters):
+    straight, rotated = view(), view().rotated(quarters)
+    pixels = pixels_of(rotated.mask, (2, 1))
+    values = np.arange(2 * len(pixels), dtype=np.float32).reshape(-1, 2)
+    found = rotated.parts_to_image(PartProbabilities(pixels, values, (2, 1)))
+    assert straight.mask[tuple(found.pixels.T)].all()
+    np.testing.assert_array_equal(straight.depth_m[tuple(found.pixels.T)], rotated.depth_m[tuple(pixels.T)])
+    assert found.values is values  # in the order of the view
+    assert (found.pixels.dtype, found.stands_for) == (np.int32, 2)
+    own = PartProbabilities(pixels, values, (2, 1))
+    assert straight.parts_to_image(own) is own
 
 
 def test_a_pose_of_a_rotated_view_returns_to_camera_axes():

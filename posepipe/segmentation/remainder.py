@@ -1,0 +1,88 @@
+"""Remainder: what a person's pose does not explain of their candidate may be somebody else.
+
+People who touch form one candidate, and only heads that are in view divide it. Somebody who is mostly hidden shows as
+a surface that is far from all limbs of the person in front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
+from posepipe.parts import PartProbabilities
+from posepipe.results import Pose
+from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
+from posepipe.segmentation.pixel_grid import enlarged
+from posepipe.segmentation.room_geometry.connected_components import find_components
+from posepipe.stage import Stateless
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remainder(Stateless):
+    """Finds the surfaces of a candidate that its person does not explain, and tells whether a pose is somebody else's.
+
+    Each of them is then a candidate of its own.
+    """
+
+    body: BodyDefinition
+    reach_m: float = 0.25  #: maximum distance of a person's surface from the joints and the middles of the bones
+    min_area_m2: float = 0.06  #: minimum surface of somebody else, seen face on
+    min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
+    min_probability: float = 0.75  #: minimum probability of somebody else: what is left of a person is one at times
+
+    def masks(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+    ) -> list[np.ndarray]:
+        """Find the depth-connected surfaces that a pose does not explain.
+
+        Parameters
+        ----------
+        depth_m : float32 (H, W), metres
+        mask : bool (H, W), the candidate
+        intrinsics : Intrinsics
+        parts : PartProbabilities of the candidate: its pixels are looked at
+        pose : Pose of the person in it, camera axes
+
+        Returns
+        -------
+        Masks, bool (H, W), within the candidate, the largest surface first
+        """
+        if not pose.names:
+            return []
+        rows, cols = parts.pixels.T
+        z = depth_m[rows, cols]
+        area_m2 = z**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
+        far = distance_to_joints(intrinsics.deproject_pixels(rows, cols, z), self._skeleton(pose)) > self.reach_m
+        if area_m2[far].sum() < self.min_area_m2:
+            return []
+        shape = tuple(-(-size // step) for size, step in zip(mask.shape, parts.stride, strict=True))
+        grid_m, grid_m2 = np.zeros((2, *shape), np.float32)
+        cells = tuple((parts.pixels[far] // parts.stride).T)
+        grid_m[cells], grid_m2[cells] = z[far], area_m2[far]
+        components, count = find_components(grid_m, grid_m > 0)
+        sizes_m2 = np.bincount(components.ravel(), weights=grid_m2.ravel(), minlength=count + 1)
+        large = np.flatnonzero(sizes_m2 >= self.min_area_m2)  # beyond the components all surfaces are 0
+        large = large[np.argsort(-sizes_m2[large], kind="stable")]
+        return [mask & enlarged(components == component, parts.stride, mask.shape) for component in large]
+
+    def is_other(self, pose: Pose, other: Pose, probability: float) -> bool:
+        """Whether another pose, of a person of that probability, is somebody else's.
+
+        Joints that both have must be far apart; two poses may have none in common.
+        """
+        if probability < self.min_probability:
+            return False
+        ours, theirs = pose.joints, other.joints
+        common = [name for name in ours if name in theirs]
+        apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
+        return not common or float(np.linalg.norm(apart_m, axis=1).mean()) >= self.min_distance_m
+
+    def _skeleton(self, pose: Pose) -> np.ndarray:
+        """Joints, and the middles of the bones that have both ends: float64 (P, 3), metres."""
+        place_m, names = dict(zip(pose.names, pose.joints_m, strict=True)), self.body.joints
+        bones = [(names[joint], names[parent]) for joint, parent in self.body.bones()]
+        middles_m = [(place_m[a] + place_m[b]) / 2 for a, b in bones if a in place_m and b in place_m]
+        return np.array([*place_m.values(), *middles_m], np.float64)

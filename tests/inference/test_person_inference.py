@@ -1,0 +1,112 @@
+"""From a candidate to people: which views are judged, and who is found in what a pose does not explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from posepipe.camera import Plane
+from posepipe.inference.person_inference import PersonInference
+from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.train_forest import train_forest
+from posepipe.learn.growing import GrowthRules
+from posepipe.models.pose_model import PoseModel
+from posepipe.parts import PartProbabilities
+from posepipe.pipeline import Pipeline
+from posepipe.results import Pose
+from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.person_filter import AcceptAll
+from posepipe.segmentation.remainder import Remainder
+from posepipe.segmentation.rotated_views import RotatedViews, View
+from tests.support.toy_person import TOY, toy_frame, toy_frames
+
+
+@pytest.fixture(scope="module")
+def inference() -> PersonInference:
+    rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
+    pipeline = Pipeline.from_model(PoseModel.of(train_forest(toy_frames(16), rules, TOY)), tracking=False)
+    return replace(
+        pipeline.person_inference, person_filter=AcceptAll(), rotated_views=None, head_split=None, remainder=None
+    )
+
+
+class AlwaysRotated(RotatedViews):
+    """Tries one quarter turn, and prefers it."""
+
+    def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
+        return (1,)
+
+    def choose(self, first: Pose, rotated) -> int | None:
+        return 1
+
+
+class Judge(AcceptAll):
+    """A filter that gives the views of a candidate the next of some probabilities, and keeps what it was shown."""
+
+    def __init__(self, *probabilities: float) -> None:
+        super().__init__()
+        object.__setattr__(self, "shown", [])
+        object.__setattr__(self, "probabilities", list(probabilities))
+
+    __slots__ = ("probabilities", "shown")
+
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
+        self.shown.append((view, parts, pose))
+        return self.probabilities[len(self.shown) - 1]
+
+    def accepts(self, probability: float) -> bool:
+        return probability >= 0.5
+
+
+def estimated(inference: PersonInference, judge: Judge, **stages):
+    frame = toy_frame(30).depth
+    return replace(inference, person_filter=judge, **stages).estimate(frame, frame.depth_m > 0)
+
+
+@pytest.mark.parametrize(("first", "rotated", "mean"), [(0.3, 0.9, 0.6), (0.9, 0.3, 0.6), (0.3, 0.6, None)])
+def test_a_better_rotated_view_is_judged_beside_the_unrotated_one(inference, first, rotated, mean):
+    judge = Judge(first, rotated)
+    person = estimated(inference, judge, rotated_views=AlwaysRotated(len(TOY.joints)))
+    assert len(judge.shown) == 2
+    assert (person is None) == (mean is None)
+    assert person is None or person.probability == pytest.approx(mean)
+
+
+def test_both_views_are_judged_in_the_pixels_of_the_image(inference):
+    judge = Judge(1.0, 1.0)
+    person = estimated(inference, judge, rotated_views=AlwaysRotated(len(TOY.joints)))
+    (view, upright, _), (same, turned, pose) = judge.shown
+    assert same is view
+    assert view.mask[tuple(turned.pixels.T)].all()
+    assert len(turned.pixels) == pytest.approx(len(upright.pixels), rel=0.1)
+    np.testing.assert_array_equal(pose.joints_m, person.pose.joints_m)  # camera axes
+
+
+def test_without_a_better_view_the_image_alone_is_judged(inference):
+    judge = Judge(0.7)
+    assert estimated(inference, judge).probability == 0.7
+    assert len(judge.shown) == 1
+
+
+class LeftIsLeft(Remainder):
+    """Leaves the left half of every candidate of more than half of the person, and knows who is somebody else."""
+
+    def masks(self, depth_m, mask, intrinsics, parts, pose) -> list[np.ndarray]:
+        cols = np.arange(mask.shape[1])
+        return [mask & (cols < np.median(np.nonzero(mask)[1]))]
+
+    def is_other(self, pose: Pose, other: Pose, probability: float) -> bool:
+        return probability >= self.min_probability
+
+
+@pytest.mark.parametrize("min_probability", [0.5, 2.0])
+def test_somebody_else_takes_their_pixels_along(inference, min_probability):
+    frame = toy_frame(30).depth
+    remainder = LeftIsLeft(TOY, min_probability=min_probability)
+    whole = frame.depth_m > 0
+    people = replace(inference, head_split=HeadSplit(), remainder=remainder).people_in(frame, whole, None)
+    assert len(people) == (2 if min_probability < 1 else 1)
+    assert not np.logical_and.reduce([person.mask for person in people]).any() or len(people) == 1
+    np.testing.assert_array_equal(np.logical_or.reduce([person.mask for person in people]), whole)
