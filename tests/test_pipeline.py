@@ -199,7 +199,7 @@ def test_stages_that_are_none_are_left_out(model):
     ]
 
 
-def test_nobody_else_is_looked_for_without_a_classifier_of_people(model):
+def test_only_a_classifier_is_sure_of_somebody_else(model):
     assert Pipeline.from_model(model).remainder is None
     assert Pipeline.from_model(shipped_model(), fit=False).remainder is not None
 

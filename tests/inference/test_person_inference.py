@@ -66,7 +66,7 @@ def estimated(inference: PersonInference, judge: Judge, **stages):
 
 
 @pytest.mark.parametrize(("first", "rotated", "mean"), [(0.3, 0.9, 0.6), (0.9, 0.3, 0.6), (0.3, 0.6, None)])
-def test_a_better_rotated_view_is_judged_beside_the_unrotated_one(inference, first, rotated, mean):
+def test_a_better_rotated_view_is_judged_too(inference, first, rotated, mean):
     judge = Judge(first, rotated)
     person = estimated(inference, judge, rotated_views=AlwaysRotated(len(TOY.joints)))
     assert len(judge.shown) == 2

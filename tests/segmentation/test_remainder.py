@@ -65,7 +65,7 @@ def test_surfaces_at_two_depths_are_two():
     assert found[0][:, 50:].any()  # 10 columns at 3 m have more surface than 10 at 2 m
 
 
-def test_a_pose_without_joints_explains_nothing_and_leaves_nothing():
+def test_a_pose_without_joints_leaves_nothing():
     assert masks((16, 34, 36, 48), pose=Pose.of({})) == []
 
 
