@@ -80,17 +80,19 @@ class PersonInference:
         judged, split = self._judge(frame, mask, floor), self.head_split
         if judged is None:
             return []
-        if split is None:
-            return [self._estimate_of(judged)] if judged.accepted else []
         up = frame.up or CAMERA_UP if floor is None else floor.normal
         if not judged.accepted:
             proposals = judged.unrotated.inference.proposals
-            return self._disjoint(frame, split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up), floor)
+            parts = [] if split is None else split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up)
+            return self._disjoint(frame, parts, floor)
         whole = self._estimate_of(judged)
-        masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-        separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
-        separate = [person for person in separate if person.pose.confidence >= split.min_confidence]
-        return separate if len(separate) > 1 else self._with_others(frame, judged.unrotated, whole, floor)
+        if split is not None:
+            masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
+            separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
+            separate = [person for person in separate if person.pose.confidence >= split.min_confidence]
+            if len(separate) > 1:
+                return separate
+        return self._with_others(frame, judged.unrotated, whole, floor)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
