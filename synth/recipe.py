@@ -143,6 +143,7 @@ class SceneRecipe:
     walking_aid_share: float = 0.0  #: of people who stand: with a walking frame or crutches
     table_share: float = 0.0  #: of people who bend: over a table, where one fits
     empty_room_share: float = 0.0  #: of rooms: everybody has left, and their seats and tables stay
+    near_seat_share: float = 0.0  #: of these empty rooms with models: a chair, armchair or sofa close to the camera
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", as_count_range(self.people))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -127,21 +126,26 @@ def draw_scene(
     if not recipe.room_share or rng.random() >= recipe.room_share:
         return Scene(tuple(subjects))
     deserted = recipe.empty_room_share > 0 and bool(rng.random() < recipe.empty_room_share)
-    return replace(_draw_room(subjects, recipe, rng, furnishings), deserted=deserted)
+    return _draw_room(subjects, recipe, rng, furnishings, deserted)
 
 
 def _draw_room(
-    subjects: Sequence[PlacedSubject], recipe: SceneRecipe, rng: np.random.Generator, furnishings: Furnishings | None
+    subjects: Sequence[PlacedSubject],
+    recipe: SceneRecipe,
+    rng: np.random.Generator,
+    furnishings: Furnishings | None,
+    deserted: bool,
 ) -> Scene:
-    """Draw a room around subjects: of models, or of boxes."""
+    """Draw a room around subjects: of models, or of boxes. They have left a deserted one."""
     camera_m = subjects[0].placement.camera_m
     if recipe.model_share and furnishings is not None and rng.random() < recipe.model_share:
         taken = [_world_m(each, each.furniture.vertices_m) for each in subjects if each.furniture is not None]
         body_m = np.concatenate([_world_m(each, each.subject.mesh.vertices_m) for each in subjects])
-        return Scene(tuple(subjects), *build_furnished_room(body_m, taken, camera_m, recipe, furnishings, rng))
+        room = build_furnished_room(body_m, taken, camera_m, recipe, furnishings, rng, deserted)
+        return Scene(tuple(subjects), *room, deserted=deserted)
     clearances_m = [max(CLEARANCE_M, each.reach_m) for each in subjects] if recipe.furniture_share else None
     places_m = [each.placement.floor_place_m for each in subjects]
-    return Scene(tuple(subjects), build_room(places_m, rng, clearances_m, camera_m[1]))
+    return Scene(tuple(subjects), build_room(places_m, rng, clearances_m, camera_m[1]), deserted=deserted)
 
 
 def _world_m(placed: PlacedSubject, points_m: np.ndarray) -> np.ndarray:

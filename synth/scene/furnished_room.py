@@ -17,7 +17,7 @@ from synth.geometry.surface_heights import surface_heights_m
 from synth.recipe import SceneRecipe
 from synth.scene.placement import rotation_about
 from synth.scene.room_kinds import HOSTS, ON_FURNITURE, ROOM_KINDS, SOFT_HOSTS
-from synth.scene.room_plan import BODY_GAP_M, Placed, RoomPlan, thinned
+from synth.scene.room_plan import BODY_GAP_M, CAMERA_GAP_M, Placed, RoomPlan, thinned
 from synth.scene.seats.furnishings import Furnishings
 
 WALL_M = 0.1
@@ -44,6 +44,11 @@ MAX_MORE_M = 2.5
 """By which rooms with clutter are wider on each side, at most: sofas and beds need space."""
 LARGE = ("sofa", "armchair", "bed", "desk", "cabinet")
 CLUTTER = ("coat stand", "drying rack")
+SEATS = ("chair", "armchair", "sofa")
+MAX_NEAR_M = 1.2
+"""Distance from the camera to the middle of a near seat, at most, beyond half its diagonal."""
+NEAR_SPREAD_DEG = 20.0
+"""Standard deviation of its direction from that of the people who have left."""
 MIN_HOST_M = 0.35
 """Minimum height of what things stand on."""
 
@@ -55,6 +60,7 @@ def build_furnished_room(
     recipe: SceneRecipe,
     furnishings: Furnishings,
     rng: np.random.Generator,
+    deserted: bool = False,
 ) -> tuple[Mesh, Mesh | None]:
     """Draw a room around some people and a camera, and furnish it.
 
@@ -69,6 +75,8 @@ def build_furnished_room(
         Its density and shares.
     furnishings : Furnishings
     rng : numpy.random.Generator
+    deserted : bool
+        The people have left: furniture may stand where they were.
 
     Returns
     -------
@@ -79,6 +87,8 @@ def build_furnished_room(
     plan, turn = _draw_plan(body_m, taken, camera_m, rng, MAX_MORE_M if is_cluttered else 0.0)
     kind = ROOM_KINDS[str(rng.choice(list(ROOM_KINDS)))]
     density = rng.uniform(*recipe.density)
+    if deserted:
+        _leave(plan, recipe.near_seat_share, furnishings, rng)
     if is_cluttered:
         _stand_pillars(plan, furnishings, rng)
         _stand_large(plan, kind.along_walls, furnishings, rng)
@@ -87,8 +97,7 @@ def build_furnished_room(
     if rng.random() < recipe.hanging_clothes_share:
         _hang(plan, furnishings.draw("clothes", rng), rng)
     if recipe.draped_chair_share > 0 and rng.random() < recipe.draped_chair_share:
-        for _ in range(int(rng.integers(1, MAX_DRAPED_CHAIRS + 1))):
-            _stand_free(plan, furnishings.draw("draped chair", rng), rng)
+        _drape_chairs(plan, furnishings, rng)
     if is_cluttered:
         _stand_clutter(plan, furnishings, rng)
     _stand_along_walls(plan, kind.along_walls, density, furnishings, rng)
@@ -233,6 +242,29 @@ def _stand_free(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator)
     return None
 
 
+def _leave(plan: RoomPlan, near_seat_share: float, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Let everybody leave, and in a share of the rooms put a seat where they stood, but closer to the camera."""
+    ahead_m = plan.body_m.mean(axis=0) - plan.camera_m
+    plan.body_m = plan.body_m[:0]
+    if near_seat_share > 0 and rng.random() < near_seat_share:
+        _stand_near(plan, ahead_m, furnishings, rng)
+
+
+def _stand_near(plan: RoomPlan, ahead_m: np.ndarray, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Stand a seat close before the camera, turned anyhow; on half of them lies a doll or a cushion."""
+    seat = furnishings.draw(str(rng.choice([kind for kind in SEATS if furnishings.has(kind)])), rng)
+    direction = math.atan2(ahead_m[0], ahead_m[2])
+    for _ in range(TRIES):
+        reach_m = math.hypot(seat.size_m[0], seat.size_m[2]) / 2 + rng.uniform(CAMERA_GAP_M, MAX_NEAR_M)
+        angle = direction + math.radians(rng.normal(0, NEAR_SPREAD_DEG))
+        at_m = plan.camera_m * [1, 0, 1] + reach_m * np.array([math.sin(angle), 0, math.cos(angle)])
+        if plan.add(seat, at_m, rng.uniform(-math.pi, math.pi)) is not None:
+            if rng.random() < 0.5:
+                thing = furnishings.draw(str(rng.choice(["doll", "cushion"])), rng)
+                _put_on(plan, len(plan.placed) - 1, thing, SOFT_M, rng)
+            return
+
+
 def _put_chairs(
     plan: RoomPlan, table: Placed, density: float, furnishings: Furnishings, rng: np.random.Generator
 ) -> None:
@@ -250,6 +282,12 @@ def _put_chairs(
         direction = rotation_about("y", side * math.pi / 2) @ np.array([0, 0, 1.0])
         at = middle + turn @ (direction * away + np.array([rng.normal(0, 0.05), 0, 0]))
         plan.add(chair, at, table.yaw_rad + side * math.pi / 2 + math.pi + rng.normal(0, 0.2))
+
+
+def _drape_chairs(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
+    """Stand chairs that wear jackets anywhere."""
+    for _ in range(int(rng.integers(1, MAX_DRAPED_CHAIRS + 1))):
+        _stand_free(plan, furnishings.draw("draped chair", rng), rng)
 
 
 def _put_things(plan: RoomPlan, density: float, furnishings: Furnishings, rng: np.random.Generator) -> None:

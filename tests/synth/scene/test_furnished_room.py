@@ -14,7 +14,7 @@ from synth.recipe import SceneRecipe, read_recipe
 from synth.renderer import FrameRenderer
 from synth.scene import furnished_room
 from synth.scene.draw_scene import draw_furniture
-from synth.scene.furnished_room import build_furnished_room
+from synth.scene.furnished_room import MAX_NEAR_M, SEATS, build_furnished_room
 from synth.scene.room_kinds import SOFT_HOSTS
 from synth.scene.room_plan import CAMERA_GAP_M, RoomPlan
 from synth.scene.scene import Scene, floor_y_m
@@ -44,7 +44,7 @@ def person(at_xz):
     return np.stack([x, y, z], axis=-1).reshape(-1, 3) + [at_xz[0], 0, at_xz[1]]
 
 
-def plans_of(monkeypatch, count, recipe=CLUTTERED, taken=()):
+def plans_of(monkeypatch, count, recipe=CLUTTERED, taken=(), deserted=False):
     """Plans of furnished rooms, their people in room axes and both meshes."""
     plans: list[RoomPlan] = []
 
@@ -58,7 +58,7 @@ def plans_of(monkeypatch, count, recipe=CLUTTERED, taken=()):
     bodies = np.concatenate([person((-0.6, -2.2)), person((0.7, -3.0))])
     furnishings = Furnishings(embedded_bank())
     rooms = [
-        build_furnished_room(bodies, taken, CAMERA_M, recipe, furnishings, np.random.default_rng(seed))
+        build_furnished_room(bodies, taken, CAMERA_M, recipe, furnishings, np.random.default_rng(seed), deserted)
         for seed in range(count)
     ]
     return plans, rooms, bodies
@@ -137,6 +137,29 @@ def test_chairs_wear_jackets_in_rooms_that_ask_for_it_alone(monkeypatch):
         chairs = [each for plan in plans[-12:] for each in plan.placed if each.model.kind == "draped chair"]
         assert bool(chairs) == shown
         assert all(each.low_m[1] == 0 for each in chairs)
+
+
+@pytest.mark.parametrize("deserted", [False, True])
+def test_furniture_stands_where_people_were_once_they_left(monkeypatch, deserted):
+    places = np.array([[-0.6, 0.3, -2.2], [0.7, 0.3, -3.0]])
+    turns = []
+    drawn = furnished_room._draw_plan
+    monkeypatch.setattr(furnished_room, "_draw_plan", lambda *arguments: turns.append(drawn(*arguments)) or turns[-1])
+    plans_of(monkeypatch, 20, deserted=deserted)
+    boxes = [(turn @ at_m, each) for plan, turn in turns for at_m in places for each in plan.placed]
+    assert any(((each.low_m < at_m) & (each.high_m > at_m)).all() for at_m, each in boxes) == deserted
+
+
+@pytest.mark.parametrize("deserted", [False, True])
+def test_seats_stand_close_to_the_camera_in_empty_rooms_alone(monkeypatch, deserted):
+    recipe = SceneRecipe(room_share=1.0, model_share=1.0, density=(0.0, 0.0), near_seat_share=1.0)
+    plans, _, _ = plans_of(monkeypatch, 20, recipe, deserted=deserted)
+    seats = [(plan, each) for plan in plans for each in plan.placed if each.model.kind in SEATS]
+    assert len(seats) > 10 if deserted else not seats
+    for plan, each in seats:
+        across_m = (each.at_m - plan.camera_m)[[0, 2]]
+        assert np.hypot(*across_m) < MAX_NEAR_M + np.hypot(*each.model.size_m[[0, 2]]) / 2 + 1e-9
+        assert across_m[1] < 0  # before the camera, where people were
 
 
 def test_what_stands_on_furniture_touches_its_top(monkeypatch):
