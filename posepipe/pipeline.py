@@ -24,6 +24,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier
 from posepipe.results import FrameResult, Track
 from posepipe.segmentation.candidates import Candidates
+from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
@@ -60,6 +61,7 @@ STAGES = (
     Stage("pose_search", "pose search", ("search",)),
     Stage("rotated_views", "rotated views", ("choose",)),
     Stage("head_split", "head split", ("split", "cut_out")),
+    Stage("surfaces", "surfaces", ("masks",)),
     Stage("remainder", "remainder", ("masks",)),
     Stage("segmentation", "segmentation", ("segment",)),
     Stage("tracker", "tracker"),
@@ -92,7 +94,8 @@ class Pipeline:
     pose_estimator: PoseEstimator
     tracker: Tracker | NoTracker
     head_split: HeadSplit | None = None  #: None = a candidate is one person
-    remainder: Remainder | None = None  #: None = nobody is looked for in what a pose does not explain
+    surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
+    remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
@@ -152,7 +155,8 @@ class Pipeline:
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
-            # only a classifier is sure of somebody else
+            # only a classifier tells parts of people and of furniture from people
+            surfaces=None if cut_out or model.person_classifier is None else ConnectedSurfaces(),
             remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
@@ -225,6 +229,7 @@ class Pipeline:
             self.pose_search,
             self.rotated_views,
             self.head_split,
+            self.surfaces,
             self.remainder,
         )
 

@@ -185,7 +185,8 @@ def test_stages_are_fields_of_the_pipeline_each_named_once():
 
 def test_stages_that_are_none_are_left_out(model):
     pipeline = Pipeline.from_model(model, foreground="none")
-    assert pipeline.head_split is pipeline.remainder is pipeline.smoother is pipeline.body_fitter is None
+    assert pipeline.head_split is pipeline.surfaces is pipeline.remainder is None
+    assert pipeline.smoother is pipeline.body_fitter is None
     assert [stage.field for stage, _ in pipeline.stages()] == [
         "foreground",
         "classifier",
@@ -200,7 +201,7 @@ def test_stages_that_are_none_are_left_out(model):
 
 
 def test_only_a_classifier_is_sure_of_somebody_else(model):
-    assert Pipeline.from_model(model).remainder is None
+    assert Pipeline.from_model(model).remainder is Pipeline.from_model(model).surfaces is None
     assert Pipeline.from_model(shipped_model(), fit=False).remainder is not None
 
 

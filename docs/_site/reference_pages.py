@@ -29,6 +29,7 @@ MODULES = {
             "posepipe.segmentation.person_filter",
             "posepipe.segmentation.rotated_views",
             "posepipe.segmentation.head_split",
+            "posepipe.segmentation.connected_surfaces",
             "posepipe.segmentation.remainder",
             "posepipe.joints.weighted_points",
             "posepipe.joints.proposals",

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from posepipe.body_model.body_fitter import PersonPixels
-from posepipe.camera import CAMERA_UP, Plane
+from posepipe.camera import CAMERA_UP, Plane, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.joints.pose_search import PoseSearch
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose, Proposals
+from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
@@ -69,23 +70,21 @@ class PersonInference:
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     head_split: HeadSplit | None = None  #: None = a candidate is one person
-    remainder: Remainder | None = None  #: None = nobody is looked for in what a pose does not explain
+    surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
+    remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch.
 
-        Where the whole is no person, somebody may touch furniture: what is around each head is judged by itself. Where
-        it is one, somebody else may be hidden behind them: so is what their pose does not explain.
+        Where the whole is no person, somebody may touch furniture: each surface is judged by itself, and what is around
+        each head. Where it is one, somebody else may stand close or be hidden behind them: so is each surface, and what
+        their pose does not explain.
         """
-        judged, split = self._judge(frame, mask, floor), self.head_split
-        if judged is None:
-            return []
+        judged = self._judge(frame, mask, floor)
         up = frame.up or CAMERA_UP if floor is None else floor.normal
-        if not judged.accepted:
-            proposals = judged.unrotated.inference.proposals
-            parts = [] if split is None else split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up)
-            return self._disjoint(frame, parts, floor)
-        whole = self._estimate_of(judged)
+        if judged is None or not judged.accepted:
+            return self._disjoint(frame, self._parts(frame, mask, judged, up), floor)
+        whole, split = self._estimate_of(judged), self.head_split
         if split is not None:
             masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
             separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
@@ -147,21 +146,37 @@ class PersonInference:
         others = {quarters: other.pose for quarters, other in seen.items() if quarters}
         return 0 if self.rotated_views is None else self.rotated_views.choose(seen[0].pose, others) or 0
 
+    def _parts(self, frame: DepthFrame, mask: np.ndarray, judged: _Judged | None, up: UpVector) -> list[np.ndarray]:
+        """Parts of a candidate that is no person which may be one: its surfaces, and what is around its heads."""
+        parts = self._surfaces(frame, mask)
+        if self.head_split is not None and judged is not None:
+            proposals = judged.unrotated.inference.proposals
+            parts += self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up)
+        return parts
+
+    def _surfaces(self, frame: DepthFrame, mask: np.ndarray) -> list[np.ndarray]:
+        return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)
+
     def _with_others(
         self, frame: DepthFrame, shown: _Seen, person: PersonEstimate, floor: Plane | None
     ) -> list[PersonEstimate]:
-        """A person, and whoever else is found in what their pose does not explain of the candidate."""
+        """A person, and whoever else is found in surfaces of the candidate, or in what their pose does not explain."""
         if self.remainder is None:
             return [person]
         mask, parts = shown.view.mask, shown.inference.parts
-        masks = self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.pose)
-        others = [other for part in masks if (other := self.estimate(frame, part, floor)) is not None]
-        others = [o for o in others if self.remainder.is_other(person.pose, o.pose, o.probability)]
-        if not others:
-            return [person]
-        taken = np.logical_or.reduce([other.mask for other in others])
-        alone = self.estimate(frame, mask & ~taken, floor)
-        return [person] if alone is None else [alone, *others]
+        masks = self._surfaces(frame, mask)
+        masks += self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.pose)
+        others: list[PersonEstimate] = []
+        taken = np.zeros_like(mask)
+        for part in masks:
+            other = self.estimate(frame, part & ~taken, floor)
+            if other is not None and self.remainder.is_other(person.pose, other.pose, other.probability):
+                others.append(other)
+                taken |= other.mask
+        alone = self.estimate(frame, mask & ~taken, floor) if others else None
+        if alone is not None:
+            return [alone, *others]
+        return others if len(others) > 1 else [person]
 
     def _without_background(self, view: View) -> tuple[View, PartProbabilities] | None:
         """View of a candidate without background pixels, and its parts; None for no person."""

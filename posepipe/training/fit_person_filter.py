@@ -23,6 +23,7 @@ from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
+from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.rotated_views import View
@@ -180,6 +181,7 @@ def collect_candidates(
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = recorder  # type: ignore[assignment]
     pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+    pipeline.surfaces = ConnectedSurfaces()
     rows, evidence, people, empty = [], [], [], []
     for row, frame in enumerate(frames):
         recorder.begin(frame.people > 0)

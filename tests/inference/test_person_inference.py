@@ -16,6 +16,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
+from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll
 from posepipe.segmentation.remainder import Remainder
@@ -27,9 +28,8 @@ from tests.support.toy_person import TOY, toy_frame, toy_frames
 def inference() -> PersonInference:
     rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
     pipeline = Pipeline.from_model(PoseModel.of(train_forest(toy_frames(16), rules, TOY)), tracking=False)
-    return replace(
-        pipeline.person_inference, person_filter=AcceptAll(), rotated_views=None, head_split=None, remainder=None
-    )
+    bare = {"rotated_views": None, "head_split": None, "surfaces": None, "remainder": None}
+    return replace(pipeline.person_inference, person_filter=AcceptAll(), **bare)
 
 
 class AlwaysRotated(RotatedViews):
@@ -109,3 +109,52 @@ def test_somebody_else_takes_their_pixels_along(inference, min_probability, head
     people = replace(inference, head_split=head_split, remainder=remainder).people_in(frame, whole, None)
     assert len(people) == (2 if min_probability < 1 else 1)
     np.testing.assert_array_equal(sum(person.mask.astype(int) for person in people), whole)  # each pixel once
+
+
+class Halves(ConnectedSurfaces):
+    """Divides every candidate into its left and its right half."""
+
+    def masks(self, depth_m, mask, intrinsics) -> list[np.ndarray]:
+        left = mask & (np.arange(mask.shape[1]) < np.median(np.nonzero(mask)[1]))
+        return [left, mask & ~left]
+
+
+class NothingLeft(LeftIsLeft):
+    """Leaves nothing unexplained; tells poses apart as its base does."""
+
+    def masks(self, depth_m, mask, intrinsics, parts, pose) -> list[np.ndarray]:
+        return []
+
+
+def people_in_halves(inference, judge, **stages):
+    frame = toy_frame(30).depth
+    whole = frame.depth_m > 0
+    halves = Halves().masks(frame.depth_m, whole, frame.intrinsics)
+    people = replace(inference, person_filter=judge, surfaces=Halves(), **stages).people_in(frame, whole, None)
+    return [person.mask for person in people], halves
+
+
+def test_where_a_candidate_is_no_person_its_surfaces_may_be(inference):
+    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.9, 0.1))
+    np.testing.assert_array_equal(found, [left])
+
+
+class NoPersonMask(Judge):
+    """Finds no person's pixels in a whole candidate, and some in its halves."""
+
+    def person_mask(self, depth_m, mask, intrinsics, parts) -> np.ndarray | None:
+        self.asked = getattr(self, "asked", 0) + 1
+        return None if self.asked == 1 else mask
+
+
+def test_surfaces_are_judged_where_no_pixel_is_a_persons(inference):
+    found, halves = people_in_halves(inference, NoPersonMask(0.9, 0.9))
+    np.testing.assert_array_equal(found, halves)
+
+
+@pytest.mark.parametrize(("min_probability", "count"), [(0.5, 2), (2.0, 1)])
+def test_two_surfaces_of_a_person_may_be_two_people(inference, min_probability, count):
+    found, halves = people_in_halves(
+        inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY, min_probability=min_probability)
+    )
+    np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
