@@ -13,12 +13,12 @@ import numpy as np
 
 from synth.furniture.model_bank import FurnitureModel
 from synth.geometry.mesh import BACKGROUND, Mesh, box
-from synth.geometry.surface_heights import surface_heights_m
 from synth.recipe import SceneRecipe
 from synth.scene.placement import rotation_about
-from synth.scene.room_kinds import HOSTS, ON_FURNITURE, ROOM_KINDS, SOFT_HOSTS
+from synth.scene.room_kinds import HOSTS, ROOM_KINDS, SOFT_HOSTS
 from synth.scene.room_plan import BODY_GAP_M, CAMERA_GAP_M, Placed, RoomPlan, thinned
 from synth.scene.seats.furnishings import Furnishings
+from synth.scene.things_on_furniture import HARD_M, SOFT_M, put_cushions, put_on, put_things
 
 WALL_M = 0.1
 """Thickness of walls and floor."""
@@ -31,15 +31,8 @@ MAX_PIECES = 28
 """Of each: along walls, and in the room."""
 FITTINGS_PER_M = 0.4
 """Doors, windows, pictures and screens on each metre of wall that has any."""
-THINGS_PER_HOST = 4
-MAX_THING_M = 0.75
-"""Largest extent of what stands on furniture."""
-HARD_M, SOFT_M = 0.015, 0.15
-"""Unevenness of tops that things stand on, and of beds and sofas that bedding lies on."""
-UNDER = np.array([[x, 0, z] for x in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)])
-"""Places under a thing at which the top is probed, in its sizes."""
-MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_CUSHIONS, MAX_DOLLS, MAX_DRAPED_CHAIRS = 3, 5, 2, 6, 4, 3
-"""Of a room, and of each sofa: tried, where they have space."""
+MAX_PILLARS, MAX_LARGE, MAX_CLUTTER, MAX_DOLLS, MAX_DRAPED_CHAIRS = 3, 5, 2, 4, 3
+"""Of a room: tried, where they have space."""
 MAX_MORE_M = 2.5
 """By which rooms with clutter are wider on each side, at most: sofas and beds need space."""
 LARGE = ("sofa", "armchair", "bed", "desk", "cabinet")
@@ -49,8 +42,6 @@ MAX_NEAR_M = 1.2
 """Distance from the camera to the middle of a near seat, at most, beyond half its diagonal."""
 NEAR_SPREAD_DEG = 20.0
 """Standard deviation of its direction from that of the people who have left."""
-MIN_HOST_M = 0.35
-"""Minimum height of what things stand on."""
 
 
 def build_furnished_room(
@@ -103,9 +94,9 @@ def build_furnished_room(
     _stand_along_walls(plan, kind.along_walls, density, furnishings, rng)
     _stand_in_the_room(plan, kind.in_the_room, density, furnishings, rng)
     if rng.random() < recipe.things_share:
-        _put_things(plan, density, furnishings, rng)
+        put_things(plan, density, furnishings, rng)
     if is_cluttered:
-        _put_cushions(plan, furnishings, rng)
+        put_cushions(plan, furnishings, rng)
     if rng.random() < recipe.pet_share:
         _stand_free(plan, furnishings.draw("pet", rng), rng)
     if recipe.doll_share > 0 and rng.random() < recipe.doll_share:
@@ -170,12 +161,6 @@ def _contents(placed: Sequence[Placed]) -> Mesh | None:
     return replace(mesh, objects=np.repeat(np.arange(1, len(placed) + 1, dtype=np.uint16), counts))
 
 
-def _drawn_kind(weights: Mapping[str, float], furnishings: Furnishings, rng: np.random.Generator) -> str:
-    kinds = [kind for kind in weights if furnishings.has(kind)]
-    shares = np.array([weights[kind] for kind in kinds], float)
-    return str(rng.choice(kinds, p=shares / shares.sum()))
-
-
 def _at_wall(
     plan: RoomPlan, model: FurnitureModel, height_m: float, gap_m: float, rng: np.random.Generator
 ) -> Placed | None:
@@ -203,7 +188,7 @@ def _fit_walls(
 ) -> None:
     perimeter_m = 2 * (plan.high_m - plan.low_m)[[0, 2]].sum()
     for _ in range(rng.poisson(FITTINGS_PER_M * perimeter_m * rng.uniform(0.3, 1))):
-        _hang(plan, furnishings.draw(_drawn_kind(weights, furnishings, rng), rng), rng)
+        _hang(plan, furnishings.draw(furnishings.draw_kind(weights, rng), rng), rng)
 
 
 def _hang(plan: RoomPlan, model: FurnitureModel, rng: np.random.Generator) -> None:
@@ -217,7 +202,7 @@ def _stand_along_walls(
 ) -> None:
     perimeter_m = 2 * (plan.high_m - plan.low_m)[[0, 2]].sum()
     for _ in range(min(rng.poisson(WALL_PIECES_PER_M * perimeter_m * density), MAX_PIECES)):
-        model = furnishings.draw(_drawn_kind(weights, furnishings, rng), rng)
+        model = furnishings.draw(furnishings.draw_kind(weights, rng), rng)
         _at_wall(plan, model, 0.0, rng.exponential(0.03), rng)
 
 
@@ -226,7 +211,7 @@ def _stand_in_the_room(
 ) -> None:
     area_m2 = float(np.prod((plan.high_m - plan.low_m)[[0, 2]]))
     for _ in range(min(rng.poisson(FLOOR_PIECES_PER_M2 * area_m2 * density), MAX_PIECES)):
-        kind = _drawn_kind(weights, furnishings, rng)
+        kind = furnishings.draw_kind(weights, rng)
         placed = _stand_free(plan, furnishings.draw(kind, rng), rng)
         if placed is not None and kind in ("table", "desk"):
             _put_chairs(plan, placed, density, furnishings, rng)
@@ -261,7 +246,7 @@ def _stand_near(plan: RoomPlan, ahead_m: np.ndarray, furnishings: Furnishings, r
         if plan.add(seat, at_m, rng.uniform(-math.pi, math.pi)) is not None:
             if rng.random() < 0.5:
                 thing = furnishings.draw(str(rng.choice(["doll", "cushion"])), rng)
-                _put_on(plan, len(plan.placed) - 1, thing, SOFT_M, rng)
+                put_on(plan, len(plan.placed) - 1, thing, SOFT_M, rng)
             return
 
 
@@ -290,36 +275,6 @@ def _drape_chairs(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Gener
         _stand_free(plan, furnishings.draw("draped chair", rng), rng)
 
 
-def _put_things(plan: RoomPlan, density: float, furnishings: Furnishings, rng: np.random.Generator) -> None:
-    """Put small things on tables, cabinets and shelves, and bedding on beds and sofas."""
-    for number, host in enumerate(tuple(plan.placed)):
-        if host.model.kind in SOFT_HOSTS and rng.random() < 0.6:
-            _put_on(plan, number, furnishings.draw("bedding", rng), SOFT_M, rng)
-        if host.model.kind in HOSTS and host.low_m[1] < 0.1:
-            for _ in range(rng.poisson(THINGS_PER_HOST * density * rng.random())):
-                model = furnishings.draw(_drawn_kind(ON_FURNITURE, furnishings, rng), rng)
-                if max(model.size_m) <= MAX_THING_M and model.elevation_m == 0:
-                    _put_on(plan, number, model, HARD_M, rng)
-
-
-def _put_on(plan: RoomPlan, number: int, model: FurnitureModel, unevenness_m: float, rng: np.random.Generator) -> None:
-    """Put a model on another where its top is even enough under all of the model."""
-    host = plan.placed[number]
-    vertices_m = host.vertices_m
-    middle, reach = (host.low_m + host.high_m)[[0, 2]] / 2, (host.high_m - host.low_m)[[0, 2]] / 2
-    reach = np.maximum(reach - model.size_m[[0, 2]].max() / 2, 0)
-    for _ in range(2):
-        at = middle + reach * rng.uniform(-1, 1, 2)
-        yaw = rng.uniform(-math.pi, math.pi) if rng.random() < 0.4 else host.yaw_rad
-        footprint = (UNDER * model.size_m) @ rotation_about("y", yaw).T
-        heights = surface_heights_m(vertices_m, host.model.triangles, at + footprint[:, [0, 2]])
-        if heights.min() <= MIN_HOST_M or np.ptp(heights) > unevenness_m:
-            continue
-        height_m = heights.max() if unevenness_m == HARD_M else heights.min()
-        if plan.add(model, np.array([at[0], height_m, at[1]]), yaw, number):
-            return
-
-
 def _stand_pillars(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
     """Let pillars and ledges of the wall stand out into the room, up to its ceiling."""
     for _ in range(int(rng.integers(0, MAX_PILLARS + 1))):
@@ -335,7 +290,7 @@ def _stand_large(
     """Stand large pieces along walls before small ones take their space."""
     large = {kind: weight for kind, weight in weights.items() if kind in LARGE and furnishings.has(kind)}
     for _ in range(int(rng.integers(0, MAX_LARGE + 1)) if large else 0):
-        _at_wall(plan, furnishings.draw(_drawn_kind(large, furnishings, rng), rng), 0.0, rng.exponential(0.03), rng)
+        _at_wall(plan, furnishings.draw(furnishings.draw_kind(large, rng), rng), 0.0, rng.exponential(0.03), rng)
 
 
 def _stand_clutter(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
@@ -348,14 +303,6 @@ def _stand_clutter(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Gene
             _stand_free(plan, model, rng)
 
 
-def _put_cushions(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
-    """Put cushions on beds, sofas and armchairs."""
-    for number, host in enumerate(tuple(plan.placed)):
-        if host.model.kind in SOFT_HOSTS:
-            for _ in range(int(rng.integers(0, MAX_CUSHIONS + 1))):
-                _put_on(plan, number, furnishings.draw("cushion", rng), SOFT_M, rng)
-
-
 def _put_dolls(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generator) -> None:
     """Put dolls on beds, sofas, armchairs, tables and shelves, and on the floor."""
     hosts = [n for n, each in enumerate(plan.placed) if each.model.kind in (*SOFT_HOSTS, *HOSTS)]
@@ -364,7 +311,7 @@ def _put_dolls(plan: RoomPlan, furnishings: Furnishings, rng: np.random.Generato
         if hosts and rng.random() < 0.7:
             number = int(rng.choice(hosts))
             is_soft = plan.placed[number].model.kind in SOFT_HOSTS
-            _put_on(plan, number, model, SOFT_M if is_soft else HARD_M, rng)
+            put_on(plan, number, model, SOFT_M if is_soft else HARD_M, rng)
         else:
             _stand_free(plan, model, rng)
 

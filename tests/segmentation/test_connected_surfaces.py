@@ -45,7 +45,7 @@ def test_a_surface_of_nearly_everything_is_not_looked_at_again(boxes):
     assert divided(*boxes)[0] == []
 
 
-def test_the_smaller_one_of_two_is_found_beside_nearly_everything():
+def test_a_surface_beside_nearly_everything_is_found():
     found, (_, right) = divided((0, 60, 0, 40, 2.0), RIGHT, max_share=0.8)
     np.testing.assert_array_equal(found, [right])
 

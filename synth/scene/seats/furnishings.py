@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -61,6 +61,12 @@ class Furnishings:
     def has(self, kind: str) -> bool:
         """Whether there are models of a kind."""
         return kind in MAKERS or kind in self.bank.by_kind
+
+    def draw_kind(self, weights: Mapping[str, float], rng: np.random.Generator) -> str:
+        """Draw one of some kinds by their weights, among those that there are models of."""
+        kinds = [kind for kind in weights if self.has(kind)]
+        shares = np.array([weights[kind] for kind in kinds], float)
+        return str(rng.choice(kinds, p=shares / shares.sum()))
 
     def draw(self, kind: str, rng: np.random.Generator) -> FurnitureModel:
         """Draw a model of a kind. Raises KeyError where there is none."""
