@@ -32,6 +32,7 @@ class Remainder(Stateless):
     min_area_m2: float = 0.06  #: minimum surface of somebody else, seen face on
     min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
     min_probability: float = 0.75  #: minimum probability of somebody else: what is left of a person is one at times
+    min_confidence: float = 0.3  #: minimum mean confidence of somebody else's joints
 
     def masks(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
@@ -73,7 +74,7 @@ class Remainder(Stateless):
 
         Joints that both have must be far apart; two poses may have none in common.
         """
-        if probability < self.min_probability:
+        if probability < self.min_probability or other.confidence < self.min_confidence:
             return False
         ours, theirs = pose.joints, other.joints
         common = [name for name in ours if name in theirs]

@@ -79,3 +79,4 @@ def test_somebody_else_is_far_away_and_surely_a_person():
     assert not remainder.is_other(beside(0, "neck"), beside(0.4, "neck"), 0.8)
     assert not remainder.is_other(beside(0, "neck"), beside(0.6, "neck"), 0.7)
     assert remainder.is_other(beside(0, "neck"), beside(0, "head"), 0.8)  # no joint in common
+    assert not Remainder(HUMAN, min_confidence=0.95).is_other(beside(0, "neck"), beside(0.6, "neck", "head"), 0.8)
