@@ -48,6 +48,13 @@ class _Seen(NamedTuple):
     pose: Pose  #: camera axes
 
 
+class _Part(NamedTuple):
+    """Part of a candidate that is judged by itself."""
+
+    mask: np.ndarray
+    min_probability: float = 0.0  #: of a person, beyond what the person filter asks for
+
+
 class _Judged(NamedTuple):
     """A candidate that the person filter has judged."""
 
@@ -83,7 +90,7 @@ class PersonInference:
         judged = self._judge(frame, mask, floor)
         up = frame.up or CAMERA_UP if floor is None else floor.normal
         if judged is None or not judged.accepted:
-            return self._disjoint(frame, self._parts(frame, mask, judged, up), floor)
+            return self._beside_furniture(frame, mask, judged, floor, up)
         whole, split = self._estimate_of(judged), self.head_split
         if split is not None:
             masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
@@ -146,13 +153,16 @@ class PersonInference:
         others = {quarters: other.pose for quarters, other in seen.items() if quarters}
         return 0 if self.rotated_views is None else self.rotated_views.choose(seen[0].pose, others) or 0
 
-    def _parts(self, frame: DepthFrame, mask: np.ndarray, judged: _Judged | None, up: UpVector) -> list[np.ndarray]:
-        """Parts of a candidate that is no person which may be one: its surfaces, and what is around its heads."""
-        parts = self._surfaces(frame, mask)
+    def _beside_furniture(
+        self, frame: DepthFrame, mask: np.ndarray, judged: _Judged | None, floor: Plane | None, up: UpVector
+    ) -> list[PersonEstimate]:
+        """People in a candidate that is none: in its surfaces, and around its heads."""
+        min_probability = 0.0 if self.surfaces is None else self.surfaces.min_probability
+        parts = [_Part(surface, min_probability) for surface in self._surfaces(frame, mask)]
         if self.head_split is not None and judged is not None:
             proposals = judged.unrotated.inference.proposals
-            parts += self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up)
-        return parts
+            parts += map(_Part, self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up))
+        return self._disjoint(frame, parts, floor)
 
     def _surfaces(self, frame: DepthFrame, mask: np.ndarray) -> list[np.ndarray]:
         return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)
@@ -202,12 +212,13 @@ class PersonInference:
         pose = search.search(self.joint_stages.pose_estimator, found.proposals, found.pose)
         return seen._replace(pose=seen.view.pose_to_camera(pose))
 
-    def _disjoint(self, frame: DepthFrame, masks: Sequence[np.ndarray], floor: Plane | None) -> list[PersonEstimate]:
-        """Estimate the people in candidates that overlap; those who come first have the pixels."""
+    def _disjoint(self, frame: DepthFrame, parts: Sequence[_Part], floor: Plane | None) -> list[PersonEstimate]:
+        """Estimate the people in parts that overlap; those who come first have the pixels."""
         people: list[PersonEstimate] = []
         taken = np.zeros(frame.depth_m.shape, bool)
-        for mask in masks:
-            if (person := self.estimate(frame, mask & ~taken, floor)) is not None:
+        for mask, min_probability in parts:
+            person = self.estimate(frame, mask & ~taken, floor)
+            if person is not None and person.probability >= min_probability:
                 people.append(person)
                 taken |= person.mask
         return people

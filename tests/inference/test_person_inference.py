@@ -134,8 +134,9 @@ def people_in_halves(inference, judge, **stages):
     return [person.mask for person in people], halves
 
 
-def test_where_a_candidate_is_no_person_its_surfaces_may_be(inference):
-    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.9, 0.1))
+@pytest.mark.parametrize("unsure", [0.1, 0.7])
+def test_where_a_candidate_is_no_person_its_surfaces_may_be(inference, unsure):
+    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.9, unsure))
     np.testing.assert_array_equal(found, [left])
 
 
