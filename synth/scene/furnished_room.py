@@ -237,7 +237,10 @@ def _leave(plan: RoomPlan, near_seat_share: float, furnishings: Furnishings, rng
 
 def _stand_near(plan: RoomPlan, ahead_m: np.ndarray, furnishings: Furnishings, rng: np.random.Generator) -> None:
     """Stand a seat close before the camera, turned anyhow; on half of them lies a doll or a cushion."""
-    seat = furnishings.draw(str(rng.choice([kind for kind in SEATS if furnishings.has(kind)])), rng)
+    kinds = [kind for kind in SEATS if furnishings.has(kind)]
+    if not kinds:
+        return
+    seat = furnishings.draw(str(rng.choice(kinds)), rng)
     direction = math.atan2(ahead_m[0], ahead_m[2])
     for _ in range(TRIES):
         reach_m = math.hypot(seat.size_m[0], seat.size_m[2]) / 2 + rng.uniform(CAMERA_GAP_M, MAX_NEAR_M)

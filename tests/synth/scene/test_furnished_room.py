@@ -162,6 +162,15 @@ def test_seats_stand_close_to_the_camera_in_empty_rooms_alone(monkeypatch, deser
         assert across_m[1] < 0  # before the camera, where people were
 
 
+def test_a_bank_without_seats_puts_none_close_to_the_camera():
+    recipe = SceneRecipe(room_share=1.0, model_share=1.0, density=(0.0, 0.0), near_seat_share=1.0)
+    bank = FurnitureBank(tuple(model for model in embedded_bank().models if model.kind not in SEATS))
+    _, contents = build_furnished_room(
+        person((0, -2)), (), CAMERA_M, recipe, Furnishings(bank), np.random.default_rng(0), True
+    )
+    assert contents is None or contents.vertices_m[:, 1].min() > 1.2  # a ceiling lamp at most
+
+
 def test_what_stands_on_furniture_touches_its_top(monkeypatch):
     plans, _, _ = plans_of(monkeypatch, 12)
     raised = [
