@@ -12,7 +12,7 @@ from posepipe.learn.growing import GrowthRules
 
 @dataclass(frozen=True, slots=True)
 class ForestParameters:
-    """Parameters of forest training; the defaults are those of the shipped model.
+    """Parameters of forest training; the card of a model tells those of its trees.
 
     Raises
     ------
