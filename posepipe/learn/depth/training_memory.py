@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
+from posepipe.io.growing_array import SPARE_SHARE
 from posepipe.learn.depth.splitting.binned_splits import BATCH_SAMPLES, FEATURE_BLOCK
 from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, sample_pixels, true_people
 from posepipe.learn.depth.splitting.responses import READ_PIXELS
@@ -75,8 +76,7 @@ def plan_memory(
     fixed = PROCESS_BYTES + kept + ORDER_BYTES * samples
     partition = PARTITION_BYTES * samples + BRANCH_BYTES * min(samples, PARTITION_SAMPLES)
     batch = SPLIT_BYTES * min(samples, BATCH_SAMPLES)
-    # images are collected one by one, then concatenated
-    in_memory = fixed + images + max(images, partition, batch)
+    in_memory = fixed + images + max(int(SPARE_SHARE * images), partition, batch)
     if limit is None or in_memory <= limit:
         return MemoryPlan(in_memory)
     fixed += 2 * READ_PIXELS

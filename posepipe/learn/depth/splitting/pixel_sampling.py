@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from posepipe.frames import LabelledFrame
+from posepipe.io.growing_array import GrowingArray
 from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.depth.splitting.depth_features import bordered_depth
 from posepipe.learn.depth.splitting.responses import PixelSamples
@@ -87,7 +88,7 @@ def sample_pixels(
     ValueError
         When no frame shows a person, unless that is accepted.
     """
-    images: list[np.ndarray] | ScratchArray = [] if image_file is None else image_file
+    images = GrowingArray() if image_file is None else image_file
     shapes, frame_of, pixel, scale, label = [], [], [], [], []
     for index, frame in frames:
         rng = np.random.default_rng([*seed, index])
@@ -115,7 +116,7 @@ def sample_pixels(
     sizes = shape.prod(axis=1, dtype=np.int64)
     counts = [len(p) for p in pixel]
     return PixelSamples(
-        images=np.concatenate([np.zeros(0, np.int16), *images]) if isinstance(images, list) else images,
+        images=images.finish() if isinstance(images, GrowingArray) else images,
         start=np.cumsum(sizes) - sizes,
         shape=shape,
         image=np.repeat(np.arange(len(shape), dtype=np.int32), counts),
