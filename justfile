@@ -70,7 +70,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 4 --share-frames --pixels 70 --max-depth 24 \
-        --candidates 75 --min-samples 60 --class-weight balanced --memory 7G --resume
+        --candidates 75 --min-samples 60 --class-weight balanced --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000

@@ -106,7 +106,7 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
         "--pixels", type=positive, default=300, metavar="N", help="training pixels per person (default: 300)"
     )
     group.add_argument(
-        "--candidates", type=positive, default=500, metavar="N", help="candidate features per level (default: 500)"
+        "--candidates", type=positive, default=100, metavar="N", help="candidate features per level (default: 100)"
     )
     group.add_argument(
         "--probe-range",

@@ -26,7 +26,7 @@ class GrowthRules:
     """Stopping rules of growth, and the effort spent on each search for a split."""
 
     max_depth: int = 20
-    candidates: int = 500  #: features drawn for each level or each node, depending on the `SplitFinder`
+    candidates: int = 100  #: features drawn for each level or each node, depending on the `SplitFinder`
     min_gain: float = 0.005  #: minimum gain of a split at its node, in the unit of the criterion
     min_samples: int = 30  #: minimum samples of a node that is split
     split_samples: int = 20_000  #: maximum samples of a node that its split is chosen on
