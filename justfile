@@ -57,8 +57,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
     render more-joints person-joints 48000 2028
-    render kinect person 184000 2026
-    render d435 person 16000 2029 --sensor d435
+    render kinect person 133000 2026
+    render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do
         name=composites-$(basename "$place")
@@ -69,8 +69,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 4 --share-frames --pixels 70 --max-depth 24 \
-        --candidates 75 --min-samples 60 --class-weight balanced --resume
+    train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
