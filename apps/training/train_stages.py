@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -224,7 +223,7 @@ class LevelReport:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
-        self._started = time.monotonic()
+        self._seconds = 0.0  # of growing: frames are read before, which says nothing of it
         self._done_before: float | None = None
 
     def __call__(self, progress: TrainingProgress) -> None:
@@ -232,7 +231,8 @@ class LevelReport:
         if self._done_before is None:  # of a run gone on with, what was done earlier took none of this time
             self._done_before = progress.done - progress.done_by_level
         here = progress.done - self._done_before
-        left = (time.monotonic() - self._started) * (1 - progress.done) / max(here, 1e-6)
+        self._seconds += progress.seconds
+        left = self._seconds * (1 - progress.done) / max(here, 1e-6)
         self._write(
             f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes"
             f"  {progress.leaves:7d} leaves  {progress.open_samples / progress.samples:6.1%} of"

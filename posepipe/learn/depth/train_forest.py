@@ -27,6 +27,9 @@ from posepipe.learn.growing import Growth, GrowthRules, SplitFinder, finish, gro
 from posepipe.learn.replay import replay
 from posepipe.learn.tree import Tree
 
+PARTITION_RESPONSES = 8
+"""Responses of candidate features that take as long as sending a sample to its child, as measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
@@ -41,7 +44,7 @@ class TrainingProgress:
     tried_samples: int  #: on which this level tried its candidates: of a large node, some
     mean_gain: float  #: bits, mean over the splits of this level
     seconds: float  #: duration of this level
-    done: float  #: share of the whole training, 0 to 1, estimated from the samples processed
+    done: float  #: share of the whole training, 0 to 1, estimated from the samples and candidate features of its levels
     done_by_level: float  #: share of this level
 
 
@@ -327,6 +330,7 @@ def _each(
 
 
 def _share_done(levels: int, samples: int, rules: GrowthRules) -> float:
-    """Share of a tree's work done after some levels: each takes all samples, or ``split_samples`` per node if fewer."""
-    work = [min(2**level * rules.split_samples, samples) for level in range(rules.max_depth + 1)]
-    return sum(work[:levels]) / sum(work)
+    """Share of a tree's work done after some levels: the last one has leaves alone, which cost nothing."""
+    tried = [min(2**level * rules.split_samples, samples) for level in range(rules.max_depth)]
+    work = [rules.candidates * count + PARTITION_RESPONSES * samples for count in tried]
+    return sum(work[:levels]) / sum(work) if work else 1.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import LocalGrower, TreeFrames, train_forest
+from posepipe.learn.depth.train_forest import LocalGrower, TreeFrames, _share_done, train_forest
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 
@@ -47,3 +47,18 @@ def test_as_many_trees_as_one_likes_share_one_frame(frames):
     assert len(train_forest(frames[:1], PARAMETERS, TOY).trees) == 3
     with pytest.raises(ValueError, match="separate frames: 3 trees, 1 frames"):
         train_forest(frames[:1], replace(PARAMETERS, share_frames=False), TOY)
+
+
+def test_shares_of_levels_add_up_to_the_whole_training(frames):
+    told = []
+    train_forest(frames, PARAMETERS, TOY, told.append)
+    by_level = [progress.done_by_level for progress in told if progress.level < PARAMETERS.growth.max_depth]
+    assert min(by_level) > 0
+    assert told[-1].done == pytest.approx(1)
+    done = [progress.done for progress in told]
+    assert done == sorted(done)
+
+
+def test_a_first_level_is_not_taken_for_nothing():
+    first = _share_done(1, 20_000_000, GrowthRules(max_depth=24, candidates=75))
+    assert 0.002 < first < 1 / 25  # few samples try candidates, but all are sent to a child
