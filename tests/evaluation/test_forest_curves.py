@@ -25,7 +25,9 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.training.train_model import segment_as_in_use
 from tests.support.toy_person import TOY, toy_frames
 
-PARAMETERS = ForestParameters(trees=2, pixels_per_person=60, growth=GrowthRules(max_depth=5, min_samples=4))
+PARAMETERS = ForestParameters(
+    trees=2, pixels_per_person=60, growth=GrowthRules(max_depth=5, candidates=500, min_samples=4)
+)
 PLAN = CurvePlan(PARAMETERS, frames=(4, 9), candidates=(5, 20), probe_range_m=(0.1, 0.8))
 
 
