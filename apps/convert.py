@@ -36,6 +36,7 @@ EXAMPLES = (
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
     "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
     "posepipe convert person fast.npz --trees 1                     # with its first tree alone: smaller and faster",
+    "posepipe convert mine.npz small.npz --leaf-steps 17            # with coarser leaves: a third smaller",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
@@ -68,6 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
     )
     parser.add_argument(
+        "--leaf-steps",
+        type=positive,
+        metavar="N",
+        help="round the posteriors of leaves to multiples of 1/N; 17 makes the file of a model a third smaller, and it "
+        "is as accurate",
+    )
+    parser.add_argument(
         "--prune",
         type=share_between,
         metavar="SHARE",
@@ -94,6 +102,7 @@ def run(args: argparse.Namespace) -> None:
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
     of_models = {
         "--trees": args.trees,
+        "--leaf-steps": args.leaf_steps,
         "--prune": args.prune,
         "--prune-by": args.prune_by,
     }
@@ -129,7 +138,7 @@ def convert_source(args: argparse.Namespace) -> None:
 
 def convert_model(args: argparse.Namespace) -> None:
     """Write a model as this version saves it, with the trees and leaves that are asked for."""
-    from posepipe.models.change_forest import keep_trees
+    from posepipe.models.change_forest import coarsen_leaves, keep_trees
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
 
@@ -140,6 +149,8 @@ def convert_model(args: argparse.Namespace) -> None:
     if args.prune is not None or args.prune_by:
         reached = _count_pixels(converted, args.prune_by) if args.prune_by else None
         converted = prune_model(converted, args.prune, reached)
+    if args.leaf_steps is not None:
+        converted = coarsen_leaves(converted, args.leaf_steps)
     if args.file.suffix.lower() in TREE_SUFFIXES:
         export_trees(converted, args.file)
     else:

@@ -157,6 +157,7 @@ def _changes(header: Mapping[str, Any]) -> str:
         "trees_kept": "trees kept",
         "background_weight": "weight of class 0 in the leaves",
         "pruned": "share of the leaves kept, at most",
+        "leaf_steps": "steps of the posteriors of leaves",
     }
     done = [f"{text}: {header[name]:g}" for name, text in told.items() if name in header]
     return f"Changed after training: {', '.join(done)}." if done else ""

@@ -1,4 +1,4 @@
-"""A model with another forest: with its first trees alone, or with class 0 weighed against the parts."""
+"""A model with another forest: with its first trees alone, with coarser leaves, or with class 0 weighed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from posepipe.learn.depth.class_prior import weigh_classes
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.forest_file import quantise_leaves
+from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.models.pose_model import PoseModel
 
 
@@ -35,6 +37,37 @@ def keep_trees(model: PoseModel, count: int) -> PoseModel:
         raise ValueError(f"the model has {len(forest.trees)} trees; keep 1 to {len(forest.trees)}, got {count}")
     first = DepthForest(forest.trees[:count], forest.offsets[:count], forest.body, forest.symmetric, forest.probes)
     return replace(model, forest=first, votes=model.votes[:count]).with_metadata(figures=None, trees_kept=count)
+
+
+def coarsen_leaves(model: PoseModel, steps: int) -> PoseModel:
+    """Round the posteriors of leaves to multiples of 1 / steps, for a smaller file.
+
+    The mean over trees is hardly less exact. Joint parameters stay.
+
+    Parameters
+    ----------
+    model : PoseModel
+    steps : int, a divisor of 255, which is what a byte of a leaf holds at most
+
+    Returns
+    -------
+    PoseModel, without the figures of the exact one
+
+    Raises
+    ------
+    ValueError
+        For steps that do not divide 255.
+    """
+    if steps < 1 or WHOLE % steps:
+        raise ValueError(f"leaves have 1, 3, 5, 15, 17, 51, 85 or 255 steps, got {steps}")
+    forest = model.forest
+    trees = [replace(tree, leaf_statistics=_rounded(tree.leaf_statistics, steps)) for tree in forest.trees]
+    coarse = DepthForest(trees, forest.offsets, forest.body, forest.symmetric, forest.probes)
+    return replace(model, forest=coarse).with_metadata(figures=None, leaf_steps=steps)
+
+
+def _rounded(leaves: np.ndarray, steps: int) -> np.ndarray:
+    return quantise_leaves(leaves / leaves.sum(axis=1, dtype=np.float64, keepdims=True), steps)
 
 
 def weigh_background(model: PoseModel, weight: float) -> PoseModel:

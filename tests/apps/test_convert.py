@@ -85,7 +85,7 @@ def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
 
 
 def test_recordings_are_not_pruned(tmp_path, capsys):
-    for typed in (["--prune", "0.5"], ["--prune-by", "data"], ["--trees", "1"]):
+    for typed in (["--prune", "0.5"], ["--prune-by", "data"], ["--trees", "1"], ["--leaf-steps", "17"]):
         assert main(["convert", str(WALK), str(tmp_path / "a.mcap"), *typed]) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert f"{typed[0]} is for models" in line

@@ -1,11 +1,12 @@
-"""A model with another forest: its first trees, or with class 0 weighed."""
+"""A model with another forest: its first trees, with coarser leaves, or with class 0 weighed."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from posepipe.models.change_forest import keep_trees, weigh_background
+from posepipe.models.change_forest import coarsen_leaves, keep_trees, weigh_background
+from posepipe.models.pose_model import PoseModel
 from tests.support.leaf_votes import random_model
 
 
@@ -18,6 +19,26 @@ def test_the_first_trees_are_kept_with_their_votes():
     for count in (0, 3):
         with pytest.raises(ValueError, match=rf"has 2 trees; keep 1 to 2, got {count}"):
             keep_trees(model, count)
+
+
+@pytest.mark.parametrize("steps", [15, 17, 51])
+def test_posteriors_are_multiples_of_one_step(steps, tmp_path):
+    model = random_model()
+    coarsen_leaves(model, steps).save(tmp_path / "coarse.npz")
+    coarse = PoseModel.load(tmp_path / "coarse.npz")
+    for tree, before in zip(coarse.forest.trees, model.forest.trees, strict=True):
+        shares = tree.leaf_statistics / 255 * steps
+        np.testing.assert_allclose(shares, np.rint(shares), atol=1e-6)
+        np.testing.assert_allclose(shares.sum(axis=1), steps, atol=1e-6)
+        assert np.abs(shares - before.leaf_statistics * steps).max() <= 1 + 1e-6
+        np.testing.assert_array_equal(tree.feature, before.feature)
+    assert coarse.metadata["leaf_steps"] == steps
+
+
+@pytest.mark.parametrize("steps", [0, 2, 16, 256, 510])
+def test_steps_of_leaves_divide_255(steps):
+    with pytest.raises(ValueError, match=f"15, 17, 51, 85 or 255 steps, got {steps}"):
+        coarsen_leaves(random_model(), steps)
 
 
 def test_the_odds_of_class_0_are_multiplied_by_its_weight():

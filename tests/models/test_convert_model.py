@@ -44,6 +44,13 @@ def test_a_model_is_pruned(model, tmp_path):
     assert new <= old / 2
 
 
+def test_leaves_of_a_model_are_rounded(model, tmp_path):
+    assert main(["convert", str(model), str(tmp_path / "coarse.npz"), "--leaf-steps", "17"]) == 0
+    shares = PoseModel.load(tmp_path / "coarse.npz").forest.packed.leaf_shares
+    assert not (shares % 15).any()
+    assert (PoseModel.load(model).forest.packed.leaf_shares % 15).any()
+
+
 def test_a_model_becomes_a_model_alone(model, tmp_path, capsys):
     assert "ends in .npz or .json or .h" in error_of(capsys, "convert", model, tmp_path / "toy.mcap")
     assert "would replace its own source" in error_of(capsys, "convert", model, model)

@@ -54,20 +54,20 @@ def forest_from_arrays(
     return DepthForest(trees, offsets, body, symmetric, probes)
 
 
-def quantise_leaves(probabilities: np.ndarray) -> np.ndarray:
-    """Quantise leaf posteriors, float (L, C), to uint8 (L, C) that sum to 255; no class changes by more than 1 / 255.
+def quantise_leaves(probabilities: np.ndarray, steps: int = WHOLE) -> np.ndarray:
+    """Quantise leaf posteriors, float (L, C), to uint8 (L, C) that sum to 255; no class changes by more than 1 / steps.
 
-    Largest remainder method: values are rounded down, and the rest goes to the classes with the largest remainders, the
-    first of equal ones. Leaves of uint8 are such shares already.
+    Largest remainder method: values are rounded down to multiples of 1 / steps, and the rest goes to the classes with
+    the largest remainders, the first of equal ones. Leaves of uint8 are such shares already. ``steps`` divides 255.
     """
     if probabilities.dtype == np.uint8:
         return probabilities
-    exact = probabilities.astype(np.float64) * 255
+    exact = probabilities.astype(np.float64) * steps
     counts = np.floor(exact).astype(np.int64)
-    missing = 255 - counts.sum(axis=1)
+    missing = steps - counts.sum(axis=1)
     order = np.argsort(counts - exact, axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
-    return (counts + (rank < missing[:, None])).astype(np.uint8)
+    return ((counts + (rank < missing[:, None])) * (WHOLE // steps)).astype(np.uint8)
 
 
 def as_stored(tree: Tree) -> Tree:
