@@ -30,6 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_stage_options(parser)
     _add_joint_options(parser)
     _add_tree_options(parser)
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="number of processes that look at frames for the person filter (default: one for each core)",
+    )
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
     add_cluster_option(parser, "grow the trees")
 

@@ -102,7 +102,7 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training": f"{NOUNS} camera datasets evaluation.metrics joints joints.modes learn learn.depth"
+    "training": f"{NOUNS} camera datasets evaluation.metrics io joints joints.modes learn learn.depth"
     " learn.depth.splitting models inference pipeline segmentation segmentation.person_classifier",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
@@ -158,8 +158,7 @@ MAY_IMPORT = {
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
     " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
     " synth.scene.seats synth.sequences",
-    "synth.worker_pool": "io",
-    "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer synth.worker_pool",
+    "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
     " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.material_recipe synth.motion"
     " synth.motion.mocap synth.motion.poses synth.recipe synth.scene synth.scene.seats synth.sensors",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -159,7 +160,8 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
 
     frames = open_datasets(args.datasets)
     with ProgressBar(len(frames), "candidates", "frames") as bar:
-        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update)
+        workers = args.workers or os.cpu_count() or 1
+        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update, workers)
 
 
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:

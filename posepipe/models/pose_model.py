@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -58,6 +58,11 @@ class PoseModel:
             raise ValueError(f"a segmentation has the classes {', '.join(SEGMENTS.parts)}, not those of a body")
         object.__setattr__(self, "votes", tuple(self.votes))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    def __reduce__(self) -> tuple[type[PoseModel], tuple[Any, ...]]:
+        """Metadata as a plain dictionary, for worker processes: a read-only one cannot be sent."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        return type(self), tuple((own | {"metadata": dict(self.metadata)}).values())
 
     @classmethod
     def of(cls, forest: DepthForest) -> PoseModel:

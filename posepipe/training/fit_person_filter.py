@@ -15,26 +15,20 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from posepipe.camera import Plane
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
-from posepipe.parts import PartProbabilities
-from posepipe.pipeline import Pipeline
-from posepipe.results import Pose
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.segmentation.rotated_views import View
 from posepipe.training.boosted_trees import flat_trees
 from posepipe.training.fit_segmentation import train_segmentation
-from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+from posepipe.training.person_candidates import Candidates, collect_candidates
 
-FURNITURE_SHARE = 0.2
-"""Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
+FOLD_FRAMES = 20_000
+"""Maximum number of frames, evenly spaced, that the segmentation of a fold is trained on."""
 FALSE_FRAMES = 0.05
 """Share of frames without people, of datasets left out, in which a candidate is accepted at the operating point."""
 BOOSTING: dict[str, Any] = {
@@ -48,19 +42,8 @@ BOOSTING: dict[str, Any] = {
     "random_state": 0,
 }
 """Parameters of scikit-learn's gradient boosting (Friedman 2001): small trees, each on a share of rows and columns."""
-
-
-class Candidates(NamedTuple):
-    """Candidates of many frames."""
-
-    evidence: np.ndarray  #: float32 (N, E)
-    is_person: np.ndarray  #: bool (N,)
-    row: np.ndarray  #: int64 (N,), of the frame
-    empty_rows: np.ndarray  #: int64 (M,), frames without people
-
-    def of_rows(self, rows: np.ndarray) -> Candidates:
-        """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
-        return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
+TREE_CANDIDATES = 64_000
+"""Maximum number of candidates that one of these trees is grown on."""
 
 
 class OperatingPoint(NamedTuple):
@@ -72,7 +55,11 @@ class OperatingPoint(NamedTuple):
 
 
 def refit_person_filter(
-    model: PoseModel, frames: FrameSequence, command: str = "", on_frame: Callable[[], object] = lambda: None
+    model: PoseModel,
+    frames: FrameSequence,
+    command: str = "",
+    on_frame: Callable[[], object] = lambda: None,
+    workers: int = 1,
 ) -> PoseModel:
     """Train the person filter of a model.
 
@@ -86,6 +73,7 @@ def refit_person_filter(
     frames : labelled whole frames, with people and without
     command : command line of the training, for the metadata
     on_frame : called after every frame
+    workers : number of processes that look at frames; 1 = this one. The filter is the same
 
     Returns
     -------
@@ -99,7 +87,7 @@ def refit_person_filter(
     started = time.monotonic()
     lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
     fold = folds_of(frames)
-    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame)
+    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers)
     if candidates.is_person.all() or not candidates.is_person.any():
         kind = "people" if candidates.is_person.any() else "furniture"
         raise ValueError(
@@ -146,6 +134,7 @@ def _candidates_of_all(
     fold: np.ndarray,
     lengths: BoneLengths,
     on_frame: Callable[[], object],
+    workers: int,
 ) -> Candidates:
     """Candidates of all folds, each by a segmentation that has not seen it, if the model has one."""
     found = []
@@ -155,66 +144,11 @@ def _candidates_of_all(
             continue
         of_fold = model
         if model.segmentation is not None and len(others):
-            of_fold = replace(model, segmentation=train_segmentation(frames.select(others)))
-        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame)
+            some = others[:: -(-len(others) // FOLD_FRAMES)]
+            of_fold = replace(model, segmentation=train_segmentation(frames.select(some)))
+        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers)
         found.append(candidates.of_rows(rows))
-    return Candidates(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-
-def collect_candidates(
-    model: PoseModel, frames: FrameSequence, lengths: BoneLengths, on_frame: Callable[[], object] = lambda: None
-) -> Candidates:
-    """Run the pipeline with a filter that knows the truth, and keep the evidence of all candidates that it is shown.
-
-    Parameters
-    ----------
-    model : PoseModel
-    frames : labelled whole frames
-    lengths : BoneLengths
-    on_frame : called after every frame
-
-    Returns
-    -------
-    Candidates
-    """
-    recorder = _Recorder(model, lengths)
-    pipeline = Pipeline.from_model(model, tracking=False, fit=False)
-    pipeline.person_filter = recorder  # type: ignore[assignment]
-    pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
-    pipeline.surfaces = ConnectedSurfaces()
-    rows, evidence, people, empty = [], [], [], []
-    for row, frame in enumerate(frames):
-        recorder.begin(frame.people > 0)
-        if not frame.people.any():
-            empty.append(row)
-        pipeline.step(frame.depth)
-        for share, numbers in recorder.seen:
-            if not FURNITURE_SHARE < share < PERSON_SHARE:
-                rows.append(row)
-                evidence.append(numbers)
-                people.append(share >= PERSON_SHARE)
-        on_frame()
-    table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
-    return Candidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
-
-
-class _Recorder(TrueFilter):
-    """Keeps the share of people and the evidence of every candidate."""
-
-    def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
-        self.evidence = PersonEvidence(model.body, lengths)
-        super().__init__()
-
-    def begin(self, people: np.ndarray) -> None:
-        super().begin(people)
-        self.seen: list[tuple[float, np.ndarray]] = []
-
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
-        share = super().person_probability(view, parts, pose, floor)
-        if self.has_pose(pose):
-            numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
-            self.seen.append((share, numbers))
-        return share
+    return Candidates.join(found)
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
@@ -223,7 +157,8 @@ def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
 
 
 def _boosted(candidates: Candidates, rows: np.ndarray) -> GradientBoostingClassifier:
-    boosted = GradientBoostingClassifier(**BOOSTING)
+    share = min(BOOSTING["subsample"], TREE_CANDIDATES / np.count_nonzero(rows))
+    boosted = GradientBoostingClassifier(**BOOSTING | {"subsample": share})
     return boosted.fit(candidates.evidence[rows], candidates.is_person[rows])
 
 

@@ -14,18 +14,17 @@ from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.training import fit_person_filter
+from posepipe.training import fit_person_filter, person_candidates
 from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_person_filter import (
     FALSE_FRAMES,
     FOLDS,
-    Candidates,
-    collect_candidates,
     folds_of,
     operating_point,
     refit_person_filter,
 )
 from posepipe.training.fit_segmentation import train_segmentation
+from posepipe.training.person_candidates import Candidates, collect_candidates
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
 
@@ -78,6 +77,33 @@ def test_candidates_are_labelled_by_the_truth(model):
     assert set(found.row[found.is_person]) == set(found.row[~found.is_person]) == set(range(6))
     width = found.evidence[:, names.index("depth")]
     assert width[~found.is_person].max() < 0.01  # the board is flat
+
+
+def test_workers_collect_the_same_candidates(model, monkeypatch):
+    monkeypatch.setattr(person_candidates, "BLOCK_FRAMES", 2)
+    frames, seen = frames_of(range(300, 305)), []
+    lengths = BoneLengths.measure(TOY, np.concatenate([frame.joints_m for frame in frames]))
+    alone = collect_candidates(model, frames, lengths)
+    shared = collect_candidates(model, frames, lengths, lambda: seen.append(1), workers=2)
+    for one, other in zip(alone, shared, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(seen) == len(frames)
+    assert set(alone.row) == set(range(5))
+
+
+def test_the_segmentation_of_a_fold_sees_some_frames(model, monkeypatch):
+    frames = frames_of(range(300, 308))
+    segmentation = train_segmentation(frames, ForestParameters(trees=1, growth=GrowthRules(max_depth=3, candidates=20)))
+    trained = []
+
+    def train(others):
+        trained.append(len(others))
+        return segmentation
+
+    monkeypatch.setattr(fit_person_filter, "train_segmentation", train)
+    monkeypatch.setattr(fit_person_filter, "FOLD_FRAMES", 3)
+    refit_person_filter(replace(model, segmentation=segmentation), frames)
+    assert trained == [3, 3, 3]
 
 
 def test_every_fold_is_segmented_by_a_forest_new_to_it(model, monkeypatch):

@@ -1,0 +1,146 @@
+"""Candidates that a pipeline makes of labelled whole frames, with their evidence, to train a person filter on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from posepipe.camera import Plane
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import PosepipeError
+from posepipe.io.worker_pool import WorkerDiedError, WorkerPool
+from posepipe.models.pose_model import PoseModel
+from posepipe.parts import PartProbabilities
+from posepipe.pipeline import Pipeline
+from posepipe.results import Pose
+from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
+from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
+from posepipe.segmentation.rotated_views import View
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+
+FURNITURE_SHARE = 0.2
+"""Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
+BLOCK_FRAMES = 100
+"""Frames that a worker looks at at a time."""
+
+
+class Candidates(NamedTuple):
+    """Candidates of many frames."""
+
+    evidence: np.ndarray  #: float32 (N, E)
+    is_person: np.ndarray  #: bool (N,)
+    row: np.ndarray  #: int64 (N,), of the frame
+    empty_rows: np.ndarray  #: int64 (M,), frames without people
+
+    @classmethod
+    def join(cls, parts: list[Candidates]) -> Candidates:
+        """Put the candidates of several sets of frames one after another; their rows stay."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def of_rows(self, rows: np.ndarray) -> Candidates:
+        """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
+        return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
+
+
+def collect_candidates(
+    model: PoseModel,
+    frames: FrameSequence,
+    lengths: BoneLengths,
+    on_frame: Callable[[], object] = lambda: None,
+    workers: int = 1,
+) -> Candidates:
+    """Run the pipeline with a filter that knows the truth, and keep the evidence of all candidates that it is shown.
+
+    Parameters
+    ----------
+    model : PoseModel
+    frames : labelled whole frames
+    lengths : BoneLengths
+    on_frame : called after every frame
+    workers : number of processes; 1 = this one. Candidates are the same
+
+    Returns
+    -------
+    Candidates
+
+    Raises
+    ------
+    PosepipeError
+        When a worker was killed.
+    """
+    blocks = [range(start, min(start + BLOCK_FRAMES, len(frames))) for start in range(0, len(frames), BLOCK_FRAMES)]
+    collect = _Collecting(model, frames, lengths)
+
+    def on_frames(count: int) -> None:
+        for _ in range(count):
+            on_frame()
+
+    if workers == 1 or len(blocks) <= 1:
+        return Candidates.join([collect.block(block, on_frames) for block in blocks or [range(0)]])
+    try:
+        with WorkerPool(collect, min(workers, len(blocks))) as pool:
+            found = dict(pool.run(blocks, on_frames))
+    except WorkerDiedError:
+        raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers") from None
+    return Candidates.join([found[block.start] for block in blocks])
+
+
+@dataclass(frozen=True, slots=True)
+class _Collecting:
+    """Collects the candidates of a block of frames; what a worker process does, in one thread."""
+
+    model: PoseModel
+    frames: FrameSequence
+    lengths: BoneLengths
+
+    def __call__(self, block: range, on_frames: Callable[[int], None]) -> tuple[int, Candidates]:
+        numba.set_num_threads(1)
+        with threadpool_limits(1):
+            return block.start, self.block(block, on_frames)
+
+    def block(self, block: range, on_frames: Callable[[int], None]) -> Candidates:
+        """Candidates of some frames; rows are those of all frames."""
+        recorder = _Recorder(self.model, self.lengths)
+        pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
+        pipeline.person_filter = recorder  # type: ignore[assignment]
+        pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+        pipeline.surfaces = ConnectedSurfaces()
+        rows, evidence, people, empty = [], [], [], []
+        for row in block:
+            frame = self.frames[row]
+            recorder.begin(frame.people > 0)
+            if not frame.people.any():
+                empty.append(row)
+            pipeline.step(frame.depth)
+            for share, numbers in recorder.seen:
+                if not FURNITURE_SHARE < share < PERSON_SHARE:
+                    rows.append(row)
+                    evidence.append(numbers)
+                    people.append(share >= PERSON_SHARE)
+            on_frames(1)
+        table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
+        return Candidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
+
+
+class _Recorder(TrueFilter):
+    """Keeps the share of people and the evidence of every candidate."""
+
+    def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
+        self.evidence = PersonEvidence(model.body, lengths)
+        super().__init__()
+
+    def begin(self, people: np.ndarray) -> None:
+        super().begin(people)
+        self.seen: list[tuple[float, np.ndarray]] = []
+
+    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
+        share = super().person_probability(view, parts, pose, floor)
+        if self.has_pose(pose):
+            numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
+            self.seen.append((share, numbers))
+        return share
