@@ -155,13 +155,17 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
     """Train the person filter of the model in --forest; all else of it stays."""
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
+    from posepipe.learn.depth.checkpoints import Checkpoints
     from posepipe.models.pose_model import PoseModel
+    from posepipe.models.registry import model_identity, model_path
     from posepipe.training.fit_person_filter import refit_person_filter
 
     frames = open_datasets(args.datasets)
+    data = f"{model_identity(model_path(args.forest))} {frames.identity}"
+    checkpoints = Checkpoints(checkpoint_folder(args), {"only": "filter"}, data, args.resume)
+    workers = args.workers or os.cpu_count() or 1
     with ProgressBar(len(frames), "candidates", "frames") as bar:
-        workers = args.workers or os.cpu_count() or 1
-        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update, workers)
+        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update, workers, checkpoints)
 
 
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:

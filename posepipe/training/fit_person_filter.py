@@ -17,6 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
+from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
@@ -60,6 +61,7 @@ def refit_person_filter(
     command: str = "",
     on_frame: Callable[[], object] = lambda: None,
     workers: int = 1,
+    checkpoints: Checkpoints | None = None,
 ) -> PoseModel:
     """Train the person filter of a model.
 
@@ -74,6 +76,7 @@ def refit_person_filter(
     command : command line of the training, for the metadata
     on_frame : called after every frame
     workers : number of processes that look at frames; 1 = this one. The filter is the same
+    checkpoints : stores the candidates of every fold on disk, and resumes an interrupted run
 
     Returns
     -------
@@ -87,7 +90,7 @@ def refit_person_filter(
     started = time.monotonic()
     lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
     fold = folds_of(frames)
-    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers)
+    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
     if candidates.is_person.all() or not candidates.is_person.any():
         kind = "people" if candidates.is_person.any() else "furniture"
         raise ValueError(
@@ -135,6 +138,7 @@ def _candidates_of_all(
     lengths: BoneLengths,
     on_frame: Callable[[], object],
     workers: int,
+    checkpoints: Checkpoints | None,
 ) -> Candidates:
     """Candidates of all folds, each by a segmentation that has not seen it, if the model has one."""
     found = []
@@ -142,13 +146,27 @@ def _candidates_of_all(
         rows, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         if not len(rows):
             continue
+        candidates = _stored(checkpoints, number)
+        if candidates is not None:
+            found.append(candidates)
+            for _ in rows:
+                on_frame()
+            continue
         of_fold = model
         if model.segmentation is not None and len(others):
             some = others[:: -(-len(others) // FOLD_FRAMES)]
             of_fold = replace(model, segmentation=train_segmentation(frames.select(some)))
-        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers)
-        found.append(candidates.of_rows(rows))
+        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers).of_rows(rows)
+        if checkpoints:
+            checkpoints.save_arrays(f"fold-{number}", candidates._asdict())
+        found.append(candidates)
     return Candidates.join(found)
+
+
+def _stored(checkpoints: Checkpoints | None, number: int) -> Candidates | None:
+    """Candidates of a fold of an interrupted run; None where there are none, or others than these."""
+    arrays = checkpoints.load_arrays(f"fold-{number}") if checkpoints else None
+    return Candidates(**arrays) if arrays and arrays.keys() == set(Candidates._fields) else None
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:

@@ -9,6 +9,7 @@ import pytest
 
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
@@ -128,6 +129,35 @@ def test_every_fold_is_segmented_by_a_forest_new_to_it(model, monkeypatch):
     for others, own in zip(trained, collected, strict=True):
         assert not others & own
         assert others | own == set(range(300, 309))
+
+
+def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, tmp_path):
+    frames, seen, collected = frames_of(range(300, 303), range(303, 306), range(306, 309)), [], []
+    own_collect = collect_candidates
+
+    def collect(of_fold, rows, *rest):
+        collected.append({frame.depth.index for frame in rows})
+        return own_collect(of_fold, rows, *rest)
+
+    def on_frame():
+        seen.append(1)
+        if len(seen) == 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_person_filter, "collect_candidates", collect)
+    checkpoints = Checkpoints(tmp_path, {}, "boards", resume=False)
+    with pytest.raises(KeyboardInterrupt):
+        refit_person_filter(model, frames, on_frame=on_frame, checkpoints=checkpoints)
+    assert len(collected) == 3
+    resumed = refit_person_filter(model, frames, checkpoints=Checkpoints(tmp_path, {}, "boards", resume=True))
+    assert collected[3:] == [{306, 307, 308}]
+    whole = refit_person_filter(model, frames)
+    for name in ("number", "threshold", "value", "calibration"):
+        np.testing.assert_array_equal(
+            getattr(resumed.person_classifier, name), getattr(whole.person_classifier, name), err_msg=name
+        )
+    remove_checkpoints(tmp_path)
+    assert not tmp_path.exists()
 
 
 def test_a_filter_tells_a_board_from_people(model):

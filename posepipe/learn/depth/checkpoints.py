@@ -1,4 +1,4 @@
-"""Checkpoints of forest training: the state of every tree after its last level, on disk.
+"""Checkpoints of training, on disk: the state of every tree after its last level, and other results of a long run.
 
 A level depends only on the seed and its number, so a resumed run grows the same tree bit for bit.
 """
@@ -22,12 +22,12 @@ _LEVEL_LISTS = ("feature", "threshold", "first_child", "n_children", "features",
 
 
 class Checkpoints:
-    """Folder with the latest state of every tree of one training run.
+    """Folder with the results so far of one training run, the latest state of every tree among them.
 
     Parameters
     ----------
     folder : created if needed
-    parameters : plain data, all settings that affect how the trees grow
+    parameters : plain data, all settings that affect what is trained
     data : identifies the training data; a run is resumed only with the same data and parameters
     resume : False removes earlier checkpoints
 
@@ -59,29 +59,42 @@ class Checkpoints:
             levels = getattr(growth, name)
             arrays[name] = np.concatenate(levels)
             arrays[name + "_sizes"] = np.array([len(level) for level in levels], np.int64)
-        write_npz(self._path(tree), arrays, compress=False)
+        self.save_arrays(f"tree-{tree}", arrays)
 
     def load(self, tree: int) -> Growth | None:
         """Read the state of a tree; None when it is missing or the file is damaged."""
-        path = self._path(tree)
-        if not path.is_file():
+        data = self.load_arrays(f"tree-{tree}")
+        if data is None:
             return None
         try:
-            data = read_npz(path, "a checkpoint")
             levels = {name: np.split(data[name], np.cumsum(data[name + "_sizes"])[:-1]) for name in _LEVEL_LISTS}
             return Growth(
                 data["order"], None, len(levels["feature"]), starts=data["starts"], ends=data["ends"], **levels
             )
-        except (FormatError, ValueError, KeyError, TypeError, IndexError):
+        except (ValueError, KeyError, TypeError, IndexError):
             return None  # the tree is grown again from its root
 
-    def _path(self, tree: int) -> Path:
-        return self.folder / f"tree-{tree}.npz"
+    def save_arrays(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write a result, in one step."""
+        write_npz(self._path(name), arrays, compress=False)
+
+    def load_arrays(self, name: str) -> dict[str, np.ndarray] | None:
+        """Read a result; None when it is missing or the file is damaged."""
+        path = self._path(name)
+        if not path.is_file():
+            return None
+        try:
+            return read_npz(path, "a checkpoint")
+        except FormatError:
+            return None
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npz"
 
 
 def remove_checkpoints(folder: Path) -> None:
     """Delete the checkpoints in a folder, and the folder itself if it is then empty."""
-    for path in [*folder.glob("tree-*.npz*"), *folder.glob("run.json*")]:
+    for path in [*folder.glob("tree-*.npz*"), *folder.glob("fold-*.npz*"), *folder.glob("run.json*")]:
         path.unlink()
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
