@@ -28,7 +28,7 @@ from posepipe.training.person_candidates import Candidates, collect_candidates
 
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
-FOLD_FRAMES = 20_000
+FOLD_FRAMES = 10_000
 """Maximum number of frames, evenly spaced, that the segmentation of a fold is trained on."""
 FALSE_FRAMES = 0.05
 """Share of frames without people, of datasets left out, in which a candidate is accepted at the operating point."""

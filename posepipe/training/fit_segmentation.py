@@ -30,6 +30,8 @@ SEGMENTATION_PARAMETERS = ForestParameters(
     share_frames=True,
 )
 """Small trees with far probes: the room around a pixel tells more than its shape."""
+MAX_FRAMES = 20_000
+"""Frames that it is trained on at most, evenly spaced."""
 CUT_OUT = 10
 """Every tenth frame is trained on with its surroundings removed, because recordings may be cut out."""
 TINY = 1e-9
@@ -79,10 +81,13 @@ def refit_segmentation(
 ) -> PoseModel:
     """Train a segmentation for a model; parameters are those of `train_segmentation`, and the command for its metadata.
 
+    At most MAX_FRAMES frames are looked at.
+
     Returns
     -------
     PoseModel, without the figures measured with the earlier segmentation
     """
+    frames = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
     about = {
         "frames": len(frames),
         "identity": frames.identity,
