@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="number of processes that look at frames for the person filter (default: one for each core)",
+        help="number of processes that read frames for trees and person filter (default: one for each core)",
     )
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoints")
     add_cluster_option(parser, "grow the trees")

@@ -28,7 +28,8 @@ from posepipe.learn.depth.splitting.binned_splits import BinnedSplits
 from posepipe.learn.depth.splitting.depth_features import BACKGROUND_MM
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
 from posepipe.learn.depth.splitting.responses import DepthResponses, OffsetRange, PixelSamples
-from posepipe.learn.depth.train_forest import TreeFrames, train_forest
+from posepipe.learn.depth.train_forest import train_forest
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.growing import GrowthRules, finish, grow
 from posepipe.learn.tree import LEAF, Tree
 

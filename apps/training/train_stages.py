@@ -17,7 +17,8 @@ from apps.terminal.plain_text import show
 if TYPE_CHECKING:
     from posepipe.datasets.frame_sequence import FrameSequence
     from posepipe.learn.depth.forest_parameters import ForestParameters
-    from posepipe.learn.depth.train_forest import TrainingProgress
+    from posepipe.learn.depth.train_forest import MakeGrower, TrainingProgress
+    from posepipe.learn.depth.training_memory import MemoryPlan
     from posepipe.models.pose_model import PoseModel
 
 
@@ -94,12 +95,27 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             args.joints_from,
             vote_frames,
             memory,
-            None if cluster is None else partial(ShardedGrower.read, cluster),
+            _local_grower(args, memory) if cluster is None else partial(ShardedGrower.read, cluster),
         )
     if "out_of_bag" in model.metadata:
         show(describe_out_of_bag(model.metadata["out_of_bag"]))
     bars.show_gains()
     return model
+
+
+def _local_grower(args: argparse.Namespace, memory: MemoryPlan) -> MakeGrower:
+    """Trees grow in this process; several read their frames."""
+    from posepipe.learn.depth.train_forest import LocalGrower, SharedSamples
+
+    scratch, workers = checkpoint_folder(args), _workers(args)
+    if args.share_frames:
+        return SharedSamples(memory, scratch, workers).grower
+    return partial(LocalGrower.read, memory=memory, scratch=scratch, workers=workers)
+
+
+def _workers(args: argparse.Namespace) -> int:
+    """Processes that read frames: as asked for, or one for each core."""
+    return args.workers or os.cpu_count() or 1
 
 
 def _refit_joints(args: argparse.Namespace) -> PoseModel:
@@ -163,9 +179,10 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
     frames = open_datasets(args.datasets)
     data = f"{model_identity(model_path(args.forest))} {frames.identity}"
     checkpoints = Checkpoints(checkpoint_folder(args), {"only": "filter"}, data, args.resume)
-    workers = args.workers or os.cpu_count() or 1
     with ProgressBar(len(frames), "candidates", "frames") as bar:
-        return refit_person_filter(PoseModel.load(args.forest), frames, args.typed, bar.update, workers, checkpoints)
+        return refit_person_filter(
+            PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args), checkpoints
+        )
 
 
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:

@@ -22,8 +22,9 @@ from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.splitting.responses import PixelSamples
-from posepipe.learn.depth.train_forest import LocalGrower, TrainingProgress, TreeFrames, train_tree
+from posepipe.learn.depth.train_forest import LocalGrower, TrainingProgress, train_tree
 from posepipe.learn.depth.training_memory import plan_memory
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.tree import Tree
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.training.train_model import segment_as_in_use

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -20,9 +19,10 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import as_stored
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.binned_splits import BATCH_SAMPLES, BinnedSplits
-from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, sample_pixels, true_people
+from posepipe.learn.depth.splitting.pixel_sampling import Segmentation, true_people
 from posepipe.learn.depth.splitting.responses import DepthResponses, PixelSamples
 from posepipe.learn.depth.training_memory import MemoryPlan
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.growing import Growth, GrowthRules, SplitFinder, finish, grow_level, start_growth
 from posepipe.learn.replay import replay
 from posepipe.learn.tree import Tree
@@ -46,67 +46,6 @@ class TrainingProgress:
     seconds: float  #: duration of this level
     done: float  #: share of the whole training, 0 to 1, estimated from the samples and candidate features of its levels
     done_by_level: float  #: share of this level
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeFrames:
-    """Frames that one tree is grown on, and how its samples are drawn from them."""
-
-    dataset: Sequence[LabelledFrame]
-    rows: range  #: of the dataset
-    parameters: ForestParameters
-    seed: tuple[int, ...]
-    n_classes: int
-    segmentation: Segmentation = true_people
-    share: tuple[int, int] = (0, 1)  #: (k, T): its pixels are those k, k + T and so on that are drawn of a segment
-
-    @classmethod
-    def of_tree(
-        cls,
-        tree: int,
-        dataset: Sequence[LabelledFrame],
-        parameters: ForestParameters,
-        n_classes: int,
-        segmentation: Segmentation = true_people,
-    ) -> TreeFrames:
-        """The frames of one tree of a forest: of its own, or all of them and its share of their pixels."""
-        if parameters.share_frames:
-            shared, share = range(len(dataset)), (tree, parameters.trees)
-            return cls(dataset, shared, parameters, (parameters.seed,), n_classes, segmentation, share)
-        own = range(tree, len(dataset), parameters.trees)
-        return cls(dataset, own, parameters, (parameters.seed, tree), n_classes, segmentation)
-
-    def draw_samples(
-        self,
-        on_frame: Callable[[], object],
-        image_file: ScratchArray | None = None,
-        may_lack_people: bool = False,
-    ) -> PixelSamples:
-        """Read the frames and draw their pixels; ``on_frame`` is called after each. Raises as `sample_pixels` does."""
-        return self.share_of(self.draw_shared(on_frame, image_file, may_lack_people))
-
-    def share_of(self, samples: PixelSamples) -> PixelSamples:
-        """The samples of this tree, of those of all trees on these frames."""
-        tree, trees = self.share
-        return samples if trees == 1 else samples.every(trees, tree)
-
-    def draw_shared(
-        self, on_frame: Callable[[], object], image_file: ScratchArray | None = None, may_lack_people: bool = False
-    ) -> PixelSamples:
-        """Draw the pixels of all trees on these frames, as `draw_samples` those of this one."""
-        return sample_pixels(
-            _each(self.dataset, self.rows, on_frame),
-            self.parameters.pixels_per_person * self.share[1],
-            self.seed,
-            self.segmentation,
-            image_file,
-            may_lack_people,
-        )
-
-    def split(self, count: int) -> list[TreeFrames]:
-        """Cut the frames into at most ``count`` runs of about one length; samples of one come before the next's."""
-        cuts = [len(self.rows) * k // count for k in range(count + 1)]
-        return [replace(self, rows=self.rows[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
 
 
 class TreeGrower(Protocol):
@@ -136,17 +75,18 @@ class SharedSamples:
     ----------
     memory : of `plan_memory`
     scratch : folder for the images that it keeps on disk
+    workers : number of processes that read frames; 1 = this one
     """
 
-    def __init__(self, memory: MemoryPlan | None = None, scratch: Path | None = None) -> None:
-        self._memory, self._scratch = memory, scratch
+    def __init__(self, memory: MemoryPlan | None = None, scratch: Path | None = None, workers: int = 1) -> None:
+        self._memory, self._scratch, self._workers = memory, scratch, workers
         self._samples: PixelSamples | None = None
 
     def grower(self, frames: TreeFrames, on_frame: Callable[[], object]) -> LocalGrower:
         """Hold the samples of one tree."""
         if self._samples is None:
             image_file = ScratchArray(self._scratch) if self._memory and self._memory.disk else None
-            self._samples = frames.draw_shared(on_frame, image_file)
+            self._samples = frames.draw_shared(on_frame, image_file, workers=self._workers)
         batch_samples = self._memory.batch_samples if self._memory else BATCH_SAMPLES
         return LocalGrower.of(frames.share_of(self._samples), frames, batch_samples)
 
@@ -164,10 +104,11 @@ class LocalGrower:
         on_frame: Callable[[], object],
         memory: MemoryPlan | None = None,
         scratch: Path | None = None,
+        workers: int = 1,
     ) -> LocalGrower:
         """Read the frames of a tree; images that the plan keeps on disk lie in the folder ``scratch``."""
         image_file = ScratchArray(scratch) if memory and memory.disk else None
-        samples = frames.draw_samples(on_frame, image_file)
+        samples = frames.draw_samples(on_frame, image_file, workers=workers)
         return cls.of(samples, frames, memory.batch_samples if memory else BATCH_SAMPLES)
 
     @classmethod
@@ -319,14 +260,6 @@ def train_tree(
             )
         )
     return finish(growth)
-
-
-def _each(
-    dataset: Sequence[LabelledFrame], rows: Iterable[int], on_frame: Callable[[], object]
-) -> Iterator[tuple[int, LabelledFrame]]:
-    for row in rows:
-        yield row, dataset[row]
-        on_frame()
 
 
 def _share_done(levels: int, samples: int, rules: GrowthRules) -> float:

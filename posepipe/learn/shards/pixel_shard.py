@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.learn.depth.splitting.binned_splits import BinnedSplits
 from posepipe.learn.depth.splitting.responses import DepthResponses, PixelSamples
-from posepipe.learn.depth.train_forest import TreeFrames
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.growing import Growth, OpenNodes, Splits, partition_samples
 from posepipe.learn.shards.node_counts import NodeBins, count_histograms
 

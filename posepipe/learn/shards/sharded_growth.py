@@ -15,7 +15,7 @@ import numpy as np
 from posepipe.learn.class_weights import weights_of
 from posepipe.learn.depth.splitting.pixel_sampling import sample_pixels
 from posepipe.learn.depth.splitting.responses import DepthResponses
-from posepipe.learn.depth.train_forest import TreeFrames
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.growing import Growth, GrowthRules, Splits, record_level
 from posepipe.learn.replay import splits_of_level
 from posepipe.learn.shards.node_counts import splits_of_bins, splits_of_histograms

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import LocalGrower, TreeFrames, _share_done, train_forest
+from posepipe.learn.depth.train_forest import LocalGrower, _share_done, train_forest
+from posepipe.learn.depth.tree_frames import TreeFrames
 from posepipe.learn.growing import GrowthRules
 from tests.support.toy_person import TOY, toy_frames
 
