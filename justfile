@@ -57,27 +57,23 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
     render more-joints person-joints 48000 2028
-    render other-joints person-joints 48000 2033
-    render kinect person 184000 2026
-    render d435 person 16000 2029 --sensor d435
+    render kinect person 133000 2026
+    render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
     for place in "$backgrounds"/*/; do
         name=composites-$(basename "$place")
         render "$name" person-backgrounds 1000 $seed --backgrounds "$place"*
-        render "more-$name" person-backgrounds 1000 $((seed + 10)) --backgrounds "$place"*
-        rooms+=("$name" "more-$name") seed=$((seed + 1))
+        rooms+=("$name") seed=$((seed + 1))
     done
-    render rooms person-rooms 36000 2031 --furniture "$furniture"
-    render rooms-d435 person-rooms 4000 2032 --sensor d435 --furniture "$furniture"
+    render rooms person-rooms 9000 2031 --furniture "$furniture"
+    render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 4 --share-frames --pixels 75 \
-        --max-depth 24 --candidates 75 --min-samples 30 --class-weight balanced --resume
+    train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
-    [ -s rounded.npz ] || posepipe convert weighed.npz rounded.npz --leaf-steps 17
-    train placed.npz joints more-joints other-joints --forest rounded.npz --only joints --joints-from parts --joint-frames 144000
-    train filtered.npz "${rooms[@]}" --forest placed.npz --only filter --resume
+    train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
+    train filtered.npz "${rooms[@]}" --forest placed.npz --only filter
     posepipe convert filtered.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
@@ -86,9 +82,9 @@ person-fast work=".work/person":
     set -euo pipefail
     cd "{{work}}"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
-    [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1 --prune 0.25 --prune-by joints --leaf-steps 17
+    [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1 --prune 0.5 --prune-by joints
     train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
-    train fast-filtered.npz *composites-* rooms rooms-d435 --forest fast-trees.npz --only filter
+    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only filter
     posepipe convert fast-filtered.npz person-fast.npz
 
 # a model for cameras that look straight down, in the same way, from recipes of its own
