@@ -36,7 +36,7 @@ EXAMPLES = (
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
     "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
     "posepipe convert person fast.npz --trees 1                     # with its first tree alone: smaller and faster",
-    "posepipe convert mine.npz small.npz --leaf-steps 17            # with coarser leaves: a third smaller",
+    "posepipe convert mine.npz small.npz --leaf-steps 17            # with coarser leaves: a smaller file",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
 )
@@ -72,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--leaf-steps",
         type=positive,
         metavar="N",
-        help="round the posteriors of leaves to multiples of 1/N; 17 makes the file of a model a third smaller, and it "
-        "is as accurate",
+        help="round the posteriors of leaves to multiples of 1/N; with 17 the file is a quarter smaller or more, and "
+        "the model hardly less accurate",
     )
     parser.add_argument(
         "--prune",

@@ -178,4 +178,6 @@ def _stage_to_train(args: argparse.Namespace) -> str:
         raise PosepipeError("--cluster grows trees, and --forest keeps those of its model; leave out one of the two")
     if args.memory and args.cluster:
         raise PosepipeError("--memory limits this process, with --cluster the workers hold the pixels; leave it out")
+    if args.workers and args.cluster:
+        raise PosepipeError("--workers counts processes of this machine; with --cluster, say local:N")
     return args.only or ("joints" if args.forest else "all")

@@ -141,11 +141,11 @@ def _train_segmentation(args: argparse.Namespace) -> PoseModel:
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
     from posepipe.models.pose_model import PoseModel
-    from posepipe.training.fit_segmentation import refit_segmentation
+    from posepipe.training.fit_segmentation import frames_read, refit_segmentation
 
     frames = open_datasets(args.datasets)
     model = PoseModel.load(args.forest)
-    with ProgressBar(len(frames), "reading", "frames") as bar:
+    with ProgressBar(len(frames_read(frames)), "reading", "frames") as bar:
         return refit_segmentation(model, frames, args.typed, LevelReport(bar.write), bar.update)
 
 

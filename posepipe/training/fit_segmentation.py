@@ -87,7 +87,7 @@ def refit_segmentation(
     -------
     PoseModel, without the figures measured with the earlier segmentation
     """
-    frames = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
+    frames = frames_read(frames)
     about = {
         "frames": len(frames),
         "identity": frames.identity,
@@ -100,6 +100,11 @@ def refit_segmentation(
     forest = train_segmentation(frames, parameters, on_level, on_frame)
     about["seconds"] = round(time.monotonic() - started, 1)
     return replace(model, segmentation=forest).with_metadata(figures=None, segmentation=about)
+
+
+def frames_read(frames: FrameSequence) -> FrameSequence:
+    """Those that a segmentation is trained on: at most MAX_FRAMES, evenly spaced."""
+    return frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
 
 
 class SegmentFrames(Sequence[LabelledFrame]):
