@@ -83,9 +83,9 @@ class PersonInference:
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch.
 
-        Where the whole is no person, somebody may touch furniture: each surface is judged by itself, and what is around
-        each head. Where it is one, somebody else may stand close or be hidden behind them: so is each surface, and what
-        their pose does not explain.
+        Where the whole is no person, somebody may touch furniture: each surface is judged by itself, what is around
+        each head, and what the pose explains. Where it is one, somebody else may stand close or be hidden behind them:
+        so is each surface, and what their pose does not explain.
         """
         judged = self._judge(frame, mask, floor)
         up = frame.up or CAMERA_UP if floor is None else floor.normal
@@ -107,7 +107,9 @@ class PersonInference:
         where the first pose is poor, and used where they give a better one.
         """
         judged = self._judge(frame, mask, floor)
-        return self._estimate_of(judged) if judged is not None and judged.accepted else None
+        if judged is None or judged.accepted:
+            return None if judged is None else self._estimate_of(judged)
+        return self._explained_by_pose(frame, mask, judged, floor)
 
     def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _Judged | None:
         """What a candidate shows, and whether that is a person; None without a pose.
@@ -162,7 +164,25 @@ class PersonInference:
         if self.head_split is not None and judged is not None:
             proposals = judged.unrotated.inference.proposals
             parts += map(_Part, self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up))
-        return self._disjoint(frame, parts, floor)
+        people = self._disjoint(frame, parts, floor)
+        if people or judged is None:
+            return people
+        person = self._explained_by_pose(frame, mask, judged, floor)
+        return [] if person is None else [person]
+
+    def _explained_by_pose(
+        self, frame: DepthFrame, mask: np.ndarray, judged: _Judged, floor: Plane | None
+    ) -> PersonEstimate | None:
+        """The person in a candidate that is none as a whole: what its pose explains is judged by itself."""
+        if self.remainder is None:
+            return None
+        seen = judged.seen[self._best(judged.seen)]
+        parts = seen.view.parts_to_image(seen.inference.parts)
+        explained = self.remainder.explained(frame.depth_m, mask, frame.intrinsics, parts, seen.pose)
+        again = None if explained is None else self._judge(frame, explained, floor)
+        if again is None or not again.accepted or again.probability < self.remainder.min_probability:
+            return None
+        return self._estimate_of(again)
 
     def _surfaces(self, frame: DepthFrame, mask: np.ndarray) -> list[np.ndarray]:
         return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)

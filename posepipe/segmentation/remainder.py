@@ -1,7 +1,8 @@
-"""Remainder: what a person's pose does not explain of their candidate may be somebody else.
+"""Remainder: what a person's pose does not explain of their candidate may be somebody else, or furniture.
 
 People who touch form one candidate, and only heads that are in view divide it. Somebody who is mostly hidden shows as
-a surface that is far from all limbs of the person in front.
+a surface that is far from all limbs of the person in front. A wall or a cupboard that adjoins somebody is far from all
+of their limbs as well: without it they show who they are.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from posepipe.stage import Stateless
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remainder(Stateless):
-    """Finds the surfaces of a candidate that its person does not explain, and tells whether a pose is somebody else's.
+    """Divides a candidate into what a pose explains of it and surfaces that may show somebody else.
 
     Each of them is then a candidate of its own.
     """
@@ -32,7 +33,8 @@ class Remainder(Stateless):
     min_area_m2: float = 0.06  #: minimum surface of somebody else, seen face on
     min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
     min_probability: float = 0.75  #: minimum probability of somebody else: what is left of a person is one at times
-    min_confidence: float = 0.3  #: minimum mean confidence of somebody else's joints
+    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody else, or of whom furniture adjoins
+    max_share: float = 0.95  #: maximum share that is explained of a candidate to which furniture was joined
 
     def masks(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
@@ -53,10 +55,8 @@ class Remainder(Stateless):
         """
         if not pose.names:
             return []
-        rows, cols = parts.pixels.T
-        z = depth_m[rows, cols]
+        z, far = depth_m[tuple(parts.pixels.T)], ~self._near(depth_m, intrinsics, parts, pose)
         area_m2 = z**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
-        far = distance_to_joints(intrinsics.deproject_pixels(rows, cols, z), self._skeleton(pose)) > self.reach_m
         if area_m2[far].sum() < self.min_area_m2:
             return []
         shape = tuple(-(-size // step) for size, step in zip(mask.shape, parts.stride, strict=True))
@@ -69,6 +69,26 @@ class Remainder(Stateless):
         large = large[np.argsort(-sizes_m2[large], kind="stable")]
         return [mask & enlarged(components == component, parts.stride, mask.shape) for component in large]
 
+    def explained(
+        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose
+    ) -> np.ndarray | None:
+        """Find what a pose explains of a candidate to which furniture may have been joined.
+
+        Parameters are those of `masks`.
+
+        Returns
+        -------
+        bool (H, W), within the candidate; None for a pose that is not sure, or that explains all there is
+        """
+        if not pose.names or pose.confidence < self.min_confidence:
+            return None
+        near = self._near(depth_m, intrinsics, parts, pose)
+        if not near.any() or near.mean() > self.max_share:
+            return None
+        grid = np.zeros([-(-size // step) for size, step in zip(mask.shape, parts.stride, strict=True)], bool)
+        grid[tuple((parts.pixels[near] // parts.stride).T)] = True
+        return mask & enlarged(grid, parts.stride, mask.shape)
+
     def is_other(self, pose: Pose, other: Pose, probability: float) -> bool:
         """Whether another pose, of a person of that probability, is somebody else's.
 
@@ -80,6 +100,12 @@ class Remainder(Stateless):
         common = [name for name in ours if name in theirs]
         apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
         return not common or float(np.linalg.norm(apart_m, axis=1).mean()) >= self.min_distance_m
+
+    def _near(self, depth_m: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose) -> np.ndarray:
+        """Whether a pose explains each classified pixel, bool (N,)."""
+        rows, cols = parts.pixels.T
+        points_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
+        return distance_to_joints(points_m, self._skeleton(pose)) <= self.reach_m
 
     def _skeleton(self, pose: Pose) -> np.ndarray:
         """Joints, and the middles of the bones that have both ends: float64 (P, 3), metres."""

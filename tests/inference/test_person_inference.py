@@ -130,7 +130,8 @@ def people_in_halves(inference, judge, **stages):
     frame = toy_frame(30).depth
     whole = frame.depth_m > 0
     halves = Halves().masks(frame.depth_m, whole, frame.intrinsics)
-    people = replace(inference, person_filter=judge, surfaces=Halves(), **stages).people_in(frame, whole, None)
+    stages = {"surfaces": Halves()} | stages
+    people = replace(inference, person_filter=judge, **stages).people_in(frame, whole, None)
     return [person.mask for person in people], halves
 
 
@@ -159,3 +160,35 @@ def test_two_surfaces_of_a_person_may_be_two_people(inference, min_probability, 
         inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY, min_probability=min_probability)
     )
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
+
+
+class FurnitureAtRight(NothingLeft):
+    """Explains the left half of every candidate."""
+
+    def explained(self, depth_m, mask, intrinsics, parts, pose) -> np.ndarray:
+        return Halves().masks(depth_m, mask, intrinsics)[0]
+
+
+@pytest.mark.parametrize(("again", "count"), [(0.9, 1), (0.7, 0)])
+def test_without_the_furniture_beside_them_a_person_is_found(inference, again, count):
+    frame, judge = toy_frame(30).depth, Judge(0.4, again)
+    stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY)}
+    people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    half = Halves().masks(frame.depth_m, frame.depth_m > 0, frame.intrinsics)[0]
+    np.testing.assert_array_equal([person.mask for person in people], [half][:count])
+    assert len(judge.shown) == 2
+
+
+def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
+    stages = {"remainder": FurnitureAtRight(TOY), "surfaces": Halves(min_probability=0.5)}
+    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)
+    assert len(found) == 1
+    assert not (found[0] & ~left).any()
+    assert found[0].sum() < left.sum()
+
+
+def test_a_person_keeps_what_their_pose_does_not_explain(inference):
+    frame, judge = toy_frame(30).depth, Judge(0.9)
+    stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY)}
+    (person,) = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    np.testing.assert_array_equal(person.mask, frame.depth_m > 0)

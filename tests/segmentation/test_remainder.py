@@ -17,15 +17,19 @@ SHAPE = (60, 80)
 PERSON = Pose.of({"neck": Joint("neck", (-1.2, -0.4, 2.05), 0.9), "head": Joint("head", (-1.2, -0.7, 2.05), 0.9)})
 
 
-def masks(*boxes: tuple[int, int, int, int], stride=(1, 1), pose=PERSON, depth_m=None, **options) -> list[np.ndarray]:
-    """What is left of a candidate of boxes (top, bottom, left, right), 2 m away unless a depth is given."""
+def candidate(*boxes: tuple[int, int, int, int], stride=(1, 1), depth_m=None):
+    """Depth, mask, camera and parts of a candidate of boxes (top, bottom, left, right), 2 m away by default."""
     mask = np.zeros(SHAPE, bool)
     for top, bottom, left, right in boxes:
         mask[top:bottom, left:right] = True
     depth_m = np.where(mask, 2.0 if depth_m is None else depth_m, 0).astype(np.float32)
     pixels = pixels_of(mask, stride)
-    parts = PartProbabilities(pixels, np.ones((len(pixels), 2), np.float32), stride)
-    return Remainder(HUMAN, **options).masks(depth_m, mask, CAMERA, parts, pose)
+    return depth_m, mask, CAMERA, PartProbabilities(pixels, np.ones((len(pixels), 2), np.float32), stride)
+
+
+def masks(*boxes: tuple[int, int, int, int], stride=(1, 1), pose=PERSON, depth_m=None, **options) -> list[np.ndarray]:
+    """What is left of a candidate."""
+    return Remainder(HUMAN, **options).masks(*candidate(*boxes, stride=stride, depth_m=depth_m), pose)
 
 
 @pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2)])
@@ -67,6 +71,28 @@ def test_surfaces_at_two_depths_are_two():
 
 def test_a_pose_without_joints_leaves_nothing():
     assert masks((16, 34, 36, 48), pose=Pose.of({})) == []
+
+
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2)])
+def test_a_pose_explains_what_is_near_it(stride):
+    person, cupboard = (12, 24, 6, 14), (12, 42, 24, 48)
+    found = Remainder(HUMAN).explained(*candidate(person, cupboard, stride=stride), PERSON)
+    wanted = np.zeros(SHAPE, bool)
+    wanted[12:24, 6:14] = True
+    assert found is not None
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_pose_that_is_not_sure_explains_nothing():
+    unsure = Pose.of({"neck": Joint("neck", (-1.2, -0.4, 2.05), 0.2)})
+    boxes = (10, 22, 6, 13), (10, 40, 20, 48)
+    assert Remainder(HUMAN).explained(*candidate(*boxes), unsure) is None
+    assert Remainder(HUMAN).explained(*candidate(*boxes), Pose.of({})) is None
+    assert Remainder(HUMAN).explained(*candidate(boxes[1]), PERSON) is None
+
+
+def test_of_a_person_alone_there_is_nothing_to_take_away():
+    assert Remainder(HUMAN).explained(*candidate((10, 22, 6, 13)), PERSON) is None
 
 
 def beside(distance_m: float, *names: str) -> Pose:
