@@ -92,6 +92,7 @@ def test_run_of_a_folder_is_that_of_each_recording(tmp_path):
         ),
         (["synth", "data", "--workers", "2", "--cluster", "local:2"], "say local:N"),
         (["train", "data", "--out", "m.npz", "--forest", "m.npz", "--cluster", "local:2"], "--cluster grows trees"),
+        (["train", "data", "--out", "m.npz", "--workers", "2", "--cluster", "local:2"], "say local:N"),
         (["evaluate", "a.npz", "--empty", "--cluster", "local:2"], "--cluster scores DATASETs"),
     ],
 )
