@@ -104,7 +104,8 @@ class PersonInference:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
 
         The candidate is classified again without the pixels that the person filter removes. Rotated views are tried
-        where the first pose is poor, and used where they give a better one.
+        where the first pose is poor, and used where they give a better one. Of a candidate that is no person, what its
+        pose explains is judged once more.
         """
         judged = self._judge(frame, mask, floor)
         if judged is None or judged.accepted:
