@@ -108,9 +108,9 @@ class PersonInference:
         pose explains is judged once more.
         """
         judged = self._judge(frame, mask, floor)
-        if judged is None or judged.accepted:
-            return None if judged is None else self._estimate_of(judged)
-        return self._explained_by_pose(frame, mask, judged, floor)
+        if judged is None:
+            return None
+        return self._estimate_of(judged) if judged.accepted else self._explained_by_pose(frame, mask, judged, floor)
 
     def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _Judged | None:
         """What a candidate shows, and whether that is a person; None without a pose.
