@@ -23,7 +23,7 @@ MAX_BEND_PER_M = 0.006
 """Maximum second difference of 1 / depth, 1/m, of a smooth cell: 5 cm of depth at 3 m. 1 / depth is linear along a
 plane, and the noise of a triangulating camera is constant in it."""
 MIN_AREA_M2 = 1.0
-"""Minimum surface of a floor or wall; a table or a body has less."""
+"""Minimum surface of a floor or wall; most tables, and bodies, have less."""
 MIN_SPREAD_M = 0.25
 """Minimum standard deviation of a plane's points along its narrower side; a plank is no wall."""
 MAX_PLANES = 5
@@ -31,6 +31,10 @@ PROPOSALS = 100
 """Number of proposals of each search, evenly spaced over the remaining cells."""
 TOLERANCE_M, TOLERANCE_PER_M = np.float32(0.02), np.float32(0.0035)
 """Of readings of a plane: constant, and proportional to the square of the depth in metres."""
+INNER_SHARE = 0.05
+"""Share of the readings behind a plane from which on it does not bound the room: a bed, a cupboard, an open door."""
+INNER_STEP = 4
+"""Step of the pixels, along rows and columns, that are counted for this."""
 LEVEL_DEG = 50.0
 """Maximum angle between the normal of a floor and up in the image: pitch and roll of a camera that measures neither."""
 MEASURED_LEVEL_DEG = 12.0
@@ -89,18 +93,43 @@ def floor_of(planes: tuple[Plane, ...], up: UpVector | None = None) -> Plane | N
 
 
 def before_planes(depth_m: np.ndarray, intrinsics: Intrinsics, planes: tuple[Plane, ...]) -> np.ndarray:
-    """Mask of the readings in front of all planes by more than `plane_tolerance_m`: bool (H, W)."""
+    """Mask of the readings in front of all planes by more than `plane_tolerance_m`: bool (H, W).
+
+    What is behind a plane with INNER_SHARE of the readings behind it is kept, too: it is beside a cupboard, not behind
+    a wall.
+    """
     mask = depth_m > 0
     if planes:
         table = np.array([(*plane.normal, plane.distance_m) for plane in planes], np.float32)
         camera = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
-        _clear_planes(depth_m, camera, table, mask)
+        behind = np.zeros(len(planes), np.int64)
+        readings = _count_behind(depth_m, camera, table, behind)
+        _clear_planes(depth_m, camera, table, behind >= INNER_SHARE * readings, mask)
     return mask
 
 
-@compiled_for("f4[:,::1], f4[::1], f4[:,::1], b1[:,::1]")
+@compiled_for("f4[:,::1], f4[::1], f4[:,::1], i8[::1]")
 @njit(cache=True)
-def _clear_planes(depth_m, camera, planes, mask):
+def _count_behind(depth_m, camera, planes, behind):
+    """Count the readings of every INNER_STEP-th row and column, and those behind each plane by twice the tolerance."""
+    readings = 0
+    for row in range(0, depth_m.shape[0], INNER_STEP):
+        y = (np.float32(row) - camera[3]) / camera[1]
+        for col in range(0, depth_m.shape[1], INNER_STEP):
+            z = depth_m[row, col]
+            if z > 0:
+                readings += 1
+                x = (np.float32(col) - camera[2]) / camera[0]
+                limit = np.float32(-2) * plane_tolerance(z)
+                for k in range(len(planes)):
+                    if (planes[k, 0] * x + planes[k, 1] * y + planes[k, 2]) * z + planes[k, 3] < limit:
+                        behind[k] += 1
+    return readings
+
+
+@compiled_for("f4[:,::1], f4[::1], f4[:,::1], b1[::1], b1[:,::1]")
+@njit(cache=True)
+def _clear_planes(depth_m, camera, planes, inner, mask):
     x = np.empty(depth_m.shape[1], np.float32)
     for col in range(len(x)):
         x[col] = (np.float32(col) - camera[2]) / camera[0]
@@ -110,7 +139,8 @@ def _clear_planes(depth_m, camera, planes, mask):
             a, b, c, d = planes[k, 0], planes[k, 1], planes[k, 2], planes[k, 3]
             for col in range(len(x)):
                 z = depth_m[row, col]
-                mask[row, col] &= (a * x[col] + b * y + c) * z + d > plane_tolerance(z)
+                height = (a * x[col] + b * y + c) * z + d
+                mask[row, col] &= (abs(height) if inner[k] else height) > plane_tolerance(z)
 
 
 def surface_cells(depth_m: np.ndarray, intrinsics: Intrinsics, cell: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,14 +3,22 @@
 import numpy as np
 
 
-def before_planes(depth_m, fx, fy, cx, cy, planes):
-    mask = np.zeros(depth_m.shape, bool)
-    for row in range(depth_m.shape[0]):
-        for col in range(depth_m.shape[1]):
-            z = float(depth_m[row, col])
-            point = np.array([(col - cx) / fx * z, (row - cy) / fy * z, z])
-            heights = [np.dot(plane.normal, point) + plane.distance_m for plane in planes]
-            mask[row, col] = z > 0 and all(height > 0.02 + 0.0035 * z * z for height in heights)
+def before_planes(depth_m, fx, fy, cx, cy, planes, inner_share=0.05, step=4):
+    def height_m(plane, row, col):
+        z = float(depth_m[row, col])
+        return np.dot(plane.normal, [(col - cx) / fx * z, (row - cy) / fy * z, z]) + plane.distance_m
+
+    def tolerance_m(row, col):
+        return 0.02 + 0.0035 * float(depth_m[row, col]) ** 2
+
+    counted = [(row, col) for row, col in np.argwhere(depth_m > 0) if row % step == col % step == 0]
+    behind = [[height_m(plane, *at) < -2 * tolerance_m(*at) for at in counted] for plane in planes]
+    mask = depth_m > 0
+    for plane, hidden in zip(planes, behind, strict=True):
+        inner = sum(hidden) >= inner_share * len(counted)
+        for row, col in np.argwhere(depth_m > 0):
+            height = height_m(plane, row, col)
+            mask[row, col] &= (abs(height) if inner else height) > tolerance_m(row, col)
     return mask
 
 

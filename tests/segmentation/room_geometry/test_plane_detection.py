@@ -87,6 +87,22 @@ def test_readings_before_the_wall_are_kept_and_the_wall_is_not():
     np.testing.assert_array_equal(mask, depth_m == 2.5)
 
 
+@pytest.mark.parametrize("front", [((-0.6, 0, 2.2), (1.2, 1.7)), ((-0.7, 0, 2.6), (1.2, 1.8))])
+def test_what_is_beside_a_cupboard_is_kept(front):
+    """A person farther away than its front is no part of a wall; its own readings go."""
+    room = with_box(with_box(empty_room(), (0.6, 0, 3.0), (0.5, 1.4)), *front)
+    planes = find_planes(room, CAMERA)
+    assert any(abs(plane.distance_m - front[0][2]) < 0.02 for plane in planes)
+    np.testing.assert_array_equal(before_planes(room, CAMERA, planes), room == 3.0)
+
+
+def test_little_behind_a_wall_is_noise_of_the_wall():
+    depth_m = empty_room()
+    wall = depth_m[20, 20]
+    depth_m[15:45:2, 20:80:3] = 1.5 * wall
+    assert not before_planes(depth_m, CAMERA, find_planes(depth_m, CAMERA)).any()
+
+
 def test_without_planes_every_reading_is_kept():
     depth_m = with_box(np.zeros(SHAPE, np.float32), (0, 0, 2.5), (0.5, 1.4))
     np.testing.assert_array_equal(before_planes(depth_m, CAMERA, ()), depth_m > 0)
