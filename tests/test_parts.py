@@ -13,7 +13,8 @@ from posepipe.segmentation.pixel_grid import pixels_of, stride_for
 def test_each_pixel_shows_its_most_probable_part():
     pixels = np.array([[0, 1], [1, 2]], np.int32)
     values = np.array([[0.1, 0.2, 0.7], [0.1, 0.5, 0.4]], np.float32)
-    image = draw_labels(PartProbabilities(pixels, values, stride=(1, 1)), np.ones((2, 4), bool))
+    mask = np.array([[0, 1, 0, 0], [0, 0, 1, 0]], bool)
+    image = draw_labels(PartProbabilities(pixels, values, stride=(1, 1)), mask)
     assert image.dtype == np.uint8
     assert image.tolist() == [[0, 2, 0, 0], [0, 0, 1, 0]]
 
@@ -21,8 +22,23 @@ def test_each_pixel_shows_its_most_probable_part():
 def test_a_stride_fills_its_squares_and_stays_in_the_image():
     pixels = np.array([[0, 0], [2, 2]], np.int32)
     values = np.eye(3, dtype=np.float32)[[1, 2]]
-    image = draw_labels(PartProbabilities(pixels, values, stride=(2, 2)), np.ones((3, 3), bool))
+    mask = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
+    image = draw_labels(PartProbabilities(pixels, values, stride=(2, 2)), mask)
     assert image.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
+
+
+def test_a_cell_at_an_outline_gets_the_nearest_label_around():
+    """The pixel of the grid is missing there, and the person is not."""
+    pixels = np.array([[0, 0], [0, 6]], np.int32)
+    mask = np.ones((1, 10), bool)
+    mask[0, 3] = False
+    parts = PartProbabilities(pixels, np.eye(3, dtype=np.float32)[[1, 2]], stride=(3, 3))
+    assert draw_labels(parts, mask).tolist() == [[1, 1, 1, 0, 2, 2, 2, 2, 2, 2]]
+
+
+def test_what_no_cell_around_was_classified_has_no_label():
+    parts = PartProbabilities(np.array([[0, 0]], np.int32), np.eye(2, dtype=np.float32)[[1]], stride=(1, 1))
+    assert draw_labels(parts, np.ones((1, 4), bool)).tolist() == [[1, 1, 0, 0]]
 
 
 def test_no_pixels_give_an_image_of_zeros():

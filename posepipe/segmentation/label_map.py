@@ -7,24 +7,44 @@ import numpy as np
 from posepipe.compilation import compiled_for, njit
 from posepipe.parts import PartProbabilities
 
+UNKNOWN = -1
+"""Label of a cell that has no classified pixel."""
 
-@compiled_for("i4[:,::1], f4[:,::1], i8, i8, b1[:,::1], u1[:,::1]")
+
+@compiled_for("i4[:,::1], f4[:,::1], i8, i8, i2[:,::1]")
 @njit(cache=True)
-def _draw(pixels, values, rows, cols, mask, image):
-    height, width = mask.shape
+def _label_cells(pixels, values, rows, cols, cells):
     for n in range(len(pixels)):
         best, highest = 0, np.float32(0)
         for c in range(1, values.shape[1]):
             if values[n, c] > highest:
                 best, highest = c, values[n, c]
-        for row in range(pixels[n, 0], min(pixels[n, 0] + rows, height)):
-            for col in range(pixels[n, 1], min(pixels[n, 1] + cols, width)):
-                if mask[row, col]:
-                    image[row, col] = best
+        cells[pixels[n, 0] // rows, pixels[n, 1] // cols] = best
+
+
+@compiled_for("i2[:,::1], i8, i8, b1[:,::1], u1[:,::1]")
+@njit(cache=True)
+def _draw(cells, rows, cols, mask, image):
+    for row in range(mask.shape[0]):
+        for col in range(mask.shape[1]):
+            if not mask[row, col]:
+                continue
+            r, c = row // rows, col // cols
+            if cells[r, c] == UNKNOWN:
+                nearest = mask.shape[0] ** 2 + mask.shape[1] ** 2
+                for i in range(max(row // rows - 1, 0), min(row // rows + 2, cells.shape[0])):
+                    for k in range(max(col // cols - 1, 0), min(col // cols + 2, cells.shape[1])):
+                        apart = (i * rows - row) ** 2 + (k * cols - col) ** 2
+                        if cells[i, k] != UNKNOWN and apart < nearest:
+                            nearest, r, c = apart, i, k
+            if cells[r, c] > 0:
+                image[row, col] = cells[r, c]
 
 
 def draw_labels(parts: PartProbabilities, mask: np.ndarray) -> np.ndarray:
     """Draw the most probable part of each classified pixel over its grid cell.
+
+    A cell whose own pixel was not classified, at an outline, gets the nearest label of the cells around it.
 
     Parameters
     ----------
@@ -33,13 +53,16 @@ def draw_labels(parts: PartProbabilities, mask: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    uint8 (H, W), label codes, the lowest of equally probable ones; 0 outside the mask and where every part has
-    probability 0
+    uint8 (H, W), label codes, the lowest of equally probable ones; 0 outside the mask, where every part has
+    probability 0, and where no cell around was classified
 
     References
     ----------
     Naive twin: tests/reference/segmentation/label_map.py
     """
+    rows, cols = parts.stride
+    cells = np.full((-(-mask.shape[0] // rows), -(-mask.shape[1] // cols)), UNKNOWN, np.int16)
+    _label_cells(parts.pixels, parts.values, rows, cols, cells)
     image = np.zeros(mask.shape, np.uint8)
-    _draw(parts.pixels, parts.values, *parts.stride, mask, image)
+    _draw(cells, rows, cols, mask, image)
     return image
