@@ -45,8 +45,15 @@ class PersonSegmentation(Stateless):
         -------
         bool (H, W), readings only; the probability is interpolated between the classified pixels
         """
-        size = depth_m.shape[1], depth_m.shape[0]
-        probability = cv2.resize(self.person_probability(depth_m, intrinsics), size, interpolation=cv2.INTER_LINEAR)
+        size, step = (depth_m.shape[1], depth_m.shape[0]), intrinsics.step_to(GRID_PX)
+        to_grid = np.diag([1 / (step * STRIDE[1]), 1 / (step * STRIDE[0]), 1])[:2]
+        probability = cv2.warpAffine(
+            self.person_probability(depth_m, intrinsics),
+            to_grid,
+            size,
+            flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
         return (probability >= self.min_probability) & (depth_m > 0)
 
     def person_probability(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:

@@ -66,6 +66,17 @@ def test_a_mask_holds_readings_alone():
     assert not found[far].any()
 
 
+@pytest.mark.parametrize(("width", "focal"), [(320, 285.0), (317, 285.0), (1280, 1140.0), (1275, 1140.0)])
+def test_an_outline_is_halfway_between_classified_pixels(width, focal):
+    camera = Intrinsics(focal, focal, width / 2, 20)
+    apart = camera.step_to(GRID_PX) * STRIDE[1]
+    inside = width // 2 // apart * apart  # the last classified column that shows a person
+    depth_m = np.full((40 * apart, width), 4.0, np.float32)
+    depth_m[:, : inside + 1] = 2.0
+    found = PersonSegmentation(NearIsPerson(), min_probability=0.5).segment(depth_m, camera)[20 * apart]
+    assert np.count_nonzero(found) == pytest.approx(inside + apart / 2, abs=1)
+
+
 def _grown(mask: np.ndarray, pixels: int) -> np.ndarray:
     rows, cols = np.nonzero(mask)
     grown = np.zeros_like(mask)
