@@ -13,6 +13,8 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.landmarks import Landmark
 
+BACKWARDS_S = 0.1
+"""Largest step back in time of frames in the wrong order; a larger one means that the source has started over."""
 CORRECT_M = 0.1
 """A joint is *right* when it lies within 10 cm of the truth (Shotton et al. 2011)."""
 

@@ -24,7 +24,7 @@ from posepipe.body_model.kernels.rotations import quaternions_of
 from posepipe.body_model.observation import N_POINTS, UNSEEN, observe_person
 from posepipe.body_model.shape_memory import ShapeMemory
 from posepipe.frames import DepthFrame
-from posepipe.results import BodyFit, Pose, Track
+from posepipe.results import BACKWARDS_S, BodyFit, Pose, Track
 
 FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 """Rotation of an upright body that faces a level camera."""
@@ -125,10 +125,10 @@ class BodyFitter:
         self._known, self._now_s = {}, -np.inf
 
     def _begin_frame(self, now_s: float) -> None:
-        if not self.tracking or now_s < self._now_s:
+        if not self.tracking or now_s < self._now_s - BACKWARDS_S:
             self.reset()
-        self._now_s = now_s
-        self._known = {i: each for i, each in self._known.items() if now_s - each.seen_s <= FORGET_AFTER_S}
+        self._now_s = max(self._now_s, now_s)
+        self._known = {i: each for i, each in self._known.items() if self._now_s - each.seen_s <= FORGET_AFTER_S}
 
     def _fit_joints(self, track: Track) -> Track:
         if not track.pose.names:
@@ -140,7 +140,7 @@ class BodyFitter:
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, confidences)))
 
     def _fit_track(self, track: Track, pixels: PersonPixels, frame: DepthFrame) -> Track:
-        if len(pixels.points_m) == 0 or not pixels.mask.any():
+        if not track.pose.names or len(pixels.points_m) == 0 or not pixels.mask.any():
             return track
         image = frame.depth_m, pixels.mask, frame.intrinsics
         seen = observe_person(pixels.points_m, pixels.probabilities, image, self.model.part_capsules)

@@ -120,12 +120,20 @@ def outline(depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> tu
     rows, cols = slice(top, rows.stop + margin), slice(left, cols.stop + margin)
     step = max(1, -(-max(mask[rows].shape[0], mask[:, cols].shape[1]) // MAX_CELLS))
     own = np.ascontiguousarray(mask[rows, cols][::step, ::step]).view(np.uint8)
+    if not own.any():  # thinner than the grid
+        own = _any_in_cells(mask[rows, cols], step)
     missing = max(0, 2 - own.shape[0]), max(0, 2 - own.shape[1])  # distances are interpolated between two cells
     padded = cv2.copyMakeBorder(own, 0, missing[0], 0, missing[1], cv2.BORDER_REPLICATE) if any(missing) else own
     filled = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     outside_px = cv2.distanceTransform(1 - filled, cv2.DIST_L2, 3)
     camera = (intrinsics.fx / step, intrinsics.fy / step, (intrinsics.cx - left) / step, (intrinsics.cy - top) / step)
     return outside_px, np.ascontiguousarray(depth_m[rows, cols][::step, ::step]), np.array(camera)
+
+
+def _any_in_cells(mask: np.ndarray, step: int) -> np.ndarray:
+    """Whether each cell of step x step pixels holds a pixel of a mask: uint8, 0 or 1."""
+    tall = np.logical_or.reduceat(mask, np.arange(0, mask.shape[0], step), axis=0)
+    return np.logical_or.reduceat(tall, np.arange(0, mask.shape[1], step), axis=1).view(np.uint8)
 
 
 def observe_person(

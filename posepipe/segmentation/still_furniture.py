@@ -71,9 +71,9 @@ class StillFurniture:
         self._moved.clear()
 
     def _is_person(self, depth_m: np.ndarray, pixel_m2: float, person: FoundPerson, step: int) -> bool:
-        if person.id in self._moved or self._scene.depth_m.shape != depth_m.shape:
-            return True
         mask = person.mask[::step, ::step]
+        if person.id in self._moved or not mask.any():  # who is thinner than the grid cannot be judged
+            return True
         window = window_of(mask)
         mask, depth_m, scene_m = mask[window], depth_m[window], self._scene.depth_m[window]
         area_m2 = np.where(mask, depth_m**2 * pixel_m2, 0)

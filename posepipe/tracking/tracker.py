@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from posepipe.body import BodyDefinition
-from posepipe.results import Pose, Track
+from posepipe.results import BACKWARDS_S, Pose, Track
 from posepipe.stage import Stateless
 from posepipe.tracking.association import align_pose, log_size_ratio, measure_bones
 
@@ -37,8 +37,6 @@ NEW_PERSON_COST = 20.0
 """Cost of a new person. A place alone reaches it at 4.5 sigma from the predicted one."""
 MIN_SHARE = 0.1
 """Lower bound of the mean confidence that scales the noise of a person's place."""
-BACKWARDS_S = 0.1
-"""Largest step back in time of frames in the wrong order; a larger one means that the source has started over."""
 
 
 @dataclass(slots=True, eq=False)

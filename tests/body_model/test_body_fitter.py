@@ -119,6 +119,19 @@ def test_the_shape_of_a_track_settles():
     assert np.std(lengths_m[12:]) < 0.01 * np.median(lengths_m)
 
 
+@pytest.mark.parametrize(("late_s", "known"), [(0.005, True), (1.0, False)])
+def test_a_late_frame_does_not_forget_the_shape(late_s, known):
+    model, body, rng, posture, frame, pixels = _scene(2)
+    fitter, shapes = BodyFitter(HUMAN, model), []
+    for now_s in (*np.arange(20) / 30, 19 / 30 - late_s):
+        pose = noisy_pose(body, posture, rng, 0.04)
+        (track,) = fitter.update([Track(1, pose)], [pixels], replace(frame, timestamp_s=now_s))
+        shapes.append(track.fit.shape)
+    (alone,) = BodyFitter(HUMAN, model).update([Track(1, pose)], [pixels], frame)
+    assert np.array_equal(shapes[-1], alone.fit.shape) != known
+    assert np.allclose(shapes[-1], shapes[-2], atol=0.2) or not known
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_last_posture_holds_nobody_back(seed):
     model, body, rng, standing, frame, pixels = _scene(seed)
@@ -147,6 +160,12 @@ def test_a_person_without_pixels_keeps_their_pose():
     nothing = PersonPixels(pixels.points_m[:0], pixels.probabilities[:0], np.zeros_like(pixels.mask))
     track = Track(1, noisy_pose(body, posture, rng, 0.05))
     assert BodyFitter(HUMAN, model).update([track], [nothing], frame) == (track,)
+
+
+def test_no_body_is_fitted_to_no_joint():
+    model, _, _, _, frame, pixels = _scene(0)
+    track = Track(1, Pose.of({}))
+    assert BodyFitter(HUMAN, model).update([track], [pixels], frame) == (track,)
 
 
 def test_a_body_model_of_another_body_is_refused():

@@ -97,6 +97,15 @@ def test_reset_forgets_the_scene_and_who_has_moved():
     assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
 
 
+def test_who_is_thinner_than_the_grid_counts():
+    still, thin = StillFurniture(), np.zeros((480, 640), bool)
+    fine = DepthFrame(np.full((480, 640), 4, np.float32), CAMERA.scaled(4))
+    thin[100:300, 301:303] = True
+    for _ in range(SEEN_FRAMES + 1):
+        still.update(fine, [])
+    assert still.update(fine, [FoundPerson(1, thin, 0.5)]) == [True]
+
+
 def test_finer_images_are_judged_on_the_same_grid():
     still = StillFurniture()
     fine = DepthFrame(np.repeat(np.repeat(frame_of(PLACE).depth_m, 4, 0), 4, 1), CAMERA.scaled(4))

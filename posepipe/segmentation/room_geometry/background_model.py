@@ -146,7 +146,15 @@ class BackgroundModel:
         _learn(depth_m, people, doubtful, self._stands_frames, self._depth_m, self._waiting_m, self._waited)
 
     def reset(self, shape: tuple[int, ...] = (0, 0)) -> None:
-        """Forget what was learned; ``shape`` is that of the next frames."""
+        """Forget what was learned; ``shape`` is that of the next frames.
+
+        Raises
+        ------
+        ValueError
+            When the background that was given has another shape.
+        """
+        if self._still_m is not None and shape not in ((0, 0), self._still_m.shape):
+            raise ValueError(f"the given background has the shape {self._still_m.shape}, and the frames have {shape}")
         self._depth_m = np.zeros(shape, np.float32) if self._still_m is None else self._still_m.copy()
         self._waiting_m = np.zeros(self._depth_m.shape, np.float32)
         self._waited = np.zeros(self._depth_m.shape, np.int16)

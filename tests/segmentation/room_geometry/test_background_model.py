@@ -128,6 +128,14 @@ def test_a_reset_forgets_the_background():
     assert foreground.background.before(WALL).all()
 
 
+def test_a_given_background_of_another_size_is_refused():
+    background = BackgroundModel(np.full((20, 30), 3, np.float32))
+    with pytest.raises(ValueError, match=r"\(20, 30\), and the frames have \(40, 60\)"):
+        background.before(WALL)
+    with pytest.raises(ValueError, match="given background"):
+        background.learn(WALL, NO_PEOPLE, NO_PEOPLE)
+
+
 def test_people_of_another_image_size_are_refused():
     with pytest.raises(ValueError, match="must have one shape"):
         BackgroundModel().learn(np.ones((4, 5), np.float32), np.zeros((4, 5), bool), np.zeros((0, 0), bool))
