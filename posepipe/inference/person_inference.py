@@ -175,12 +175,12 @@ class PersonInference:
         self, frame: DepthFrame, mask: np.ndarray, judged: _Judged, floor: Plane | None
     ) -> PersonEstimate | None:
         """The person in a candidate that is none as a whole: what its pose explains is judged by itself."""
-        if self.remainder is None:
+        view, inference, _ = judged.seen[self._best(judged.seen)]
+        if self.remainder is None or inference.pose is None:
             return None
-        seen = judged.seen[self._best(judged.seen)]
-        parts = seen.view.parts_to_image(seen.inference.parts)
-        explained = self.remainder.explained(frame.depth_m, mask, frame.intrinsics, parts, seen.pose)
-        again = None if explained is None else self._judge(frame, explained, floor)
+        whole = mask if view.quarters == 0 else view.mask
+        explained = self.remainder.explained(view.depth_m, whole, view.intrinsics, inference.parts, inference.pose)
+        again = None if explained is None else self._judge(frame, view.to_image(explained), floor)
         if again is None or not again.accepted or again.probability < self.remainder.min_probability:
             return None
         return self._estimate_of(again)

@@ -179,6 +179,23 @@ def test_without_the_furniture_beside_them_a_person_is_found(inference, again, c
     assert len(judge.shown) == 2
 
 
+class UpperHalf(Remainder):
+    """Explains the upper half of what a view shows."""
+
+    def explained(self, depth_m, mask, intrinsics, parts, pose) -> np.ndarray:
+        assert mask[tuple(parts.pixels.T)].all()
+        return mask & (np.arange(len(mask)) < np.median(np.nonzero(mask)[0]))[:, None]
+
+
+def test_what_a_rotated_view_explains_has_no_gaps(inference):
+    """The grid of the classified pixels is that of the view."""
+    frame, judge = toy_frame(30).depth, Judge(0.3, 0.3, 0.9, 0.9)
+    stages = {"rotated_views": AlwaysRotated(len(TOY.joints)), "remainder": UpperHalf(TOY)}
+    people = replace(inference, person_filter=judge, **stages).people_in(frame, frame.depth_m > 0, None)
+    half = Halves().masks(frame.depth_m, frame.depth_m > 0, frame.intrinsics)[0]
+    np.testing.assert_array_equal([person.mask for person in people], [half])
+
+
 def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
     stages = {"remainder": FurnitureAtRight(TOY), "surfaces": Halves(min_probability=0.5)}
     found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)
