@@ -27,6 +27,7 @@ from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.known_people import KnownPeople
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.remainder import Remainder
@@ -66,6 +67,7 @@ STAGES = (
     Stage("segmentation", "segmentation", ("segment",)),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
+    Stage("known_people", "known people", ("accepts", "update")),
     Stage("body_fitter", "body fit"),
     Stage("smoother", "smoother"),
 )
@@ -100,6 +102,7 @@ class Pipeline:
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     still_furniture: StillFurniture | None = None  #: of tracks; None = whoever was found is a person
+    known_people: KnownPeople | None = None  #: None = every frame is judged by itself
     body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
     max_people: int | None = None  #: those of highest confidence are kept; None = all
@@ -162,6 +165,7 @@ class Pipeline:
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
+            known_people=KnownPeople() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
         )
 
@@ -187,6 +191,10 @@ class Pipeline:
         if self.still_furniture is not None:
             found = [FoundPerson(track.id, person.mask, person.probability) for person, track in rows]
             rows = list(compress(rows, self.still_furniture.update(frame, found)))
+        if self.known_people is not None:
+            masks = [person.mask for person, _ in rows]
+            sure = [self.person_filter.accepts(person.probability) for person, _ in rows]
+            self.known_people.update(frame.timestamp_s, masks, sure)
         rows = rows[: self.max_people]
         return [person for person, _ in rows], tuple(track for _, track in rows)
 
@@ -231,6 +239,7 @@ class Pipeline:
             self.head_split,
             self.surfaces,
             self.remainder,
+            self.known_people,
         )
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:

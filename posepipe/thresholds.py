@@ -43,6 +43,14 @@ THRESHOLDS = (
         0.01,
     ),
     Threshold(
+        "known_people",
+        "min_probability",
+        "known person, min",
+        "the same, for people of the last frame",
+        1.0,
+        0.01,
+    ),
+    Threshold(
         "person_filter",
         "max_background",
         "background, max",

@@ -200,6 +200,25 @@ def test_stages_that_are_none_are_left_out(model):
     ]
 
 
+class Unsure(PersonFilter):
+    """Gives every candidate the next of some probabilities."""
+
+    def person_probability(self, view, parts, pose, floor=None) -> float:
+        return next(PROBABILITIES)
+
+
+PROBABILITIES = iter(())
+
+
+def test_a_person_stays_found_through_unsure_frames(model, monkeypatch):
+    pipeline = whole_pipeline(model)
+    pipeline.person_filter, pipeline.still_furniture = Unsure(), None
+    monkeypatch.setattr(f"{__name__}.PROBABILITIES", iter([0.3, 0.9, 0.3, 0.3, 0.05, 0.3]))
+    found = [pipeline.step(frame).people for frame in person_frames(6)]
+    assert [len(people) for people in found] == [0, 1, 1, 1, 0, 0]
+    assert {person.id for people in found for person in people} == {1}
+
+
 def test_only_a_classifier_is_sure_of_somebody_else(model):
     assert Pipeline.from_model(model).remainder is Pipeline.from_model(model).surfaces is None
     assert Pipeline.from_model(shipped_model(), fit=False).remainder is not None

@@ -18,6 +18,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose, Proposals
 from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.known_people import KnownPeople
 from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
@@ -79,6 +80,7 @@ class PersonInference:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
+    known_people: KnownPeople | None = None  #: None = every frame is judged by itself
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch.
@@ -124,12 +126,17 @@ class PersonInference:
         rotated = {quarters: self._seen_in(first.view.rotated(quarters)) for quarters in self._wanted(first)}
         seen = {0: first} | {quarters: other for quarters, other in rotated.items() if other is not None}
         probability = fmean(self._probability(first.view, seen[each], floor) for each in {0, self._best(seen)})
-        return _Judged(seen, probability, self.person_filter.accepts(probability))
+        accepted = self.person_filter.accepts(probability) or self._is_known(frame, first.view.mask, probability)
+        return _Judged(seen, probability, accepted)
 
     def _probability(self, unrotated: View, seen: _Seen, floor: Plane | None) -> float:
         """Probability of a person, by what one view shows."""
         parts = seen.view.parts_to_image(seen.inference.parts)
         return self.person_filter.person_probability(unrotated, parts, seen.pose, floor)
+
+    def _is_known(self, frame: DepthFrame, mask: np.ndarray, probability: float) -> bool:
+        """Whether somebody was found there in the last frame, for whom that probability is enough."""
+        return self.known_people is not None and self.known_people.accepts(frame.timestamp_s, mask, probability)
 
     def _estimate_of(self, judged: _Judged) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""

@@ -196,6 +196,20 @@ def test_what_a_rotated_view_explains_has_no_gaps(inference):
     np.testing.assert_array_equal([person.mask for person in people], [half])
 
 
+class SomebodyKnown:
+    """Knows everybody, if that probability is enough."""
+
+    def accepts(self, timestamp_s: float, mask: np.ndarray, probability: float) -> bool:
+        return probability >= 0.2
+
+
+@pytest.mark.parametrize(("probability", "count"), [(0.3, 1), (0.1, 0)])
+def test_somebody_known_is_found_by_less(inference, probability, count):
+    frame, stages = toy_frame(30).depth, {"person_filter": Judge(probability), "known_people": SomebodyKnown()}
+    people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    assert [person.probability for person in people] == [probability][:count]
+
+
 def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
     stages = {"remainder": FurnitureAtRight(TOY), "surfaces": Halves(min_probability=0.5)}
     found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)

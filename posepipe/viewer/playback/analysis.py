@@ -13,7 +13,7 @@ from posepipe.profiling import WHOLE, with_stopwatches
 from posepipe.results import FrameResult
 from posepipe.viewer.playback.tuning import Tuning
 
-REMEMBERING = ("foreground", "tracker", "still_furniture", "body_fitter", "smoother")
+REMEMBERING = ("foreground", "tracker", "still_furniture", "known_people", "body_fitter", "smoother")
 """Fields of the pipeline that hold state of earlier frames."""
 
 

@@ -1,0 +1,65 @@
+"""Known people: whoever was found in the last frame is found again by less evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from posepipe.results import BACKWARDS_S
+
+
+class _Known(NamedTuple):
+    """Somebody who was found in the last frame."""
+
+    mask: np.ndarray  #: bool (H, W)
+    sure_s: float  #: time of the last frame in which the person filter accepted them by itself
+
+
+@dataclass(slots=True, eq=False)
+class KnownPeople:
+    """Finds people again whom the person filter rejects, where they were in the last frame.
+
+    Somebody who turns, bends or is hidden in part looks like furniture for some frames. In the place of a person of the
+    last frame a lower probability makes a person, until ``forget_after_s`` after the person filter has last accepted
+    them by itself.
+    """
+
+    min_probability: float = 0.1  #: minimum probability of a person who is known
+    min_overlap: float = 0.5  #: minimum intersection over union of the pixels in this frame and in the last
+    forget_after_s: float = 2.0
+    _people: list[_Known] = field(default_factory=list, init=False)
+
+    def accepts(self, timestamp_s: float, mask: np.ndarray, probability: float) -> bool:
+        """Whether what was found in a frame, bool (H, W), of that probability, is somebody known."""
+        return probability >= self.min_probability and self._find(timestamp_s, mask) is not None
+
+    def update(self, timestamp_s: float, masks: Sequence[np.ndarray], sure: Sequence[bool]) -> None:
+        """Remember the people of a frame: masks, bool (H, W), and whether the person filter accepts each by itself."""
+        people = []
+        for mask, is_sure in zip(masks, sure, strict=True):
+            before = None if is_sure else self._find(timestamp_s, mask)
+            people.append(_Known(mask, timestamp_s if before is None else before.sure_s))
+        self._people = people
+
+    def reset(self) -> None:
+        """Forget everybody."""
+        self._people = []
+
+    def _find(self, timestamp_s: float, mask: np.ndarray) -> _Known | None:
+        """Who was last found there; None for nobody."""
+        overlaps = [
+            (_overlap(person.mask, mask), person)
+            for person in self._people
+            if -BACKWARDS_S <= timestamp_s - person.sure_s <= self.forget_after_s and person.mask.shape == mask.shape
+        ]
+        overlap, person = max(overlaps, key=lambda pair: pair[0], default=(0.0, None))
+        return person if overlap >= self.min_overlap else None
+
+
+def _overlap(first: np.ndarray, second: np.ndarray) -> float:
+    """Intersection over union of two masks."""
+    both = int(np.count_nonzero(first & second))
+    return both / max(int(np.count_nonzero(first)) + int(np.count_nonzero(second)) - both, 1)
