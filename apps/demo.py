@@ -103,7 +103,7 @@ def _sinks(folder: Path, model: PoseModel, identity: str) -> list[FrameSink]:
     from posepipe.sinks.images.video import VideoSink
 
     return [
-        JsonLinesSink(folder / "results.jsonl", model.body.joints, source=RECORDING.name, model=identity),
+        JsonLinesSink(folder / "results.jsonl", model.body.joints, RECORDING.name, identity, fitted=True),
         PictureSink(folder / "pictures", model.body),
         VideoSink(folder / "demo.mp4", model.body),
     ]

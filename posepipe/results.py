@@ -120,7 +120,10 @@ class Joint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pose:
-    """The joints of one person at one time, as arrays; a joint below the minimum confidence is absent."""
+    """The joints of one person at one time, as arrays.
+
+    Without a fitted body, a joint below the minimum confidence is absent.
+    """
 
     names: tuple[str, ...]  #: of the K joints found, in the order of the body
     joints_m: np.ndarray  #: float64 (K, 3), camera axes, metres

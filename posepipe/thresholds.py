@@ -31,7 +31,7 @@ class Threshold:
 
 
 THRESHOLDS = (
-    Threshold("pose_estimator", "min_confidence", "joint confidence", "joints below it are left out", 1.0, 0.01),
+    Threshold("pose_estimator", "min_confidence", "joint confidence", "joints below it do not count", 1.0, 0.01),
     Threshold("person_filter", "min_confidence", "person confidence", "mean of a person's joints", 1.0, 0.01),
     Threshold("person_filter", "min_probability", "person, min", "probability that a candidate is a person", 1.0, 0.01),
     Threshold(

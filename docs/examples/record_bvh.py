@@ -48,7 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     body, results_file = pipeline.classifier.body, args.folder / "results.jsonl"
     with open_source(args.source, every_frame=True) as source:
         start_ns, bvh = source.start_time_ns, BvhSink(args.folder / "person.bvh", body)
-        results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns)
+        fitted = pipeline.body_fitter is not None
+        results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns, fitted=fitted)
         sinks: list[FrameSink] = [results, bvh]
         if args.source.startswith("camera:"):
             sinks.append(PoseRecordingSink(args.folder / "recording.mcap", body, start_time_ns=start_ns))

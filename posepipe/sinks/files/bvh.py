@@ -70,7 +70,7 @@ class BvhSink:
     """Writes one BVH file per person; a `FrameSink`.
 
     A BVH file begins with the bone lengths, and they are known at the end of the run. Until then joints are kept in
-    memory, 0.5 kB per frame and person, and no file is written. After a kill ``posepipe convert`` makes the same files
+    memory, 1.1 kB per frame and person, and no file is written. After a kill ``posepipe convert`` makes the same files
     from the run's results file.
 
     Parameters
