@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.input_files import refuse_to_replace
 from apps.options.pipeline_options import add_fit_options, fit_of
-from apps.options.value_types import positive
+from apps.options.value_types import json_file, positive
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=positive, metavar="T", help="threads of the kernels (default: all cores)")
     parser.add_argument("--foreground", choices=["auto", "none"], default="auto", help="as for run (default: auto)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, too")
+    parser.add_argument("--json", type=json_file, metavar="FILE.json", help="write the figures as JSON, too")
     add_fit_options(parser)
 
 
@@ -54,6 +55,8 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.profiling import time_stages
     from posepipe.sources import open_source
 
+    if args.json:
+        refuse_to_replace(args, [("--json", args.json)])
     threads = _set_threads(args.threads)
     with open_source(args.source or RECORDING) as source:
         frames = list(islice(source, args.frames))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.each_source import each_source
+from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import seconds
 from apps.terminal.plain_text import show
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> None:
     if args.out.is_file():
         raise PosepipeError(f"--out {args.out} is a file; give the name of a folder")
     each = each_source(args)
+    refuse_to_replace(args, [("--out", _pose_file(args.out, number)) for number in range(1, len(each) + 1)])
     world = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
     sources = [play_as_asked(open_named(one), one) for one in each]
     with kernels_compiled():
@@ -92,11 +94,15 @@ def _write(args: argparse.Namespace, each: Sequence[argparse.Namespace], cameras
     args.out.mkdir(parents=True, exist_ok=True)
     words = ["posepipe", "run"]
     for number, (one, camera) in enumerate(zip(each, cameras, strict=True), start=1):
-        path = args.out / f"camera-{number}.json"
+        path = _pose_file(args.out, number)
         write_extrinsics(path, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
         show(f"camera {number}: {_described(camera)} -> {path}")
         words += [one.source, "--extrinsics", str(path)]
     show(shlex.join(words))
+
+
+def _pose_file(folder: Path, number: int) -> Path:
+    return folder / f"camera-{number}.json"
 
 
 def _described(camera: CalibratedCamera) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
 from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
 from apps.terminal.plain_text import show
@@ -111,6 +112,7 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(f"{asked} is for models, and {source} is none; leave it out")
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
+    refuse_to_replace(args, [("", args.file)])
     if is_model:
         refuse_source_options(args, args.source)
         convert_model(args)

@@ -13,8 +13,9 @@ from apps.evaluation.score_on_workers import ScoredData, TrackOptions, score_joi
 from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
 from apps.evaluation.score_views import add_view_options, score_views
 from apps.options.cluster_option import add_cluster_option, opened_cluster
+from apps.options.input_files import refuse_to_replace
 from apps.options.pipeline_options import add_fit_options, fit_of
-from apps.options.value_types import positive, seconds
+from apps.options.value_types import json_file, positive, seconds
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="datasets or labelled recordings; or NPZ packs with true joints; or ITOP's NAME_depth_map.h5",
     )
     parser.add_argument("--model", action="append", metavar="M", help="shipped model or file; may be given again")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    parser.add_argument("--json", type=json_file, metavar="FILE.json", help="write all figures as JSON")
     parser.add_argument(
         "--report",
         type=Path,
@@ -105,6 +106,7 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError("--views compares cameras; leave it out, or leave out --suite, --labels, --empty")
     if args.cluster and (args.suite is not None or asks_for_people(args)):
         raise PosepipeError("--cluster scores DATASETs; leave it out, or leave out --suite, --labels, --empty")
+    refuse_to_replace(args, _outputs(args))
     if args.suite is not None:
         run_suite(args)
     elif asks_for_people(args):
@@ -113,6 +115,12 @@ def run(args: argparse.Namespace) -> None:
         score_views(args)
     else:
         _score_datasets(args)
+
+
+def _outputs(args: argparse.Namespace) -> list[tuple[str, Path]]:
+    """Option and path of each file of figures that is written beside those of models and documents."""
+    named = [(option, path) for option, path in (("--json", args.json), ("--figure", args.figure)) if path]
+    return named + [("--report", args.report / name) for name in ("report.html", "figures.json") if args.report]
 
 
 def _score_datasets(args: argparse.Namespace) -> None:

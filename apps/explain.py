@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_as_asked
 from apps.options.value_types import not_negative, svg_file
 from apps.terminal.plain_text import show
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.learn.depth.explanation.probe_drawing import draw_probes
     from posepipe.models.pose_model import PoseModel
 
+    if args.draw:
+        refuse_to_replace(args, [("--draw", args.draw)])
     model = PoseModel.load(args.model)
     with open_as_asked(args) as source:
         frame = next(iter(source))

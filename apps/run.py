@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.cluster_option import add_cluster_option
@@ -71,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     if args.cluster:
         run_folder(args)
         return
-    check_outputs(Path(args.source), args)
+    check_outputs(args)
     opened = open_named(args)  # before the model: its errors come at once
 
     from posepipe.models.pose_model import PoseModel

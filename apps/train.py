@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from apps.options.cluster_option import add_cluster_option
+from apps.options.input_files import refuse_to_replace
 from apps.options.value_types import length, memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
 from apps.training.train_stages import TRAININGS, checkpoint_folder
@@ -160,7 +161,9 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.learn.depth.checkpoints import remove_checkpoints
     from posepipe.models.card import write_card
 
-    model = TRAININGS[_stage_to_train(args)](args)
+    stage = _stage_to_train(args)
+    refuse_to_replace(args, [("--out", args.out)], but="model")
+    model = TRAININGS[stage](args)
     model.with_metadata(name=args.out.stem).save(args.out)
     write_card(args.out)
     remove_checkpoints(checkpoint_folder(args))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.input_files import refuse_to_replace
 from apps.options.page_options import add_page_options, leaves_at_end, page_server, plays_for_guests
 from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
 from apps.options.source_options import add_source_options, open_named, play_as_asked
@@ -133,7 +134,7 @@ def _write_sheet(args: argparse.Namespace) -> None:
 
 
 def _check_sheet(args: argparse.Namespace) -> None:
-    """Refuse options that do not apply to a sheet, too many frames, and a sheet among the frames of the source."""
+    """Refuse options that do not apply to a sheet, too many frames, and a sheet among what is read."""
     from posepipe.errors import PosepipeError
 
     if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
@@ -143,6 +144,7 @@ def _check_sheet(args: argparse.Namespace) -> None:
     source, sheet = Path(args.source), args.sheet
     if source.resolve() in (sheet.resolve(), *sheet.resolve().parents):
         raise PosepipeError(f"--sheet {sheet} would lie among the frames of the source; give another folder")
+    refuse_to_replace(args, [("--sheet", sheet)])
 
 
 def _rows(count: int, max_rows: int, frame_step: int | None) -> Sequence[int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apps.options.input_files import files_read, refuse_to_replace
 from apps.options.value_types import bvh_file, masks_place, motion_file, recording_file, video_file
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from posepipe.sinks.streams.stream_address import StreamAddress
 
 _OUTPUTS = ("out", "bvh", "motion", "masks", "record", "video", "pictures")
-_NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh", ".c3d", ".trc", ".glb")
 
 
 def add_sink_options(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +60,9 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
     group.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated image of every frame")
+    group.add_argument(
+        "--overwrite", action="store_true", help="replace the recordings of --record and --masks if they exist"
+    )
 
 
 def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefinition) -> list[FrameSink]:
@@ -119,18 +122,19 @@ def is_standard_output(path: Path) -> bool:
         return False
 
 
-def check_outputs(source: Path, args: argparse.Namespace) -> None:
+def check_outputs(args: argparse.Namespace) -> None:
     """Check every output before the work begins.
 
     Raises
     ------
     PosepipeError
-        If a file cannot be written there, would replace a frame of the source or another output, or has no format.
+        If a file cannot be written there, would replace a file that is read, a recording or another output, or has no
+        format.
     """
     from posepipe.sinks.files.result_formats import check_suffix
 
     _check_places(args)
-    _check_clashes(source, args)
+    _check_clashes(args)
     check_suffix(args.out)
 
 
@@ -157,21 +161,25 @@ def _check_places(args: argparse.Namespace) -> None:
             raise PosepipeError(f"--{option} {path}: {above} is a file, not a folder; give another name")
 
 
-def _check_clashes(source: Path, args: argparse.Namespace) -> None:
-    """Refuse outputs that would replace frames of the source, or each other."""
+def _check_clashes(args: argparse.Namespace) -> None:
+    """Refuse outputs that would replace what is read, a recording, or each other."""
     from posepipe.errors import PosepipeError
 
+    refuse_to_replace(args, [(f"--{option}", path) for option, path, is_folder in _outputs(args) if not is_folder])
+    folders = [(what, path) for what, path in files_read(args) if path.is_dir()]
     taken: dict[Path, str] = {}
     for option, path, is_folder in _outputs(args):
         if is_folder:
-            if source.resolve() in (path.resolve(), *path.resolve().parents):
-                raise PosepipeError(f"--{option} {path} would lie among the frames of the source; give another folder")
+            for what, read in folders:
+                if read.resolve() in (path.resolve(), *path.resolve().parents):
+                    raise PosepipeError(
+                        f"--{option} {path} would lie among the frames of the {what}; give another folder"
+                    )
             continue
-        inside = source.resolve() in path.resolve().parents and path.suffix not in _NEVER_A_SOURCE
-        if path.resolve() == source.resolve() or (path.exists() and inside):
-            raise PosepipeError(f"--{option} {path} would replace a file of the source; give another name")
         if path.resolve() in taken:
             raise PosepipeError(f"--{option} {path} is the file of --{taken[path.resolve()]}; give another name")
+        if option in ("record", "masks") and path.exists() and not args.overwrite:
+            raise PosepipeError(f"--{option} {path} exists; give another name, or --overwrite")
         taken[path.resolve()] = option
 
 

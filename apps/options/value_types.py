@@ -118,6 +118,11 @@ def png_file(text: str) -> Path:
     return _with_suffix(".png", text)
 
 
+def json_file(text: str) -> Path:
+    """Return the path of figures to write: .json."""
+    return _with_suffix(".json", text)
+
+
 def svg_file(text: str) -> Path:
     """Return the path of a drawing to write: .svg."""
     return _with_suffix(".svg", text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.options.each_source import each_source
@@ -35,8 +34,7 @@ def run_cameras(args: argparse.Namespace) -> None:
 
     _check(args)
     each = each_source(args)
-    for one in each:
-        check_outputs(Path(one.source), args)
+    check_outputs(args)
     sources = [play_as_asked(open_named(one), one) for one in each]
     path = model_path(args.model)
     with kernels_compiled():

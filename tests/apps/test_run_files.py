@@ -82,7 +82,8 @@ def test_a_camera_that_gives_no_frame_leaves_older_results_alone(tmp_path, capsy
         (tmp_path / name).write_text(f"older {name}")
         older |= {option: tmp_path / name}
     source = f"camera:pipe:{tmp_path / 'sent.bin'}"
-    line = error_of(capsys, "run", source, *options, *[word for pair in older.items() for word in pair])
+    places = [word for pair in older.items() for word in pair]
+    line = error_of(capsys, "run", source, "--overwrite", *options, *places)
     assert line == f"posepipe: error: {source}: {problem}"
     assert all(path.read_text() == f"older {path.name}" for path in older.values())
 

@@ -66,8 +66,8 @@ def arrays(model: Path) -> dict[str, bytes]:
 def test_evaluate_finds_the_same_figures(dataset, tmp_path, monkeypatch):
     monkeypatch.setattr("apps.evaluation.score_on_workers.BLOCK_FRAMES", 5)
     for name, words in (("here", []), ("there", ["--cluster", "local:2"])):
-        assert main(["evaluate", str(dataset), "--json", str(tmp_path / name), *words]) == 0
-    here, there = (json.loads((tmp_path / name).read_text()) for name in ("here", "there"))
+        assert main(["evaluate", str(dataset), "--json", str(tmp_path / f"{name}.json"), *words]) == 0
+    here, there = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("here", "there"))
     assert there == here
 
 
