@@ -50,13 +50,14 @@ def run(args: argparse.Namespace) -> None:
 
     from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
-    from posepipe.io.files import replace_file
+    from posepipe.io.files import check_writable, replace_file
     from posepipe.pipeline import Pipeline
     from posepipe.profiling import time_stages
     from posepipe.sources import open_source
 
     if args.json:
         refuse_to_replace(args, [("--json", args.json)])
+        check_writable(args.json)
     threads = _set_threads(args.threads)
     with open_source(args.source or RECORDING) as source:
         frames = list(islice(source, args.frames))

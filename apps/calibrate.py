@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> None:
     from apps.terminal.compilation import kernels_compiled
     from posepipe.camera.extrinsics_file import read_extrinsics
     from posepipe.errors import PosepipeError
+    from posepipe.io.files import check_writable
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_path
     from posepipe.multiview.calibration import CameraCalibration
@@ -66,14 +67,17 @@ def run(args: argparse.Namespace) -> None:
     if args.out.is_file():
         raise PosepipeError(f"--out {args.out} is a file; give the name of a folder")
     each = each_source(args)
-    refuse_to_replace(args, [("--out", _pose_file(args.out, number)) for number in range(1, len(each) + 1)])
+    files = [args.out / f"camera-{number}.json" for number in range(1, len(each) + 1)]
+    refuse_to_replace(args, [("--out", file) for file in files])
+    for file in files:
+        check_writable(file)
     world = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
     sources = [play_as_asked(open_named(one), one) for one in each]
     with kernels_compiled():
         model = PoseModel.load(model_path(args.model))
         calibration = CameraCalibration([Pipeline.from_model(model) for _ in sources], world)
     _play(sources, calibration)
-    _write(args, each, calibration.find(args.max_offset))
+    _write(files, each, calibration.find(args.max_offset))
 
 
 def _play(sources: list[FrameSource], calibration: CameraCalibration) -> None:
@@ -87,22 +91,17 @@ def _play(sources: list[FrameSource], calibration: CameraCalibration) -> None:
             bar.update()
 
 
-def _write(args: argparse.Namespace, each: Sequence[argparse.Namespace], cameras: Sequence[CalibratedCamera]) -> None:
-    """Write the pose of every camera, and print how it was found and how it is used."""
+def _write(files: Sequence[Path], each: Sequence[argparse.Namespace], cameras: Sequence[CalibratedCamera]) -> None:
+    """Print how the pose of every camera was found, write it, and print how it is used."""
     from posepipe.camera.extrinsics_file import write_extrinsics
 
-    args.out.mkdir(parents=True, exist_ok=True)
+    for number, (file, camera) in enumerate(zip(files, cameras, strict=True), start=1):
+        show(f"camera {number}: {_described(camera)} -> {file}")  # before a full disk may lose it
     words = ["posepipe", "run"]
-    for number, (one, camera) in enumerate(zip(each, cameras, strict=True), start=1):
-        path = _pose_file(args.out, number)
-        write_extrinsics(path, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
-        show(f"camera {number}: {_described(camera)} -> {path}")
-        words += [one.source, "--extrinsics", str(path)]
+    for file, one, camera in zip(files, each, cameras, strict=True):
+        write_extrinsics(file, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
+        words += [one.source, "--extrinsics", str(file)]
     show(shlex.join(words))
-
-
-def _pose_file(folder: Path, number: int) -> Path:
-    return folder / f"camera-{number}.json"
 
 
 def _described(camera: CalibratedCamera) -> str:

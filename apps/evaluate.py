@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError("--views compares cameras; leave it out, or leave out --suite, --labels, --empty")
     if args.cluster and (args.suite is not None or asks_for_people(args)):
         raise PosepipeError("--cluster scores DATASETs; leave it out, or leave out --suite, --labels, --empty")
-    refuse_to_replace(args, _outputs(args))
+    _check_places(args)
     if args.suite is not None:
         run_suite(args)
     elif asks_for_people(args):
@@ -117,10 +117,17 @@ def run(args: argparse.Namespace) -> None:
         _score_datasets(args)
 
 
-def _outputs(args: argparse.Namespace) -> list[tuple[str, Path]]:
-    """Option and path of each file of figures that is written beside those of models and documents."""
-    named = [(option, path) for option, path in (("--json", args.json), ("--figure", args.figure)) if path]
-    return named + [("--report", args.report / name) for name in ("report.html", "figures.json") if args.report]
+def _check_places(args: argparse.Namespace) -> None:
+    """Refuse places that cannot be written, and files that are read, before hours of scoring."""
+    from posepipe.io.files import check_writable
+    from posepipe.models.registry import model_path
+
+    outputs = [(option, path) for option, path in (("--json", args.json), ("--figure", args.figure)) if path]
+    outputs += [("--report", args.report / name) for name in ("report.html", "figures.json") if args.report]
+    refuse_to_replace(args, outputs)
+    cards = [model_path(name).with_suffix(".md") for name in args.model or ["person"]] if args.card else []
+    for place in [*(path for _, path in outputs), *args.fill, *cards]:
+        check_writable(place)
 
 
 def _score_datasets(args: argparse.Namespace) -> None:

@@ -40,14 +40,20 @@ def disk_errors(path: str | Path) -> Iterator[None]:
 
 
 def check_writable(path: Path) -> None:
-    """Make the folder of a file, and try to write beside it. Raises PosepipeError where that fails."""
+    """Try to write beside a file, in a folder made for the while if there is none. Raises PosepipeError if it fails."""
     partial = path.with_name(path.name + ".partial")
     with disk_errors(path):
         if path.is_dir():
             raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.touch()
-        partial.unlink()
+        missing = [folder for folder in path.parents if not folder.exists()]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial.touch()
+            partial.unlink()
+        finally:
+            for folder in missing:
+                with suppress(OSError):
+                    folder.rmdir()
 
 
 def open_regular(path: str | Path) -> BufferedReader:

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.io.files import open_regular, read_json_object, read_regular, replace_file
+from posepipe.io.files import check_writable, open_regular, read_json_object, read_regular, replace_file
 
 
 def test_a_missing_folder_is_created(tmp_path):
@@ -40,6 +40,18 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path):
     (tmp_path / "folder").write_bytes(b"")
     with pytest.raises(PosepipeError, match=r"a\.txt: wanted a folder at .*folder, a file is there"):
         replace_file(tmp_path / "folder" / "a.txt", b"text")
+
+
+def test_a_place_is_tried_and_nothing_is_left(tmp_path):
+    check_writable(tmp_path / "new" / "deep" / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(PosepipeError, match=r"a\.txt: is a folder"):
+        check_writable(tmp_path / "a.txt")
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(PosepipeError, match=r"b\.txt: "):
+        check_writable(tmp_path / "file" / "b.txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "file"]
 
 
 @pytest.mark.parametrize(

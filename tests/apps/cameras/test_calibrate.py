@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from apps.cli import main
-from posepipe.camera import Intrinsics
+from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset
+from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
+from posepipe.multiview.calibration import CalibratedCamera
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.rendered_people import recipe_of, render_people
@@ -51,6 +53,19 @@ def test_a_camera_without_a_floor_needs_its_pose(empty, tmp_path, capsys):
     pose.write_text(json.dumps({"T_world_camera": [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]}))
     assert "cameras 1 and 2: somebody is in both views at 0 moments" in error_of(capsys, *words, "--extrinsics", pose)
     assert not (tmp_path / "poses").exists()
+
+
+def test_poses_are_printed_before_they_are_written(empty, tmp_path, capsys, monkeypatch):
+    def full_disk(path, *pose):
+        raise PosepipeError(f"{path}: No space left on device")
+
+    cameras = [CalibratedCamera(Extrinsics(np.eye(3), np.array([0, 0, height_m])), None) for height_m in (1.5, 2.5)]
+    monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: cameras)
+    monkeypatch.setattr("posepipe.camera.extrinsics_file.write_extrinsics", full_disk)
+    assert main(["calibrate", str(empty), str(empty), "--out", str(tmp_path / "poses")]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert "camera 1: 1.50 m above the floor" in first
+    assert "camera 2: 2.50 m above the floor" in second
 
 
 @pytest.mark.slow

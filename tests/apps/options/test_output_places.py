@@ -1,0 +1,54 @@
+"""A place that cannot be written is an error before hours of work, not after them."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from apps.cli import main
+from posepipe.models.registry import models_dir
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Folders where files are wanted, and a file where a folder is."""
+    for folder in ("figures.json", "m.npz", "mine.md", "poses/camera-2.json", "report/report.html", "figure.png"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    shutil.copy(models_dir() / "person.npz", tmp_path / "mine.npz")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("evaluate nothing --json figures.json", "figures.json: is a folder"),
+        ("evaluate nothing --json file/figures.json", "file/figures.json: "),
+        ("evaluate nothing --tracks --json figures.json", "figures.json: is a folder"),
+        ("evaluate nothing more --views --json figures.json", "figures.json: is a folder"),
+        ("evaluate nothing --empty --json figures.json", "figures.json: is a folder"),
+        ("evaluate nothing --report file", "file/report.html: wanted a folder at file"),
+        ("evaluate nothing --report report", "report/report.html: is a folder"),
+        ("evaluate nothing --model mine.npz --card", "mine.md: is a folder"),
+        ("evaluate --suite suite --figure figure.png", "figure.png: is a folder"),
+        ("bench nothing --json figures.json", "figures.json: is a folder"),
+        ("train nothing --out m.npz", "m.npz: is a folder"),
+        ("train nothing --out file/new.npz", "file/new.npz: "),
+        ("train nothing --forest mine.npz --only filter --out m.npz", "m.npz: is a folder"),
+        ("calibrate nothing more --out poses", "poses/camera-2.json: is a folder"),
+        ("calibrate nothing more --out file/poses", "file/poses/camera-1.json: "),
+    ],
+)
+def test_a_place_is_tried_before_anything_is_read(place, capsys, words, says):
+    assert main(words.split()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"posepipe: error: {says}")
+
+
+def test_a_failed_command_leaves_no_folder_behind(place, capsys):
+    before = sorted(place.rglob("*"))
+    assert main(["evaluate", "nothing", "--json", "new/figures.json"]) == 1
+    assert main(["train", "nothing", "--out", "new/m.npz"]) == 1
+    assert sorted(place.rglob("*")) == before
