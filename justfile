@@ -73,7 +73,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
-    train filtered.npz "${rooms[@]}" --forest placed.npz --only filter
+    train filtered.npz "${rooms[@]}" --forest placed.npz --only filter --resume
     posepipe convert filtered.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
@@ -84,7 +84,7 @@ person-fast work=".work/person":
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     [ -s first-tree.npz ] || posepipe convert weighed.npz first-tree.npz --trees 1 --prune 0.5 --prune-by joints
     train fast-trees.npz joints --forest first-tree.npz --only joints --joints-from parts --joint-frames 24000
-    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only filter
+    train fast-filtered.npz composites-* rooms rooms-d435 --forest fast-trees.npz --only filter --resume
     posepipe convert fast-filtered.npz person-fast.npz
 
 # a model for cameras that look straight down, in the same way, from recipes of its own
@@ -100,5 +100,5 @@ ceiling mocap furniture part="1" work=".work/ceiling":
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz people --joints joints --share-frames --pixels 100 --candidates 200 --resume
     train segmented.npz rooms --forest trees.npz --only segmentation
-    train filtered.npz rooms --forest segmented.npz --only filter
+    train filtered.npz rooms --forest segmented.npz --only filter --resume
     posepipe convert filtered.npz ceiling.npz

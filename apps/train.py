@@ -9,7 +9,7 @@ from apps.options.cluster_option import add_cluster_option
 from apps.options.input_files import refuse_to_replace
 from apps.options.value_types import length, memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
-from apps.training.train_stages import TRAININGS, checkpoint_folder
+from apps.training.train_stages import CHECKPOINTS, TRAININGS, checkpoint_folder
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
@@ -168,7 +168,8 @@ def run(args: argparse.Namespace) -> None:
     model = TRAININGS[stage](args)
     model.with_metadata(name=args.out.stem).save(args.out)
     write_card(args.out)
-    remove_checkpoints(checkpoint_folder(args))
+    if stage in CHECKPOINTS:
+        remove_checkpoints(checkpoint_folder(args), CHECKPOINTS[stage])
     size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
     show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 

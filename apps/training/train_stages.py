@@ -178,7 +178,7 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
 
     frames = open_datasets(args.datasets)
     data = f"{model_identity(model_path(args.forest))} {frames.identity}"
-    checkpoints = Checkpoints(checkpoint_folder(args), {"only": "filter"}, data, args.resume)
+    checkpoints = Checkpoints(checkpoint_folder(args), {"only": "filter"}, data, args.resume, CHECKPOINTS["filter"])
     with ProgressBar(len(frames), "candidates", "frames") as bar:
         return refit_person_filter(
             PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args), checkpoints
@@ -239,6 +239,10 @@ TRAININGS = {
     "filter": _train_filter,
 }
 """What `run` can train; all but the first are choices of --only."""
+
+
+CHECKPOINTS = {"all": "tree", "filter": "fold"}
+"""Kind of the checkpoints of a training; the other trainings keep none."""
 
 
 class LevelReport:

@@ -62,7 +62,7 @@ def train_model(
     joint_frames : for the joint parameters; other frames than ``frames``
     parameters : ForestParameters
     checkpoint_folder : stores every level, to resume an interrupted run; remove it when the model is saved
-    resume : continue from the checkpoints
+    resume : continue from the checkpoints; False = there are none
     callbacks : TrainingCallbacks; None = no reports
     command : command line of the training, for the metadata of the model
     method : source of the joints, one of METHODS
@@ -77,7 +77,7 @@ def train_model(
     Raises
     ------
     ValueError, PosepipeError
-        When the frames show no person, or the checkpoints are those of another run.
+        When the frames show no person, or the checkpoints are those of another run, or of one to be resumed.
 
     Examples
     --------

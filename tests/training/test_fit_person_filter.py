@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -145,18 +146,18 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
             raise KeyboardInterrupt
 
     monkeypatch.setattr(fit_person_filter, "collect_candidates", collect)
-    checkpoints = Checkpoints(tmp_path, {}, "boards", resume=False)
+    open_checkpoints = partial(Checkpoints, tmp_path, {}, "boards", kind="fold")
     with pytest.raises(KeyboardInterrupt):
-        refit_person_filter(model, frames, on_frame=on_frame, checkpoints=checkpoints)
+        refit_person_filter(model, frames, on_frame=on_frame, checkpoints=open_checkpoints(resume=False))
     assert len(collected) == 3
-    resumed = refit_person_filter(model, frames, checkpoints=Checkpoints(tmp_path, {}, "boards", resume=True))
+    resumed = refit_person_filter(model, frames, checkpoints=open_checkpoints(resume=True))
     assert collected[3:] == [{306, 307, 308}]
     whole = refit_person_filter(model, frames)
     for name in ("number", "threshold", "value", "calibration"):
         np.testing.assert_array_equal(
             getattr(resumed.person_classifier, name), getattr(whole.person_classifier, name), err_msg=name
         )
-    remove_checkpoints(tmp_path)
+    remove_checkpoints(tmp_path, "fold")
     assert not tmp_path.exists()
 
 

@@ -187,6 +187,18 @@ def test_resuming_with_other_parameters_is_refused(dataset, tmp_path, capsys):
     assert "other parameters or data" in capsys.readouterr().err
 
 
+def test_an_interrupted_training_is_lost_to_no_other(dataset, trained, tmp_path, capsys):
+    folder = tmp_path / "model.training"
+    folder.mkdir()
+    (folder / "tree-0.npz").write_bytes(b"a day of growing")
+    out = tmp_path / "model.npz"
+    assert main(train_arguments(dataset, out)) == 1
+    assert "model.training holds 1 tree of an interrupted run; give --resume to go on" in capsys.readouterr().err
+    model, _ = trained
+    assert main(["train", str(dataset), "--forest", str(model), "--joint-frames", "15", "--out", str(out)]) == 0
+    assert (folder / "tree-0.npz").read_bytes() == b"a day of growing"
+
+
 @pytest.mark.slow
 def test_twenty_kills_grow_the_same_trees(tmp_path):
     """A training process is killed at random moments, as by a power cut, until it gets through."""

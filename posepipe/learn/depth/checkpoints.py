@@ -18,6 +18,8 @@ from posepipe.io.files import disk_errors, read_json_object, replace_file
 from posepipe.io.npz import read_npz, write_npz
 from posepipe.learn.growing import Growth
 
+_NOTES = {"tree": "run.json", "fold": "fold-run.json"}
+"""Kinds of results, which one folder may hold side by side, and the file that tells what each kind is of."""
 _LEVEL_LISTS = ("feature", "threshold", "first_child", "n_children", "features", "leaf_statistics")
 
 
@@ -29,24 +31,31 @@ class Checkpoints:
     folder : created if needed
     parameters : plain data, all settings that affect what is trained
     data : identifies the training data; a run is resumed only with the same data and parameters
-    resume : False removes earlier checkpoints
+    resume : False = a new run, where there is none to resume
+    kind : "tree" or "fold", with which the names of its results begin; other kinds are left alone
 
     Raises
     ------
     PosepipeError
-        When the run to resume has other parameters or data.
+        When the run to resume has other parameters or data, or a new one would replace it.
     """
 
-    def __init__(self, folder: Path, parameters: Mapping[str, Any], data: str, resume: bool) -> None:
+    def __init__(
+        self, folder: Path, parameters: Mapping[str, Any], data: str, resume: bool, kind: str = "tree"
+    ) -> None:
         self.folder = folder
         key = json.dumps({"parameters": parameters, "data": data}, sort_keys=True)
         digest = hashlib.sha256(key.encode()).hexdigest()
-        run = folder / "run.json"
-        if not resume:
-            remove_checkpoints(folder)
-        elif run.is_file() and read_json_object(run).get("digest") != digest:
+        run = folder / _NOTES[kind]
+        kept = len(list(folder.glob(f"{kind}-*.npz")))
+        if kept and not resume:
+            held = f"{kept} {kind}" + "s" * (kept > 1)
             raise PosepipeError(
-                f"{folder} holds a run with other parameters or data; use those, or leave out --resume to start again"
+                f"{folder} holds {held} of an interrupted run; give --resume to go on, or remove the folder"
+            )
+        if resume and (kept or run.is_file()) and _digest(run) != digest:
+            raise PosepipeError(
+                f"{folder} holds a run with other parameters or data; use those, or remove the folder to start again"
             )
         with disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -92,9 +101,14 @@ class Checkpoints:
         return self.folder / f"{name}.npz"
 
 
-def remove_checkpoints(folder: Path) -> None:
-    """Delete the checkpoints in a folder, and the folder itself if it is then empty."""
-    for path in [*folder.glob("tree-*.npz*"), *folder.glob("fold-*.npz*"), *folder.glob("run.json*")]:
+def remove_checkpoints(folder: Path, kind: str = "tree") -> None:
+    """Delete the checkpoints of one kind in a folder, and the folder itself if it is then empty."""
+    for path in [*folder.glob(f"{kind}-*.npz*"), *folder.glob(f"{_NOTES[kind]}*")]:
         path.unlink()
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
+
+
+def _digest(run: Path) -> object:
+    """Digest of the run that a file tells of; None where there is no file."""
+    return read_json_object(run).get("digest") if run.is_file() else None

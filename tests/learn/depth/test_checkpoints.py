@@ -165,14 +165,46 @@ def test_a_state_half_written_when_the_power_went_harms_nothing(frames, uninterr
 )
 def test_a_run_of_other_parameters_or_data_is_not_gone_on_with(other, frames, tmp_path):
     train_until_killed(frames, tmp_path / "run", 2)
-    with pytest.raises(PosepipeError, match="--resume"):
+    with pytest.raises(PosepipeError, match="other parameters or data"):
         open_checkpoints(tmp_path / "run", **other)
     assert open_checkpoints(tmp_path / "run").load(0) is not None  # the refusal harmed nothing
 
 
-def test_without_resume_a_run_starts_anew(frames, tmp_path):
+def test_without_resume_an_interrupted_run_is_kept(frames, tmp_path):
     train_until_killed(frames, tmp_path / "run", 2)
+    with pytest.raises(
+        PosepipeError, match=r"run holds 1 tree of an interrupted run; give --resume to go on, or remove"
+    ):
+        open_checkpoints(tmp_path / "run", resume=False)
+    assert open_checkpoints(tmp_path / "run").load(0) is not None
+
+
+def test_a_run_that_has_saved_nothing_is_begun_anew(tmp_path):
+    open_checkpoints(tmp_path / "run", resume=False)
     assert open_checkpoints(tmp_path / "run", resume=False, data="other frames").load(0) is None
+
+
+def test_kinds_of_checkpoints_leave_each_other_alone(frames, tmp_path):
+    folder = tmp_path / "run"
+    train_until_killed(frames, folder, 2)
+    folds = Checkpoints(folder, {}, "rooms", resume=False, kind="fold")
+    folds.save_arrays("fold-0", {"row": np.arange(3)})
+    with pytest.raises(PosepipeError, match="holds 1 fold of an interrupted run"):
+        Checkpoints(folder, {}, "rooms", resume=False, kind="fold")
+    with pytest.raises(PosepipeError, match="other parameters or data"):
+        Checkpoints(folder, {}, "other rooms", resume=True, kind="fold")
+    assert Checkpoints(folder, {}, "rooms", resume=True, kind="fold").load_arrays("fold-0") is not None
+    remove_checkpoints(folder, "fold")
+    assert open_checkpoints(folder).load(0) is not None
+    remove_checkpoints(folder)
+    assert not folder.exists()
+
+
+def test_checkpoints_of_an_unknown_run_are_not_gone_on_with(frames, tmp_path):
+    train_until_killed(frames, tmp_path / "run", 2)
+    (tmp_path / "run" / "run.json").unlink()
+    with pytest.raises(PosepipeError, match="remove the folder to start again"):
+        open_checkpoints(tmp_path / "run")
 
 
 def test_resuming_where_nothing_was_starts_anew(tmp_path):
@@ -186,10 +218,10 @@ def test_a_damaged_note_of_the_run_is_a_posepipe_error(frames, tmp_path):
         open_checkpoints(tmp_path / "run")
 
 
-def test_starting_anew_removes_only_what_a_run_left(frames, tmp_path):
+def test_only_what_a_run_left_is_removed(frames, tmp_path):
     train_until_killed(frames, tmp_path / "run", 2)
     (tmp_path / "run" / "notes.txt").write_text("mine")
-    open_checkpoints(tmp_path / "run", resume=False)
+    remove_checkpoints(tmp_path / "run")
     assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
 
 
