@@ -52,6 +52,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     """Train trees, votes and joint parameters."""
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
+    from posepipe.errors import PosepipeError
     from posepipe.learn.depth.training_memory import installed_memory, plan_memory
     from posepipe.learn.shards.sharded_growth import ShardedGrower
     from posepipe.models.card import describe_out_of_bag
@@ -62,6 +63,11 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     if args.joints:
         joint_frames = open_datasets([args.joints])
     else:
+        if len(frames) < 2:
+            raise PosepipeError(
+                f"{args.datasets[0]}: wanted 2 frames or more, because the last tenth is for the joint parameters; got"
+                f" {len(frames)}; give more, or --joints DATASET"
+            )
         tenth = max(1, len(frames) // 10)
         frames, joint_frames = frames[: len(frames) - tenth], frames[len(frames) - tenth :]
     joint_frames = joint_frames[: args.joint_frames]

@@ -199,6 +199,15 @@ def test_an_interrupted_training_is_lost_to_no_other(dataset, trained, tmp_path,
     assert (folder / "tree-0.npz").read_bytes() == b"a day of growing"
 
 
+def test_one_frame_is_too_few_for_trees_and_joints(tmp_path, capsys):
+    assert main(["synth", str(tmp_path / "one"), "--frames", "1", "--workers", "1"]) == 0
+    capsys.readouterr()
+    assert main(["train", str(tmp_path / "one"), "--out", str(tmp_path / "m.npz")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "one: wanted 2 frames or more" in line
+    assert line.endswith("got 1; give more, or --joints DATASET")
+
+
 @pytest.mark.slow
 def test_twenty_kills_grow_the_same_trees(tmp_path):
     """A training process is killed at random moments, as by a power cut, until it gets through."""
