@@ -104,6 +104,16 @@ def test_a_scene_that_is_too_far_away_is_named(tmp_path, caplog):
     only(warnings_of(open_source(path), caplog), path, "32 m", "or the scene is too far away")
 
 
+def test_times_that_go_back_are_named_once(tmp_path, caplog):
+    path = npz_pack(tmp_path / "a.npz", ROOM_MM)
+    np.savez(path, **np.load(path), timestamp_s=np.array([0.0, 0.1, 0.05, 0.2]))
+    only(warnings_of(open_source(path), caplog), path, "frame 2 is 0.05 s before", "in order of time?")
+    caplog.clear()
+    folder = png_folder(tmp_path / "tum", ROOM_MM)
+    (folder / "depth.txt").write_text("".join(f"{time} {i}.png\n" for i, time in enumerate((5.0, 6.0, 3.0, 2.0))))
+    only(warnings_of(open_source(folder), caplog), folder, "frame 2 is 3 s before", "2 such frames")
+
+
 @pytest.mark.parametrize(
     ("unit_m", "lens", "words"),
     [

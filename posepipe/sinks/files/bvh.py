@@ -20,11 +20,11 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.errors import PosepipeError
 from posepipe.io.files import check_writable, replace_file
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.files.person_files import write_each
 from posepipe.sinks.files.resampling import median_frame_s, resample
 
 UNITS_PER_METRE = 100.0
@@ -130,31 +130,25 @@ class BvhSink:
 
     def close(self) -> None:
         """Write the files. Each replaces an older file when it is complete; without people there is no file."""
-        if self._closed:
-            return
-        self._closed = True
-        people = {id: motion for id, motion in self._motions.items() if motion.times_s}
-        frame_s = median_frame_s(np.array(self._times_s))
-        self.written = tuple(
-            self._write_person(id, motion, frame_s, alone=len(people) == 1) for id, motion in people.items()
-        )
+        if not self._closed:
+            self._closed = True
+            people = [id for id, motion in self._motions.items() if motion.times_s]
+            write_each(self.path, people, self._write_person)
 
-    def _write_person(self, id: int, motion: _Motion, frame_s: float, alone: bool) -> WrittenBvh:
-        path = self.path if alone else self.path.with_name(f"{self.path.stem}-{id}{self.path.suffix}")
+    def _write_person(self, id: int, path: Path) -> None:
+        motion = self._motions[id]
+        frame_s = median_frame_s(np.array(self._times_s))
         times_s = np.array(motion.times_s)
         shape = (len(times_s), len(self._body.joints), 3)
         found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
-        try:
-            even_m = resample(times_s, found_m, frame_s)
-            turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
-            skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m), turns)
-        except ValueError as error:
-            raise PosepipeError(f"{path}: {error}") from error
+        even_m = resample(times_s, found_m, frame_s)
+        turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
+        skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m), turns)
         replace_file(path, bvh_text(skeleton, frame_s).encode())
         rows = [self._body.joint_index(joint) for joint in skeleton.joints]
         error_m = float(np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1).mean())
         first = round((times_s[0] - self._times_s[0]) / frame_s)
-        return WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m)
+        self.written += (WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m),)
 
     def _turns(self, motion: _Motion, times_s: np.ndarray, frame_s: float, known: np.ndarray) -> np.ndarray | None:
         """Rotations of the joints at even times, y up, float64 (T, J, 3, 3); None where a known joint has none."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 
 from posepipe.body import BodyDefinition
-from posepipe.errors import PosepipeError
 from posepipe.io.files import check_writable, replace_file
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
+from posepipe.sinks.files.person_files import write_each
 from posepipe.sinks.motion.person_motion import MotionCollector, PersonMotion
 
 
@@ -71,19 +71,15 @@ class MotionSink:
 
     def close(self) -> None:
         """Write the files. Each replaces an older file when it is complete; without people there is no file."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            people = self._collector.people()
-            self.written = tuple(self._write_person(person, alone=len(people) == 1) for person in people)
-        except ValueError as error:
-            raise PosepipeError(f"{self.path}: {error}") from error
+        if not self._closed:
+            self._closed = True
+            write_each(self.path, self._collector.people(), self._write_person)
 
-    def _write_person(self, motion: PersonMotion, alone: bool) -> WrittenMotion:
-        path = self.path if alone else self.path.with_name(f"{self.path.stem}-{motion.person}{self.path.suffix}")
+    def _write_person(self, person: int, path: Path) -> None:
+        motion = self._collector.motion(person)
         replace_file(path, self._encode(motion))
-        return WrittenMotion(path, motion.person, motion.first_frame, len(motion.joints_m), motion.frame_s, motion.axes)
+        frames = len(motion.joints_m)
+        self.written += (WrittenMotion(path, person, motion.first_frame, frames, motion.frame_s, motion.axes),)
 
     def __enter__(self) -> MotionSink:
         check_writable(self.path)  # an error at the end of a long run would lose its results

@@ -78,13 +78,15 @@ class MotionCollector:
             row[self._body.joint_index(name)] = position
         return row.ravel().tolist()
 
-    def people(self) -> list[PersonMotion]:
-        """Motions of all people who were found. Raises ValueError for times that give too many frames."""
-        frame_s = median_frame_s(np.array(self._times_s))
-        return [self._motion(id, found, frame_s) for id, found in self._people.items() if found.times_s]
+    def people(self) -> list[int]:
+        """Ids of all people who were found."""
+        return [id for id, found in self._people.items() if found.times_s]
 
-    def _motion(self, id: int, found: _Found, frame_s: float) -> PersonMotion:
+    def motion(self, id: int) -> PersonMotion:
+        """Return the motion of one person. Raises ValueError for times that give too many frames."""
+        found = self._people[id]
         times_s = np.array(found.times_s)
+        frame_s = median_frame_s(np.array(self._times_s))
         shape = (len(times_s), len(self._body.joints), 3)
         joints_m = np.array(found.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
         even_m = resample(times_s, joints_m, frame_s)

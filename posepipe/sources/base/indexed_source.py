@@ -61,11 +61,12 @@ class IndexedSource(ABC):
         own = self.intrinsics if intrinsics is None else intrinsics
         frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index, up, colour)
         self.plausibility.inspect(depth, own)
+        self.plausibility.inspect_times(self.timestamps_s)
         return frame
 
     @cached_property
     def plausibility(self) -> PlausibilityCheck:
-        """Check of the depth and the lens, before depth is cleaned."""
+        """Check of the depth, before it is cleaned, of the lens and of the times."""
         return PlausibilityCheck(self.name, len(self))
 
     def __iter__(self) -> Iterator[DepthFrame]:

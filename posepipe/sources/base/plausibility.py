@@ -1,4 +1,4 @@
-"""Implausible depth and lenses: one logged line with the likely cause, instead of results without people.
+"""Implausible depth, lenses and times: one logged line with the likely cause, instead of results without people.
 
 A wrong depth unit moves all depth outside the range of depth cameras, and `DepthFrame` then clears it. The rule
 therefore looks at the depth before it is cleaned.
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class PlausibilityCheck:
-    """The check of one source: at most one warning about its lens, and one about its depth.
+    """The check of one source: at most one warning about its lens, one about its depth and one about its times.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PlausibilityCheck:
     def __init__(self, name: str, frame_count: int | None = None) -> None:
         self._name = name
         self._wanted = JUDGED_FRAMES if frame_count is None else min(JUDGED_FRAMES, frame_count)
-        self._lens_judged = self._depth_judged = False
+        self._lens_judged = self._depth_judged = self._times_judged = False
         self._implausible = 0
 
     def inspect(self, depth: np.ndarray, intrinsics: Intrinsics) -> None:
@@ -62,6 +62,12 @@ class PlausibilityCheck:
             self._warn(lens_problem(intrinsics, depth.shape))
         if not self._depth_judged:
             self._judge_depth(depth)
+
+    def inspect_times(self, timestamps_s: np.ndarray) -> None:
+        """Inspect the times of all frames, (N,), seconds; log once where they go back."""
+        if not self._times_judged:
+            self._times_judged = True
+            self._warn(times_problem(timestamps_s))
 
     def _judge_depth(self, depth: np.ndarray) -> None:
         readings = _readings(depth)
@@ -90,6 +96,18 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
                 f"degrees, too {effect}; is {name} in pixels of this image size? correct it, or give --camera"
             )
     return ""
+
+
+def times_problem(timestamps_s: np.ndarray) -> str:
+    """Describe times, (N,), that fall from one frame to the next; "" for others."""
+    falls = np.flatnonzero(np.diff(timestamps_s) < 0)
+    if not len(falls):
+        return ""
+    row = int(falls[0]) + 1
+    return (
+        f"implausible times, frame {row} is {timestamps_s[row - 1] - timestamps_s[row]:.3g} s before the one that it"
+        f" follows ({len(falls)} such frames); people are lost there; are the frames in order of time?"
+    )
 
 
 def depth_problem(readings: np.ndarray) -> str:

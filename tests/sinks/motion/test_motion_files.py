@@ -273,6 +273,27 @@ def test_a_damaged_clock_is_one_line(tmp_path, suffix):
         write(tmp_path / f"a{suffix}", frames)
 
 
+@pytest.mark.parametrize("first_s", [-1.8e9, 1.8e9])
+def test_a_c3d_file_refuses_a_start_beyond_its_32_bits(tmp_path, first_s):
+    frames = [result(i, timestamp_s=i / 30) for i in range(5)]
+    frames += [result(5 + i, (track(1, standing_m()),), timestamp_s=first_s + i / 30) for i in range(5)]
+    with pytest.raises(PosepipeError, match=r"begin at frame -?[0-9]+ of the run; are the timestamps right"):
+        write(tmp_path / "a.c3d", frames)
+
+
+@pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
+def test_one_damaged_person_does_not_cost_the_others(tmp_path, suffix):
+    frames = [result(i, (track(1, standing_m()), track(2, standing_m()))) for i in range(5)]
+    frames.append(result(5, (track(1, standing_m()),), timestamp_s=1e12))
+    sink = open_motion_sink(tmp_path / f"a{suffix}", HUMAN)
+    for one in frames:
+        sink.write(one)
+    with pytest.raises(PosepipeError, match=rf"a-1{suffix}: .*are the timestamps right"):
+        sink.close()
+    assert [(each.person, each.frames) for each in sink.written] == [(2, 5)]
+    assert [path.name for path in tmp_path.iterdir()] == [f"a-2{suffix}"]
+
+
 def test_an_unwritable_path_is_an_error_before_the_first_frame(tmp_path):
     (tmp_path / "folder.c3d").mkdir()
     with pytest.raises(PosepipeError, match=r"\.c3d: "), open_motion_sink(tmp_path / "folder.c3d", HUMAN):

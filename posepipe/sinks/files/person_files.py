@@ -1,0 +1,40 @@
+"""Files of single people, for formats that hold one person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from posepipe.errors import PosepipeError
+
+
+def person_file(path: Path, person: int, alone: bool) -> Path:
+    """Path of the file of one person; several people get ``NAME-ID.SUFFIX`` each."""
+    return path if alone else path.with_name(f"{path.stem}-{person}{path.suffix}")
+
+
+def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], None]) -> None:
+    """Write the file of each person; one who cannot be written does not cost the others their files.
+
+    Parameters
+    ----------
+    path : the file for a single person
+    people : their ids
+    write : writes a person to a file; raises ValueError where the format cannot hold them
+
+    Raises
+    ------
+    PosepipeError
+        After all others are written, if anybody could not be.
+    """
+    people, failures = list(people), []
+    for person in people:
+        file = person_file(path, person, alone=len(people) == 1)
+        try:
+            write(person, file)
+        except ValueError as error:
+            failures.append(f"{file}: {error}")
+        except PosepipeError as error:  # names the file
+            failures.append(str(error))
+    if failures:
+        raise PosepipeError("; ".join(failures))
