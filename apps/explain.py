@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the path of one pixel of the first frame through the forest."""
+    from posepipe.errors import PosepipeError
     from posepipe.io.files import replace_file
     from posepipe.learn.depth.explanation.pixel_path import explain_pixel
     from posepipe.learn.depth.explanation.probe_drawing import draw_probes
@@ -52,7 +53,9 @@ def run(args: argparse.Namespace) -> None:
         refuse_to_replace(args, [("--draw", args.draw)])
     model = PoseModel.load(args.model)
     with open_as_asked(args) as source:
-        frame = next(iter(source))
+        frame = next(iter(source), None)
+    if frame is None:
+        raise PosepipeError(f"no frame of {args.source} can be read from {args.start:g} s on; give another --start")
     mask = _person(args, model, frame)
     pixel = tuple(args.at) if args.at else _pixel_of(args.part, model.forest, frame, mask)
     explained = explain_pixel(model.forest, frame.depth_m, mask, pixel, frame.intrinsics)

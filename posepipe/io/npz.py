@@ -76,6 +76,17 @@ def read_npz(
     return arrays
 
 
+def npz_names(path: str | Path) -> frozenset[str]:
+    """Names of the arrays of a file, which are not read; none where it is no zip, or its directory is damaged."""
+    try:
+        if not zipfile.is_zipfile(path):  # it looks at the end of the file alone
+            return frozenset()
+        with zipfile.ZipFile(path) as archive:
+            return frozenset(name.removesuffix(".npy") for name in archive.namelist())
+    except _DAMAGE:
+        return frozenset()
+
+
 def _is_unicode(array: np.ndarray) -> bool:
     """Whether all characters of an array exist; NumPy stores any number of 32 bits, and Python makes no text of it."""
     if array.dtype.kind != "U" or not array.nbytes:

@@ -9,7 +9,6 @@ docs/reference/formats.md describes the file.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
 from posepipe.io.files import disk_errors
 from posepipe.io.limits import max_model_bytes
-from posepipe.io.npz import read_npz, write_npz
+from posepipe.io.npz import npz_names, read_npz, write_npz
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import forest_from_arrays, forest_to_arrays
@@ -92,11 +91,8 @@ def write_model(path: str | Path, model: StoredModel) -> None:
 
 def is_model_file(path: str | Path) -> bool:
     """Whether a file is a zip that contains the header and the trees of a model; it may still be damaged."""
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
-    return "header.npy" in names and bool({"feature_0.npy", "forest/feature_0.npy"} & names)
+    names = npz_names(path)
+    return "header" in names and bool({"feature_0", "forest/feature_0"} & names)
 
 
 def read_model(path: str | Path) -> StoredModel:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from mcap.writer import CompressionType
 
 from apps.bench import RECORDING
 from apps.cli import main
+from posepipe.recording import McapFile
+from tests.support.recordings import ros_writers as ros
 
 
 def test_a_part_is_explained_and_drawn(tmp_path, capsys):
@@ -22,6 +25,19 @@ def test_a_part_is_explained_and_drawn(tmp_path, capsys):
     assert "Why this pixel is left hand" in picture.read_text()
     assert main(["explain", str(RECORDING), "--start", "1", "--at", *found.groups()]) == 0
     assert capsys.readouterr().out == said.rpartition("-> ")[0]
+
+
+def test_a_source_without_a_readable_frame_is_one_line(tmp_path, capsys):
+    path = ros.write_mcap(
+        tmp_path / "a.mcap", ros.depth_recording(9), chunk_size=1300, compression=CompressionType.ZSTD
+    )
+    content = bytearray(path.read_bytes())
+    with McapFile(path) as file:
+        last = file._layout.chunks[-1].offset
+    content[last + 120 : last + 160] = bytes(40)
+    path.write_bytes(content)
+    assert main(["explain", str(path), "--start", "0.26", "--part", "left_hand"]) == 1
+    assert f"error: no frame of {path} can be read from 0.26 s on; give another --start" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from apps.cli import main
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io import limits
 from posepipe.joints.joint_parameters import FUSION_TERMS, JointParameters, Refinement, n_inputs
@@ -719,3 +720,17 @@ def test_is_model_file_tells_models_from_other_files(path, tmp_path):
     (tmp_path / "text.npz").write_text("not a zip")
     (tmp_path / "cut.npz").write_bytes(path.read_bytes()[:500])
     assert not any(is_model_file(tmp_path / name) for name in ("other.npz", "text.npz", "cut.npz", "missing.npz"))
+
+
+@pytest.mark.parametrize(("place", "problem"), [(0, "Bad magic number"), (6, "zip file version 25.5")])
+@pytest.mark.parametrize("command", [["info"], ["convert", "--prune", "0.5"], ["convert"]])
+def test_a_damaged_directory_of_a_zip_is_one_line(path, tmp_path, capsys, place, problem, command):
+    content = bytearray(path.read_bytes())
+    content[content.find(b"PK\x01\x02") + place] = 0xFF
+    path.write_bytes(content)
+    outputs = [str(tmp_path / "x.mcap")] if command[0] == "convert" else []
+    assert main([command[0], str(path), *outputs, *command[1:]]) == 1
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert problem in said or "is none" in said
+    assert said.count("\n") == 1

@@ -7,7 +7,6 @@ bone from the rest pose (y up, the person facing +z, left = +x). Rotations, unli
 from __future__ import annotations
 
 import hashlib
-import zipfile
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.npz import read_npz, write_npz
+from posepipe.io.npz import npz_names, read_npz, write_npz
 from synth.body.skinning import POSED_BONES
 
 DATA_DIR = Path(__file__).parents[2] / "data"
@@ -144,10 +143,7 @@ def read_pose_bank(path: str | Path) -> PoseBank:
 
 def is_pose_bank(path: str | Path) -> bool:
     """Return whether a file is a zip that holds poses, without checking them."""
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return "quat_xyzw_global.npy" in archive.namelist()
+    return "quat_xyzw_global" in npz_names(path)
 
 
 def write_pose_bank(bank: PoseBank, path: str | Path) -> None:

@@ -25,6 +25,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.interchange.pcl_tree_file import pcl_tree_files, read_pcl_forest
 from posepipe.models.card import write_card
+from posepipe.models.model_file import is_model_file
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
@@ -69,6 +70,7 @@ def _model(folder: Path) -> None:
 
 def _use_model(folder: Path) -> None:
     """Find people by a model: what its loader accepts reaches the kernels."""
+    is_model_file(folder / "small.npz")
     _find_people(PoseModel.load(folder / "small.npz"))
     describe(folder / "small.npz")
 

@@ -19,7 +19,14 @@ from synth.furniture.model_bank import read_bank, write_bank
 from synth.motion.mocap import read_mocap
 from synth.motion.mocap.bone_maps import read_bone_map
 from synth.motion.motions import Motion
-from synth.motion.poses.clips import PoseBank, embedded_pose_bank, read_motions, write_motions, write_pose_bank
+from synth.motion.poses.clips import (
+    PoseBank,
+    embedded_pose_bank,
+    is_pose_bank,
+    read_motions,
+    write_motions,
+    write_pose_bank,
+)
 from synth.recipe import RECIPES_DIR, Recipe, read_recipe
 from synth.sensors.sensor_file import read_sensor
 from synth.sensors.sensor_presets import PRESETS
@@ -86,6 +93,7 @@ def _pose_bank(folder: Path) -> None:
 
 
 def _read_pose_bank(folder: Path) -> None:
+    is_pose_bank(folder / "bank.npz")
     read_mocap(folder / "bank.npz")
     describe(folder / "bank.npz")
 

@@ -17,6 +17,7 @@ from synth.motion.poses.clips import (
     PoseBank,
     embedded_motion,
     embedded_pose_bank,
+    is_pose_bank,
     read_motions,
     read_pose_bank,
     write_motions,
@@ -206,6 +207,14 @@ def test_a_damaged_file_is_a_format_error(tmp_path, damage):
     path.write_bytes(_damaged_files()[damage])
     with pytest.raises(FormatError, match="bank"):
         read_pose_bank(path)
+
+
+def test_a_damaged_directory_is_of_no_pose_bank(tmp_path):
+    path = tmp_path / "bank.npz"
+    np.savez(path, **_arrays())
+    assert is_pose_bank(path)
+    path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"...."))
+    assert not is_pose_bank(path)
 
 
 def test_a_missing_file_is_a_format_error(tmp_path):
