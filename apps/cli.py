@@ -18,6 +18,7 @@ from apps.terminal.interrupts import INTERRUPTED, leave_at_signals, say_stopped,
 from apps.terminal.plain_text import plain_line, show, show_beside_bars
 from posepipe import __version__
 from posepipe.errors import PosepipeError
+from posepipe.io.files import name_text
 
 COMMANDS = (
     "demo",
@@ -96,7 +97,7 @@ def as_typed(arguments: Sequence[str]) -> str:
 
 def _last_name(argument: str) -> str:
     option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
-    return option + equals + (Path(value).name or value)
+    return option + equals + name_text(Path(value).name or value)
 
 
 class _BesideBars(logging.Handler):

@@ -199,7 +199,9 @@ def _check_model_name(file: Path, suffixes: Sequence[str]) -> None:
 
 
 def _save_model(model: PoseModel, file: Path) -> None:
-    model = model.with_metadata(name=file.stem)
+    from posepipe.io.files import name_text
+
+    model = model.with_metadata(name=name_text(file.stem))
     model.save(file)
     leaves = sum(tree.n_leaves for tree in model.forest.trees)
     show(f"{len(model.forest.trees)} trees, {leaves:,} leaves, {file.stat().st_size / 1e6:.1f} MB -> {file}")

@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> None:
 def _play_source(args: argparse.Namespace) -> None:
     """Find the people of every frame, and show them as they are found."""
     from apps.terminal.compilation import kernels_compiled
+    from posepipe.io.files import name_text
     from posepipe.models.pose_model import PoseModel
     from posepipe.sources.cameras import LiveSource
     from posepipe.viewer.playback.analysis import Analysis
@@ -72,7 +73,7 @@ def _play_source(args: argparse.Namespace) -> None:
     args.frame_step = args.frame_step or 1
     opened = open_named(args)
     live = isinstance(opened, LiveSource)
-    title = args.source if live else Path(args.source).resolve().name
+    title = args.source if live else name_text(Path(args.source).resolve().name)
     played = play_as_asked(opened, args)
     with kernels_compiled():
         model = PoseModel.load(args.model)
@@ -94,6 +95,7 @@ def _play_source(args: argparse.Namespace) -> None:
 
 def _play_results(args: argparse.Namespace) -> None:
     """Show the joints that `run` wrote."""
+    from posepipe.io.files import name_text
     from posepipe.sinks.files.json_lines import read_results
     from posepipe.viewer.session import play_results
 
@@ -101,7 +103,7 @@ def _play_results(args: argparse.Namespace) -> None:
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
     with page_server(args) as server:
-        name, for_guests = Path(args.source).name, plays_for_guests(args)
+        name, for_guests = name_text(Path(args.source).name), plays_for_guests(args)
         play_results(server, results, name, lambda: args.close_at_end, stop_if_interrupted, for_guests)
 
 

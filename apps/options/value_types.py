@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from posepipe.io.files import is_utf8, name_text
+
 HIGHEST_PORT = 65535
 MOTION_SUFFIXES = (".bvh", ".c3d", ".trc", ".glb")
 """Formats of motion: those of posepipe.sinks.motion, which takes longer to import."""
@@ -85,7 +87,9 @@ def model_file(text: str) -> Path:
 
 
 def video_file(text: str) -> Path:
-    """Return the path of a video to write: .mp4."""
+    """Return the path of a video to write: .mp4, and a name in UTF-8, which OpenCV needs."""
+    if not is_utf8(text):
+        raise argparse.ArgumentTypeError(f"wanted a name in UTF-8, got {name_text(text)!r}")
     return _with_suffix(".mp4", text)
 
 

@@ -106,7 +106,7 @@ class FrameSequence(Sequence[LabelledFrame]):
         """Hash of the datasets' contents and of the rows in use, 16 hexadecimal digits."""
         content = hashlib.sha256(repr(self._rows).encode())
         for dataset in self._datasets:
-            content.update(dataset.content.encode())
+            content.update(dataset.content.encode("utf-8", "surrogatepass"))
         return content.hexdigest()[:16]
 
     def sequences(self) -> list[tuple[SequenceRows, FrameSequence]]:

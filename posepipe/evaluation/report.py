@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from posepipe.io.files import replace_file
+from posepipe.io.files import name_text, replace_file
 
 
 class Figures(Protocol):
@@ -26,5 +26,6 @@ def write_figures(path: str | Path, title: str, reports: Mapping[str, Figures]) 
     title : name of the frames that were scored
     reports : by name of the model
     """
-    figures = {"frames": title, "models": {name: report.to_dict() for name, report in reports.items()}}
+    models = {name_text(name): report.to_dict() for name, report in reports.items()}
+    figures = {"frames": name_text(title), "models": models}
     replace_file(path, json.dumps(figures, indent=1).encode() + b"\n")

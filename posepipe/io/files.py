@@ -95,6 +95,16 @@ def is_absent(path: str | Path) -> bool:
     return not Path(path).is_file() and special_kind(path) is None
 
 
+def name_text(name: str | Path) -> str:
+    """Text of a file's name. Linux permits bytes that are no UTF-8, which Python keeps as lone surrogates: "?" here."""
+    return str(name).encode("utf-8", "replace").decode()
+
+
+def is_utf8(name: str | Path) -> bool:
+    """Whether the name of a file is text as it is, without what `name_text` replaces."""
+    return name_text(name) == str(name)
+
+
 def special_kind(path: str | Path) -> str | None:
     """Describe what a path is if it exists and is neither a regular file nor a folder, such as "a device"."""
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError
-from posepipe.io.files import read_regular, replace_file
+from posepipe.io.files import name_text, read_regular, replace_file
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.models.pose_model import PoseModel
 
@@ -53,7 +53,7 @@ def write_card(model: str | Path, figures: Mapping[str, Mapping[str, Any]] | Non
         raise FormatError(model, f"history or figures in its header are damaged ({error!r:.200})") from error
     text = _with_block(card, text, "made", made)
     text = _with_block(card, text, "figures", tables)
-    replace_file(card, text.encode())
+    replace_file(card, name_text(text).encode())
     return card
 
 

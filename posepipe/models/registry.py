@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.io.files import is_absent, special_kind
+from posepipe.io.files import is_absent, name_text, special_kind
 from posepipe.models.header import answer_hash
 
 SUFFIX = ".npz"
@@ -56,4 +56,4 @@ def model_identity(path: Path) -> str:
 
     The hash covers what determines results (`answer_hash`); adding figures to the file does not change it.
     """
-    return f"{path.stem} sha256:{answer_hash(path)[:12]}"
+    return f"{name_text(path.stem)} sha256:{answer_hash(path)[:12]}"

@@ -14,7 +14,7 @@ from mcap.writer import CompressionType, Writer
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, name_text
 from posepipe.io.growing_file import GrowingFile
 from posepipe.io.interrupts import delayed_interrupt
 from posepipe.recording.containers.chunk_indices import keep_chunk_indices_packed
@@ -95,7 +95,8 @@ class RecordingWriter:
         header = {"version": FORMAT_VERSION, "start_time_ns": str(self._start_time_ns)}
         self._mcap.add_metadata(HEADER_METADATA, header)
         if metadata:
-            self._mcap.add_metadata(USER_METADATA, metadata)
+            texts = {key: name_text(value) for key, value in metadata.items()}  # the source's name is among them
+            self._mcap.add_metadata(USER_METADATA, texts)
         if self.body is not None:
             content = json.dumps(self.body.to_dict()).encode()
             self._mcap.add_attachment(0, self._start_time_ns, BODY_ATTACHMENT, "application/json", content)

@@ -20,7 +20,7 @@ from posepipe.evaluation.html_report.document import (
 from posepipe.evaluation.html_report.pictures import picture_html
 from posepipe.evaluation.metrics.extremes import ScoredPerson
 from posepipe.evaluation.report import write_figures
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import disk_errors, name_text, replace_file
 
 
 def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) -> None:
@@ -35,7 +35,7 @@ def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) 
     folder = Path(folder)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / "report.html", report_html(title, reports).encode())
+    replace_file(folder / "report.html", name_text(report_html(title, reports)).encode())
     write_figures(folder / "figures.json", title, reports)
 
 

@@ -93,7 +93,8 @@ class PeopleFrames:
         content = hashlib.sha256()
         for name, frame, labels in self.single_frames():
             millimetres = np.rint(frame.depth_m * 1000).astype("<u2")
-            content.update(f"{name} {astuple(frame.intrinsics)} {astuple(labels)} {millimetres.shape}\n".encode())
+            about = f"{name} {astuple(frame.intrinsics)} {astuple(labels)} {millimetres.shape}\n"
+            content.update(about.encode("utf-8", "surrogatepass"))  # of names that are no UTF-8
             content.update(millimetres.tobytes())
         return content.hexdigest()[:16]
 

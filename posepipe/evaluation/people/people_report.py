@@ -22,7 +22,7 @@ from posepipe.evaluation.html_report.document import (
 )
 from posepipe.evaluation.people.evaluate_people import JudgedFrame, PeopleReport
 from posepipe.evaluation.report import write_figures
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import disk_errors, name_text, replace_file
 from posepipe.sinks.images.drawing import draw_depth, draw_parts, draw_skeleton, joint_pixels
 
 FOUND, MISSED, FALSE, IGNORED = (80, 200, 80), (60, 160, 255), (60, 60, 255), (170, 170, 170)
@@ -48,7 +48,7 @@ def write_people_report(
     folder = Path(folder)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / "report.html", people_report_html(title, reports, body).encode())
+    replace_file(folder / "report.html", name_text(people_report_html(title, reports, body)).encode())
     write_figures(folder / "figures.json", title, reports)
 
 

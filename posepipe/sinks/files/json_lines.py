@@ -15,7 +15,7 @@ import numpy as np
 
 from posepipe.camera import UpVector
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors, open_regular
+from posepipe.io.files import disk_errors, name_text, open_regular
 from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.sinks.files.fit_fields import (
     ROTATIONS,
@@ -62,7 +62,7 @@ class ResultsHeader:
             "source": self.source,
         }
         row |= {"cameras": list(self.cameras)} if self.cameras else {}
-        return _line(row | {"rotations": ROTATIONS} if self.fitted else row)
+        return name_text(_line(row | {"rotations": ROTATIONS} if self.fitted else row))
 
 
 @dataclass(frozen=True, slots=True)

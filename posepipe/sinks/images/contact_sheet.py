@@ -13,7 +13,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import disk_errors, name_text, replace_file
 from posepipe.sinks.images.drawing import part_colours
 from posepipe.sinks.images.shading import shade_depth
 
@@ -68,6 +68,7 @@ def draw_tile(frame: DepthFrame | LabelledFrame, body: BodyDefinition | None = N
 
 def draw_sheet(tiles: Sequence[np.ndarray], title: str) -> np.ndarray:
     """Arrange tiles under a title, about as many rows as columns: uint8 (H, W, 3), BGR."""
+    title = name_text(title)  # OpenCV crashes at a lone surrogate
     columns = max(math.ceil(math.sqrt(len(tiles))), _MIN_COLUMNS)
     rows = math.ceil(len(tiles) / columns)
     step = TILE_PX + _GAP_PX

@@ -9,7 +9,6 @@ from typing import Self
 import cv2
 
 from posepipe.body import BodyDefinition
-from posepipe.errors import PosepipeError
 from posepipe.io.files import disk_errors
 from posepipe.results import FrameResult
 from posepipe.sinks.images.drawing import draw_result
@@ -41,5 +40,6 @@ class PictureSink:
     def write(self, result: FrameResult) -> None:
         """Write one picture. Raises PosepipeError if that fails."""
         path = self.folder / f"{result.frame.index:06d}.png"
-        if not cv2.imwrite(str(path), draw_result(result, self._body)):
-            raise PosepipeError(f"{path}: could not be written; is the disk full or the folder read-only?")
+        _, content = cv2.imencode(".png", draw_result(result, self._body))
+        with disk_errors(path):
+            path.write_bytes(content.tobytes())

@@ -12,7 +12,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import PosepipeError
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, is_utf8, name_text
 from posepipe.results import FrameResult
 from posepipe.sinks.files.resampling import median_frame_s
 from posepipe.sinks.images.drawing import draw_result
@@ -46,6 +46,8 @@ class VideoSink:
     def __enter__(self) -> Self:
         if self.path.suffix.lower() != ".mp4":
             raise PosepipeError(f"{self.path}: a video is written as .mp4; name it so")
+        if not is_utf8(self.path):  # OpenCV crashes at a lone surrogate
+            raise PosepipeError(f"{name_text(self.path)}: a video needs a path in UTF-8; give another name")
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         return self
