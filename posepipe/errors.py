@@ -34,6 +34,10 @@ class FormatError(PosepipeError):
         super().__init__(f"{place}: {problem}")
 
 
+class DamagedMessageError(FormatError):
+    """One message or image of a source is damaged; others may be readable."""
+
+
 class SourceError(PosepipeError):
     """A source of frames cannot be opened, or has failed.
 

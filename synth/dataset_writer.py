@@ -79,7 +79,7 @@ def write_dataset(
     done: dict[str, RecordingEntry] = {}
     jobs = []
     for job in _jobs(folder, renderer):
-        entry = RecordingEntry.describe(job.path, job.scenario, job.extrinsics) if job.path.exists() else None
+        entry = _finished(job)
         if entry is not None and entry.frames == job.count:
             done[entry.file] = entry
             on_frames(job.count)
@@ -103,6 +103,14 @@ def write_dataset(
     finally:
         for begun in folder.glob("frames-*.partial"):  # by a worker that was stopped
             begun.unlink(missing_ok=True)
+
+
+def _finished(job: _Job) -> RecordingEntry | None:
+    """Entry of a recording that is there; None where it is not, or a power failure left nothing that can be read."""
+    try:
+        return RecordingEntry.describe(job.path, job.scenario, job.extrinsics) if job.path.exists() else None
+    except FormatError:
+        return None
 
 
 def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:

@@ -7,10 +7,11 @@ ROS 1 bags and ROS 2 databases are read, too. A `MessageFile` finds the messages
 decodes their depth.
 """
 
+from posepipe.errors import DamagedMessageError
 from posepipe.recording.codecs.primesense_16z import decode_16z
 from posepipe.recording.colour_stream import ColourStream
 from posepipe.recording.containers.mcap_file import McapFile
-from posepipe.recording.containers.message_file import DamagedMessageError, JoinedFiles, MessageFile, Topic
+from posepipe.recording.containers.message_file import JoinedFiles, MessageFile, Topic
 from posepipe.recording.containers.ros1_file import Ros1File
 from posepipe.recording.containers.sqlite_file import SqliteFile
 from posepipe.recording.depth_stream import DepthStream

@@ -52,8 +52,10 @@ class SourceFormat:
 
 
 def folder_with(*patterns: str) -> Callable[[Path], bool]:
-    """Match folders that contain a file with one of these names or glob patterns."""
-    return lambda path: path.is_dir() and any(next(path.glob(pattern), None) is not None for pattern in patterns)
+    """Match folders that contain a file with one of these names or glob patterns; hidden files do not count."""
+    return lambda path: (
+        path.is_dir() and any(not found.name.startswith(".") for pattern in patterns for found in path.glob(pattern))
+    )
 
 
 def file_starting_with(*magics: bytes) -> Callable[[Path], bool]:

@@ -65,6 +65,17 @@ def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path, short_recordi
     assert recordings(tmp_path / "broken") == recordings(tmp_path / "whole")
 
 
+def test_recordings_that_a_power_failure_left_are_rendered_anew(tmp_path, short_recordings):
+    render_people(tmp_path, SMALL, workers=1)
+    whole = recordings(tmp_path)
+    empty, headed, damaged = sorted(whole)
+    (tmp_path / empty).write_bytes(b"")
+    (tmp_path / headed).write_bytes(whole[headed][:200])
+    (tmp_path / damaged).write_bytes(bytes(len(whole[damaged])))
+    render_people(tmp_path, SMALL, workers=1)
+    assert recordings(tmp_path) == whole
+
+
 @pytest.mark.slow
 def test_twenty_kills_lose_nothing(tmp_path):
     """A synth process is killed at random moments, as by a power cut, until it gets through."""

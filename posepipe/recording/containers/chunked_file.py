@@ -16,11 +16,11 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.decompression import decompress
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import check_block, max_plain_records, max_records, max_unpacked_bytes
-from posepipe.recording.containers.message_file import DAMAGE, DamagedMessageError, MessageFile, Topic
+from posepipe.recording.containers.message_file import DAMAGE, MessageFile, Topic
 
 _OUTSIDE = -1
 

@@ -12,17 +12,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.limits import max_played_bytes, max_searched_bytes
 
 MAX_TIME_NS = (1 << 63) - 1
 """Maximum time of a message, nanoseconds, in an int64: the year 2262."""
 DAMAGE = (ValueError, LookupError, ArithmeticError, struct.error, MemoryError)
 """Errors that damaged bytes cause while they are decoded."""
-
-
-class DamagedMessageError(FormatError):
-    """One message of a file is damaged; others may be readable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import MAX_BLOCK_BYTES, check_block
 from posepipe.recording.containers.message_file import (
     DAMAGE,
-    DamagedMessageError,
     MessageFile,
     Topic,
     check_time,

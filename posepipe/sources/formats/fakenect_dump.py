@@ -18,13 +18,14 @@ from __future__ import annotations
 import logging
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera, read_camera_file
-from posepipe.errors import FormatError, SourceError
+from posepipe.errors import DamagedMessageError, FormatError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, open_regular, read_json_object, read_regular
 from posepipe.io.limits import check_pixels
@@ -92,7 +93,13 @@ class FakenectDump(IndexedSource):
         return rows[:-1]
 
     def _is_in_millimetres(self) -> bool:
-        levels = np.stack([self._levels(index) for index in range(min(_SAMPLE_FRAMES, len(self)))])
+        whole = []
+        for index in range(min(_SAMPLE_FRAMES, len(self))):
+            with suppress(DamagedMessageError):
+                whole.append(self._levels(index))
+        if not whole:
+            raise FormatError(self.folder, "the first depth images are all damaged")
+        levels = np.stack(whole)
         highest = int(levels.max())
         if highest > MAX_DEPTH_MM:
             raise FormatError(
@@ -149,12 +156,12 @@ def _read_shape(path: Path) -> tuple[int, int]:
 def _match_header(path: Path, head: bytes) -> re.Match[bytes]:
     match = _HEADER.match(head)
     if match is None:
-        raise FormatError(path, f"wanted a PGM with a first line 'P5 640 480 65535', got {head[:20]!r}")
+        raise DamagedMessageError(path, f"wanted a PGM with a first line 'P5 640 480 65535', got {head[:20]!r}")
     return match
 
 
 def _read_levels(path: Path, shape: tuple[int, int]) -> np.ndarray:
-    """Read sensor values, uint16 (H, W). Raises FormatError for another size, or a cut image."""
+    """Read sensor values, uint16 (H, W). Raises FormatError for another size, DamagedMessageError for a cut image."""
     size = 2 * shape[0] * shape[1]
     with open_regular(path) as stream, disk_errors(path):
         data = stream.read(_HEADER_BYTES + size + 1)  # at most one image, whatever the size of the file
@@ -164,7 +171,7 @@ def _read_levels(path: Path, shape: tuple[int, int]) -> np.ndarray:
             path, f"{match[1].decode()}x{match[2].decode()} pixels, the first image has {shape[1]}x{shape[0]}"
         )
     if len(data) - match.end() != size:
-        raise FormatError(
+        raise DamagedMessageError(
             path, f"wanted {size} bytes of depth, got {len(data) - match.end()}: the image is cut", len(data)
         )
     return np.frombuffer(data, "<u2", offset=match.end()).reshape(shape)

@@ -29,7 +29,8 @@ class ImageFolder(IndexedSource):
     Raises
     ------
     FormatError
-        When the calibration is missing or wrong; while iterating, when an image is no depth image.
+        When the calibration is missing or wrong; while iterating, when an image is no depth image. Damaged images are
+        left out.
     SourceError
         When the folder contains no such image.
     """
@@ -38,7 +39,8 @@ class ImageFolder(IndexedSource):
         self.folder = Path(folder)
         self.name = str(folder)
         with disk_errors(self.folder):
-            images = [p for p in self.folder.iterdir() if p.suffix.lower() in READERS and p.is_file()]
+            files = [p for p in self.folder.iterdir() if p.suffix.lower() in READERS and p.is_file()]
+        images = [path for path in files if not path.name.startswith(".")]
         if not images:
             raise SourceError(folder, f"no {', '.join(PATTERNS)} there; wanted depth images beside {CAMERA_FILE_NAME}")
         kind = Counter(sorted(path.suffix.lower() for path in images)).most_common(1)[0][0]

@@ -22,11 +22,11 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.camera_file import CameraFile
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import check_block, check_pixels, max_plain_records
-from posepipe.recording import DamagedMessageError, decode_16z
+from posepipe.recording import decode_16z
 from posepipe.sources.base.indexed_source import IndexedSource
 
 ONI_MAGIC = b"NI10"

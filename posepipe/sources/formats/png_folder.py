@@ -59,7 +59,8 @@ class PngFolder(IndexedSource):
     Raises
     ------
     FormatError
-        When the calibration is missing or wrong; while iterating, when an image is not a depth image.
+        When the calibration is missing or wrong; while iterating, when an image is not a depth image. Damaged images
+        are left out.
     SourceError
         When the folder contains no PNG.
     """

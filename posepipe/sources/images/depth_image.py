@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.camera.camera_file import CameraFile
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.files import read_regular
 from posepipe.io.limits import MAX_PIXELS
 from posepipe.sources.base.depth_units import levels_to_depth
@@ -35,14 +35,16 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
 
     Raises
     ------
+    DamagedMessageError
+        For a file that is no such image, is cut or damaged: the other files of a folder may be readable.
     FormatError
-        For a damaged file, another size, or pixels that are neither levels of 16 bits nor floating point.
+        For another size, or pixels that are neither levels of 16 bits nor floating point.
     """
     content = read_regular(path, _MAX_FILE_BYTES)
     try:
         pixels = READERS[path.suffix.lower()](content)
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, struct.error, EOFError, RecursionError) as error:
-        raise FormatError(path, str(error) or "damaged") from error
+        raise DamagedMessageError(path, str(error) or "damaged") from error
     if pixels.shape != (camera.height, camera.width):
         wanted = f"{camera.name} is for {(camera.height, camera.width)}"
         raise FormatError(path, f"an array {pixels.shape}, but {wanted}; give the right camera.json")

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import MAX_PIXELS
 from posepipe.io.png_chunks import checked_png
@@ -27,14 +27,15 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
 
     Raises
     ------
+    DamagedMessageError
+        For a file that is not a PNG, is cut or damaged: the other files of a folder may be readable.
     FormatError
-        For a file that is not a PNG, is cut, has another size, or is not 16-bit grey. OpenCV would convert the latter
-        silently.
+        For another size, or when it is not 16-bit grey. OpenCV would convert the latter silently.
     """
     with open_regular(path) as stream, disk_errors(path):
         data = stream.read(_MAX_FILE_BYTES)
     if not data.startswith(PNG_MAGIC) or len(data) < 26:
-        raise FormatError(path, "wanted a 16-bit grey PNG, got another kind of file")
+        raise DamagedMessageError(path, "wanted a 16-bit grey PNG, got another kind of file")
     bits, colour = data[24], data[25]
     if (bits, colour) != (16, 0):
         got = f"{bits}-bit {_COLOURS.get(colour, 'unknown')}"
@@ -44,17 +45,17 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
         problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
         raise FormatError(path, f"{problem}; give the right {CAMERA_FILE_NAME}")
     if _END_CHUNK not in data[-64:]:
-        raise FormatError(path, "the PNG is cut: its end is missing", len(data))
+        raise DamagedMessageError(path, "the PNG is cut: its end is missing", len(data))
     try:
         checked = checked_png(data)
     except ValueError as error:
-        raise FormatError(path, str(error)) from error
+        raise DamagedMessageError(path, str(error)) from error
     try:
         pixels = cv2.imdecode(np.frombuffer(checked, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:  # an image larger than OpenCV allows
-        raise FormatError(path, f"the PNG cannot be decoded ({error.err})") from error
+        raise DamagedMessageError(path, f"the PNG cannot be decoded ({error.err})") from error
     if pixels is None or pixels.dtype != np.uint16 or pixels.shape != (height, width):
-        raise FormatError(path, "the PNG is damaged and cannot be decoded")
+        raise DamagedMessageError(path, "the PNG is damaged and cannot be decoded")
     return pixels
 
 

@@ -226,6 +226,14 @@ def test_a_missing_or_cut_image_is_named(folder):
         source[10]
 
 
+@pytest.mark.parametrize("index", [1, 8])
+def test_a_cut_image_costs_its_own_frame_alone(folder, caplog, index):
+    names = write_dump(folder, disparity(10))
+    os.truncate(folder / names[index], 300_000)
+    assert [frame.index for frame in FakenectDump(folder)] == [i for i in range(10) if i != index]
+    assert caplog.records[-1].getMessage().endswith(f"frame {index} is left out")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

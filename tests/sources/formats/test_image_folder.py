@@ -95,3 +95,21 @@ def test_other_images_are_one_line(tmp_path, suffix, content, said):
 def test_other_arrays_are_one_line(tmp_path, array):
     with open_source(folder(tmp_path, ".npy", [npy(tmp_path, array)])) as source, pytest.raises(FormatError):
         source[0]
+
+
+@pytest.mark.parametrize("content", [b"", bytes(200), b"half of one"])
+def test_a_damaged_image_costs_its_own_frame_alone(tmp_path, caplog, content):
+    place = folder(tmp_path, ".npy", [npy(tmp_path, each) for each in DEPTH_MM])
+    (place / "f9.npy").write_bytes(content)
+    with open_source(place) as source:
+        assert [frame.index for frame in source] == [0, 2]
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.endswith("frame 1 is left out")
+
+
+def test_hidden_files_beside_images_do_not_count(tmp_path):
+    place = folder(tmp_path, ".npy", [npy(tmp_path, each) for each in DEPTH_MM])
+    for name in ("._f8.npy", "._f9.npy", "._f10.npy", "._f8.png", "._f8.pgm"):
+        (place / name).write_bytes(b"\0\x05\x16\x07Mac OS X")
+    with open_source(place) as source:
+        assert len(list(source)) == len(DEPTH_MM)

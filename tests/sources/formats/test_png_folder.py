@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import find_camera
-from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.errors import DamagedMessageError, FormatError, PosepipeError, SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.png_folder import PngFolder, PngFolderWriter, write_png_folder
 
@@ -133,20 +133,26 @@ def test_an_image_of_another_size_is_an_error(folder):
         next(frames)
 
 
-def test_an_image_cut_anywhere_is_a_format_error(folder):
+def test_an_image_cut_anywhere_is_left_out_with_one_line(folder, caplog):
     content = (folder / "0.png").read_bytes()
+    (folder / "2.png").write_bytes(content)
     for tenth in range(10):
-        (folder / "0.png").write_bytes(content[: len(content) * tenth // 10])
-        with pytest.raises(FormatError, match=r"0.png"):
-            list(PngFolder(folder))
+        caplog.clear()
+        (folder / "1.png").write_bytes(content[: len(content) * tenth // 10])
+        assert [frame.index for frame in PngFolder(folder)] == [0, 2]
+        (line,) = [record.getMessage() for record in caplog.records]
+        assert line.startswith(str(folder / "1.png"))
+        assert line.endswith("frame 1 is left out")
+        with pytest.raises(DamagedMessageError, match=r"1.png"):
+            PngFolder(folder)[1]
 
 
 def test_random_bytes_in_an_image_are_a_format_error(folder):
     content = (folder / "0.png").read_bytes()
     junk = np.random.default_rng(2).bytes(len(content) - 45)
     (folder / "0.png").write_bytes(content[:33] + junk + content[-12:])
-    with pytest.raises(FormatError, match=r"0.png"):
-        list(PngFolder(folder))
+    with pytest.raises(DamagedMessageError, match=r"0.png"):
+        PngFolder(folder)[0]
 
 
 def test_a_folder_without_images_is_an_error(folder):

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.errors import SourceError
+from posepipe.errors import DamagedMessageError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.recording import DamagedMessageError
 from posepipe.viewer.playback.feeds import FeedItem, PlayedFeed, StreamFeed
 from posepipe.viewer.playback.player import Player
 
