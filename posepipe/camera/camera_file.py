@@ -68,7 +68,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
     width, height = int(values["width"]), int(values["height"])
     try:
         intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
-        check_lens(intrinsics, width)
+        check_lens(intrinsics, width, height)
     except ValueError as error:
         raise FormatError(path, f"{error}; correct the file, or give --camera PRESET|FILE") from error
     return CameraFile(width, height, intrinsics, float(values["depth_unit_m"]), float(values["fps"]), str(path))

@@ -118,20 +118,22 @@ class Intrinsics:
         )
 
 
-def check_lens(intrinsics: Intrinsics, width: int) -> None:
+def check_lens(intrinsics: Intrinsics, width: int, height: int) -> None:
     """Refuse a lens that no depth camera has, such as one of normalised intrinsics, or of another image size.
+
+    The optical axis may lie outside the image, as that of a crop does, by its width or height or one focal length.
 
     Every reader of intrinsics calls this once, before the first frame.
 
     Parameters
     ----------
     intrinsics : Intrinsics
-    width : of the image, pixels
+    width, height : of the image, pixels
 
     Raises
     ------
     ValueError
-        When fx or fy is outside MIN_FOCAL_WIDTHS to MAX_FOCAL_WIDTHS picture widths.
+        When fx or fy is outside MIN_FOCAL_WIDTHS to MAX_FOCAL_WIDTHS picture widths, or cx or cy is too far away.
     """
     low, high = MIN_FOCAL_WIDTHS * width, MAX_FOCAL_WIDTHS * width
     if not (low <= intrinsics.fx <= high and low <= intrinsics.fy <= high):
@@ -139,3 +141,11 @@ def check_lens(intrinsics: Intrinsics, width: int) -> None:
             f"wanted focal lengths of {low:g} to {high:g} pixels ({MIN_FOCAL_WIDTHS:g} to {MAX_FOCAL_WIDTHS:g}"
             f" picture widths), got fx {intrinsics.fx:g}, fy {intrinsics.fy:g}"
         )
+    across = ("cx", intrinsics.cx, intrinsics.fx, width), ("cy", intrinsics.cy, intrinsics.fy, height)
+    for name, centre, focal, size in across:
+        beyond = max(size, focal)
+        if not -beyond <= centre <= size + beyond:
+            raise ValueError(
+                f"wanted an optical axis within {beyond:g} pixels of the image of {width}x{height}, got {name}"
+                f" {centre:g}"
+            )

@@ -73,7 +73,7 @@ class SensorPreset:
         intrinsics = Intrinsics(*(values.pop(name) for name in ("fx", "fy", "cx", "cy")))
         sensor = cls(intrinsics=intrinsics, **values)
         try:
-            check_lens(intrinsics, sensor.width)
+            check_lens(intrinsics, sensor.width, sensor.height)
         except ValueError as error:
             raise ValueError(f"sensor {sensor.name!r}: {error}") from error
         return sensor

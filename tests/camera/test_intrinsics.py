@@ -104,7 +104,7 @@ def test_focal_lengths_that_are_not_positive_are_refused(focal):
 
 @pytest.mark.parametrize("focal", [32.0, 6400.0])
 def test_a_lens_of_a_tenth_to_20_picture_widths_is_accepted(focal):
-    check_lens(Intrinsics(focal, focal, 0.0, 0.0), 320)
+    check_lens(Intrinsics(focal, focal, 0.0, 0.0), 320, 240)
 
 
 @pytest.mark.parametrize("focal", [31.9, 6401.0, 0.9, 1e9, 1e-310])
@@ -112,12 +112,25 @@ def test_any_other_lens_is_refused_with_limits_and_values(focal):
     for fx, fy in ((focal, 285.0), (285.0, focal)):
         got = re.escape(f"got fx {fx:g}, fy {fy:g}")
         with pytest.raises(ValueError, match=rf"^wanted .* 32 to 6400 pixels .*, {got}$"):
-            check_lens(Intrinsics(fx, fy, 0.0, 0.0), 320)
+            check_lens(Intrinsics(fx, fy, 0.0, 0.0), 320, 240)
+
+
+@pytest.mark.parametrize(
+    ("width", "centre"), [(320, (-320.0, -240.0)), (320, (640.0, 525.0)), (60, (-280.0, 300.0)), (320, (159.5, 119.5))]
+)
+def test_an_optical_axis_near_the_image_is_accepted(width, centre):
+    check_lens(Intrinsics(285.0, 285.0, *centre), width, 240)
+
+
+@pytest.mark.parametrize(("cx", "cy", "name"), [(-1e8, 119.5, "cx"), (641.0, 119.5, "cx"), (159.5, -286.0, "cy")])
+def test_an_optical_axis_far_away_is_refused_by_name(cx, cy, name):
+    with pytest.raises(ValueError, match=rf"within \d+ pixels of the image of 320x240, got {name} -?\d"):
+        check_lens(Intrinsics(285.0, 285.0, cx, cy), 320, 240)
 
 
 def test_every_preset_has_a_plausible_lens():
     for preset in CAMERA_PRESETS.values():
-        check_lens(preset.intrinsics, preset.width)
+        check_lens(preset.intrinsics, preset.width, preset.height)
 
 
 # extrinsics

@@ -163,6 +163,16 @@ def test_the_field_of_view_is_between_10_and_150_degrees(fx, plausible):
     assert (lens_problem(Intrinsics(30.0, fx, 11.5, 15.5), SHAPE[::-1]) == "") == plausible
 
 
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("centre", [(0.0, 0.0), (0.5, 0.5), (31.5, 23.5), (15.5, 23.5)])
+def test_an_optical_axis_far_from_the_middle_is_named_once(tmp_path, caplog, name, centre):
+    path = FILES[name](tmp_path / name, ROOM_MM, lens=Intrinsics(28.0, 28.5, *centre))
+    which = f"cy {centre[1]:g} is far from the middle of 24 rows"
+    if centre[0] != 15.5:
+        which = f"cx {centre[0]:g} is far from the middle of 32 columns"
+    only(warnings_of(open_source(path), caplog), path, which, "in pixels of this image size?")
+
+
 def test_a_camera_may_begin_with_noise(caplog):
     check = PlausibilityCheck("camera")
     far = np.full(SHAPE, 60000, np.uint16)

@@ -32,7 +32,7 @@ def checked_lens(
         raise ValueError(f"camera_info is for images {(info.height, info.width)}, the depth images are {shape}")
     intrinsics, distortion = intrinsics_and_distortion(info, rectified, model)
     try:
-        check_lens(intrinsics, shape[1])
+        check_lens(intrinsics, shape[1], shape[0])
     except ValueError as error:
         raise ValueError(f"{error}; give --camera PRESET|FILE") from error
     return intrinsics, distortion

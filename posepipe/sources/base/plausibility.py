@@ -18,6 +18,8 @@ MIN_VIEW_DEG = 10.0
 """Minimum plausible field of view along an image axis; depth cameras have 40 degrees or more."""
 MAX_VIEW_DEG = 150.0
 """Maximum plausible field of view along an image axis; the widest depth cameras have 120 degrees."""
+MAX_CENTRE_OFFSET = 0.25
+"""Maximum plausible distance of the optical axis from the middle, picture widths or heights."""
 MIN_USABLE_SHARE = 0.05
 """Minimum share of the readings between MIN_DEPTH_M and MAX_DEPTH_M."""
 MIN_READINGS_SHARE = 0.01
@@ -85,7 +87,7 @@ class PlausibilityCheck:
 
 
 def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
-    """Describe an implausible field of view of an image (rows, columns); "" for a plausible one."""
+    """Describe an implausible field of view or centre of an image (rows, columns); "" for plausible ones."""
     height, width = shape
     for name, focal, size in (("fx", intrinsics.fx, width), ("fy", intrinsics.fy, height)):
         view_deg = math.degrees(2 * math.atan(size / (2 * focal)))
@@ -94,6 +96,12 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
             return (
                 f"implausible lens, {name} {focal:g} for {width}x{height} pixels is a field of view of {view_deg:.3g} "
                 f"degrees, too {effect}; is {name} in pixels of this image size? correct it, or give --camera"
+            )
+    for name, centre, size, lines in (("cx", intrinsics.cx, width, "columns"), ("cy", intrinsics.cy, height, "rows")):
+        if abs(centre - (size - 1) / 2) > MAX_CENTRE_OFFSET * size:
+            return (
+                f"implausible lens, {name} {centre:g} is far from the middle of {size} {lines}; unless the images are "
+                "cut out of larger ones: is it in pixels of this image size? correct it, or give --camera"
             )
     return ""
 

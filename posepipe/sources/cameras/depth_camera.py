@@ -112,18 +112,18 @@ def choose_device(name: str, argument: str, serials: list[str], maker: str) -> i
     raise SourceError(name, f"no such camera; connected are {', '.join(serials)} (0 to {len(serials) - 1})")
 
 
-def intrinsics_of_device(name: str, width: int, fx: float, fy: float, cx: float, cy: float) -> Intrinsics:
+def intrinsics_of_device(name: str, shape: tuple[int, int], fx: float, fy: float, cx: float, cy: float) -> Intrinsics:
     """Build the intrinsics that a device reports. Raises SourceError, naming the camera, for an implausible lens.
 
     Parameters
     ----------
     name : name of the source, for messages
-    width : of the image, pixels
+    shape : rows and columns of the image
     fx, fy, cx, cy : pixels
     """
     try:
         intrinsics = Intrinsics(fx, fy, cx, cy)
-        check_lens(intrinsics, width)
+        check_lens(intrinsics, shape[1], shape[0])
     except ValueError as error:
         raise SourceError(name, f"its calibration: {error}; give --camera PRESET|FILE") from error
     return intrinsics

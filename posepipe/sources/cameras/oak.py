@@ -91,7 +91,7 @@ class OakCamera:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
         else:
             (fx, _, cx), (_, fy, cy), _ = frame.getTransformation().getIntrinsicMatrix()
-            self.intrinsics = intrinsics_of_device(self.name, self.shape[1], fx, fy, cx, cy)
+            self.intrinsics = intrinsics_of_device(self.name, self.shape, fx, fy, cx, cy)
         _log.info("%s: %dx%d at %g fps", self.name, *reversed(self.shape), FPS)
 
     def read(self, timeout_s: float) -> CameraFrame | None:

@@ -79,7 +79,7 @@ class OrbbecCamera:
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
             return
-        self.intrinsics = intrinsics_of_device(self.name, self.shape[1], own.fx, own.fy, own.cx, own.cy)
+        self.intrinsics = intrinsics_of_device(self.name, self.shape, own.fx, own.fy, own.cx, own.cy)
         distortion = _distortion(self.name, profile.get_distortion())
         if distortion is not None:
             self._undistortion = Undistortion(self.intrinsics, distortion, self.shape)

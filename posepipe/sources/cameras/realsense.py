@@ -90,7 +90,7 @@ class RealSenseCamera:
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
             return
-        self.intrinsics = intrinsics_of_device(self.name, own.width, own.fx, own.fy, own.ppx, own.ppy)
+        self.intrinsics = intrinsics_of_device(self.name, self.shape, own.fx, own.fy, own.ppx, own.ppy)
         if any(own.coeffs):
             self._undistortion = Undistortion(self.intrinsics, _distortion(self.name, own), self.shape)
 

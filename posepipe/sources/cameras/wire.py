@@ -68,7 +68,7 @@ class WireHeader:
         if calibration is not None:
             return calibration.intrinsics_for(self.height, self.width)
         try:
-            check_lens(self.intrinsics, self.width)
+            check_lens(self.intrinsics, self.width, self.height)
         except ValueError as error:
             raise WireError(f"{error} in the first line; correct the sender, or give --camera PRESET|FILE") from error
         return self.intrinsics

@@ -67,7 +67,7 @@ class NpzPack(IndexedSource):
         own = _cameras(self.path, arrays, len(self.depth_mm))
         if camera is None:
             for each in own:
-                _check_lens(self.path, each, self.depth_mm.shape[2])
+                _check_lens(self.path, each, self.shape)
         #: intrinsics of each frame; a single one where they are all the same
         self.cameras = own if camera is None else (camera.intrinsics_for(*self.depth_mm.shape[1:]),)
         self.intrinsics = self.cameras[0]
@@ -168,9 +168,9 @@ def _of_matrices(path: Path, matrices: np.ndarray) -> np.ndarray:
     return matrices[:, [0, 1, 0, 1], [0, 1, 2, 2]]
 
 
-def _check_lens(path: Path, intrinsics: Intrinsics, width: int) -> None:
+def _check_lens(path: Path, intrinsics: Intrinsics, shape: tuple[int, int]) -> None:
     try:
-        check_lens(intrinsics, width)
+        check_lens(intrinsics, shape[1], shape[0])
     except ValueError as error:
         raise FormatError(path, f"K: {error}; correct K, or give --camera PRESET|FILE") from error
 

@@ -185,7 +185,7 @@ class OpenniFile(IndexedSource):
         height, width = self.shape
         lens = Intrinsics(width / 2 / math.tan(across / 2), height / 2 / math.tan(down / 2), width / 2, height / 2)
         try:
-            check_lens(lens, width)
+            check_lens(lens, width, height)
         except ValueError as error:
             raise FormatError(self.path, f"{error}; give --camera PRESET|FILE") from error
         return lens

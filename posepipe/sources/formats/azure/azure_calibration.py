@@ -72,7 +72,7 @@ def read_azure_calibration(path: str | Path, content: bytes, shape: tuple[int, i
             numbers["cx"] * columns - left - 0.5,
             numbers["cy"] * rows - top - 0.5,
         )
-        check_lens(intrinsics, shape[1])
+        check_lens(intrinsics, shape[1], shape[0])
     except ValueError as error:
         raise _damaged(path, str(error)) from error
     coefficients = tuple(numbers[name] for name in ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"))
