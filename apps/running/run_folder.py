@@ -12,7 +12,7 @@ from apps.options.cluster_option import opened_cluster
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.source_options import open_named
 from apps.running.source_run import SourceRun
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import show, show_beside_bars
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel
@@ -25,24 +25,41 @@ class _Counts(NamedTuple):
     frames_with_people: int
 
 
+class _Failure(NamedTuple):
+    recording: str
+    problem: str
+
+    def __str__(self) -> str:
+        return self.problem if self.problem.startswith(self.recording) else f"{self.recording}: {self.problem}"
+
+
 def run_folder(args: argparse.Namespace) -> None:
     """Find the people of every recording of the folder; the results of each are a file in --out.
 
     Raises
     ------
     PosepipeError
-        When the source is no folder of recordings, --out is no folder, or an option names a single output.
+        When the source is no folder of recordings, --out is no folder, or an option names a single output; after all
+        others, when a recording fails.
     """
     from apps.terminal.progress import ProgressBar
+    from posepipe.errors import PosepipeError
 
     _check(args)
     jobs = _jobs(args)
     args.out.mkdir(parents=True, exist_ok=True)
     with opened_cluster(args) as cluster, ProgressBar(None, "run", "frames") as bar:
         assert cluster is not None
-        counts = list(cluster.run(_find_people, jobs, bar.update))
-    frames, with_people = (sum(column) for column in zip(*counts, strict=True))
-    show(f"{len(jobs)} recordings, {frames} frames, {with_people} with people in view -> {args.out}")
+        counts = []
+        for outcome in cluster.run(_find_people, jobs, bar.update):
+            if isinstance(outcome, _Counts):
+                counts.append(outcome)
+            else:
+                show_beside_bars(f"posepipe: error: {outcome}")
+    frames, with_people = sum(each.frames for each in counts), sum(each.frames_with_people for each in counts)
+    show(f"{len(counts)} recordings, {frames} frames, {with_people} with people in view -> {args.out}")
+    if failed := len(jobs) - len(counts):
+        raise PosepipeError(f"{len(counts)} of {len(jobs)} recordings; {failed} failed")
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -91,8 +108,9 @@ def _found_anywhere(value: str | Path | None) -> str | Path | None:
     return type(value)(Path(value).absolute()) if value is not None and Path(value).exists() else value
 
 
-def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Counts:
-    """Find the people of one recording, on a worker."""
+def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Counts | _Failure:
+    """Find the people of one recording, on a worker; one that cannot be read does not end the work on others."""
+    from posepipe.errors import PosepipeError
     from posepipe.models.registry import model_identity, model_path
     from posepipe.sinks.counting import CountingSink
 
@@ -101,7 +119,10 @@ def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> 
     pipeline = make()
     pipeline.smoother = pipeline.smoother if smooth else None
     counter = CountingSink(lambda: on_frames(1))
-    SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
+    try:
+        SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
+    except PosepipeError as error:
+        return _Failure(args.source, str(error))
     return _Counts(counter.frames, counter.frames_with_people)
 
 

@@ -13,6 +13,7 @@ pytest.importorskip("distributed", reason="needs the extra `cluster`")
 from apps.cli import main
 from posepipe.cluster.address import parse_address
 from posepipe.cluster.cluster import open_cluster
+from posepipe.models.registry import models_dir
 from synth import dataset_writer
 from tests.support.paths import WALK
 
@@ -79,6 +80,23 @@ def test_run_of_a_folder_is_that_of_each_recording(tmp_path):
         assert main(["run", str(folder / name), "--out", str(tmp_path / "here" / f"{name[:3]}.jsonl"), *step]) == 0
     assert main(["run", str(folder), "--out", str(tmp_path / "there"), "--cluster", "local:2", *step]) == 0
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
+    folder, out = tmp_path / "recordings", tmp_path / "there"
+    folder.mkdir()
+    (folder / "one.mcap").write_bytes(WALK.read_bytes())
+    (folder / "cut.mcap").write_bytes(WALK.read_bytes()[:100])
+    (folder / "model.npz").write_bytes((models_dir() / "person-fast.npz").read_bytes())
+    words = ["--cluster", "local:2", "--frame-step", "12", "--model", "person-fast"]
+    assert main(["run", str(folder), "--out", str(out), *words]) == 1
+    assert [path.name for path in out.iterdir()] == ["one.jsonl"]
+    said = capsys.readouterr()
+    assert "1 recordings, 5 frames" in said.out
+    lines = [line for line in said.err.splitlines() if "error" in line]
+    assert sorted(lines[:-1])[0].startswith(f"posepipe: error: {folder / 'cut.mcap'}")
+    assert sorted(lines[:-1])[1].startswith(f"posepipe: error: {folder / 'model.npz'}")
+    assert lines[-1] == "posepipe: error: 1 of 3 recordings; 2 failed"
 
 
 @pytest.mark.parametrize(
