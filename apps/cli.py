@@ -36,6 +36,7 @@ COMMANDS = (
     "bench",
 )
 """Each is a module of this package with ``HELP``, ``EXAMPLES``, ``add_arguments`` and ``run``."""
+_OWN_LOGGERS = ("apps", "posepipe", "synth")
 CLOSED_PIPE = 128 + 13
 """Exit code when the reader of our output has left, as shells show a program that SIGPIPE ended."""
 
@@ -101,7 +102,14 @@ def _last_name(argument: str) -> str:
 
 
 class _BesideBars(logging.Handler):
-    """Log lines on standard error that do not run into a progress bar."""
+    """Log lines on standard error that do not run into a progress bar; of other packages warnings alone.
+
+    dask sets the level of its loggers itself, so that the level of the root does not hold them back.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is shown."""
+        return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _OWN_LOGGERS
 
     def emit(self, record: logging.LogRecord) -> None:
         show_beside_bars(self.format(record))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -97,6 +99,15 @@ def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
     assert sorted(lines[:-1])[0].startswith(f"posepipe: error: {folder / 'cut.mcap'}")
     assert sorted(lines[:-1])[1].startswith(f"posepipe: error: {folder / 'model.npz'}")
     assert lines[-1] == "posepipe: error: 1 of 3 recordings; 2 failed"
+
+
+def test_a_local_cluster_says_nothing_of_its_own(tmp_path):
+    (tmp_path / "one.mcap").write_bytes(WALK.read_bytes())
+    words = ["--cluster", "local:1", "--frame-step", "30", "--model", "person-fast", "--out", str(tmp_path / "there")]
+    command = [sys.executable, "-m", "apps.cli", "run", str(tmp_path), *words]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    lines = [line for line in ran.stderr.splitlines() if "frames/s" not in line and "compiling" not in line]
+    assert [line for line in lines if line.strip()] == []
 
 
 @pytest.mark.parametrize(
