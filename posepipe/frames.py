@@ -14,6 +14,8 @@ MIN_DEPTH_M = 0.1
 """Minimum depth. Nearer readings are noise: no depth camera measures them."""
 MAX_DEPTH_M = 9.5
 """Maximum depth. Farther readings are dropped, to keep every reading below BACKGROUND_M (10 m)."""
+EARLIEST_DATE_NS = 946_684_800_000_000_000
+"""Year 2000, since the Unix epoch. Earlier times are no dates, but of simulations and of clocks that begin at 0."""
 
 
 def clean_depth(depth: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Each source is read by a thread of its own, a few frames ahead. Of files every moment waits for the next frame of all:
 the pairs do not depend on speed. Of a live camera the newest frames are kept, and one that is late is not waited for
-again until it has a frame.
+again until it has a frame. Where its next frame should be nearer than the one that is there, it is waited for.
 """
 
 from __future__ import annotations
@@ -131,8 +131,9 @@ class Moments:
             first_s = min(each.head_s for each in waiting)
             leader = next(each for each in waiting if each.head_s < first_s + each.interval_s - _ROUNDING_S)
             now_s, reach_s = leader.head_s, leader.interval_s / 2 + _ROUNDING_S
+            own = leader.take()  # before the others are waited for
             frames = tuple(
-                each.take() if each is leader else each.nearest(now_s, reach_s) if each.queue else None
+                own if each is leader else each.nearest(now_s, reach_s) if each.queue else None
                 for each in self._readers
             )
             self._changed.notify_all()
@@ -150,6 +151,7 @@ class _Reader:
         self._source, self._shift_s, self._changed = source, shift_s, changed
         self._stopped = False
         self._frames = 0
+        self._last_s: float | None = None  # time of the last frame that was read
         self._failure: BaseException | None = None
         self._steps_s: deque[float] = deque(maxlen=_INTERVALS)
         self._thread = threading.Thread(target=self._read, name=source.name, daemon=True)
@@ -174,7 +176,7 @@ class _Reader:
 
     def nearest(self, now_s: float, reach_s: float) -> DepthFrame | None:
         """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
-        while self.head_s < now_s and self._has_next() and abs(self.queue[1][0] - now_s) < now_s - self.head_s:
+        while self.head_s < now_s and self._has_next(now_s) and abs(self.queue[1][0] - now_s) < now_s - self.head_s:
             self.take()
         if abs(self.head_s - now_s) <= reach_s:
             return self.take()
@@ -182,10 +184,18 @@ class _Reader:
             self.take()
         return None
 
-    def _has_next(self) -> bool:
-        """Whether the frame after the next is there; of a file it is waited for."""
-        while len(self.queue) < 2 and not self.ended and not self.live:
-            self._changed.wait(_POLL_S)
+    def _has_next(self, now_s: float) -> bool:
+        """Whether the frame after the next is there.
+
+        Of a file it is waited for. Of a live camera it is waited for during a frame interval, where it should be nearer
+        to a time than the next one: that one would be dropped, and the other come too late for ever.
+        """
+        give_up_s = time.monotonic() + self.interval_s
+        while len(self.queue) < 2 and not self.ended:
+            left_s = give_up_s - time.monotonic()
+            if self.live and (left_s <= 0 or now_s - self.head_s <= self.interval_s / 2):
+                break
+            self._changed.wait(min(left_s, _POLL_S) if self.live else _POLL_S)
         return len(self.queue) > 1
 
     def raise_failure(self) -> None:
@@ -231,8 +241,9 @@ class _Reader:
             while len(self.queue) >= QUEUE_FRAMES and not self._stopped:
                 self._changed.wait(_POLL_S)
             now_s = frame.timestamp_s + self._shift_s
-            if self.live and self.queue:
-                self._steps_s.append(now_s - self.queue[-1][0])
+            if self.live and self._last_s is not None:
+                self._steps_s.append(now_s - self._last_s)
+            self._last_s = now_s
             self.queue.append((now_s, frame))
             self._frames += 1
             self._changed.notify_all()

@@ -7,6 +7,7 @@ import numpy as np
 from posepipe.camera import Intrinsics, UpVector
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import FormatError
+from posepipe.frames import EARLIEST_DATE_NS
 from posepipe.recording.containers.message_file import MessageFile
 from posepipe.recording.ros import realsense
 from posepipe.recording.ros.accelerometer import Accelerometer
@@ -14,8 +15,6 @@ from posepipe.recording.ros.camera_info import checked_lens
 from posepipe.recording.ros.depth_images import read_depth, read_head
 from posepipe.recording.ros.message_fields import read_camera_info
 from posepipe.recording.ros.topics import camera_info_topic, choose_depth_topic, is_rectified
-
-_YEAR_2000_NS = 946_684_800_000_000_000
 
 
 class DepthStream:
@@ -83,7 +82,7 @@ class DepthStream:
         recording.
         """
         candidates = int(self.times_ns[0]), read_head(self._file, self.topic).stamp_ns
-        return next((time for time in candidates if time >= _YEAR_2000_NS), 0)
+        return next((time for time in candidates if time >= EARLIEST_DATE_NS), 0)
 
     def _decoded(self, index: int, data: bytes) -> np.ndarray:
         with self._file.errors_of(self.topic.name, index):

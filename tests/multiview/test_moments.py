@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -151,6 +152,26 @@ def _release(moment, event):
     if moment.index >= 28:
         event.set()
     return True
+
+
+def live(first_s, times_s):
+    """A live camera whose frames come at their times, `first_s` after now."""
+    began_s = time.monotonic() + first_s
+    return Recording(times_s, live=True, gate=lambda k: time.sleep(max(0, began_s + times_s[k] - time.monotonic())))
+
+
+@pytest.mark.parametrize("step_s", [RATE_S, 2 * RATE_S, 0.2])
+def test_live_cameras_pair_at_any_rate(step_s):
+    """Once the frame interval is known."""
+    count = round(1.2 / step_s) + 4
+    rows = paired(live(0.1, times(count, 0.0, step_s)), live(0.1, times(count, 0.3 * step_s, step_s)))
+    assert sum(None not in row for row in rows[-count // 2 :]) >= count // 2 - 2
+
+
+def test_a_live_camera_that_was_a_frame_behind_catches_up():
+    """Its frame before the last was taken for the newest in every moment."""
+    rows = paired(live(0.1, times(30)[1:]), live(0.1, times(30, 0.3 * RATE_S)))
+    assert sum(None not in row for row in rows) >= 25
 
 
 def test_of_live_cameras_the_newest_frames_are_paired():

@@ -11,7 +11,8 @@ from posepipe.sources.cameras.depth_camera import CameraFrame
 class FrameClock:
     """Times of frames by the camera's own clock, or by their arrival where it has none.
 
-    After a clock jumps back, as a reconnected camera's does, times continue from the moment of arrival.
+    After a clock jumps back, as a reconnected camera's does, or is another one, as when a camera has learned the date,
+    times continue from the moment of arrival.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class FrameClock:
         if frame.time_ns is None:
             self._last_ns = elapsed_ns
         else:
-            if self._zero_ns is None or frame.time_ns - self._zero_ns < self._last_ns:
+            other_clock = frame.since_epoch != self._since_epoch
+            if self._zero_ns is None or other_clock or frame.time_ns - self._zero_ns < self._last_ns:
                 self._zero_ns = frame.time_ns - elapsed_ns
             self._since_epoch = frame.since_epoch
             self._last_ns = frame.time_ns - self._zero_ns

@@ -15,6 +15,7 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.dds.domain import LOOPBACK, RosParticipant, is_loopback, join_domain
 from posepipe.dds.topics import Discovery, Publication, Subscriber
 from posepipe.errors import PosepipeError, SourceError
+from posepipe.frames import EARLIEST_DATE_NS
 from posepipe.recording import IMAGE_KINDS, LiveDepth, live_camera_info
 from posepipe.sources.cameras.depth_camera import CameraFrame
 
@@ -26,7 +27,6 @@ RETURN_WAIT_S = 10.0
 _POLL_S = 0.1
 _TRIED_IMAGES = 3  # of which one must be whole
 _MAX_LISTED = 20  #: topics in an error message
-_YEAR_2000_NS = 946_684_800_000_000_000  # times before it are those of simulations
 _CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 _log = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ class Ros2Camera:
                 _log.warning("%s: an image was left out: %s", self.name, error)
             self._warned = True
             return None
-        return CameraFrame(depth, stamp_ns or None, since_epoch=stamp_ns >= _YEAR_2000_NS)
+        return CameraFrame(depth, stamp_ns or None, since_epoch=stamp_ns >= EARLIEST_DATE_NS)
 
     def close(self) -> None:
         """Leave the domain, unless something else uses it."""

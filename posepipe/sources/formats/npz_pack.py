@@ -195,6 +195,8 @@ def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
     start = _need(path, arrays, "start_time_ns")
     if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
         raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")
+    if start == 0:
+        return 0  # unknown, whatever the first time is
     first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # `timestamps_s` counts from the first frame
     time_ns = int(start) + round(float(first) * 1e9)
     if not -(1 << 63) <= time_ns < 1 << 63:

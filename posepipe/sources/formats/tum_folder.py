@@ -21,7 +21,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
 from posepipe.errors import FormatError, SourceError
-from posepipe.frames import DepthFrame
+from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.colour_picture import decode_picture
 from posepipe.io.files import read_regular
 from posepipe.recording.colour_by_time import AUTO, ColourByTime
@@ -65,7 +65,7 @@ class TumFolder(IndexedSource):
         times_ns, self._files = zip(*rows, strict=True)
         self.shape = (self._camera.height, self._camera.width)
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
-        self.start_time_ns = times_ns[0]
+        self.start_time_ns = times_ns[0] if times_ns[0] >= EARLIEST_DATE_NS else 0
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
         self._times_ns = times_ns
         self._colour = None if colour is None else _Pictures(self.folder, colour)

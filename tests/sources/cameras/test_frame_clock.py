@@ -39,6 +39,13 @@ def test_a_clock_with_a_date_gives_the_start_time():
     assert clock.frames.start_time_ns == 17 * SECOND
 
 
+def test_a_camera_that_learns_the_date_goes_on_from_the_arrival():
+    clock = Clock()
+    own = [clock.at(0, 7 * SECOND)]
+    dated = [clock.at(seconds, WALL_NS + round(seconds * SECOND), since_epoch=True) for seconds in (0.25, 0.5)]
+    assert own + dated == [0, 0.25, 0.5]
+
+
 def test_without_a_clock_the_time_of_arrival_counts():
     clock = Clock()
     assert [clock.at(0), clock.at(0.25), clock.at(1.5)] == [0, 0.25, 1.5]

@@ -53,6 +53,12 @@ def test_times_count_from_the_first_frame(tmp_path):
     assert [frame.timestamp_s for frame in NpzPack(path)] == pytest.approx([0, 0.1, 0.2])
 
 
+@pytest.mark.parametrize(("start_ns", "wanted_ns"), [(0, 0), (10**18, 10**18 + 5 * 10**8)])
+def test_an_unknown_date_stays_unknown(tmp_path, start_ns, wanted_ns):
+    times = {"timestamp_s": np.array([0.5, 0.6, 0.7]), "start_time_ns": np.int64(start_ns)}
+    assert NpzPack(save(tmp_path / "a.npz", **GOOD, **times)).start_time_ns == wanted_ns
+
+
 def test_ground_truth_is_read(tmp_path):
     joints_m = np.zeros((3, 2, 3), np.float32)
     names = np.array(["head", "neck"])

@@ -38,6 +38,12 @@ def test_depth_times_and_default_calibration(folder):
     assert [first.index, second.index] == [0, 1]
 
 
+def test_times_of_a_clock_from_0_are_no_dates(folder):
+    (folder / "depth.txt").write_text("12.5 depth/a.png\n12.6 depth/b.png\n")
+    assert TumFolder(folder).start_time_ns == 0
+    np.testing.assert_allclose(TumFolder(folder).timestamps_s, [0, 0.1])
+
+
 def test_its_own_calibration_is_preferred(folder):
     values = {"width": 640, "height": 480, "fx": 517.3, "fy": 516.5, "cx": 318.6, "cy": 255.3}
     values |= {"depth_unit_m": 0.0002, "fps": 30}
