@@ -160,7 +160,7 @@ def live(first_s, times_s):
     return Recording(times_s, live=True, gate=lambda k: time.sleep(max(0, began_s + times_s[k] - time.monotonic())))
 
 
-@pytest.mark.parametrize("step_s", [RATE_S, 2 * RATE_S, 0.2])
+@pytest.mark.parametrize("step_s", [0.1, 0.2])
 def test_live_cameras_pair_at_any_rate(step_s):
     """Once the frame interval is known."""
     count = round(1.2 / step_s) + 4
@@ -170,8 +170,8 @@ def test_live_cameras_pair_at_any_rate(step_s):
 
 def test_a_live_camera_that_was_a_frame_behind_catches_up():
     """Its frame before the last was taken for the newest in every moment."""
-    rows = paired(live(0.1, times(30)[1:]), live(0.1, times(30, 0.3 * RATE_S)))
-    assert sum(None not in row for row in rows) >= 25
+    rows = paired(live(0.1, times(16, 0.0, 0.1)[1:]), live(0.1, times(16, 0.03, 0.1)))
+    assert sum(None not in row for row in rows[-10:]) >= 7
 
 
 def test_of_live_cameras_the_newest_frames_are_paired():
