@@ -140,7 +140,7 @@ class BodyFitter:
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, confidences)))
 
     def _fit_track(self, track: Track, pixels: PersonPixels, frame: DepthFrame) -> Track:
-        if not track.pose.names or len(pixels.points_m) == 0 or not pixels.mask.any():
+        if len(pixels.points_m) == 0 or not pixels.mask.any():
             return track
         image = frame.depth_m, pixels.mask, frame.intrinsics
         seen = observe_person(pixels.points_m, pixels.probabilities, image, self.model.part_capsules)

@@ -162,12 +162,6 @@ def test_a_person_without_pixels_keeps_their_pose():
     assert BodyFitter(HUMAN, model).update([track], [nothing], frame) == (track,)
 
 
-def test_no_body_is_fitted_to_no_joint():
-    model, _, _, _, frame, pixels = _scene(0)
-    track = Track(1, Pose.of({}))
-    assert BodyFitter(HUMAN, model).update([track], [pixels], frame) == (track,)
-
-
 def test_a_body_model_of_another_body_is_refused():
     model, *_ = human()
     with pytest.raises(ValueError, match="build a body model"):
