@@ -26,8 +26,8 @@ _VERTICES, _INDICES = 34962, 34963  # targets of buffer views
 _THICKNESS = 0.15  # half the width of a bone, relative to its length
 _JOINT_M = 0.02  # half the width of a joint that has no bone
 
-# an octahedron: start, end, and a ring of four at a fifth of the way
-_FACES = np.array([[0, 2, 3], [0, 3, 4], [0, 4, 5], [0, 5, 2], [1, 3, 2], [1, 4, 3], [1, 5, 4], [1, 2, 5]])
+# an octahedron: start, end, and a ring of four at a fifth of the way; counter-clockwise from outside, glTF's front
+_FACES = np.array([[0, 3, 2], [0, 4, 3], [0, 5, 4], [0, 2, 5], [1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 2]])
 _RING_AT = 0.2
 
 

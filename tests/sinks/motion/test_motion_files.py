@@ -68,18 +68,24 @@ def read_trc(path):
     )
 
 
-def read_glb(path):
-    """Node names, times and world positions (T, J, 3) of the joints of a .glb, by its nodes and channels alone."""
+def open_glb(path):
+    """Document of a .glb, and a function that reads an accessor: (N, width)."""
     content = path.read_bytes()
     magic, version, size, length, kind = struct.unpack_from("<4sIIII", content)
     assert (magic, version, size, kind) == (b"glTF", 2, len(content), 0x4E4F534A)
     document, binary = json.loads(content[20 : 20 + length]), content[28 + length :]
 
-    def array(index, width):
+    def array(index, width, kind="<f4"):
         accessor = document["accessors"][index]
         view = document["bufferViews"][accessor["bufferView"]]
-        return np.frombuffer(binary, "<f4", accessor["count"] * width, view["byteOffset"]).reshape(-1, width)
+        return np.frombuffer(binary, kind, accessor["count"] * width, view["byteOffset"]).reshape(-1, width)
 
+    return document, array
+
+
+def read_glb(path):
+    """Node names, times and world positions (T, J, 3) of the joints of a .glb, by its nodes and channels alone."""
+    document, array = open_glb(path)
     (animation,) = document["animations"]
     nodes, joints = document["nodes"], document["skins"][0]["joints"]
     parents = {child: k for k, node in enumerate(nodes) for child in node.get("children", [])}
@@ -170,6 +176,17 @@ def test_a_walk_in_gltf_is_where_it_was_walked(tmp_path, walk_m):
     errors = np.linalg.norm(places_m - walk_m[:, rows] * TO_Y_UP, axis=-1)
     assert errors.mean() < 0.001  # a rendered person is almost rigid
     assert errors.max() < 0.01
+
+
+def test_all_faces_of_all_bones_look_outwards(tmp_path, walk_m):
+    write(tmp_path / "a.glb", one_person(walk_m))
+    document, array = open_glb(tmp_path / "a.glb")
+    (primitive,) = document["meshes"][0]["primitives"]
+    corners_m = array(primitive["attributes"]["POSITION"], 3).astype(float)
+    faces_m = corners_m[array(primitive["indices"], 1, "<u2").reshape(19, 8, 3)]  # (bones, faces, corners, xyz)
+    from_middle_m = faces_m - faces_m.mean(axis=(1, 2), keepdims=True)
+    volumes_m3 = np.linalg.det(from_middle_m) / 6  # positive where a face is counter-clockwise from outside
+    assert (volumes_m3 > 0).all()
 
 
 def test_pygltflib_opens_the_skin_and_its_animation(tmp_path, walk_m):
