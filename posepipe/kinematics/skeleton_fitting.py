@@ -64,6 +64,23 @@ class FittedSkeleton:
         return local
 
 
+def bone_lengths(joints_m: np.ndarray) -> np.ndarray:
+    """Median distance between every two joints over the frames with both, float64 (J, J), metres; NaN = no frame.
+
+    Parameters
+    ----------
+    joints_m : float (T, J, 3), metres, as found; NaN = absent. Positions that fill gaps would count as measured
+    """
+    joints = joints_m.shape[1]
+    lengths = np.full((joints, joints), np.nan)
+    for one in range(joints):
+        distances = np.linalg.norm(joints_m - joints_m[:, [one]], axis=-1)
+        seen = np.isfinite(distances)
+        for other in np.flatnonzero(seen.any(axis=0)):
+            lengths[one, other] = np.median(distances[seen[:, other], other])
+    return lengths
+
+
 def fit_skeleton(
     body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarray, turns: np.ndarray | None = None
 ) -> FittedSkeleton:
@@ -76,7 +93,8 @@ def fit_skeleton(
     body : BodyDefinition, joints and parents
     joints_m : float (T, J, 3), T > 0, right-handed axes with y up, metres; each joint is finite at all times or at
         none. A joint without positions is left out, and its children are attached to its nearest known ancestor
-    lengths_m : float (J, J), length of the bone between two joints, metres; NaN = the median over ``joints_m``
+    lengths_m : float (J, J), length of the bone between two joints, metres, as `bone_lengths`; NaN = the
+        median over ``joints_m``
     turns : float (T, J, 3, 3), measured rotation of each joint from any rest pose of its own; None = not measured
 
     Returns

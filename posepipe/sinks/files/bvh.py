@@ -21,7 +21,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.io.files import check_writable, replace_file
-from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
+from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, fit_skeleton
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.person_files import write_each
@@ -143,7 +143,7 @@ class BvhSink:
         found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
         even_m = resample(times_s, found_m, frame_s)
         turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
-        skeleton = fit_skeleton(self._body, even_m, _bone_lengths(found_m), turns)
+        skeleton = fit_skeleton(self._body, even_m, bone_lengths(found_m), turns)
         replace_file(path, bvh_text(skeleton, frame_s).encode())
         rows = [self._body.joint_index(joint) for joint in skeleton.joints]
         error_m = float(np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1).mean())
@@ -181,18 +181,6 @@ def _same_signs(xyzw: np.ndarray) -> np.ndarray:
         now[absent] = before[absent]  # the sign to follow after a gap
     found[~np.isfinite(xyzw)] = np.nan
     return found
-
-
-def _bone_lengths(joints_m: np.ndarray) -> np.ndarray:
-    """Median distance between every two joints over the frames with both, float64 (J, J), metres; NaN = no frame."""
-    joints = joints_m.shape[1]
-    lengths = np.full((joints, joints), np.nan)
-    for one in range(joints):
-        distances = np.linalg.norm(joints_m - joints_m[:, [one]], axis=-1)
-        seen = np.isfinite(distances)
-        for other in np.flatnonzero(seen.any(axis=0)):
-            lengths[one, other] = np.median(distances[seen[:, other], other])
-    return lengths
 
 
 def bvh_text(skeleton: FittedSkeleton, frame_s: float) -> str:

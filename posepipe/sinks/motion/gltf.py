@@ -33,8 +33,7 @@ _RING_AT = 0.2
 
 def glb_bytes(motion: PersonMotion) -> bytes:
     """Return the content of a .glb file. Raises ValueError where no joint is known."""
-    joints = len(motion.body.joints)
-    skeleton = fit_skeleton(motion.body, motion.joints_m, np.full((joints, joints), np.nan))
+    skeleton = fit_skeleton(motion.body, motion.joints_m, motion.lengths_m)
     buffer = _Buffer()
     nodes = [{"name": f"person {motion.person}", "mesh": 0, "skin": 0}] + _joint_nodes(skeleton)
     document = {

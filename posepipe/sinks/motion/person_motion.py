@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.kinematics.skeleton_fitting import bone_lengths
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
 
@@ -28,6 +29,7 @@ class PersonMotion:
     first_frame: int  #: frames from the start of the run
     joints_m: np.ndarray  #: float64 (T, J, 3), metres; gaps are filled, NaN = never found
     absent: np.ndarray  #: bool (T, J), whether a joint is in a long gap, or not found yet or any more
+    lengths_m: np.ndarray  #: float64 (J, J), median distance of joints found together, metres; NaN = never
 
     def markers_m(self) -> np.ndarray:
         """Joint positions, float64 (T, J, 3), metres; NaN where a joint is absent."""
@@ -92,4 +94,4 @@ class MotionCollector:
         even_m = resample(times_s, joints_m, frame_s)
         absent = in_long_gaps(times_s, joints_m, frame_s)
         first = round((times_s[0] - self._times_s[0]) / frame_s)
-        return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent)
+        return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent, bone_lengths(joints_m))
