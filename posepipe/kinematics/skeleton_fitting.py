@@ -19,7 +19,8 @@ import numpy as np
 
 from posepipe.body import HUMAN, BodyDefinition
 
-_TEMPLATE_ITERATIONS = 5  # for the constant shape where bones branch; it converges in three
+_TEMPLATE_ITERATIONS = 50  # at most, for the constant shape where bones branch; three suffice for rigid joints
+_TEMPLATE_STEP_M = 1e-5  # a smaller change ends them
 _SWEEPS = 4  # more sweeps change the RMS distance by about a millimetre
 _PARENT_WEIGHT = 1e-8  # small: decides only the rotation that the bones do not define
 
@@ -82,7 +83,11 @@ def bone_lengths(joints_m: np.ndarray) -> np.ndarray:
 
 
 def fit_skeleton(
-    body: BodyDefinition, joints_m: np.ndarray, lengths_m: np.ndarray, turns: np.ndarray | None = None
+    body: BodyDefinition,
+    joints_m: np.ndarray,
+    lengths_m: np.ndarray,
+    turns: np.ndarray | None = None,
+    absent: np.ndarray | None = None,
 ) -> FittedSkeleton:
     """Fit rigid bones to measured joints.
 
@@ -96,6 +101,8 @@ def fit_skeleton(
     lengths_m : float (J, J), length of the bone between two joints, metres, as `bone_lengths`; NaN = the
         median over ``joints_m``
     turns : float (T, J, 3, 3), measured rotation of each joint from any rest pose of its own; None = not measured
+    absent : bool (T, J), joints whose position only fills a gap: it does not count, and the bones around keep their
+        last rotation to each other. Without any joint the skeleton stays as it was. None = all are measured
 
     Returns
     -------
@@ -110,19 +117,23 @@ def fit_skeleton(
     known = np.isfinite(joints_m).all(axis=(0, 2))
     rows, parents = _hierarchy(body, known)
     measured = joints_m[:, rows]
+    seen = np.ones(measured.shape[:2], bool) if absent is None else ~absent[:, rows]
     names = tuple(body.joints[row] for row in rows)
     rest = _rest_directions(body, names, parents, measured)
     for joint, parent in enumerate(parents):
         length = lengths_m[rows[joint], rows[parent]] if parent >= 0 else 0.0
         if not np.isfinite(length):
-            length = np.median(np.linalg.norm(measured[:, joint] - measured[:, parent], axis=-1))
+            both = seen[:, joint] & seen[:, parent]
+            bones = (measured[:, joint] - measured[:, parent])[both if both.any() else ...]
+            length = np.median(np.linalg.norm(bones, axis=-1))
         rest[joint] *= length
-    offsets = _fit_branches(rest, parents, measured)
-    defaults = None if turns is None else _turned(rest, parents, measured, turns[:, rows])
-    positions, rotations = _aim(offsets, parents, measured, defaults)
+    offsets = _fit_branches(rest, parents, measured, seen)
+    defaults = None if turns is None else _turned(rest, parents, measured, seen, turns[:, rows])
+    positions, rotations = _aim(offsets, parents, measured, seen, defaults)
     for _ in range(_SWEEPS):
-        _sweep(offsets, parents, measured, positions, rotations, defaults)
-    return FittedSkeleton(names, tuple(parents), offsets, positions[:, 0], rotations)
+        _sweep(offsets, parents, measured, seen, positions, rotations, defaults)
+    last = _last_rows(np.any(seen, axis=1))
+    return FittedSkeleton(names, tuple(parents), offsets, positions[last, 0], rotations[last])
 
 
 def _hierarchy(body: BodyDefinition, known: np.ndarray) -> tuple[list[int], list[int]]:
@@ -173,7 +184,7 @@ def _children(parents: Sequence[int], joint: int) -> list[int]:
     return [child for child, parent in enumerate(parents) if parent == joint]
 
 
-def _fit_branches(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray) -> np.ndarray:
+def _fit_branches(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """Offsets whose angles between bones that share a joint are the mean over all times."""
     offsets = rest.copy()
     lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
@@ -181,17 +192,23 @@ def _fit_branches(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray
         children = _children(parents, joint)
         if len(children) < 2:
             continue
-        bones, shape = measured[:, children] - measured[:, [joint]], rest[children]
+        counts = seen[:, children] & seen[:, [joint]]
+        counts &= counts.sum(axis=1, keepdims=True) > 1  # one bone tells nothing of angles
+        bones, shape = (measured[:, children] - measured[:, [joint]]) * counts[..., None], rest[children]
         for _ in range(_TEMPLATE_ITERATIONS):
             rotations = _kabsch(shape, bones, np.eye(3))
             mean = np.einsum("tba,tkb->ka", rotations, bones)
             sizes = np.linalg.norm(mean, axis=-1, keepdims=True)
-            shape = np.where(sizes > 0, mean * (lengths[children] / np.where(sizes > 0, sizes, 1)), shape)
+            before, shape = shape, np.where(sizes > 0, mean * lengths[children] / np.where(sizes > 0, sizes, 1), shape)
+            if np.abs(shape - before).max() < _TEMPLATE_STEP_M:
+                break
         offsets[children] = shape @ _kabsch(shape, rest[None, children], np.eye(3))[0].T
     return offsets
 
 
-def _turned(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def _turned(
+    rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, seen: np.ndarray, turns: np.ndarray
+) -> np.ndarray:
     """Measured rotations (T, J, 3, 3), from the rest pose of the skeleton instead of their own.
 
     A joint's bone is the one to its first child; the last joint of a limb turns with the bone that ends there.
@@ -201,7 +218,7 @@ def _turned(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, turn
         end, start = (children[0], joint) if (children := _children(parents, joint)) else (joint, parent)
         if start < 0:
             continue
-        bones = measured[:, end] - measured[:, start]
+        bones = (measured[:, end] - measured[:, start]) * (seen[:, end] & seen[:, start])[:, None]
         own = np.einsum("tab,ta->b", turns[:, start], bones)[None, None]  # in the axes of the joint at its own rest
         aligned = _kabsch(rest[None, end], own, np.eye(3))[0]
         found[:, joint] = turns[:, joint] @ aligned
@@ -209,20 +226,24 @@ def _turned(rest: np.ndarray, parents: Sequence[int], measured: np.ndarray, turn
 
 
 def _aim(
-    offsets: np.ndarray, parents: Sequence[int], measured: np.ndarray, defaults: np.ndarray | None
+    offsets: np.ndarray,
+    parents: Sequence[int],
+    measured: np.ndarray,
+    seen: np.ndarray,
+    defaults: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions (T, J, 3) and rotations (T, J, 3, 3) that aim every bone at its end; the root stays as measured."""
     positions = measured.copy()
     rotations = np.broadcast_to(np.eye(3), (*measured.shape[:2], 3, 3)).copy()
+    placed = seen[:, :1]  # without its root a body is not placed yet: only bones with both ends have a direction
     for joint, parent in enumerate(parents):
         if parent >= 0:
             positions[:, joint] = positions[:, parent] + rotations[:, parent] @ offsets[joint]
-            rotations[:, joint] = rotations[:, parent]
-        if defaults is not None:
-            rotations[:, joint] = defaults[:, joint]
-        if children := _children(parents, joint):
-            aims = measured[:, children] - positions[:, [joint]]
-            rotations[:, joint] = _kabsch(offsets[children], aims, rotations[:, joint])
+        children = _children(parents, joint)
+        starts = np.where(placed, positions[:, joint], measured[:, joint])
+        counts = seen[:, children] & (placed | seen[:, [joint]])
+        aims = (measured[:, children] - starts[:, None]) * counts[..., None]
+        _rotate(rotations, joint, parent, offsets[children], aims, seen[:, [joint, *children]], defaults)
     return positions, rotations
 
 
@@ -230,31 +251,62 @@ def _sweep(
     offsets: np.ndarray,
     parents: Sequence[int],
     measured: np.ndarray,
+    seen: np.ndarray,
     positions: np.ndarray,
     rotations: np.ndarray,
     defaults: np.ndarray | None,
 ) -> None:
     """Replace every rotation, from the root outwards, by the best one while the others are fixed; in place."""
     subtrees = _subtrees(parents)
-    positions += (measured - positions).mean(axis=1, keepdims=True)
+    counts = seen.astype(float) @ subtrees.T  # (T, J), measured joints of each subtree
+    pulls = (measured - positions) * seen[..., None]
+    positions += (pulls.sum(axis=1) / np.maximum(counts[:, :1], 1))[:, None]
     for joint, parent in enumerate(parents):
-        default = rotations[:, parent] if parent >= 0 else np.eye(3)
-        if defaults is not None:
-            default = defaults[:, joint]
         children = _children(parents, joint)
-        if not children:
-            rotations[:, joint] = default
-            continue
         # a child moves its whole subtree: its target is the mean of what the joints of the subtree ask for
-        targets = [
-            (measured[:, subtrees[c]] - positions[:, subtrees[c]]).mean(axis=1) + positions[:, c] for c in children
-        ]
-        weights = np.sqrt([[subtrees[c].sum()] for c in children])
-        aims = (np.stack(targets, axis=1) - positions[:, [joint]]) * weights
-        rotations[:, joint] = _kabsch(offsets[children] * weights, aims, default)
+        pulls = (measured - positions) * seen[..., None]
+        asked = np.einsum("tja,cj->tca", pulls, subtrees[children].astype(float))
+        aims = asked + (positions[:, children] - positions[:, [joint]]) * counts[:, children, None]
+        _rotate(rotations, joint, parent, offsets[children], aims, seen[:, [joint, *children]], defaults)
         for child in children:
             shift = positions[:, joint] + rotations[:, joint] @ offsets[child] - positions[:, child]
             positions[:, subtrees[child]] += shift[:, None]
+
+
+def _rotate(
+    rotations: np.ndarray,
+    joint: int,
+    parent: int,
+    bones: np.ndarray,
+    aims: np.ndarray,
+    seen: np.ndarray,
+    defaults: np.ndarray | None,
+) -> None:
+    """Replace the rotation of a joint by the best one for its bones, in place.
+
+    ``defaults``, else the parent, decides what the bones leave undefined. Where joints are not measured, that is the
+    last local rotation that was.
+
+    Parameters
+    ----------
+    aims : float (T, K, 3), weighted; 0 = the bone does not count
+    seen : bool (T, 1 + K), whether the joint and the ends of its bones are measured
+    """
+    before = rotations[:, parent] if parent >= 0 else np.broadcast_to(np.eye(3), rotations[:, joint].shape)
+    default = before if defaults is None else defaults[:, joint]
+    found = _kabsch(bones, aims, default) if len(bones) else default.copy()
+    whole = np.all(seen, axis=1) if defaults is None else seen[:, 0]
+    lost, last = np.flatnonzero(~whole), _last_rows(whole if whole.any() else np.any(seen[:, 1:], axis=1))[~whole]
+    if len(lost):
+        kept = before[lost] @ before[last].transpose(0, 2, 1) @ found[last]
+        found[lost] = _kabsch(bones, aims[lost], kept)
+    rotations[:, joint] = found
+
+
+def _last_rows(seen: np.ndarray) -> np.ndarray:
+    """Last row up to each row of bool (T,) that is True, before the first one that one; int (T,)."""
+    rows = np.maximum.accumulate(np.where(seen, np.arange(len(seen)), -1))
+    return np.where(rows < 0, seen.argmax(), rows)
 
 
 def _subtrees(parents: Sequence[int]) -> np.ndarray:

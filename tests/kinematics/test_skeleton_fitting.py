@@ -136,6 +136,75 @@ def test_joints_rotate_no_more_than_the_pose_requires():
     assert all(angle[leaf] == pytest.approx(0, abs=1e-6) for leaf in ("head", "left_hand", "right_foot"))
 
 
+LOST = [("left_wrist", "left_hand"), ("left_elbow", "left_wrist", "left_hand"), ("head", "right_foot")]
+
+
+@pytest.mark.parametrize("lost", LOST)
+def test_absent_joints_do_not_move_the_others(lost):
+    joints_m = moving_people(9, times=12)
+    absent = np.zeros((12, 20), bool)
+    absent[3:10, [HUMAN.joint_index(joint) for joint in lost]] = True
+    filled_m = np.where(absent[..., None], 5.0, joints_m)
+    skeleton = fit_skeleton(HUMAN, filled_m, UNKNOWN, absent=absent)
+    rows = measured_rows(skeleton)
+    errors_m = np.linalg.norm(skeleton.positions_m() - joints_m[:, rows], axis=-1)
+    assert errors_m[~absent[:, rows]].max() < 1e-4
+
+
+def walking_people(times=12):
+    """A rigid T-pose that walks 2 m and turns: float64 (T, 20, 3), y up."""
+    rest_m = standing_m() * Y_UP
+    turns = Rotation.from_rotvec(np.linspace(0, 1, times)[:, None] * [[0, 1.5, 0]])
+    return np.stack([turn.apply(rest_m) for turn in turns]) + np.linspace(0, 2, times)[:, None, None] * [1, 0, 0]
+
+
+def held(joints_m, absent):
+    """Joints that stay where they were last seen while they are absent."""
+    filled_m = joints_m.copy()
+    for time in range(1, len(joints_m)):
+        filled_m[time, absent[time]] = filled_m[time - 1, absent[time]]
+    return filled_m
+
+
+def test_absent_joints_keep_their_last_local_rotation():
+    joints_m = moving_people(10, times=12)
+    hand, wrist = HUMAN.joint_index("left_hand"), HUMAN.joint_index("left_wrist")
+    absent = np.zeros((12, 20), bool)
+    absent[:2, hand] = absent[5:9, [wrist, hand]] = True
+    skeleton = fit_skeleton(HUMAN, held(joints_m, absent), UNKNOWN, absent=absent)
+    local = skeleton.local_rotations()
+    at = skeleton.joints.index
+    for joint in ("left_elbow", "left_wrist"):
+        np.testing.assert_allclose(local[5:9, at(joint)], local[4:5, at(joint)].repeat(4, axis=0), atol=1e-6)
+        assert np.abs(local[9, at(joint)] - local[4, at(joint)]).max() > 0.1
+    np.testing.assert_allclose(local[:2, at("left_wrist")], local[2:3, at("left_wrist")].repeat(2, axis=0), atol=1e-6)
+
+
+def test_a_body_without_root_and_legs_walks_on():
+    legs = [f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle", "foot")]
+    joints_m, absent = walking_people(), np.zeros((12, 20), bool)
+    absent[3:10, [HUMAN.joint_index(joint) for joint in ("pelvis", *legs)]] = True
+    skeleton = fit_skeleton(HUMAN, held(joints_m, absent), UNKNOWN, absent=absent)
+    rows = measured_rows(skeleton)
+    errors_m = np.linalg.norm(skeleton.positions_m() - joints_m[:, rows], axis=-1)
+    assert errors_m[~absent[:, rows]].max() < 1e-3
+    assert errors_m.max() < 0.2  # the person turns over the legs
+
+
+def test_without_any_joint_a_skeleton_stays_as_it_was():
+    joints_m, absent = walking_people(), np.zeros((12, 20), bool)
+    absent[3:, HUMAN.joint_index("left_hand")] = absent[6:10] = True
+    places_m = fit_skeleton(HUMAN, held(joints_m, absent), UNKNOWN, absent=absent).positions_m()
+    np.testing.assert_array_equal(places_m[6:10], places_m[5:6].repeat(4, axis=0))
+
+
+def test_angles_of_branches_are_those_of_measured_bones():
+    joints_m, absent = walking_people(), np.zeros((12, 20), bool)
+    absent[4:, HUMAN.joint_index("left_shoulder")] = True
+    offsets_m = fit_skeleton(HUMAN, held(joints_m, absent), UNKNOWN, absent=absent).offsets_m
+    np.testing.assert_allclose(offsets_m, fit_skeleton(HUMAN, joints_m, UNKNOWN).offsets_m, atol=1e-4)
+
+
 def test_children_of_an_unseen_joint_attach_to_its_ancestor():
     joints_m = moving_people(6)
     joints_m[:, HUMAN.joint_index("left_knee")] = np.nan

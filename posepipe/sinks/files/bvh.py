@@ -25,7 +25,7 @@ from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, f
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.person_files import write_each
-from posepipe.sinks.files.resampling import median_frame_s, resample
+from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
 
 UNITS_PER_METRE = 100.0
 
@@ -143,10 +143,12 @@ class BvhSink:
         found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
         even_m = resample(times_s, found_m, frame_s)
         turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
-        skeleton = fit_skeleton(self._body, even_m, bone_lengths(found_m), turns)
+        absent = in_long_gaps(times_s, found_m, frame_s)
+        skeleton = fit_skeleton(self._body, even_m, bone_lengths(found_m), turns, absent)
         replace_file(path, bvh_text(skeleton, frame_s).encode())
         rows = [self._body.joint_index(joint) for joint in skeleton.joints]
-        error_m = float(np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1).mean())
+        errors_m = np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1)
+        error_m = float(errors_m[~absent[:, rows]].mean())
         first = round((times_s[0] - self._times_s[0]) / frame_s)
         self.written += (WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m),)
 

@@ -33,7 +33,7 @@ _RING_AT = 0.2
 
 def glb_bytes(motion: PersonMotion) -> bytes:
     """Return the content of a .glb file. Raises ValueError where no joint is known."""
-    skeleton = fit_skeleton(motion.body, motion.joints_m, motion.lengths_m)
+    skeleton = fit_skeleton(motion.body, motion.joints_m, motion.lengths_m, absent=motion.absent)
     buffer = _Buffer()
     nodes = [{"name": f"person {motion.person}", "mesh": 0, "skin": 0}] + _joint_nodes(skeleton)
     document = {

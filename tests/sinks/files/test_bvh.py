@@ -145,6 +145,15 @@ def test_people_move_across_short_gaps_and_stay_in_long_ones(tmp_path):
     np.testing.assert_allclose(x[40:], np.arange(40, 45) * 0.1, atol=0.01)
 
 
+def test_a_lost_arm_goes_with_the_person_who_walks_on(tmp_path):
+    walk_m = np.stack([standing_m(x_m) for x_m in np.linspace(0, 2, 200)])
+    found_m, lost = walk_m.copy(), [HUMAN.joint_index("left_wrist"), HUMAN.joint_index("left_hand")]
+    found_m[70:, lost] = np.nan
+    (written,) = write(tmp_path / "a.bvh", one_person(found_m))
+    np.testing.assert_allclose(joints_of(tmp_path / "a.bvh"), walk_m * [1, -1, -1], atol=1e-3)
+    assert written.mean_error_m < 1e-3
+
+
 def test_times_that_are_uneven_become_even(tmp_path):
     times_s = np.cumsum(np.random.default_rng(1).choice([1 / 30, 1 / 30, 2 / 30], 40))
     frames = [result(i, (track(1, standing_m(t)),), timestamp_s=t) for i, t in enumerate(times_s)]
