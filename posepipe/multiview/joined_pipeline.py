@@ -134,10 +134,10 @@ class JoinedPipeline:
         )
 
     def _nothing_seen(self, moment: Moment) -> FrameResult:
-        """Result of a first camera that has no frame: an image without a reading, of its size once that is known."""
+        """Result of a first camera that has no frame: depth without a reading, of its size once that is known."""
         known = self._image or next(frame for frame in moment.frames if frame is not None)
         shape = known.depth_m.shape
-        empty = replace(known, depth_m=np.zeros(shape, np.float32))
+        empty = replace(known, depth_m=np.zeros(shape, np.float32), colour=None)
         return FrameResult(empty, np.zeros(shape, bool), np.zeros(shape, np.uint8), ())
 
 

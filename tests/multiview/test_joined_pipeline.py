@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -36,6 +36,13 @@ class Camera:
     """All that a joined pipeline needs of the pipeline of a camera whose result is known."""
 
     extrinsics: Extrinsics
+
+
+class Watching(Camera):
+    """The pipeline of a camera that sees the person in every frame."""
+
+    def step(self, depth):
+        return replace(result(self.extrinsics, PERSON_M), frame=depth)
 
 
 def joined(**settings):
@@ -96,6 +103,15 @@ def test_a_camera_without_a_frame_shows_an_empty_image():
     assert not found.mask.any()
     assert found.seen_by == ((2,),)
     np.testing.assert_allclose(found.people[0].pose.joints_m, FIRST.camera_points(PERSON_M), atol=1e-9)
+
+
+def test_a_camera_without_a_frame_shows_no_older_colour():
+    pipeline = JoinedPipeline((Watching(FIRST), Watching(SECOND)), ViewFusion(TOY), Tracker(TOY))
+    coloured = replace(frame(), colour=np.full((*SHAPE, 3), 90, np.uint8))
+    assert pipeline.step(Moment(0, 0.0, (coloured, frame()))).frame.colour is not None
+    found = pipeline.step(Moment(1, 1 / 30, (None, frame(1))))
+    assert found.frame.colour is None
+    assert found.seen_by == ((2,),)
 
 
 def test_limits_apply_to_joined_people():

@@ -99,10 +99,12 @@ def _draw_view(result: FrameResult, body: BodyDefinition, view: str) -> np.ndarr
     across, down = _VIEWS[view]
     image = np.full((PANEL_PX, PANEL_PX, 3), _LIGHT, np.uint8)
     rows, cols = np.nonzero(result.mask)
-    if len(rows) == 0:
-        return image
     points = result.frame.intrinsics.deproject_pixels(rows, cols, result.frame.depth_m[rows, cols])
-    centre = np.median(points, axis=0)
+    # of several cameras another one may see people, and the image shows no pixel of them
+    around = next((each for each in (points, *(track.pose.joints_m for track in result.people)) if len(each)), None)
+    if around is None:
+        return image
+    centre = np.median(around, axis=0)
     flip = -1 if view == "top" else 1  # in the top view the camera is at the bottom of the picture
 
     def pixel(xyz_m: np.ndarray) -> np.ndarray:
