@@ -66,6 +66,7 @@ class Player:
         self._row, self._requested = -1, 0  # the last frame given; the frame asked for, -1 = the next one when due
         self._playing, self._every, self._speed, self._dropped = True, False, 1.0, 0
         self._loops: Callable[[], bool] = lambda: False
+        self._watched: Callable[[], bool] = lambda: True
         self._anchor: tuple[float, float] | None = None  # a clock time and its due time; None = set at the next frame
 
     @property
@@ -133,9 +134,9 @@ class Player:
             self._every, self._anchor = every, None
         self._changed.set()
 
-    def loop_while(self, loops: Callable[[], bool]) -> None:
-        """Play again from the start at every end where ``loops`` returns True."""
-        self._loops = loops
+    def loop_while(self, loops: Callable[[], bool], watched: Callable[[], bool] = lambda: True) -> None:
+        """Play again from the start at every end where ``loops`` returns True, as soon as ``watched`` does."""
+        self._loops, self._watched = loops, watched
 
     def next(self) -> DueFrame | None:
         """Return the frame to show now; None if none is due."""
@@ -172,10 +173,10 @@ class Player:
         self._changed.clear()
 
     def _end(self, now_s: float) -> DueFrame | None:
-        """Stop after the last frame, or return the first one where playing loops."""
+        """Stop after the last frame, or return the first one where playing loops and somebody watches."""
         if not self._loops():
             self._playing = False
-        elif now_s >= self._due_s[-1] + LOOP_PAUSE_S:
+        elif now_s >= self._due_s[-1] + LOOP_PAUSE_S and self._watched():
             self._requested = 0
             return self._jump()
         return None

@@ -25,7 +25,7 @@ class PlayerControls:
     server : the viser server
     container : the viser folder that holds the controls
     player : schedule of the recording
-    loop : whether it plays again after its end, until somebody unticks the box; it does not while no browser is open
+    loop : whether it plays again after its end, until somebody unticks the box; there it waits for a browser
     """
 
     def __init__(self, server: Any, container: Any, player: Player, loop: bool = False) -> None:
@@ -42,7 +42,7 @@ class PlayerControls:
         self._slider.on_update(self._seek)
         speed.on_update(lambda event: player.set_speed(speeds[event.target.value]))
         every.on_update(lambda event: player.set_every_frame(event.target.value))
-        player.loop_while(lambda: self._loop.value and bool(server.get_clients()))
+        player.loop_while(lambda: self._loop.value, watched=lambda: bool(server.get_clients()))
         for label, key, command in (
             ("Play or pause", "P", self._toggle),
             ("One frame back", "B", lambda: player.step(-1)),

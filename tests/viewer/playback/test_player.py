@@ -201,6 +201,16 @@ def test_a_loop_starts_again_after_a_pause_and_ends_when_told(clock):
     assert (player.ended, player.playing) == (True, False)
 
 
+def test_a_loop_that_nobody_watches_waits_without_a_pause(clock):
+    watched = [False]
+    player = player_of(clock, count=3)
+    player.loop_while(lambda: True, lambda: watched[0])
+    assert rows_shown(player, clock, 5) == [1, 2]
+    assert (player.ended, player.playing) == (True, True)
+    watched[0] = True
+    assert rows_shown(player, clock, 0.25) == [0, 1, 2]
+
+
 def test_the_last_frame_that_was_asked_for_does_not_loop(clock):
     player = player_of(clock, count=3)
     player.loop_while(lambda: True)
