@@ -14,6 +14,7 @@ from posepipe.learn.tables.splitting.split_gain import (
     add,
     gain_of,
     intrinsic_of,
+    standardise,
 )
 
 ABSENT = -1
@@ -180,10 +181,28 @@ def _find_subsets(codes, n_codes, columns, rules, nodes, out):
                 out[m, k] = 0 if in_first[k] else 1
 
 
-def entries_of(target: np.ndarray, order: np.ndarray, weight: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-    """Target, weight and size of every entry, interleaved because a sorted node reads them at random positions."""
+def entries_of(
+    criterion: int,
+    target: np.ndarray,
+    nodes: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    sizes: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Target, weight and size of every entry, interleaved because a sorted node reads them at random positions.
+
+    Numbers are standardised within each node. The unit of its gains, their variance, comes with them, float64 (M,).
+    """
+    order, weight, starts, ends = nodes
     own = [target[order], weight] if sizes is None else [target[order], weight, sizes]
-    return np.stack(own, axis=1)
+    entries, units = np.stack(own, axis=1), np.ones(len(starts))
+    if criterion == SQUARED_ERROR:
+        _standardise_nodes(entries, starts, ends, units)
+    return entries, units
+
+
+@njit(cache=True)
+def _standardise_nodes(entries, starts, ends, units):
+    for k in range(len(starts)):
+        units[k] = standardise(entries[starts[k] : ends[k]])
 
 
 def find_subsets(
@@ -206,7 +225,8 @@ def find_subsets(
     -------
     int8 (M, categories), branch of each category, or ABSENT
     """
-    order, weight, starts, ends = nodes
+    order, _, starts, ends = nodes
     out = np.full((len(columns), int(n_codes.max())), ABSENT, np.int8)
-    _find_subsets(codes, n_codes, columns, rules, (order, entries_of(target, order, weight, sizes), starts, ends), out)
+    entries, _ = entries_of(rules[0], target, nodes, sizes)
+    _find_subsets(codes, n_codes, columns, rules, (order, entries, starts, ends), out)
     return out

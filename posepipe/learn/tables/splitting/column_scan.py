@@ -236,10 +236,11 @@ def scan_columns(
     Quinlan 1993, chapter 2 and section 3.2; release 8: Quinlan, Improved use of continuous attributes in C4.5, JAIR 4,
     1996. Breiman et al. 1984; sets of categories: section 4.2.2. Naive twin: tests/reference/tables/column_scan.py
     """
-    order, weight, starts, ends = nodes
-    entries = entries_of(target, order, weight, sizes)
+    order, _, starts, ends = nodes
+    entries, units = entries_of(rules[0], target, nodes, sizes)
     gain, intrinsic, threshold = out = np.zeros((3, *candidates.shape))
     data = columns, codes, kinds, n_codes, rules, (order, entries, starts, ends), candidates, directions, out
     n_rows = int((ends - starts).sum()) * candidates.shape[1]
     run_tasks(_scan, candidates.size, n_rows, *data)
+    np.multiply(gain, units[:, None], out=gain, where=gain > -np.inf)  # the unit of a pure node is 0
     return gain, intrinsic, threshold

@@ -11,10 +11,10 @@ import numpy as np
 from posepipe.learn.growing import GrowthRules, OpenNodes, Splits
 from posepipe.learn.impurity import NO_COSTS, SQUARED_ERROR, impurity
 from posepipe.learn.tables.splitting.branches import find_branches
-from posepipe.learn.tables.splitting.category_scan import find_subsets
+from posepipe.learn.tables.splitting.category_scan import entries_of, find_subsets
 from posepipe.learn.tables.splitting.column_scan import scan_columns
 from posepipe.learn.tables.splitting.sorted_growth import grow_sorted
-from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, MULTIWAY, NUMERIC, PURE, SUBSET
+from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, MULTIWAY, NUMERIC, PURE, SAME_NUMBER, SUBSET
 from posepipe.learn.tree import Tree
 
 MAX_COLUMNS = 12
@@ -107,8 +107,8 @@ ROUNDING = 1e-9
 class ColumnSplits:
     """A `SplitFinder` over the columns of a table.
 
-    Tolerances are relative to the unit of the impurity: the variance of the target, or the maximum cost. The units
-    of target and costs therefore do not affect the splits.
+    Tolerances are relative to the unit of the impurity: the variance of the target at the node, or the maximum cost.
+    The units of target and costs therefore do not affect the splits, nor do targets elsewhere in the tree.
 
     Parameters
     ----------
@@ -146,15 +146,11 @@ class ColumnSplits:
         release_8: bool = False,
         scan: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]] = scan_columns,
     ) -> None:
-        self.table = table
-        self._criterion = criterion
-        self._choice = choice
-        self._unit, self._target = 1.0, table.target
-        if criterion == SQUARED_ERROR:
-            self._unit = float(table.target.var()) or 1.0
-            self._target = table.target / np.sqrt(self._unit)
-        elif costs.any():
-            self._unit = float(costs.max())
+        self.table, self._criterion, self._choice = table, criterion, choice
+        self._unit = float(costs.max()) if costs.any() else 1.0
+        self._pure = PURE * self._unit
+        if criterion == SQUARED_ERROR:  # the median, because an outlier says nothing about the rounding of the others
+            self._pure = float(SAME_NUMBER * np.median(np.abs(table.target))) ** 2
         self._costs = costs
         self._rules = (criterion, costs / self._unit, min_leaf * (1 - ROUNDING), table.n_statistics, release_8)
         self._directions = directions
@@ -189,11 +185,13 @@ class ColumnSplits:
         n_columns, n_nodes = len(self.table.kinds), len(nodes.starts)
         gain = np.full(n_nodes, -np.inf)
         feature, threshold = np.zeros(n_nodes, np.int32), np.zeros(n_nodes)
-        impurities = impurity(self._criterion, self.statistics(nodes), self._costs)
-        impure = np.flatnonzero(impurities > PURE * self._unit)
+        impurities = self._impurities(nodes)
+        impure = np.flatnonzero(impurities > self._pure)
+        units = impurities if self.moments else np.ones(n_nodes)
         open_nodes = nodes._replace(starts=nodes.starts[impure], ends=nodes.ends[impure])
         candidates, directions = self._draw(open_nodes, rules.candidates, rng)
-        gain[impure], feature[impure], threshold[impure], tied = self._best(open_nodes, candidates, directions)
+        found = self._best(open_nodes, candidates, directions, units[impure])
+        gain[impure], feature[impure], threshold[impure], tied = found
         if self.ties is not None:
             split = rules.accept(gain[impure], open_nodes)
             tied = tied[split] & (candidates[split] < n_columns)
@@ -206,7 +204,8 @@ class ColumnSplits:
         if len(unsplit) and rules.candidates < n_columns and not self._only_directions:
             all_columns = np.tile(np.arange(n_columns, dtype=np.int32), (len(unsplit), 1))
             retried = nodes._replace(starts=nodes.starts[unsplit], ends=nodes.ends[unsplit])
-            gain[unsplit], feature[unsplit], threshold[unsplit], _ = self._best(retried, all_columns, directions[:0])
+            found = self._best(retried, all_columns, directions[:0], units[unsplit])
+            gain[unsplit], feature[unsplit], threshold[unsplit], _ = found
         self._name_subsets(nodes, feature, threshold, gain)
         combined = feature >= n_columns
         n_children = np.full(n_nodes, 2, np.int32)
@@ -227,7 +226,7 @@ class ColumnSplits:
         return (tried if self._only_directions else np.concatenate([columns, tried], axis=1)), directions
 
     def _best(
-        self, nodes: OpenNodes, candidates: np.ndarray, directions: np.ndarray
+        self, nodes: OpenNodes, candidates: np.ndarray, directions: np.ndarray, units: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Gain, column and threshold of each node's best split, (M,), and its ties among the candidates, (M, T)."""
         if len(candidates) == 0:
@@ -235,17 +234,24 @@ class ColumnSplits:
         t = self.table
         lists, sizes = self._lists(nodes)
         gain, intrinsic, threshold = self._scan(
-            t.columns, t.codes, t.kinds, t.n_codes, self._target, self._rules, lists, candidates, directions, sizes
+            t.columns, t.codes, t.kinds, t.n_codes, t.target, self._rules, lists, candidates, directions, sizes
         )
-        gain[np.abs(gain) < EQUAL_GAIN] = 0  # a negative rounding error must not stop growth at splits without gain
+        tolerance = EQUAL_GAIN * units[:, None]
+        gain[np.abs(gain) < tolerance] = 0  # a negative rounding error must not stop growth at splits without gain
         score = np.where(np.isneginf(gain), -np.inf, self._choice(gain, intrinsic, candidates))
         self._scores = gain * self._unit, intrinsic, score
         best = score.max(axis=1, keepdims=True)
-        tied = score >= best - EQUAL_GAIN
+        tied = score >= best - tolerance
         first = np.argmax(tied, axis=1)
         row = np.arange(len(candidates))
         best_gain = np.where(np.isneginf(best[:, 0]), -np.inf, gain[row, first] * self._unit)
         return best_gain, candidates[row, first], threshold[row, first], tied
+
+    def _impurities(self, nodes: OpenNodes) -> np.ndarray:
+        """Impurity of each node, (M,); of numbers, about the mean of the node, where moments are not accurate."""
+        if self.moments:
+            return entries_of(self._criterion, self.table.target, *self._lists(nodes))[1]
+        return impurity(self._criterion, self.statistics(nodes), self._costs)
 
     def _lists(self, nodes: OpenNodes) -> tuple[Lists, np.ndarray | None]:
         """Order, weight, starts and ends of nodes, and the sizes of their entries, for the scan."""
@@ -266,7 +272,7 @@ class ColumnSplits:
             return
         chosen = nodes._replace(starts=nodes.starts[which], ends=nodes.ends[which])
         lists, sizes = self._lists(chosen)
-        found = find_subsets(t.codes, t.n_codes, self._target, self._rules, lists, feature[which], sizes)
+        found = find_subsets(t.codes, t.n_codes, t.target, self._rules, lists, feature[which], sizes)
         threshold[which] = len(self._subsets) + np.arange(len(which))
         self._subsets.extend(found)
 
@@ -292,13 +298,12 @@ class ColumnSplits:
         if weight is not None and self._row_weight is not None:
             with np.errstate(invalid="ignore"):
                 sizes = np.where(weight > 0, weight / self._row_weight, 0)
-        scale = self._unit, self._unit if len(self._costs) else 1.0
+        scale = self._unit, self._unit if len(self._costs) else 1.0, self._pure
         growth = (rules.max_depth, rules.min_samples, *limits)
         tree, tied = grow_sorted(
             t.columns,
             t.codes,
             t.target,
-            self._target,
             weight,
             sizes,
             self._rules[:4],

@@ -89,7 +89,10 @@ class _Entries:
         first = np.cumsum(counts) - counts
         place = np.arange(counts.sum()) + np.repeat(starts - first, counts)
         node, row = np.repeat(np.arange(len(counts)), counts), order[place]
-        return cls(node, first, row, weight[place], (weight if sizes is None else sizes)[place], target[row], rules)
+        own, size = target[row], (weight if sizes is None else sizes)[place]
+        if rules[0] == SQUARED_ERROR:  # about the mean of the node moments are accurate, however far it is from others
+            own -= (np.bincount(node, own * weight[place]) / np.bincount(node, weight[place]))[node]
+        return cls(node, first, row, weight[place], size, own, rules)
 
     def between(self, cells: np.ndarray, place: np.ndarray) -> np.ndarray:
         """Thresholds at a share ``place``, (M,), of the way from the least to the greatest cell of each node."""

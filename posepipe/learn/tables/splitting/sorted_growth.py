@@ -37,14 +37,14 @@ def _grow(level, starts, ends, columns, sorting, data, rules, scale, limits, cou
     n_columns, (keys, rows, entries) = len(columns), sorting
     while len(starts):
         n_open = len(starts)
-        statistics, searched = open_level(level, rows, starts, ends, data, rules, scale, limits)
+        statistics, searched, units = open_level(level, rows, entries, starts, ends, data, rules, scale, limits)
         tried, drawn = np.empty((n_open, n_columns), np.bool_), np.empty((n_open, 0), np.int32)
         for k in range(n_open):
             tried[k] = searched[k]
         scans = np.full((n_open, n_columns), -np.inf), np.zeros((n_open, n_columns))
         scan_sorted(FIRST, n_columns, columns, keys, rows, entries, starts, ends, tried, rules, scans[0], scans[1])
         middles = close_level(
-            columns, rows, starts, ends, statistics, drawn, scans, rules, scale, limits, counts, places, out
+            columns, rows, starts, ends, statistics, units, drawn, scans, rules, limits, counts, places, out
         )
         divide_columns(FIRST, n_columns, keys, starts, middles, ends, places)
         divide_entries(starts, middles, ends, rows, entries, places)
@@ -57,7 +57,7 @@ def _grow_in_python(
     sorting: tuple[np.ndarray, np.ndarray, np.ndarray],
     data: tuple[np.ndarray, np.ndarray],
     rules: tuple[int, np.ndarray, float, int],
-    scale: tuple[float, float],
+    scale: tuple[float, float, float],
     limits: tuple[int, int, float, float],
     counts: np.ndarray,
     places: np.ndarray,
@@ -69,7 +69,7 @@ def _grow_in_python(
     starts, ends = np.zeros(1, np.int64), np.full(1, len(rows), np.int64)
     while len(starts) and (draw is not None or use_threads(int((ends - starts).sum()) * n_columns)):
         bounds, n_cells = (starts, ends), int((ends - starts).sum()) * n_columns
-        statistics, searched = open_level(level, rows, *bounds, data, rules, scale, limits)
+        statistics, searched, units = open_level(level, rows, entries, *bounds, data, rules, scale, limits)
         scans = np.full((len(starts), n_columns), -np.inf), np.zeros((len(starts), n_columns))
         drawn, tried = _candidates(draw, level, searched, n_columns)
         scan = scan_sorted, n_columns, n_cells, columns, *sorting, *bounds
@@ -77,7 +77,7 @@ def _grow_in_python(
         if draw is not None and (failed := searched & np.isneginf(scans[0].max(axis=1))).any():
             run_tasks(*scan, failed[:, None] & ~tried, rules, *scans)
         middles = close_level(
-            columns, rows, *bounds, statistics, drawn, scans, rules, scale, limits, counts, places, out
+            columns, rows, *bounds, statistics, units, drawn, scans, rules, limits, counts, places, out
         )
         run_tasks(divide_columns, n_columns, n_cells, keys, starts, middles, ends, places)
         divide_entries(starts, middles, ends, rows, entries, places)
@@ -101,11 +101,10 @@ def grow_sorted(
     columns: np.ndarray,
     codes: np.ndarray,
     target: np.ndarray,
-    scan_target: np.ndarray,
     weight: np.ndarray | None,
     sizes: np.ndarray | None,
     rules: tuple[int, np.ndarray, float, int],
-    scale: tuple[float, float],
+    scale: tuple[float, float, float],
     limits: tuple[int, int, float, float],
     draw: Draw | None = None,
 ) -> tuple[Tree, np.ndarray]:
@@ -115,11 +114,12 @@ def grow_sorted(
     ----------
     columns : float64 (F, N), numbers without NaN
     codes : int32 (F, N), rank of each number within its column
-    target, scan_target : float64 (N,), class or number of the leaves, and in the unit of the scan
+    target : float64 (N,), class or number
     weight : float64 (N,); rows of weight 0 are left out; None = 1 each
     sizes : float64 (N,), what each row adds to the size of a branch; None = its weight
     rules : as in `posepipe.learn.tables.splitting.column_scan.scan_columns`
-    scale : unit of the impurity, and factor of impurities by the costs of ``rules``
+    scale : unit of the gains of classes, factor of impurities by the costs of ``rules``, and maximum impurity of a
+        pure node
     limits : maximum depth, minimum rows of a node that is split, minimum impurity decrease, weight of all rows
     draw : Draw, the columns that each node tries; if none of these splits it, it tries all. None = all columns
 
@@ -133,7 +133,7 @@ def grow_sorted(
     weight = np.ones(n_rows) if weight is None else weight
     keys = np.empty((n_columns, len(rows)), np.uint64)
     sort_by_rank(codes, rows, keys)
-    entries = np.stack([scan_target[rows], weight[rows], (weight if sizes is None else sizes)[rows]], axis=1)
+    entries = np.stack([target[rows], weight[rows], (weight if sizes is None else sizes)[rows]], axis=1)
     most = 2 * len(rows)
     feature, threshold, first_child = np.empty(most, np.int32), np.empty(most), np.empty(most, np.int32)
     leaf_statistics, tied = np.empty((len(rows), n_statistics)), np.empty((len(rows), n_columns), np.bool_)

@@ -9,10 +9,11 @@ Arguments that kernels share, for F columns, N training rows and M open nodes:
 - columns : float64 (F, N), numbers
 - keys : uint64 (F, n), of all entries, sorted within each node
 - rows : int32 (n,), training row of each entry
-- entries : float64 (n, 3), target in the unit of the scan, weight, size
+- entries : float64 (n, 3), target, weight, size; at an open node a number is standardised, see `standardise`
 - starts, ends : int64 (M,), places of the entries of each node
 - tried : bool (M, F), the columns that a node tries
 - middles : int64 (M,), first place of each second branch, or UNSPLIT
+- units : float64 (M,), of the gains of each node
 - places : int32 (n,), new places of the entries
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from posepipe.compilation import helper, njit
 from posepipe.learn.impurity import GINI, SQUARED_ERROR, impurity_of, weight_of
-from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, PURE, add, gain_of, middle
+from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN, add, gain_of, middle, standardise
 from posepipe.learn.tree import LEAF
 
 EPSILON = np.finfo(np.float64).eps
@@ -155,16 +156,21 @@ def _accepts(limits, gain, weight):
 
 
 @njit(cache=True, nogil=True)
-def open_level(level, rows, starts, ends, data, rules, scale, limits):
-    """Statistics of the open nodes, and which of them are large and impure enough to be searched."""
-    target, weight = data
+def open_level(level, rows, entries, starts, ends, data, rules, scale, limits):
+    """Statistics of the open nodes, which of them are large and impure enough to be searched, and their units."""
+    (target, weight), units = data, np.full(len(starts), scale[0])
     statistics, searched = np.zeros((len(starts), rules[3])), np.zeros(len(starts), np.bool_)
     for k in range(len(starts)):
         _sum_statistics(rules[0], rows[starts[k] : ends[k]], target, weight, statistics[k])
         large = level < limits[0] and ends[k] - starts[k] >= limits[1]
-        # costs are those of the criterion in its own unit
-        searched[k] = large and impurity_of(rules[0], statistics[k], rules[1]) * scale[1] > PURE * scale[0]
-    return statistics, searched
+        if rules[0] == SQUARED_ERROR:
+            for j in range(starts[k], ends[k]):
+                entries[j, 0] = target[rows[j]]
+            units[k] = standardise(entries[starts[k] : ends[k]])
+            searched[k] = large and units[k] > scale[2]
+        else:  # costs are those of the criterion in its own unit
+            searched[k] = large and impurity_of(rules[0], statistics[k], rules[1]) * scale[1] > scale[2]
+    return statistics, searched, units
 
 
 @helper(cache=True)
@@ -181,7 +187,7 @@ def _best_column(gains, drawn):
 
 
 @njit(cache=True, nogil=True)
-def close_level(columns, rows, starts, ends, statistics, drawn, scans, rules, scale, limits, counts, places, out):
+def close_level(columns, rows, starts, ends, statistics, units, drawn, scans, rules, limits, counts, places, out):
     """Write the nodes of a level to ``out``; returns the first place of each second branch, int64 (M,), or UNSPLIT.
 
     ``counts`` are the nodes, leaves and splits written so far, and are raised; ``places`` get the new places of the
@@ -194,7 +200,7 @@ def close_level(columns, rows, starts, ends, statistics, drawn, scans, rules, sc
     for k in range(len(starts)):
         column = np.int64(_best_column(gains[k], drawn[k]))
         gain, node = gains[k, column], n_nodes + k
-        if gain == -np.inf or not _accepts(limits, gain * scale[0], weight_of(rules[0], statistics[k])):
+        if gain == -np.inf or not _accepts(limits, gain * units[k], weight_of(rules[0], statistics[k])):
             feature[node], threshold[node], first_child[node] = LEAF, 0.0, n_leaves
             leaf_statistics[n_leaves] = statistics[k]
             n_leaves += 1
