@@ -5,7 +5,7 @@ Nodes are closed, and leaves counted, as in `posepipe.learn.pruning`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class PruningPath:
     risks: np.ndarray  #: float64 (S,), mean impurity of the leaves, weighted by training weight
     leaves: np.ndarray  #: int64 (S,), leaves with training rows
     closed_at: np.ndarray  #: int64 (N,), first subtree that closes the node; S = leaf, or closed with an ancestor
+    costs: np.ndarray = field(default_factory=lambda: NO_COSTS)  #: float64 (C, C), of errors on validation rows
 
     def __len__(self) -> int:
         return len(self.alphas)
@@ -53,18 +54,19 @@ class PruningPath:
         reached = alpha + TOLERANCE * self.risks[-1]  # that of the root, as in `cost_complexity_path`
         return self.subtree(int(np.searchsorted(self.alphas, reached, side="right")) - 1)
 
-    def errors(self, validation: np.ndarray) -> np.ndarray:
+    def errors(self, validation: np.ndarray, power: int = 1) -> np.ndarray:
         """Validation error of every subtree, as in `posepipe.learn.pruning.Pruned`.
 
         Parameters
         ----------
         validation : float64 (N, K), as in `posepipe.learn.pruning.reduced_error`
+        power : int, of the costs, as in `posepipe.learn.pruning.validation_errors`
 
         Returns
         -------
         float64 (S,)
         """
-        errors, total = validation_errors(self.tree, validation, self.criterion)
+        errors, total = validation_errors(self.tree, validation, self.criterion, self.costs, power)
         return _sums_over_leaves(self.tree, self.closed_at, len(self), errors) / total
 
 
@@ -77,7 +79,7 @@ def link_strengths(tree: Tree, criterion: int, costs: np.ndarray = NO_COSTS) -> 
     ----------
     tree : Tree
     criterion : int, a value of CRITERIA
-    costs : float64 (C, C), misclassification costs as in `impurity`; Gini only
+    costs : float64 (C, C), misclassification costs as in `impurity`; Gini and misclassification only
 
     Returns
     -------
@@ -109,10 +111,12 @@ def cost_complexity_path(tree: Tree, criterion: int, costs: np.ndarray = NO_COST
     ----------
     Breiman et al. 1984, chapter 3.
     """
-    return path_of_risks(tree, criterion, *_risks(tree, criterion, costs))
+    return path_of_risks(tree, criterion, *_risks(tree, criterion, costs), costs)
 
 
-def path_of_risks(tree: Tree, criterion: int, risk: np.ndarray, counted: np.ndarray) -> PruningPath:
+def path_of_risks(
+    tree: Tree, criterion: int, risk: np.ndarray, counted: np.ndarray, costs: np.ndarray = NO_COSTS
+) -> PruningPath:
     """Path of `cost_complexity_path` for other risks, such as errors on validation rows.
 
     Parameters
@@ -121,6 +125,7 @@ def path_of_risks(tree: Tree, criterion: int, risk: np.ndarray, counted: np.ndar
     criterion : int, a value of CRITERIA, by which `PruningPath.errors` counts
     risk : float64 (N,), of each node as a leaf
     counted : float64 (N,), 1 where a node counts as a leaf
+    costs : float64 (C, C), misclassification costs of these errors
     """
     alpha = np.full(tree.n_nodes, np.inf)
     _closing_alphas(tree.first_child, tree.n_children, risk, counted.astype(np.int64), alpha)
@@ -137,6 +142,7 @@ def path_of_risks(tree: Tree, criterion: int, risk: np.ndarray, counted: np.ndar
         risks=_sums_over_leaves(tree, closed_at, len(alphas), risk),
         leaves=_sums_over_leaves(tree, closed_at, len(alphas), counted).astype(np.int64),
         closed_at=closed_at,
+        costs=costs,
     )
 
 
@@ -169,7 +175,9 @@ def choose_by_validation(path: PruningPath, validation: np.ndarray, standard_err
     if standard_errors and path.criterion == SQUARED_ERROR:
         raise ValueError(f"moments give no standard error of a squared error, got standard_errors={standard_errors}")
     if standard_errors:
-        allowed += standard_errors * np.sqrt(errors.min() * (1 - errors.min()) / np.sum(validation[0]))
+        best = np.argmin(errors)
+        variance = path.errors(validation, power=2)[best] - errors[best] ** 2
+        allowed += standard_errors * np.sqrt(max(variance, 0) / np.sum(validation[0]))
     index = int(np.flatnonzero(errors <= allowed)[-1])
     return index, float(errors[index])
 

@@ -89,6 +89,17 @@ def weight_of(criterion, statistics):
     return total
 
 
+@njit(cache=True)
+def _least_expected_cost(statistics, total, costs):
+    least = np.inf
+    for j in range(len(statistics)):
+        expected = 0.0
+        for i in range(len(statistics)):
+            expected += costs[i, j] * (statistics[i] / total)
+        least = min(least, expected)
+    return least
+
+
 @njit(cache=True, inline="always")  # the column scan evaluates it at every boundary between two values
 def impurity_of(criterion, statistics, costs):
     """Impurity of one node, for kernels; 0 for a node without weight.
@@ -97,7 +108,8 @@ def impurity_of(criterion, statistics, costs):
     ----------
     criterion : int, a value of CRITERIA
     statistics : float64 (K,), class weights or moments
-    costs : float64 (C, C), row = true class, column = predicted class; NO_COSTS = 1 each; Gini only
+    costs : float64 (C, C), row = true class, column = predicted class; NO_COSTS = 1 each; Gini and misclassification
+        only, where the predicted class is the one of minimum expected cost
     """
     total = weight_of(criterion, statistics)
     if total <= 0:
@@ -111,7 +123,7 @@ def impurity_of(criterion, statistics, costs):
             if weight > 0:
                 result -= weight / total * np.log2(weight / total)
     elif criterion == MISCLASSIFICATION:
-        result = 1 - statistics.max() / total
+        result = 1 - statistics.max() / total if len(costs) == 0 else _least_expected_cost(statistics, total, costs)
     elif len(costs):
         for i in range(len(statistics)):
             for j in range(len(statistics)):

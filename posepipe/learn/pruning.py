@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posepipe.compilation import njit
-from posepipe.learn.impurity import CRITERIA, MISCLASSIFICATION, SQUARED_ERROR
+from posepipe.learn.impurity import CRITERIA, MISCLASSIFICATION, NO_COSTS, SQUARED_ERROR
 from posepipe.learn.tree import Tree
 
 TOLERANCE = 1e-12
@@ -26,7 +26,7 @@ class Pruned:
     """A tree pruned with validation rows."""
 
     tree: Tree
-    #: error rate by validation weight, or mean squared error; optimistic because the same rows chose the tree
+    #: error rate or mean cost by validation weight, or mean squared error; optimistic, as these rows chose the tree
     error: float
     closed: np.ndarray  #: bool (N,), nodes of the full tree that were closed, descendants of closed nodes included
 
@@ -57,12 +57,19 @@ def pessimistic(tree: Tree, row_weight: float = 1.0) -> Tree:
     return tree.collapse(as_leaf <= subtree + np.sqrt(variance))
 
 
-def validation_errors(tree: Tree, validation: np.ndarray, criterion: int) -> tuple[np.ndarray, float]:
-    """Validation errors of every node as a leaf; arguments as in `reduced_error`.
+def validation_errors(
+    tree: Tree, validation: np.ndarray, criterion: int, costs: np.ndarray = NO_COSTS, power: int = 1
+) -> tuple[np.ndarray, float]:
+    """Validation errors of every node as a leaf.
+
+    Parameters
+    ----------
+    tree, validation, criterion, costs : as in `reduced_error`
+    power : int, of the costs that are added up: 2 for their variance
 
     Returns
     -------
-    errors : float64 (N,), weight of the misclassified rows, or sum of squared errors
+    errors : float64 (N,), weight of the misclassified rows times their costs, or sum of squared errors
     total : float, weight of all validation rows
 
     Raises
@@ -82,21 +89,27 @@ def validation_errors(tree: Tree, validation: np.ndarray, criterion: int) -> tup
         mean = training[:, 1] / training[:, 0]
         squares = validation[:, 2] - 2 * mean * validation[:, 1] + mean**2 * validation[:, 0]
         return np.maximum(squares, 0), float(total)
+    if len(costs):
+        predicted = np.argmin(training @ costs, axis=1)
+        return (validation * costs[:, predicted].T ** power).sum(axis=1), float(total)
     predicted = training.argmax(axis=1)
     return validation.sum(axis=1) - validation[np.arange(len(predicted)), predicted], float(total)
 
 
-def reduced_error(tree: Tree, validation: np.ndarray, criterion: int = MISCLASSIFICATION) -> Pruned:
+def reduced_error(
+    tree: Tree, validation: np.ndarray, criterion: int = MISCLASSIFICATION, costs: np.ndarray = NO_COSTS
+) -> Pruned:
     """Reduced-error pruning: close every node whose validation error as a leaf is not above that of its subtree.
 
     Nodes are visited from the bottom up. A leaf predicts the most frequent class of its training rows, the
-    first one of a tie, or their mean.
+    first one of a tie, or their mean. With costs it predicts the class of minimum expected cost.
 
     Parameters
     ----------
     tree : Tree
     validation : float64 (N, K), class weights or moments of the validation rows that reach each node
     criterion : int, SQUARED_ERROR for moments; all others give the same result for class weights
+    costs : float64 (C, C), of misclassification, as in `posepipe.learn.impurity.impurity_of`
 
     Returns
     -------
@@ -106,7 +119,7 @@ def reduced_error(tree: Tree, validation: np.ndarray, criterion: int = MISCLASSI
     ----------
     Quinlan 1987, for classes.
     """
-    errors, total = validation_errors(tree, validation, criterion)
+    errors, total = validation_errors(tree, validation, criterion, costs)
     closed = np.zeros(tree.n_nodes, bool)
     remaining = _close_bottom_up(tree.parents(), tree.is_leaf, errors, TOLERANCE * errors[0], closed)
     return Pruned(tree.collapse(closed), float(remaining / total), closed)

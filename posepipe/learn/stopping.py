@@ -48,7 +48,9 @@ def chi_square_stop(tree: Tree, significance: float, row_weight: float = 1.0) ->
     return tree.collapse(~tree.is_leaf & (chi2.sf(statistic, freedom) > significance))
 
 
-def validation_stop(tree: Tree, validation: np.ndarray, criterion: int = MISCLASSIFICATION) -> Pruned:
+def validation_stop(
+    tree: Tree, validation: np.ndarray, criterion: int = MISCLASSIFICATION, costs: np.ndarray = NO_COSTS
+) -> Pruned:
     """Refuse splits that do not decrease the error on validation rows.
 
     Parameters
@@ -56,12 +58,13 @@ def validation_stop(tree: Tree, validation: np.ndarray, criterion: int = MISCLAS
     tree : Tree
     validation : float64 (N, K), class weights or moments of the validation rows that reach each node
     criterion : int, SQUARED_ERROR for moments
+    costs : float64 (C, C), of misclassification, as in `posepipe.learn.impurity.impurity_of`
 
     References
     ----------
     Pre-pruning on a validation set, for example Mitchell 1997, section 3.7.1.
     """
-    errors, total = validation_errors(tree, validation, criterion)
+    errors, total = validation_errors(tree, validation, criterion, costs)
     after = np.bincount(tree.parents()[1:], weights=errors[1:], minlength=tree.n_nodes)
     refused = ~tree.is_leaf & (after >= errors - TOLERANCE * errors[0])
     stopped = tree.collapse(refused)

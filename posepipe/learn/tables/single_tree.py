@@ -149,7 +149,7 @@ class SingleTree(TableModel):
 
         The shares are biased towards columns with many values (Strobl et al. 2007); permutation importances are not.
         """
-        return importances(self.tree_, CRITERIA[self._criterion_name()])
+        return importances(self.tree_, CRITERIA[self._criterion_name()], self._error_costs())
 
     def _predictions(self, X: Any) -> np.ndarray:
         columns = self._encode(X)
@@ -256,14 +256,14 @@ class SingleTreeRegressor(SingleTree, RegressorTable):
         return about_mean + self.mean_
 
 
-def importances(grown: TableTree, criterion: int) -> np.ndarray:
+def importances(grown: TableTree, criterion: int, costs: np.ndarray = NO_COSTS) -> np.ndarray:
     """Impurity decrease by the splits of each column, as shares of the total: float64 (F,).
 
     A linear combination is divided among its columns in proportion to the absolute coefficients.
     """
     tree, n_columns = grown.tree, len(grown.kinds)
     statistics = tree.node_statistics()
-    total_impurity = impurity(SQUARED_ERROR if grown.moments else criterion, statistics, NO_COSTS) * grown.weight
+    total_impurity = impurity(SQUARED_ERROR if grown.moments else criterion, statistics, costs) * grown.weight
     decrease = total_impurity.copy()
     parents = tree.parents()
     np.subtract.at(decrease, parents[1:], total_impurity[1:])

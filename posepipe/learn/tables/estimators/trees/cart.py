@@ -79,7 +79,8 @@ class _Cart(SingleTree):
         if self.stop is None:
             return grown
         assert validation is not None
-        stopped = validation_stop(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
+        passed = grown.statistics_of(*validation)
+        stopped = validation_stop(grown.tree, passed, grown.error_criterion, self._error_costs())
         self.validation_error_ = stopped.error
         return grown.with_tree(stopped.tree)
 
@@ -108,7 +109,7 @@ class CartClassifier(_Cart, SingleTreeClassifier):
     ----------
     criterion : "gini", "entropy" or "misclassification"
     costs : float (C, C), cost of predicting class j (column) for true class i (row), in the order of `classes_`;
-        Gini only
+        Gini only. Validation errors are then costs
     max_depth : int, maximum levels below the root; None = no limit
     max_leaf_nodes : int, maximum leaves; splits of the largest impurity decrease are made first; None = no limit
     min_samples_split : int, minimum rows of a node that is split, or float, their share of the training rows

@@ -37,7 +37,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
     ----------
     alphas_ : float64 (S,), of the path of all rows
     leaves_ : int64 (S,), leaves of its subtrees
-    cv_errors_ : float64 (S, folds), error rates or mean squared errors of each fold
+    cv_errors_ : float64 (S, folds), error rates, mean costs or mean squared errors of each fold
     ccp_alpha_ : float, the chosen alpha
     estimator_ : the pruned tree
     classes_ : (C,), of a classifier

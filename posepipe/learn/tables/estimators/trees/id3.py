@@ -132,6 +132,7 @@ class Id3Classifier(SingleTreeClassifier):
 
 def prune_by_validation(learner: Any, grown: TableTree, validation: HeldOut) -> TableTree:
     """Prune by reduced error and store the error in the learner's `validation_error_`."""
-    pruned = pruning.reduced_error(grown.tree, grown.statistics_of(*validation), grown.error_criterion)
+    passed = grown.statistics_of(*validation)
+    pruned = pruning.reduced_error(grown.tree, passed, grown.error_criterion, learner._error_costs())
     learner.validation_error_ = pruned.error
     return grown.with_tree(pruned.tree)
