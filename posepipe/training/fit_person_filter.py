@@ -228,13 +228,14 @@ def operating_point(candidates: Candidates, probability: np.ndarray) -> Operatin
     The probability, float64 (N,), is that of candidates which were left out, NaN of others.
     """
     measured = np.isfinite(probability)
-    highest = np.zeros(candidates.row.max(initial=-1) + 2)
+    highest = np.full(candidates.row.max(initial=-1) + 2, -np.inf)
     np.maximum.at(highest, candidates.row[measured], probability[measured])
     empty = highest[np.minimum(candidates.empty_rows, len(highest) - 1)]  # the last row has no candidates
     own = probability[measured & candidates.is_person]
     if not len(own) or not len(empty):
         return None
-    limit = float(np.quantile(empty, 1 - FALSE_FRAMES))
+    # frames without candidates show nobody at any limit, and may be all that the quantile sees
+    limit = float(np.quantile(np.maximum(empty, probability[measured].min()), 1 - FALSE_FRAMES))
     return OperatingPoint(limit, float((empty >= limit).mean()), float((own >= limit).mean()))
 
 

@@ -194,6 +194,13 @@ def test_few_empty_frames_have_a_false_person():
     assert 0.5 < point.found < 1
 
 
+def test_frames_without_candidates_show_nobody():
+    rows = np.array([0, 1, 2, 100])  # three of the hundred empty frames have a candidate
+    candidates = candidates_of(rows == 100, rows, np.arange(100))
+    point = operating_point(candidates, np.array([0.3, 0.2, 0.4, 0.9]))
+    assert (point.min_probability, point.false_frames, point.found) == (0.2, 0.03, 1.0)
+
+
 def test_without_empty_frames_there_is_no_operating_point():
     people, rows = np.array([True, False]), np.array([0, 0])
     assert operating_point(candidates_of(people, rows, np.zeros(0, np.int64)), np.array([0.9, 0.1])) is None
