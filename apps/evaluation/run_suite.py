@@ -184,8 +184,6 @@ def _render(suite_set: SuiteSet, folder: Path, mocap: tuple[Path, ...], frames: 
 def _score_pack(
     args: argparse.Namespace, models: Mapping[str, PoseModel], identities: Mapping[str, str], figures: SuiteFigures
 ) -> SuiteFigures:
-    import numpy as np
-
     from apps.terminal.progress import ProgressBar
     from posepipe.evaluation.labelled.labelled_pack import open_labelled
     from posepipe.evaluation.labelled.reference_joints import compare_with_reference
@@ -201,7 +199,7 @@ def _score_pack(
             "command": f"posepipe evaluate --suite DIR --pack {args.pack.name}",
             "frames": len(frames),
             "content": frames.identity,
-            "subjects": len(np.unique(compared.subjects)),
+            "subjects": len(compared.counted_subjects),
         }
         scores = compared.figures() | {BONE_ERRORS: compared.bone_errors()}
         figures = figures.with_scores(REAL_FRAMES, about, name, identities[name], scores)

@@ -54,14 +54,19 @@ class ReferenceJoints:
     found_m: np.ndarray  #: float64 (N, J, 3), metres; NaN = not found
     subjects: np.ndarray  #: int (N,); all 0 where the pack does not name them
 
+    @property
+    def counted_subjects(self) -> np.ndarray:
+        """Subjects with a trusted joint, int (S,): the others have no share to average."""
+        return np.unique(self.subjects[self.trusted.any(axis=1)])
+
     def figures(self) -> dict[str, dict[str, float]]:
         """Share of joints within each radius: as found, with offsets removed, and so of all joints, trusted or not.
 
-        Offsets are cross-validated over subjects; there are none for a single subject.
+        Offsets are cross-validated over `counted_subjects`; there are none for a single one.
         """
         rows = np.arange(len(self.found_m))
         out = {"as found": self._shares(self._errors(rows, rows[:0]), self.trusted)}
-        groups = [rows[self.subjects == subject] for subject in np.unique(self.subjects)]
+        groups = [rows[self.subjects == subject] for subject in self.counted_subjects]
         if len(groups) > 1:
             folds = [(own, self._errors(own, np.setdiff1d(rows, own))) for own in groups]
             everywhere = np.ones_like(self.trusted)

@@ -49,6 +49,16 @@ def test_joints_not_trusted_count_among_all_joints_alone():
     assert figures["offsets removed, all joints"]["within 10 cm"] == pytest.approx(7 / 8)
 
 
+def test_a_subject_without_trusted_joints_is_left_out():
+    found_m, trusted = np.zeros((6, 2, 3)), np.ones((6, 2), bool)
+    trusted[4:], found_m[:2, 0] = False, 1.0
+    reference = joints(found_m, trusted, subjects=(1, 1, 2, 2, 3, 3))
+    figures = reference.figures()
+    assert reference.counted_subjects.tolist() == [1, 2]
+    assert figures == joints(found_m[:4]).figures()
+    assert np.isfinite(list(figures["offsets removed"].values())).all()
+
+
 def test_one_subject_has_no_offsets_to_remove():
     assert list(joints(np.zeros((4, 2, 3)), subjects=(0,) * 4).figures()) == ["as found"]
 
