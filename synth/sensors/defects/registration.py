@@ -29,7 +29,7 @@ SAME_SURFACE_SHARE = 0.02
 class Registration:
     """How a driver registers depth."""
 
-    baseline_m: float  #: from the colour camera to the depth camera, to the right
+    baseline_m: float  #: from the colour camera to the depth camera, to the left; below 0 to the right
     zoom: float  #: focal length of the depth camera, in those of the colour camera
     shift_px: tuple[float, float]  #: rows and columns by which the depth image lies off the middle
     doubled: bool  #: whether hidden places show what hides them

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.impurity import SQUARED_ERROR
+from posepipe.learn.tables.estimators.ensembles.forest_growth import BAG, GROWTH
 from posepipe.learn.tables.parameters import COUNT, TABLE, count_of_rows
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits, Table
 from posepipe.learn.tables.splitting.descent import TableTree
@@ -111,14 +112,14 @@ class IsolationForest(OutlierMixin, TableModel):
         kinds = self._split_kinds(ONE_VS_REST)
 
         def grow(number: int) -> TableTree:
-            rng = np.random.default_rng([seed, number])
+            rng = np.random.default_rng([seed, number, BAG])
             rows = rng.choice(len(cells), self.max_samples_, replace=self.bootstrap)
             # targets that all differ make every split gain something, and the choice among equal columns random
             target = rng.permutation(len(rows)).astype(np.float64)
             table = Table.of(cells[rows], kinds, self.schema_.n_codes, target, 3)
             rules = GrowthRules(max(1, ceil(log2(len(rows)))), 1, 0.0, 2, NO_LIMIT)
             finder = ColumnSplits(table, SQUARED_ERROR, scan=RandomCuts(rng))
-            return grow_table_tree(finder, rules, (seed, number), None)
+            return grow_table_tree(finder, rules, (seed, number, GROWTH), None)
 
         self.trees_ = list(map_in_threads(grow, range(self.n_estimators)))
         self.offset_ = AUTO_OFFSET

@@ -62,6 +62,14 @@ def test_the_score_of_a_lonely_row_by_hand():
     assert scores[0] == pytest.approx(-(2 ** (-(1 + of_three) / of_all)))
 
 
+def test_the_column_of_the_root_does_not_repeat_the_draw_of_rows(monkeypatch):
+    drawn, make = [], np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: drawn.append(list(seed)) or make(seed))
+    IsolationForest(n_estimators=2, max_samples=8, random_state=0).fit(np.random.default_rng([3]).normal(size=(20, 4)))
+    first = [float(make(seed).random()) for seed in drawn]
+    assert len(set(first)) == len(first) > 2
+
+
 def test_the_share_of_outliers_is_that_asked_for():
     X, _ = cloud()
     forest = IsolationForest(n_estimators=10, contamination=0.1, random_state=0).fit(X)
