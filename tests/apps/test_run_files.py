@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from errno import ENOSPC
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,11 +53,18 @@ def test_everything_that_was_written_is_named(pack, tmp_path, capsys):
 
 
 def test_a_failed_run_names_only_files_that_exist(pack, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("posepipe.sinks.images.pictures.cv2.imwrite", lambda *given: False)
+    write_bytes = Path.write_bytes
+
+    def on_full_disk(path: Path, content: bytes) -> int:
+        if path.suffix == ".png":
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", on_full_disk)
     options = ["--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4", "--pictures", tmp_path / "pictures"]
     assert main(["run", str(pack), *map(str, options)]) == 1
     captured = capsys.readouterr()
-    assert "000000.png: could not be written" in captured.err
+    assert f"000000.png: {os.strerror(ENOSPC)}" in captured.err
     assert "video" not in captured.out.replace(str(tmp_path), "")
 
 

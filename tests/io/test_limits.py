@@ -22,18 +22,23 @@ MAX_EXTRA_MB = 700
 """A block of MAX_BLOCK_BYTES, twice: in pieces and joined; and what opening a file costs."""
 
 PLAY = """
-import resource, sys
+import logging, resource, sys
 from posepipe.errors import FormatError
 from posepipe.sources import open_source
 
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
+left_out = []
+handler = logging.Handler()
+handler.emit = lambda record: left_out.append(record.getMessage())
+logging.getLogger().addHandler(handler)
 before = peak_mb()
 try:
     with open_source(sys.argv[1]) as source:
         for frame in source:
             raise SystemExit("a frame came")
+    print(int(peak_mb() - before), *left_out)
 except FormatError as error:
     print(int(peak_mb() - before), error)
 """

@@ -7,11 +7,13 @@ import pytest
 
 from apps.cli import build_parser, main
 from apps.options.background_option import MAX_FRAMES, read_background
+from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack
-from tests.support.empty_rooms import lens, room_depth, save_room
+from tests.support.empty_rooms import room_depth, save_room
 
 FOCAL = 285.6
+SMALL = Intrinsics(30.0, 30.0, 15.5, 11.5)
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_long_recordings_are_read_evenly(tmp_path):
     count = 2 * MAX_FRAMES
     depth = [np.full((24, 32), 1 + 2 * (number // MAX_FRAMES), np.float32) for number in range(count)]
     depth[1::2] = [np.full((24, 32), 0.5, np.float32)] * MAX_FRAMES  # every second frame is not read
-    write_npz_pack(tmp_path / "long.npz", [DepthFrame(each, lens(30), k / 30, k) for k, each in enumerate(depth)])
+    write_npz_pack(tmp_path / "long.npz", [DepthFrame(each, SMALL, k / 30, k) for k, each in enumerate(depth)])
     assert (read_background(asked("--background", tmp_path / "long.npz")).depth_m == 1).all()
 
 
