@@ -31,7 +31,7 @@ _READ = {
 _BESIDE = ("dataset.json", "calibration.json")
 """Files that belong to the recordings beside them."""
 _IN_FOLDERS = (*_BESIDE, "camera.json", "device.json")
-"""JSON files that a folder of frames may hold; others in it are nobody's."""
+"""JSON files that a folder of frames may hold; others in it are not read."""
 _NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh", ".c3d", ".trc", ".glb", ".svg", ".html")
 
 
