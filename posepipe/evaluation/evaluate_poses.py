@@ -261,20 +261,21 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
     truths = np.where(seen[..., None], frame.joints_m, np.nan)
     sure = [confidences_of(track, joints) for track in result.people]
     distances = np.array([[mean_distance(truth, *each) for each in zip(found, sure, strict=True)] for truth in truths])
-    pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M)
-    in_view = np.flatnonzero(frame.visible.sum(axis=1) >= in_view_joints).tolist()
-    for person in in_view:
-        one = replace(result, people=(), proposals=())
-        if person in pairs:
-            k = pairs[person]
-            one = replace(result, people=result.people[k : k + 1], proposals=result.proposals[k : k + 1])
+    in_view = frame.visible.sum(axis=1) >= in_view_joints
+    pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M, first=in_view)
+    to_find = np.flatnonzero(in_view).tolist()
+    for person in to_find:
+        one = _only(result, pairs.get(person))
         report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
         report.extremes.add(frame.joints_m[person], frame.visible[person], one, report.joints.body)
         _score_body(frame, person, one, report)
+    false = set(range(len(found))) - set(pairs.values())
+    for row in sorted(false):
+        report.joints.add_false(*_first(_only(result, row)))
     report.detection.add(
-        people=len(in_view),
-        missed=sum(person not in pairs for person in in_view),
-        false_people=len(found) - len(pairs),
+        people=len(to_find),
+        missed=sum(person not in pairs for person in to_find),
+        false_people=len(false),
         background=(frame.people == 0) & (frame.depth.depth_m > 0),
         parts=result.parts,
     )
@@ -287,6 +288,12 @@ def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: 
     body, track = report.joints.body, next(iter(result.people), None)
     truth = frame.joints_m[person], frame.visible[person], frame.bodies, person
     report.bodies.add(body, truth, joints_of(track, body.joints), None if track is None else track.fit)
+
+
+def _only(result: FrameResult, row: int | None) -> FrameResult:
+    """The result with the person of one row alone; None = without people."""
+    rows = slice(0) if row is None else slice(row, row + 1)
+    return replace(result, people=result.people[rows], proposals=result.proposals[rows])
 
 
 def _first(result: FrameResult) -> tuple[Pose, Sequence[JointProposal]]:

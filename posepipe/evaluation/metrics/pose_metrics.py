@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -67,8 +68,7 @@ class JointScores:
             return
         self.people += 1
         found = np.full(joints_m.shape, np.nan)
-        chosen = set(pose.source_proposals)
-        not_chosen = [proposal for proposal in proposals if proposal not in chosen]
+        scored = _scored_proposals(pose, proposals)
         for row in np.flatnonzero(known):
             joint = self.body.joints[row]
             tally = self._tally[joint]
@@ -83,16 +83,19 @@ class JointScores:
             else:
                 tally.hidden += 1
                 tally.errors_hidden.append(error)
-            scored: list[JointProposal | Joint] = [proposal for proposal in not_chosen if proposal.joint == joint]
-            if joint in pose.joints:
-                scored.append(pose.joints[joint])
-            _add_proposals(tally, joints_m[row], bool(visible[row]), scored)
+            _add_proposals(tally, joints_m[row], bool(visible[row]), scored.get(joint, ()))
         shown = np.asarray(visible, bool) & known
         if shown.any():
             right = np.nan_to_num(np.linalg.norm(found - joints_m, axis=1), nan=np.inf)[shown] < CORRECT_M
             self.views.append((float(joints_m[known, 2].mean()), _yaw(joints_m, self.body), float(right.mean())))
         self.left_right_swapped += _is_swapped(found, joints_m, self.body)
         self.facing_reversed += _is_reversed(found, joints_m, self.body)
+
+    def add_false(self, pose: Pose, proposals: Sequence[JointProposal] = ()) -> None:
+        """Count the proposals of a person who is not there, as in `add`, as false: average precision alone changes."""
+        scored = _scored_proposals(pose, proposals)
+        for joint, tally in self._tally.items():
+            tally.proposals += [(proposal.confidence, False) for proposal in scored.get(joint, ())]
 
     def __add__(self, other: JointScores) -> JointScores:
         """Scores of the people of both, in this order: the same as if they had been added one by one."""
@@ -131,13 +134,13 @@ class JointScores:
         -------
         recall, precision : float64 (K,), K at most ``max_points``; empty without visible joints or proposals
         """
-        ranked = sorted((p for tally in self._tally.values() for p in tally.proposals), key=lambda p: -p[0])
+        proposals = [p for tally in self._tally.values() for p in tally.proposals]
         visible = sum(tally.visible for tally in self._tally.values())
-        if not ranked or not visible:
+        if not proposals or not visible:
             return np.zeros(0), np.zeros(0)
-        hits = np.cumsum([right for _, right in ranked])
-        rows = np.unique(np.linspace(0, len(ranked) - 1, max_points).round().astype(int))
-        return hits[rows] / visible, hits[rows] / (rows + 1)
+        hits, counts = _ranked(proposals)
+        rows = np.unique(np.linspace(0, len(hits) - 1, max_points).round().astype(int))
+        return hits[rows] / visible, hits[rows] / counts[rows]
 
     def calibration(self, bins: int = 10) -> list[dict[str, float]]:
         """Confidence compared with the share of joints within 10 cm, over visible and hidden joints.
@@ -185,6 +188,18 @@ class JointScores:
         """Share of visible joints within 10 cm, by absolute yaw: 0 faces the camera, 180 shows the back."""
         rows = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
         return _binned(rows, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
+
+
+def _scored_proposals(pose: Pose, proposals: Sequence[JointProposal]) -> defaultdict[str, list[JointProposal | Joint]]:
+    """By joint, what counts for average precision: the joint of the pose for those it was made from, and the others."""
+    chosen = set(pose.source_proposals)
+    scored: defaultdict[str, list[JointProposal | Joint]] = defaultdict(list)
+    for proposal in proposals:
+        if proposal not in chosen:
+            scored[proposal.joint].append(proposal)
+    for name, joint in pose.joints.items():
+        scored[name].append(joint)
+    return scored
 
 
 def _add_proposals(
@@ -262,12 +277,26 @@ def average_precision(proposals: Sequence[tuple[float, bool]], n_true: int) -> f
         return float("nan")
     if not proposals:
         return 0.0
+    hits, counts = _ranked(proposals)
+    best_from_here = np.maximum.accumulate((hits / counts)[::-1])[::-1]
+    return float(np.diff(hits, prepend=0) @ best_from_here / n_true)
+
+
+def _ranked(proposals: Sequence[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
+    """Number of right proposals, and of all, down to each different confidence; equal confidences count at once.
+
+    Parameters
+    ----------
+    proposals : (confidence, right) pairs, at least one
+
+    Returns
+    -------
+    right, all : int64 (K,) each, from the highest confidence
+    """
     confidence, right = (np.array(column) for column in zip(*proposals, strict=True))
-    right = right[np.argsort(-confidence, kind="stable")]
-    hits = np.cumsum(right)
-    precision = hits / np.arange(1, len(right) + 1)
-    best_from_here = np.maximum.accumulate(precision[::-1])[::-1]
-    return float(best_from_here[right].sum() / n_true)
+    order = np.argsort(-confidence, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(confidence[order]) != 0, True))
+    return np.cumsum(right[order])[ends], ends + 1
 
 
 def _is_swapped(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:

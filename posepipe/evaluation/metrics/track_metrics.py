@@ -55,8 +55,8 @@ class TrackScores:
     """Matches the tracks of one sequence with the true people, frame by frame, and counts.
 
     A pair of the last frame stays matched while both are within the gate. The others are matched with the maximum
-    number of pairs, and among these the minimum sum of distances. A person out of view is not missed, and a track near
-    them is not false.
+    number of pairs, and among these the minimum sum of distances. People out of view take what is left over: they are
+    not missed, and a track near them is not scored.
 
     References
     ----------
@@ -86,14 +86,16 @@ class TrackScores:
         distances_m = np.array(
             [[mean_distance(truth, joints_of(track, self.joints)) for track in tracks] for truth in joints_m]
         ).reshape(len(joints_m), len(tracks))
-        pairs = match(distances_m, self._kept(tracks), self.gate_m)
+        pairs = match(distances_m, self._kept(tracks), self.gate_m, in_view)
         matched = {person: tracks[row] for person, row in pairs.items()}
         self._matched = {person: track.id for person, track in matched.items()}
         seen = {person: track for person, track in matched.items() if in_view[person]}
         switches = sum(self._last_id.get(person, track.id) != track.id for person, track in seen.items())
         self._last_id |= {person: track.id for person, track in seen.items()}
+        scored = [row for row in range(len(tracks)) if row not in pairs.values()]
+        scored += [row for person, row in pairs.items() if in_view[person]]
         for person in np.flatnonzero(in_view):
-            for track, distance in zip(tracks, distances_m[person], strict=True):
+            for track, distance in ((tracks[row], distances_m[person, row]) for row in scored):
                 if distance <= self.gate_m:
                     pair = int(person), track.id
                     self._together[pair] = self._together.get(pair, 0) + 1
@@ -116,7 +118,9 @@ class TrackScores:
         return self._counts + TrackCounts(identified=identified)
 
 
-def match(distances_m: np.ndarray, kept: dict[int, int], gate_m: float) -> dict[int, int]:
+def match(
+    distances_m: np.ndarray, kept: dict[int, int], gate_m: float, first: np.ndarray | None = None
+) -> dict[int, int]:
     """Match rows with columns.
 
     Parameters
@@ -124,18 +128,27 @@ def match(distances_m: np.ndarray, kept: dict[int, int], gate_m: float) -> dict[
     distances_m : float (P, T), metres; infinity = nothing to compare
     kept : row -> column, pairs that stay while they are within the gate
     gate_m : maximum distance of a pair
+    first : bool (P,), rows that are matched first, whatever pairs the others keep; None = all
 
     Returns
     -------
     row -> column: the pairs kept, and the maximum number of others with the minimum sum of distances
     """
-    pairs = {row: col for row, col in kept.items() if distances_m[row, col] <= gate_m}
-    rows = [row for row in range(distances_m.shape[0]) if row not in pairs]
-    cols = [col for col in range(distances_m.shape[1]) if col not in pairs.values()]
-    rest = distances_m[np.ix_(rows, cols)]
-    far = (min(rest.shape, default=0) + 1) * max(gate_m, 1e-9)  # more than any sum of pairs within the gate
-    chosen = zip(*linear_sum_assignment(np.where(rest <= gate_m, rest, far)), strict=True)
-    return pairs | {rows[i]: cols[k] for i, k in chosen if rest[i, k] <= gate_m}
+    first = np.ones(len(distances_m), bool) if first is None else np.asarray(first, bool)
+    pairs: dict[int, int] = {}
+    for turn in (first, ~first):
+        pairs |= {
+            row: col
+            for row, col in kept.items()
+            if turn[row] and distances_m[row, col] <= gate_m and col not in pairs.values()
+        }
+        rows = [row for row in np.flatnonzero(turn).tolist() if row not in pairs]
+        cols = [col for col in range(distances_m.shape[1]) if col not in pairs.values()]
+        rest = distances_m[np.ix_(rows, cols)]
+        far = (min(rest.shape, default=0) + 1) * max(gate_m, 1e-9)  # more than any sum of pairs within the gate
+        chosen = zip(*linear_sum_assignment(np.where(rest <= gate_m, rest, far)), strict=True)
+        pairs |= {rows[i]: cols[k] for i, k in chosen if rest[i, k] <= gate_m}
+    return pairs
 
 
 def joints_of(track: Track | None, joints: Sequence[str]) -> np.ndarray:

@@ -194,6 +194,28 @@ def test_wrong_proposals_below_all_right_ones_cost_nothing():
     assert scores.table()["head"]["ap"] == 1
 
 
+def test_proposals_of_a_person_who_is_not_there_are_false():
+    scores = JointScores(TOY)
+    scores.add(TRUTH, SEEN, right_pose())
+    ghost = Pose.of({"head": at("head", (2, 0, 0), 0.95), "torso": at("torso", (2, 0, 0), 0.1)})
+    further = [at("left_hand", (2, 0, 0), 0.9), JointProposal("legs", (2.0, 0.0, 2.0), 0.99)]
+    scores.add_false(ghost, further)
+    # a false head before the right one, a torso after it, a left hand of the same confidence
+    assert [row["ap"] for row in scores.table().values()] == pytest.approx([1 / 2, 1, 1 / 2, 1])
+    means = scores.means()
+    assert means["within_10cm"] == means["all_within_15cm"] == scores.people == 1
+
+
+def test_sources_of_a_false_pose_count_once():
+    once, twice = JointScores(TOY), JointScores(TOY)
+    source = at("head", (2, 0, 0), 0.95)
+    for scores, sources in ((once, [source]), (twice, [])):
+        scores.add(TRUTH, SEEN, right_pose())
+        scores.add_false(Pose.of({"head": at("head", (2, 0, 0), 0.93)}, tuple(sources)), [source])
+    assert once.table()["head"]["ap"] == pytest.approx(1 / 2)
+    assert twice.table()["head"]["ap"] == pytest.approx(1 / 3)
+
+
 def test_proposals_for_other_landmarks_do_not_matter():
     scores = JointScores(TOY)
     scores.add(TRUTH, SEEN, right_pose(), [JointProposal("legs", (0.0, 0.0, 2.0), 0.99)])
@@ -315,18 +337,23 @@ def test_a_human_with_exchanged_sides_is_a_left_right_flip():
     assert scores.means()["left_right_flips"] == scores.means()["front_back_flips"] == 1 / 2
 
 
-PROPOSALS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=30)
+CONFIDENCES = st.floats(0, 1) | st.sampled_from([0.25, 0.5, 1.0])
+PROPOSALS = st.lists(st.tuples(CONFIDENCES, st.booleans()), max_size=30)
 
 
 @given(PROPOSALS, st.integers(0, 5))
 def test_average_precision_is_that_of_its_naive_twin(proposals, missed):
-    # equal confidences have no order of their own
-    proposals = list({confidence: (confidence, right) for confidence, right in proposals}.values())
     n_true = sum(right for _, right in proposals) + missed
     found = average_precision(proposals, n_true)
     assert found == pytest.approx(naive.average_precision(proposals, n_true), nan_ok=True)
     assert np.isnan(found) == (n_true == 0)
     assert n_true == 0 or 0 <= found <= 1
+
+
+@given(PROPOSALS, st.randoms())
+def test_equal_confidences_have_no_order(proposals, random):
+    other = random.sample(proposals, len(proposals))
+    assert average_precision(other, 30) == average_precision(proposals, 30)
 
 
 @given(PROPOSALS)

@@ -75,6 +75,20 @@ def test_people_out_of_view_are_neither_missed_nor_false():
     assert count([([0], [(1, 0)]), ([None], [(2, 0)]), ([0], [(2, 0)])]).switches == 1
 
 
+def test_people_in_view_are_matched_before_those_out_of_view():
+    # one track between two people, nearer to the one who is out of view (at 0)
+    assert count([([None, 0.3], [(1, 0.1)])]) == TrackCounts(people=1, found=1, identified=1)
+    # who leaves the view keeps no track from another
+    assert count([([0], [(1, 0)]), ([None, 0.3], [(1, 0.1)])]).misses == 0
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([None, 0.0, 0.2, 0.4])] * 4), max_size=6))
+def test_no_more_are_identified_than_found(frames):
+    counts = count([(row[:2], [(id, x) for id, x in enumerate(row[2:]) if x is not None]) for row in frames])
+    assert counts.identified <= min(counts.found, counts.people)
+    assert counts.misses + counts.found - counts.false_people == counts.people
+
+
 def test_a_pair_stays_together_though_another_comes_nearer():
     frames = [([0], [(1, 0.0)]), ([0], [(1, 0.3), (2, 0.0)])]
     assert count(frames) == TrackCounts(people=2, found=3, false_people=1, identified=2)
@@ -136,6 +150,18 @@ def test_no_pairing_is_better_than_the_one_made(distances_m, keep):
     assert found in allowed
     assert len(found) == most
     assert cost(found) == pytest.approx(min(cost(pairs) for pairs in allowed if len(pairs) == most))
+
+
+@given(distances, st.integers(0, 15))
+def test_rows_matched_first_lose_nothing_to_others(distances_m, bits):
+    first = np.array([bits >> row & 1 for row in range(len(distances_m))], bool)
+    found = match(distances_m, {}, 0.5, first)
+    alone = match(distances_m[first], {}, 0.5)
+    assert {row: col for row, col in found.items() if first[row]} == {
+        int(np.flatnonzero(first)[row]): col for row, col in alone.items()
+    }
+    left = [col for col in range(distances_m.shape[1]) if col not in alone.values()]
+    assert len(found) == len(alone) + len(match(distances_m[~first][:, left], {}, 0.5))
 
 
 @given(st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=2, max_size=2), max_size=12))
