@@ -13,6 +13,8 @@ from scipy.optimize import brentq
 
 from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.models.change_forest import weigh_background
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
@@ -55,7 +57,7 @@ def refit_background_weight(
     the probabilities in use are known from labels.
     """
     looked_at = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
-    found = _ProbabilityOfBackground()
+    found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]
     pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
@@ -87,7 +89,8 @@ def background_weight(histogram: np.ndarray, share: float) -> float:
 
     Parameters
     ----------
-    histogram : float64 (B,), sums to 1: how frequent each probability of class 0 is, in bins of equal width from 0 to 1
+    histogram : float64 (B,), sums to 1: how frequent each probability of class 0 is in the leaves that pixels reach, in
+        bins of equal width from 0 to 1. Leaves are weighed, and normalised, before trees are averaged
     share : float, of the pixels that are of class 0, above 0 and below 1
 
     Returns
@@ -112,14 +115,18 @@ class _ProbabilityOfBackground(TrueFilter):
     Those that are classified again, without the pixels that were removed, count twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forest: DepthForest) -> None:
         super().__init__()
+        shares = forest.packed.leaf_shares
+        probability = shares[:, 0] / (WHOLE if shares.dtype == np.uint8 else 1)
+        self._forest, self._bins = forest, np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+        self._first_leaf = np.resize(forest.packed.first_leaf, forest.packed.walks)
         self._sums, self._background = np.zeros(BINS), 0.0
         self.count = 0  #: times that candidates of people were classified
 
     @property
     def histogram(self) -> np.ndarray:
-        """How frequent each probability is, float64 (BINS,)."""
+        """How frequent each probability is in the leaves of all trees, float64 (BINS,)."""
         return self._sums / max(self.count, 1)
 
     @property
@@ -137,7 +144,8 @@ class _ProbabilityOfBackground(TrueFilter):
     ) -> np.ndarray | None:
         on_people = self.people[tuple(parts.pixels.T)]
         if len(on_people) and (share := float(on_people.mean())) >= PERSON_SHARE:
-            bins = np.minimum((parts.values[:, 0] * BINS).astype(np.int64), BINS - 1)
+            leaves = self._forest.find_leaves(depth_m, mask, parts.pixels, intrinsics)
+            bins = self._bins[leaves + self._first_leaf].ravel()
             self._sums += np.bincount(bins, minlength=BINS) / len(bins)
             self._background += 1 - share
             self.count += 1
