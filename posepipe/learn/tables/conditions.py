@@ -9,13 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
-from posepipe.learn.tables.splitting.schema import Schema
+from posepipe.learn.tables.splitting.schema import DIGITS, Schema, digits_apart, format_number
 from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC, SUBSET
 from posepipe.learn.tree import Tree
 
 LESS_EQUAL, GREATER, EQUAL, NOT_EQUAL, ONE_OF = "<=", ">", "is", "is not", "is one of"
-DIGITS, MAX_DIGITS = 6, 17
-"""Significant digits of a number in text: usual, and those that tell any two apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +158,13 @@ class SplitConditions:
 
 
 def _digits(tree: Tree, n_columns: int) -> dict[int, int]:
-    """Digits that tell the thresholds of each column apart, where that takes more than DIGITS.
-
-    The thresholds of one column may be times a tenth of a second apart, as seconds since 1970. A single large one gets
-    more digits, too: how near its rows are is not known.
-    """
+    """Digits that tell the thresholds of each column apart, where that takes more than DIGITS."""
     digits = {}
     for column in np.unique(tree.feature[~tree.is_leaf]).tolist():
-        if column >= n_columns:
-            continue
-        thresholds = np.unique(tree.threshold[~tree.is_leaf & (tree.feature == column)]).tolist()
-        wanted = 12 if max(map(abs, thresholds)) >= 1e6 else DIGITS
-        while wanted < MAX_DIGITS and len({format_number(each, wanted) for each in thresholds}) < len(thresholds):
-            wanted += 1
-        if wanted > DIGITS:
-            digits[column] = wanted
-    return digits
+        if column < n_columns:
+            thresholds = np.unique(tree.threshold[~tree.is_leaf & (tree.feature == column)])
+            digits[column] = digits_apart(tuple(thresholds.tolist()))
+    return {column: wanted for column, wanted in digits.items() if wanted > DIGITS}
 
 
 def class_names(classifier: SingleTreeClassifier) -> list[str]:
@@ -189,11 +178,6 @@ def predicted_classes(classifier: SingleTreeClassifier) -> np.ndarray:
     if getattr(classifier, "costs", None) is not None:  # minimum expected cost, as in CartClassifier.predict
         return np.argmin(posteriors @ np.asarray(classifier.costs, np.float64), axis=1)
     return np.argmax(posteriors, axis=1)
-
-
-def format_number(value: float, digits: int = DIGITS) -> str:
-    """Write a number with ``digits``, without an exponent where possible."""
-    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 
 def format_weight(weight: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,8 @@ import numpy as np
 
 CATEGORY_KINDS = "OSUb"
 """NumPy type codes of columns that hold categories by default."""
+DIGITS, MAX_DIGITS = 6, 17
+"""Significant digits of a number in text: usual, and those that tell any two apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,11 +146,32 @@ class Schema:
         categories, edges = self.categories[column], self.edges[column]
         if categories is not None:
             value = categories[code]
-            return f"{value:g}" if isinstance(value, float) else str(value)
+            if not isinstance(value, float):
+                return str(value)
+            return format_number(value, digits_apart(tuple(each for each in categories if isinstance(each, float))))
         assert edges is not None
-        low = f"above {edges[code - 1]:g}" if code > 0 else ""
-        high = f"to {edges[code]:g}" if code < len(edges) else ""
+        digits = digits_apart(tuple(edges.tolist()))
+        low = f"above {format_number(edges[code - 1], digits)}" if code > 0 else ""
+        high = f"to {format_number(edges[code], digits)}" if code < len(edges) else ""
         return f"{low} {high}".strip() if low else (f"up {high}" if high else "any")
+
+
+def format_number(value: float, digits: int = DIGITS) -> str:
+    """Write a number with ``digits``, without an exponent where possible."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
+@functools.lru_cache(maxsize=64)
+def digits_apart(values: tuple[float, ...]) -> int:
+    """Digits that tell different numbers apart in text, at least DIGITS.
+
+    They may be times a tenth of a second apart, as seconds since 1970. A single large number gets more digits, too: how
+    near others are that it is compared with is not known.
+    """
+    digits = 12 if max(map(abs, values), default=0.0) >= 1e6 else DIGITS
+    while digits < MAX_DIGITS and len({format_number(each, digits) for each in values}) < len(values):
+        digits += 1
+    return digits
 
 
 def _distinct(column: np.ndarray, forced: bool) -> tuple | None:

@@ -290,6 +290,15 @@ def test_intervals_and_categories_are_described_in_words():
     assert cut.describe(3, 0) == "any"
 
 
+def test_large_categories_and_intervals_have_texts_of_their_own():
+    schema, _ = learn([1000001, 1000002, "red"], [1, 2, 3], categorical=[True, False])
+    cut = schema.cut([None, np.array([1000001.25, 1000001.5])])
+    assert [cut.describe(0, code) for code in range(3)] == ["1000001", "1000002", "red"]
+    assert [cut.describe(1, code) for code in range(2)] == ["up to 1000001.25", "above 1000001.25 to 1000001.5"]
+    near, _ = learn([0.12345671, 0.12345672], categorical=[True])
+    assert [near.describe(0, code) for code in range(2)] == ["0.12345671", "0.12345672"]
+
+
 def test_id3_cuts_its_numbers_and_keeps_the_edges():
     X = frame(age=[1, 2, 3, 4], sex=["m", "f", "m", "f"])
     schema = Id3Classifier().fit(X, [0, 0, 1, 1]).schema_
