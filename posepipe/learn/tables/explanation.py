@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from posepipe.learn.tables.conditions import (
+    GREATER,
+    LESS_EQUAL,
     Condition,
     SplitConditions,
     class_names,
-    format_number,
     format_rows,
     format_weight,
     predicted_classes,
 )
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
 from posepipe.learn.tables.splitting.descent import path_indicator
+from posepipe.learn.tables.splitting.schema import DIGITS, digits_apart, format_number
 from posepipe.learn.tables.splitting.unseen import UnseenCategoryWarning
 
 
@@ -42,13 +44,15 @@ class Explanation:
     prediction: str
     rows: str  #: training rows of the whole tree
     steps: tuple[Step, ...]
-    is_shared: bool  #: whether a missing cell divides the row among branches; the path is then the most common one
+    #: whether a cell that is missing, or a category that no row of its node has, divides the row among branches; the
+    #: path is then the most common one
+    is_shared: bool
 
     def __str__(self) -> str:
         lines = [f"all rows: {self.rows}"]
         for step in self.steps:
             lines.append(f"{step.condition} (here {step.answer}): {step.rows}")
-        note = "; the mean of several leaves, because a cell on its path is missing" if self.is_shared else ""
+        note = "; the mean of several leaves, because a cell on its path has no branch" if self.is_shared else ""
         return "\n".join([*lines, f"prediction: {self.prediction}{note}"])
 
 
@@ -91,11 +95,13 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
     steps, is_shared = [], False
     for node, child in pairwise(path):
         column, children = int(tree.feature[node]), tree.children(node)
-        condition = splits.branches(column, tree.threshold[node], len(children))[children.index(child)]
-        answer = _answer(splits, condition, columns)
-        is_shared |= answer == "missing" and learner.missing == "fractional"
-        question = splits.column_text(column)
-        steps.append(Step(node, question, answer, splits.condition_text(condition), describe(child)))
+        branches, cell = splits.branches(column, tree.threshold[node], len(children)), splits.cells(column, columns)[0]
+        condition = branches[children.index(child)]
+        has_branch = any(splits.met(branch, columns)[0] for branch in branches)
+        is_shared |= not has_branch and not cell < 0 and learner.missing == "fractional"  # below 0: unseen="majority"
+        apart = _digits_of_both(splits, condition, cell)
+        question, answer = splits.column_text(column), _answer(apart, condition, cell, has_branch)
+        steps.append(Step(node, question, answer, apart.condition_text(condition), describe(child)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)  # it came above
         found = learner.predict(table)[0]
@@ -127,17 +133,24 @@ def _row_counts(learner: SingleTree) -> Any:
     return describe
 
 
-def _answer(splits: SplitConditions, condition: Condition, columns: np.ndarray) -> str:
+def _digits_of_both(splits: SplitConditions, condition: Condition, cell: float) -> SplitConditions:
+    """Write a threshold with enough digits to tell the row's number from it."""
+    if condition.relation not in (LESS_EQUAL, GREATER) or np.isnan(cell) or cell == condition.value:
+        return splits
+    digits = max(digits_apart((float(cell), condition.value)), splits.digits.get(condition.column, DIGITS))
+    return replace(splits, digits=splits.digits | {condition.column: digits})
+
+
+def _answer(splits: SplitConditions, condition: Condition, cell: float, has_branch: bool) -> str:
     """Write the cell that a condition tests."""
-    value = float(splits.cells(condition.column, columns)[0])
-    if np.isnan(value):
+    if np.isnan(cell):
         return "missing"
-    column = condition.column
-    if column >= len(splits.kinds) or (
-        splits.schema.categories[column] is None and splits.schema.edges[column] is None
-    ):
-        return format_number(value)
-    return splits.schema.describe(column, int(value)) if value >= 0 else "a category unknown to training"
+    column, schema = condition.column, splits.schema
+    if column >= len(splits.kinds) or (schema.categories[column] is None and schema.edges[column] is None):
+        return format_number(cell, splits.digits.get(column, DIGITS))
+    if cell < 0:
+        return "a category unknown to training"
+    return schema.describe(column, int(cell)) + ("" if has_branch else ", which no row of the node has")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,30 @@ def test_a_missing_cell_is_told():
     assert not explain(learner, ["rain", None, "high", "weak"], weather.columns).is_shared  # never asked
 
 
+def test_a_category_named_missing_is_not_missing():
+    learner = CartClassifier().fit(np.array([["missing"], ["there"]] * 2, object), [0, 1, 0, 1])
+    explanation = explain(learner, ["missing"])
+    assert explanation.steps[0].answer == "missing"
+    assert not explanation.is_shared
+
+
+def test_a_category_that_no_row_of_the_node_has_is_told():
+    rows = [[0, "c"]] * 9 + [[1, "a"]] * 3 + [[1, "b"]] * 2 + [[0, "a"]]
+    learner = CartClassifier(category_split="subset").fit(np.array(rows, object), [0] * 9 + [1] * 3 + [2] * 2 + [0])
+    explanation = explain(learner, [1, "c"], ["number", "letter"])
+    assert learner.predict_proba(np.array([[1, "c"]], object)).tolist() == [[0.0, 0.6, 0.4]]
+    assert explanation.steps[1].answer == "c, which no row of the node has"
+    assert explanation.is_shared
+
+
+@pytest.mark.parametrize("number", [0.10000001, 1000001.3, 1700000000.1234])
+def test_a_number_close_to_its_threshold_is_told_from_it(number):
+    threshold = np.nextafter(number, 0)
+    learner = CartClassifier().fit([[threshold], [np.nextafter(threshold, 0)]], [0, 1])
+    step = explain(learner, [number]).steps[0]
+    assert float(step.condition.split(" > ")[1]) < float(step.answer)
+
+
 def test_a_member_of_a_forest_is_explained():
     X, y = load_iris(return_X_y=True)
     member = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y).estimators_[1]
