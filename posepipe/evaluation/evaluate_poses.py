@@ -47,13 +47,13 @@ class Report:
 
     def __add__(self, other: Report) -> Report:
         """Report on the frames of both, in this order: the same as one on all these frames."""
-        frames, parts = self.frames + other.frames, self.parts + other.parts
         return Report(
-            frames,
-            parts,
+            self.frames + other.frames,
+            self.parts + other.parts,
             self.joints + other.joints,
             self.detection + other.detection,
-            bodies=self.bodies + other.bodies,
+            self.extremes + other.extremes,
+            self.bodies + other.bodies,
         )
 
     def to_dict(self) -> dict:

@@ -69,9 +69,11 @@ def arrays(model: Path) -> dict[str, bytes]:
 def test_evaluate_finds_the_same_figures(dataset, tmp_path, monkeypatch):
     monkeypatch.setattr("apps.evaluation.score_on_workers.BLOCK_FRAMES", 5)
     for name, words in (("here", []), ("there", ["--cluster", "local:2"])):
-        assert main(["evaluate", str(dataset), "--json", str(tmp_path / f"{name}.json"), *words]) == 0
+        files = ["--json", str(tmp_path / f"{name}.json"), "--report", str(tmp_path / name)]
+        assert main(["evaluate", str(dataset), *files, *words]) == 0
     here, there = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("here", "there"))
     assert there == here
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")  # with the same pictures
 
 
 def test_run_of_a_folder_is_that_of_each_recording(tmp_path):

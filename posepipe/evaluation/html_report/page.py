@@ -68,9 +68,7 @@ def report_html(title: str, reports: Mapping[str, Report]) -> str:
         ),
     ]
     models = [
-        *section_by_model(
-            reports, "Parts", "Rows are true parts, columns labelled ones; stronger = a larger share.", _confusion
-        ),
+        *section_by_model(reports, "Parts", _OF_PARTS, _confusion),
         *section_by_model(reports, "Best people", _OF_PEOPLE, lambda report: _people(report.extremes.best, report)),
         *section_by_model(reports, "Worst people", _OF_PEOPLE, lambda report: _people(report.extremes.worst, report)),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,9 +48,14 @@ class Extremes:
         error_m = person_error(joints_m, visible, pose, body)
         if np.isfinite(error_m):
             person = ScoredPerson(error_m, joints_m, visible, result)
-            self.best = _first([*self.best, person], lambda each: each.error_m)
-            self.worst = _first([*self.worst, person], lambda each: -each.error_m)
+            self._keep(Extremes([person], [person]))
 
+    def __add__(self, other: Extremes) -> Extremes:
+        """People of both, in this order: the same as if they had been added one by one."""
+        total = Extremes(self.best, self.worst)
+        total._keep(other)
+        return total
 
-def _first(people: Iterable[ScoredPerson], key: Callable[[ScoredPerson], float]) -> list[ScoredPerson]:
-    return sorted(people, key=key)[:KEPT]
+    def _keep(self, other: Extremes) -> None:
+        self.best = sorted([*self.best, *other.best], key=lambda each: each.error_m)[:KEPT]
+        self.worst = sorted([*self.worst, *other.worst], key=lambda each: -each.error_m)[:KEPT]

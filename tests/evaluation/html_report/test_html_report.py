@@ -96,6 +96,19 @@ def test_the_best_and_worst_people_are_kept_in_order():
     assert extremes.worst[0].error_m == MAX_ERROR_M
 
 
+@pytest.mark.parametrize("first", range(8))
+def test_sums_of_reports_keep_the_same_people(first):
+    errors_m = [0.2, 0.0, 0.4, 0.2, 0.3, 0.2, 0.0, 0.1]
+    people = [(scored(index, moved(error_m)), error_m) for index, error_m in enumerate(errors_m)]
+    reports = [report_of() for _ in range(3)]
+    for report, part in zip(reports, (people, people[:first], people[first:]), strict=True):
+        for result, _ in part:
+            report.extremes.add(TRUTH, VISIBLE, result, HUMAN)
+    whole, summed = reports[0].extremes, (reports[1] + reports[2]).extremes
+    assert [id(person.result) for person in summed.best] == [id(person.result) for person in whole.best]
+    assert [id(person.result) for person in summed.worst] == [id(person.result) for person in whole.worst]
+
+
 def test_a_joint_counts_at_most_the_error_of_a_missing_one():
     assert person_error(TRUTH, VISIBLE, moved(9.0), HUMAN) == pytest.approx(MAX_ERROR_M / 20)
     unknown = TRUTH.copy()
