@@ -10,6 +10,7 @@ the benchmark says whether the trees are the same. Levels are repeated, and the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import hashlib
 import importlib
@@ -163,11 +164,11 @@ def _serve(pool: str, candidates: int) -> None:
 
 
 def _learner(module: str):
-    """Import a module of the depth forest; older code has it in another folder."""
-    try:
-        return importlib.import_module(f"posepipe.learn.depth.{module}")
-    except ModuleNotFoundError:
-        return importlib.import_module(f"posepipe.learn.{module}")
+    """Import a module of the depth forest; other code may have it in another folder."""
+    for folder in ("depth.splitting", "depth"):
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(f"posepipe.learn.{folder}.{module}")
+    return importlib.import_module(f"posepipe.learn.{module}")
 
 
 def _timed(call, clock, name):
