@@ -259,7 +259,7 @@ def _check_certificates(scheduler: str) -> None:
 
 
 def _fetched(handle: Future) -> Any:
-    from asyncio import CancelledError
+    from concurrent.futures import CancelledError  # dask's own is one of these, not of asyncio's
 
     from distributed import KilledWorker
 

@@ -85,6 +85,13 @@ def test_an_error_of_a_worker_is_that_of_this_process(cluster):
         list(cluster.run(fail, [FormatError], lambda count: None))
 
 
+def test_a_lost_scheduler_is_told_in_one_line(cluster):
+    handle = cluster.submit(time.sleep, 1)
+    handle.cancel()  # as dask cancels all that a lost scheduler had
+    with pytest.raises(PosepipeError, match="the cluster's scheduler was lost; start it again"):
+        cluster.result(handle)
+
+
 def test_a_job_that_is_done_again_is_reported_once(cluster, tmp_path):
     progress = []
     assert list(cluster.run(count_slowly, [tmp_path], progress.append)) == ["run-1"]
