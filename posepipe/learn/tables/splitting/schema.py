@@ -13,6 +13,8 @@ import numpy as np
 
 CATEGORY_KINDS = "OSUb"
 """NumPy type codes of columns that hold categories by default."""
+MAX_EXACT = 2.0**53
+"""Integers below it have a float64 of their own."""
 DIGITS, MAX_DIGITS = 6, 17
 """Significant digits of a number in text: usual, and those that tell any two apart."""
 
@@ -114,14 +116,14 @@ class Schema:
                 values = self._numbers(column, k)
                 edges = self.edges[k]
                 out[:, k] = values if edges is None else _interval(values, edges)
-            elif cells.dtype.kind == "O" or any(isinstance(category, str) for category in categories):
-                code = {value: float(c) for c, value in enumerate(categories)}
+                continue
+            code = {value: float(c) for c, value in enumerate(categories)}
+            if cells.dtype.kind == "O":
                 out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), unseen) for cell in column]
             else:
-                place = np.searchsorted(categories, column)
-                place = np.minimum(place, len(categories) - 1)
-                known = np.asarray(categories)[place] == column if categories else np.zeros(len(column), bool)
-                out[:, k] = np.where(known, place, np.where(np.isnan(column), np.nan, unseen))
+                distinct, place = np.unique(column, return_inverse=True)
+                codes = [np.nan if is_missing(cell) else code.get(cell, unseen) for cell in distinct.tolist()]
+                out[:, k] = np.array(codes, np.float64)[place]
         return out
 
     def _numbers(self, column: np.ndarray, k: int) -> np.ndarray:
@@ -179,8 +181,8 @@ def _distinct(column: np.ndarray, forced: bool) -> tuple | None:
     present = [_plain(cell) for cell in column if not is_missing(cell)]
     if not forced and not any(isinstance(value, str | bool) for value in present):
         return None
-    # a set holds 1 and True as one value
-    return tuple(sorted(set(present), key=lambda value: (type(value).__name__, value)))
+    # truth values, numbers, strings; a set holds 1 and True as one value
+    return tuple(sorted(set(present), key=lambda value: (isinstance(value, str), not isinstance(value, bool), value)))
 
 
 def _interval(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -195,8 +197,8 @@ def is_missing(cell: object) -> bool:
     return isinstance(cell, float | np.floating) and bool(np.isnan(cell))
 
 
-def _plain(cell: object) -> str | bool | float:
-    """Convert a cell to a plain string, bool or float, whatever type wraps it."""
+def _plain(cell: object) -> str | bool | int | float:
+    """Convert a cell to a plain string, bool, int or float, whatever type wraps it."""
     if isinstance(cell, str):
         return str(cell)
     if isinstance(cell, bool | np.bool_):
@@ -208,7 +210,7 @@ def _plain(cell: object) -> str | bool | float:
             value = math.inf
         if math.isinf(value):
             raise ValueError("a cell holds infinity; give finite numbers, or NaN for a missing cell")
-        return value
+        return int(cell) if isinstance(cell, numbers.Integral) else value  # as a float, near ids of 64 bits are equal
     raise TypeError(f"a cell's argument must be a string or a number, got {type(cell).__name__!r}")
 
 
@@ -216,14 +218,22 @@ def with_own_types(table: Any) -> Any:
     """Convert a table of mixed columns to objects, so that columns keep their types in one array.
 
     Otherwise NumPy converts them: booleans beside numbers become numbers, numbers beside strings become strings,
-    and integer categories get a number for a missing cell.
+    integer categories get a number for a missing cell, and integers of 64 bits beside other numbers are rounded.
     """
     if hasattr(table, "dtypes") and hasattr(table, "columns") and hasattr(table, "astype"):
         plain = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in table.dtypes)
-        return table if plain else table.astype(object)
+        return table if plain and not _rounds_integers(table) else table.astype(object)
     if isinstance(table, list | tuple) and np.asarray(table).dtype.kind in "US":
         return np.array(table, object)
     return table
+
+
+def _rounds_integers(table: Any) -> bool:
+    """Whether an integer of a DataFrame of numbers is beyond those that one array of all columns holds exactly."""
+    long = [k for k, t in enumerate(table.dtypes) if t.kind in "iu" and t.itemsize == 8]
+    if not long or np.result_type(*table.dtypes).kind != "f":
+        return False
+    return any(table.iloc[:, k].astype(np.float64).abs().max() >= MAX_EXACT for k in long)
 
 
 def ordered_columns(categorical: str | Sequence | None, table: Any) -> dict[int, tuple]:

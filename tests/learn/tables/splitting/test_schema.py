@@ -199,6 +199,16 @@ def test_types_of_a_frame_give_way_to_what_the_caller_says():
     assert fitted(X, categorical="all").schema_.is_categorical.all()
 
 
+@pytest.mark.parametrize("beside", [{}, {"x": np.zeros(4)}, {"x": list("abcd")}], ids=["alone", "number", "word"])
+@pytest.mark.parametrize("dtype", ["int64", "uint64", object])
+def test_ids_of_64_bits_are_categories_of_their_own(dtype, beside):
+    first = 2**53
+    table = frame(id=np.array([first, first + 1] * 2, dtype), **beside)
+    learner = fitted(table, (0, 1, 0, 1), categorical=["id"])
+    assert learner.schema_.categories[0] == (first, first + 1)
+    assert learner.predict(table[:2]).tolist() == [0, 1]
+
+
 def test_a_frame_with_other_columns_is_refused():
     learner = fitted(frame(age=[30, 40, 50, 60], sex=["m", "f", "m", "f"]))
     with pytest.raises(ValueError, match="feature names"):
