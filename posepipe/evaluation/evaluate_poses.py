@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from posepipe.evaluation.metrics.extremes import Extremes
 from posepipe.evaluation.metrics.part_metrics import DetectionScores, PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.evaluation.metrics.track_metrics import confidences_of, joints_of, match, mean_distance
+from posepipe.evaluation.report import without_nan
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import EVERY_PIXEL, PartClassifier, PartProbabilities, Stride
@@ -58,7 +58,7 @@ class Report:
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
-        return _without_nan(
+        return without_nan(
             {
                 "frames": self.frames,
                 "people": self.joints.people,
@@ -96,7 +96,7 @@ class Report:
     def summary(self) -> dict:
         """Figures for the model file: ``headline``, and three for each of the ``joints``; NaN becomes None."""
         joints = {joint: {column: row[column] for column in _KEPT} for joint, row in self.joints.table().items()}
-        return _without_nan({"headline": self.headline(), "joints": joints})
+        return without_nan({"headline": self.headline(), "joints": joints})
 
     def text(self) -> str:
         """Format every figure but the confusion for the terminal; NaN is left out."""
@@ -117,15 +117,6 @@ class Report:
             f"  {joint:16s}" + "".join(f"{row[c]:20.3f}" if np.isfinite(row[c]) else f"{'-':>20s}" for c in columns)
             for joint, row in rows.items()
         ]
-
-
-def _without_nan(value: Any) -> Any:
-    """Replace NaN and infinity by None in plain data."""
-    if isinstance(value, dict):
-        return {k: _without_nan(v) for k, v in value.items()}
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
 
 
 class OracleParts(Stateless):

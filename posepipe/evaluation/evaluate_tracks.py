@@ -24,6 +24,7 @@ from posepipe.evaluation.metrics.track_metrics import (
     jitter_without_truth,
     joints_of,
 )
+from posepipe.evaluation.report import without_nan
 from posepipe.frames import LabelledFrame
 from posepipe.results import CORRECT_M, Pose, Track
 
@@ -123,8 +124,8 @@ class TrackReport:
             "frames": self.frames,
             "trackers": {
                 variant: {
-                    "all": _without_nan(self.overall(variant).figures()),
-                    "by scene": {scene: _without_nan(each.figures()) for scene, each in scenes.items()},
+                    "all": without_nan(self.overall(variant).figures()),
+                    "by scene": {scene: without_nan(each.figures()) for scene, each in scenes.items()},
                 }
                 for variant, scenes in self.by_scene.items()
             },
@@ -173,10 +174,6 @@ def _shown(name: str, figures: Mapping[str, float]) -> str:
     if isinstance(value, int):
         return str(value)
     return "-" if math.isnan(value) else f"{value:.1f}" if name.endswith("mm") else f"{value:.3f}"
-
-
-def _without_nan(figures: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in figures.items()}
 
 
 def evaluate_tracks(

@@ -13,6 +13,7 @@ from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS
 from posepipe.evaluation.metrics.track_metrics import TrackCounts, TrackScores, joints_of
+from posepipe.evaluation.report import without_nan
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.multiview.joined_pipeline import JoinedPipeline
@@ -71,10 +72,7 @@ class ViewsReport:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
         return {
             "moments": self.moments,
-            "views": {
-                view: {name: value if math.isfinite(value) else None for name, value in each.figures().items()}
-                for view, each in self.by_view.items()
-            },
+            "views": without_nan({view: each.figures() for view, each in self.by_view.items()}),
         }
 
     def text(self) -> str:

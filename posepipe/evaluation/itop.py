@@ -14,6 +14,7 @@ import numpy as np
 
 from posepipe.evaluation.evaluate_poses import Report
 from posepipe.evaluation.metrics.pose_metrics import JointScores
+from posepipe.evaluation.report import without_nan
 
 ROWS = {
     "head": ("head",),
@@ -95,8 +96,7 @@ class ItopReport(Report):
 
     def to_dict(self) -> dict:
         """Every figure, with ITOP's under ``itop``."""
-        scores = {row: value if np.isfinite(value) else None for row, value in itop_scores(self.joints).items()}
-        return {**Report.to_dict(self), "itop": scores}
+        return {**Report.to_dict(self), "itop": without_nan(itop_scores(self.joints))}
 
     def text(self) -> str:
         """Format for the terminal."""

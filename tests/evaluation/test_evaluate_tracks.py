@@ -227,6 +227,16 @@ def test_figures_are_written_with_none_for_what_there_was_not(tmp_path):
     assert trackers["nearest pose"]["by scene"]["crossing"]["spread at rest, mm"] is None
 
 
+def test_a_median_over_mostly_missing_joints_is_none_in_json(tmp_path):
+    def heads_only(frames):
+        yield from ((frame, [Pose.of({"head": pose.joints["head"]})]) for frame, (pose,) in found()(frames))
+
+    path = tmp_path / "figures.json"
+    write_figures(path, "one film", {"person": evaluate(Filmed([standing()]), heads_only)})
+    assert "Infinity" not in path.read_text()  # which is no JSON
+    assert json.loads(path.read_text())["models"]["person"]["trackers"]["tracker"]["all"]["median error, mm"] is None
+
+
 def test_times_that_do_not_rise_are_refused():
     filmed = Filmed([standing(5)])
     filmed.frames[3] = filmed.frames[2]
