@@ -38,7 +38,7 @@ FPS = 12
 """Below the rate of a camera, for a small file."""
 SEED, ROOM_SEED, PERSON_SEED = 7, 20, 60217
 SENSOR = "kinect-v1-320"
-WALK_S, TURN_S, BLEND_S = 1.9, 0.6, 0.35
+WALK_S, BLEND_S = 1.9, 0.35
 WALK_FROM_M, STANDS_M, SITS_M = np.array([-2.0, 3.1]), np.array([-0.1, 2.75]), np.array([-0.1, 3.1])
 """Places on the floor: to the camera's right, and ahead of it."""
 FACING_DEG = 12.0

@@ -60,11 +60,7 @@ def people_report_html(title: str, reports: Mapping[str, PeopleReport], body: Bo
     scored = {model: report.to_dict() for model, report in reports.items()}
     plain = {model: {k: v for k, v in own.items() if not isinstance(v, dict)} for model, own in scored.items()}
     sections = [
-        section(
-            "Figures",
-            figures_table(plain),
-            "Recall: labelled people who are found. Precision: people found who are there.",
-        ),
+        section("Figures", figures_table(plain), _OF_FIGURES),
         *(_recalls(scored, f"by {what}", f"Share of people found, by {words}.") for what, words in _GROUPS.items()),
     ]
     worst = section_by_model(reports, "Worst frames", _COLOURS, lambda report: _pictures(report, body))

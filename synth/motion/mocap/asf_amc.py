@@ -107,7 +107,7 @@ def read_asf(path: Path) -> Acclaim:
     units = {words[0].lower(): words[1:] for _, words in sections["units"]}
     root, bones = _read_root(path, sections["root"]), _read_bones(path, sections["bonedata"])
     named = {bone.name: bone for bone in bones}
-    ordered, children = [root], _read_hierarchy(path, sections["hierarchy"])
+    ordered, children = [root], _read_hierarchy(sections["hierarchy"])
     for parent, bone in enumerate(ordered):  # grows during the loop
         for number, name in children.pop(bone.name, []):
             if name not in named:
@@ -196,7 +196,7 @@ def _about_fixed(order: str, angles_rad: np.ndarray) -> np.ndarray:
     return euler_rotations([_AXES[letter] for letter in reversed(order)], angles_rad[:, ::-1])
 
 
-def _read_hierarchy(path: Path, lines: list[_Line]) -> dict[str, list[tuple[int, str]]]:
+def _read_hierarchy(lines: list[_Line]) -> dict[str, list[tuple[int, str]]]:
     children: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for number, (parent, *names) in lines:
         if parent not in ("begin", "end"):
