@@ -8,7 +8,7 @@ joints count. The person fits a label if
   left - 0.15 w <= c_x <= right + 0.15 w, top - 0.15 h <= c_y <= bottom + 0.15 h; and
 - |z - z_torso| <= MAX_DEPTH_M, where z_torso is the median of the readings in the 3x3 pixels around the torso's.
 
-A label whose torso has no reading fits nobody; an ignored one fits by its box alone. Labels to be counted are
+A label whose torso has no reading fits nobody; if it is ignored, it fits by its box alone. Labels to be counted are
 matched first, one to one, the smallest distance between centre and torso pixel first. Of the others found, those who
 fit an ignored label count neither way. The rest are false.
 """
