@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_y, check_is_fitted, column_or_1d, validate_data
 
 from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow
 from posepipe.learn.tables.row_weights import checked_weight
@@ -123,14 +123,12 @@ class ClassifierTable(ClassifierMixin, TableModel):
 
     def _encode_target(self, y: Any) -> np.ndarray:
         """Class codes of validation rows. Raises ValueError for a class that the training rows do not have."""
-        y = np.asarray(y)
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        unknown = self.classes_[codes] != y
-        if unknown.any():
-            raise ValueError(
-                f"validation rows hold the class {y[unknown][:1].tolist()[0]!r}, which training rows do not"
-            )
-        return codes
+        code_of = {name: code for code, name in enumerate(self.classes_.tolist())}
+        names = column_or_1d(y).tolist()
+        codes = [code_of.get(name) for name in names]
+        if None in codes:
+            raise ValueError(f"validation rows hold the class {names[codes.index(None)]!r}, which training rows do not")
+        return np.array(codes, np.int64)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of every row, the first one of a tie."""
@@ -153,7 +151,8 @@ class RegressorTable(RegressorMixin, TableModel):
         return y - self.mean_, weight, 3
 
     def _encode_target(self, y: Any) -> np.ndarray:
-        return np.asarray(y, np.float64) - self.mean_
+        """Target of validation rows minus the mean of training. Raises ValueError for one that is not finite."""
+        return np.asarray(_check_y(y, y_numeric=True), np.float64) - self.mean_
 
 
 def grow_table_tree(

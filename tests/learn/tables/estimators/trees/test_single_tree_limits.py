@@ -316,6 +316,8 @@ def test_invalid_weights_are_refused(learner, given_weight, message):
     ("validation", "message"),
     [
         (([[1.0], [2]], [0, 7]), "validation rows hold the class 7, which training rows do not"),
+        (([[1.0], [2]], [0, "1"]), "validation rows hold the class '0', which training rows do not"),
+        (([[1.0], [2]], [[0, 1], [1, 0]]), "should be a 1d array"),
         (([[1.0], [2]], [0]), "inconsistent numbers of samples"),
         (([[1.0, 2]], [0]), "2 features"),
         ((np.zeros((0, 1)), []), "0 sample"),
@@ -324,6 +326,17 @@ def test_invalid_weights_are_refused(learner, given_weight, message):
 def test_validation_rows_that_do_not_fit_are_refused(validation, message):
     with pytest.raises(ValueError, match=message):
         CartClassifier(prune="reduced-error").fit([[1.0], [2], [3], [4]], [0, 1, 1, 0], validation=validation)
+
+
+@pytest.mark.parametrize("target", [[np.nan, 1.0], [np.inf, 1.0]])
+def test_validation_targets_of_no_number_are_refused(target):
+    with pytest.raises(ValueError, match="Input y contains"):
+        CartRegressor(prune="reduced-error").fit([[1.0], [2], [3]], [0, 1, 1], validation=([[1.0], [2]], target))
+
+
+def test_numbers_are_told_that_training_had_words():
+    with pytest.raises(ValueError, match="validation rows hold the class 1, which training rows do not"):
+        CartClassifier(prune="reduced-error").fit([[1.0], [2]], ["a", "b"], validation=([[1.0]], [1]))
 
 
 def test_a_regressor_refuses_words_as_target():
