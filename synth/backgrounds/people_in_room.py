@@ -237,11 +237,7 @@ def _is_free(
 
 def _bones(subject: Subject, body: BodyDefinition) -> tuple[np.ndarray, list[float]]:
     """Bones of a subject, float (B, 2, 3), its own axes, and their radii; a person's trunk is one more."""
-    rows = [
-        (body.joint_index(joint), body.joint_index(parent))
-        for joint, parent in body.parents.items()
-        if parent is not None
-    ]
+    rows = body.bones() or [(joint, joint) for joint in range(len(body.joints))]  # without bones, spheres
     radii_m = [BONE_RADIUS_M] * len(rows)
     if body == HUMAN:
         rows.append((body.joint_index("neck"), body.joint_index("pelvis")))

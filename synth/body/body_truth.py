@@ -32,7 +32,7 @@ def with_joint_angles(truth: BodyTruth, joints_m: np.ndarray, body: BodyDefiniti
 def bone_lengths_m(joints_m: np.ndarray, body: BodyDefinition) -> np.ndarray:
     """Return the distance of each joint from its parent: (J, 3) to float32 (J,), NaN without a parent."""
     lengths_m = np.full(len(body.joints), np.nan, np.float32)
-    joints, parents = np.array(body.bones()).T
+    joints, parents = np.array(body.bones(), np.int64).reshape(-1, 2).T
     lengths_m[joints] = np.linalg.norm(joints_m[joints] - joints_m[parents], axis=1)
     return lengths_m
 

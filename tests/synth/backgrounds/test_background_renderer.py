@@ -11,7 +11,9 @@ from synth import background_renderer, dataset_writer
 from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import read_backgrounds
 from synth.backgrounds.free_space import fill_holes
+from synth.body.creatures import Bone, Creature, JointPlace
 from synth.renderer import make_renderer
+from synth.scene.subjects import Creatures
 from tests.support.empty_rooms import BED_M, CAMERA, room_depth, save_room
 from tests.support.rendered_people import people_of, recipe_of
 
@@ -96,6 +98,13 @@ def test_heads_are_in_view_unless_the_camera_looks_at_the_floor(bank, monkeypatc
 
     assert heads_in_view(background_renderer.HEAD_TRIES) == 1
     assert heads_in_view(0) < 0.9
+
+
+def test_a_creature_of_one_joint_stands_in_a_room(bank):
+    bone = Bone("post", (0, 0.1, 0), (0, 1, 0), (0.1, 0.1), "post")
+    post = Creature("post", (bone,), {"top": JointPlace("post", 1.0, ("post",))})
+    renderer = BackgroundRenderer(recipe_of(seed=5, distance_m=(1.5, 3.5)), Creatures(post), bank)
+    assert (renderer.render(0).people == 1).any()
 
 
 def test_noise_changes_people_and_their_shadow_alone(bank):

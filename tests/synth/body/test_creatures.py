@@ -10,6 +10,7 @@ import pytest
 from posepipe.body import mirror_name
 from posepipe.errors import FormatError
 from synth.body.creatures import Bone, Creature, JointPlace, read_creature
+from synth.scene.subjects import Creatures
 from tests.support.paths import EXAMPLES
 
 QUADRUPED = EXAMPLES / "quadruped.toml"
@@ -157,6 +158,12 @@ def test_wrong_types_and_sizes_name_file_and_field(tmp_path, name):
 def test_the_smallest_creature_is_drawn(tmp_path):
     (tmp_path / "mine.toml").write_text(creature())
     assert len(read_creature(tmp_path / "mine.toml").draw(np.random.default_rng(0)).joints_m) == 1
+
+
+def test_a_creature_of_one_joint_is_a_subject_without_bones():
+    subject = Creatures(STICK).draw(np.random.default_rng(0))
+    assert subject.truth is not None
+    assert np.isnan(subject.truth.bone_lengths_m).tolist() == [[True]]
 
 
 def test_more_parts_than_labels_are_refused():
