@@ -109,6 +109,14 @@ class FrameSequence(Sequence[LabelledFrame]):
             content.update(dataset.content.encode("utf-8", "surrogatepass"))
         return content.hexdigest()[:16]
 
+    def check_joints(self, body: BodyDefinition) -> None:
+        """Raise ValueError unless the frames show subjects with the joints of a model's body; parts may differ."""
+        if self.body.joints != body.joints:
+            raise ValueError(
+                f"a model of body {body.name!r} needs frames with its {len(body.joints)} joints, and these show"
+                f" {self.body.name!r}; give frames of {body.name!r}"
+            )
+
     def sequences(self) -> list[tuple[SequenceRows, FrameSequence]]:
         """Sequences of the datasets, restricted to the rows in use; single frames do not count."""
         found = []

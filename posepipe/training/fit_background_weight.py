@@ -49,13 +49,14 @@ def refit_background_weight(
     Raises
     ------
     ValueError
-        When no candidate shows people, or all of their pixels do.
+        When no candidate shows people, or all of their pixels do, or the frames show another body.
 
     References
     ----------
     Saerens, Latinne and Decaestecker, Adjusting the outputs of a classifier to new a priori probabilities, 2002; here
     the probabilities in use are known from labels.
     """
+    frames.check_joints(model.body)
     looked_at = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
     found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)

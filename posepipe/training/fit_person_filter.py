@@ -85,8 +85,9 @@ def refit_person_filter(
     Raises
     ------
     ValueError
-        When the frames give no candidate that is a person, or none that is not.
+        When the frames give no candidate that is a person, or none that is not, or show another body.
     """
+    frames.check_joints(model.body)
     started = time.monotonic()
     lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
     fold = folds_of(frames)

@@ -86,7 +86,13 @@ def refit_segmentation(
     Returns
     -------
     PoseModel, without the figures measured with the earlier segmentation
+
+    Raises
+    ------
+    ValueError
+        When no frame shows surroundings, or the frames show another body.
     """
+    frames.check_joints(model.body)
     frames = frames_read(frames)
     about = {
         "frames": len(frames),

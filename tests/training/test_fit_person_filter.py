@@ -17,6 +17,7 @@ from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training import fit_person_filter, person_candidates
+from posepipe.training.fit_background_weight import refit_background_weight
 from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_person_filter import (
     FALSE_FRAMES,
@@ -25,7 +26,7 @@ from posepipe.training.fit_person_filter import (
     operating_point,
     refit_person_filter,
 )
-from posepipe.training.fit_segmentation import train_segmentation
+from posepipe.training.fit_segmentation import refit_segmentation, train_segmentation
 from posepipe.training.person_candidates import Candidates, collect_candidates
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
@@ -177,6 +178,14 @@ def test_furniture_alone_teaches_nothing(model):
     frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
     with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
         refit_person_filter(model, FrameSequence([FramesInMemory(frames)]))
+
+
+@pytest.mark.parametrize("refit", [refit_person_filter, refit_segmentation, refit_background_weight])
+def test_frames_of_another_body_are_refused(model, refit):
+    frames = FramesInMemory([with_board(300)])
+    frames.body = replace(TOY, name="toad", joints=TOY.joints[::-1])
+    with pytest.raises(ValueError, match="'toad'; give frames of 'toy'"):
+        refit(model, FrameSequence([frames]))
 
 
 def candidates_of(people: np.ndarray, rows: np.ndarray, empty_rows: np.ndarray) -> Candidates:
