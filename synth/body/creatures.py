@@ -6,6 +6,7 @@ that each bone's joint allows. A drawn `PosedBody` is rendered like a person.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,8 +114,9 @@ class Creature:
     Raises
     ------
     ValueError
-        When a bone comes before its parent, two bones have one name, a joint names a bone that is not there, bones or
-        joints are missing, there are too many parts, or a range of sizes is not (min, max) above 0.
+        When a bone comes before its parent, two bones have one name, a joint names a bone that is not there, parents of
+        joints form a circle, bones or joints are missing, there are too many parts, or a range of sizes is not
+        (min, max) above 0.
     """
 
     name: str
@@ -146,8 +148,17 @@ class Creature:
             raise ValueError(f"creature {self.name!r}: wanted at least one of bones and one of joints")
         if None not in self.body.parents.values():
             raise ValueError(f"creature {self.name!r}: every joint has a parent; wanted one joint without")
+        for joint in self.joints:
+            self._check_reaches_root(joint)
         if len(self.body.parts) >= BACKGROUND:  # higher labels have other meanings while a frame is rendered
             raise ValueError(f"creature {self.name!r}: at most {BACKGROUND - 1} parts, got {len(self.body.parts)}")
+
+    def _check_reaches_root(self, joint: str) -> None:
+        above: str | None = joint
+        for _ in self.joints:
+            above = None if above is None else self.joints[above].parent
+        if above is not None:
+            raise ValueError(f"creature {self.name!r}: the parents of joint {joint!r} form a circle")
 
     @property
     def body(self) -> BodyDefinition:
@@ -210,7 +221,7 @@ class Creature:
 def read_creature(path: str | Path) -> Creature:
     """Read a creature from TOML; see docs/examples.
 
-    Every bone and joint whose name starts with ``left_`` is mirrored to the right.
+    Every bone and joint whose name starts with ``left_`` is mirrored to the right, and the other way round.
 
     Raises
     ------
@@ -220,6 +231,8 @@ def read_creature(path: str | Path) -> Creature:
     data = read_toml(path)
     try:
         bones, joints = _read_bones(data.pop("bones")), _read_joints(data.pop("joints"))
+        _check_one_side([bone.name for bone in bones])
+        _check_one_side(joints)
         bones += [bone.mirrored() for bone in bones if mirror_name(bone.name) != bone.name]
         joints |= {mirror_name(n): place.mirrored() for n, place in joints.items() if mirror_name(n) != n}
         check_known("a creature", data, Creature, given=("bones", "joints"))
@@ -228,6 +241,12 @@ def read_creature(path: str | Path) -> Creature:
         raise FormatError(path, f"a creature needs {error}: see docs/examples/quadruped.toml") from None
     except ValueError as error:
         raise FormatError(path, str(error)) from None
+
+
+def _check_one_side(names: Collection[str]) -> None:
+    for name in names:
+        if mirror_name(name) != name and mirror_name(name) in names:
+            raise ValueError(f"{name!r} and {mirror_name(name)!r}: give one of them, the other is its mirror image")
 
 
 def _read_bones(rows: Any) -> list[Bone]:

@@ -133,6 +133,14 @@ HOSTILE = {
     "a part of a joint": (creature(joint="{bone='a', parts=[3]}"), "parts wants text, got 3"),
     "parent of a joint": (creature(joint="{bone='a', parent=3}"), "parent wants text, got 3"),
     "circle": (creature(joint="{bone='a', parent='j'}"), "every joint has a parent"),
+    "longer circle": (
+        creature(joint="{bone='a'}, k = {bone='a', parent='l'}, l = {bone='a', parent='k'}"),
+        "the parents of joint 'k' form a circle",
+    ),
+    "two sides": (
+        creature(name="'left_a'", joint="{bone='left_a'}, right_k = {bone='right_a'}, left_k = {bone='left_a'}"),
+        "'right_k' and 'left_k': give one of them",
+    ),
     "scale": (creature("name = 'x'\nscale = 3"), "scale wants 2 numbers, none beyond 1000, got 3"),
     "negative": (creature("name = 'x'\nscale = [-1, -2]"), r"scale wants \(min, max\) from 0.001"),
     "name of a bone": (creature(name="3"), "a bone: name wants text, got 3"),
