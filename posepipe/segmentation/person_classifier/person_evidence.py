@@ -41,11 +41,11 @@ class BoneLengths:
 
     @classmethod
     def measure(cls, body: BodyDefinition, joints_m: np.ndarray) -> BoneLengths:
-        """Measure true poses, float (P, J, 3) metres."""
+        """Measure true poses, float (P, J, 3) metres. Joints in one place have a bone of SHORTEST_BONE_M."""
         bones = tuple(body.bones())
         ends = np.array(bones, np.int64).reshape(-1, 2)
         lengths_m = np.linalg.norm(joints_m[:, ends[:, 0]] - joints_m[:, ends[:, 1]], axis=-1)
-        return cls(bones, np.median(lengths_m, axis=0).astype(np.float32))
+        return cls(bones, np.maximum(np.median(lengths_m, axis=0), SHORTEST_BONE_M).astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
+from posepipe.models.person_filter_section import classifier_from_arrays, classifier_to_arrays
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
@@ -85,6 +86,16 @@ def test_joints_and_bones_are_held_against_surface_and_body():
     assert aside["confidence of joint 2 by rank"] == 0
     nothing = measured(*candidate(), pose=Pose.of({}))
     assert nothing["distance to joints"] == UNKNOWN
+
+
+def test_joints_in_one_place_make_a_finite_bone_error():
+    together = PersonEvidence(BODY, BoneLengths.measure(BODY, np.zeros((3, 2, 3))))
+    depth_m, mask = candidate()
+    numbers = together.measure(depth_m, mask, CAMERA, parts_of(mask), STANDING)
+    assert np.isfinite(numbers).all()
+    classifier_from_arrays(
+        classifier_to_arrays(replace(stump(), lengths=together.lengths)), BODY
+    )  # a model file can hold them
 
 
 def test_size_and_distance_are_metric():
