@@ -92,6 +92,8 @@ def refit_person_filter(
     lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
+    if not len(candidates.row):
+        raise ValueError(f"these {len(frames)} frames give no candidate with confident joints; give other frames")
     if candidates.is_person.all() or not candidates.is_person.any():
         kind = "people" if candidates.is_person.any() else "furniture"
         raise ValueError(

@@ -180,6 +180,12 @@ def test_furniture_alone_teaches_nothing(model):
         refit_person_filter(model, FrameSequence([FramesInMemory(frames)]))
 
 
+def test_frames_without_candidates_are_refused_as_such(model):
+    dark = replace(with_board(300), depth=DepthFrame(np.zeros((48, 64), np.float32), with_board(300).depth.intrinsics))
+    with pytest.raises(ValueError, match="these 2 frames give no candidate with confident joints"):
+        refit_person_filter(model, FrameSequence([FramesInMemory([dark, dark])]))
+
+
 @pytest.mark.parametrize("refit", [refit_person_filter, refit_segmentation, refit_background_weight])
 def test_frames_of_another_body_are_refused(model, refit):
     frames = FramesInMemory([with_board(300)])
