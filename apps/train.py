@@ -7,7 +7,7 @@ from pathlib import Path
 
 from apps.options.cluster_option import add_cluster_option
 from apps.options.input_files import refuse_to_replace
-from apps.options.value_types import length, memory_size, model_file, not_negative, positive
+from apps.options.value_types import bits, length, memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
 from apps.training.train_stages import CHECKPOINTS, TRAININGS, checkpoint_folder
 
@@ -123,7 +123,7 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
         help="maximum length of a probe, metres (default: 0.8)",
     )
     group.add_argument(
-        "--min-gain", type=float, default=0.005, metavar="BITS", help="minimum gain of a split (default: 0.005)"
+        "--min-gain", type=bits, default=0.005, metavar="BITS", help="minimum gain of a split (default: 0.005)"
     )
     group.add_argument(
         "--min-samples",

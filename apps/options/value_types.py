@@ -36,6 +36,11 @@ def degrees(text: str) -> float:
     return _number(text, "degrees from -360 to 360", lambda number: -360 <= number <= 360)
 
 
+def bits(text: str) -> float:
+    """Return an information of 0 bits or more."""
+    return _number(text, "bits from 0 up", lambda number: 0 <= number < math.inf)
+
+
 def share(text: str) -> float:
     """Return a number from 0 to 1."""
     return _number(text, "a number from 0 to 1", lambda number: 0 <= number <= 1)
