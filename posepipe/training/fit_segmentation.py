@@ -63,7 +63,16 @@ def train_segmentation(
     ValueError
         When no frame shows surroundings.
     """
-    segments = SegmentFrames(frames)
+    return _train(SegmentFrames(frames), parameters, on_level, on_frame)
+
+
+def _train(
+    segments: SegmentFrames,
+    parameters: ForestParameters,
+    on_level: Callable[[TrainingProgress], None],
+    on_frame: Callable[[], object],
+) -> DepthForest:
+    """Train on frames, which count their pixels meanwhile; see `train_segmentation`."""
     forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
     if not segments.pixels[_SURROUNDINGS]:
         raise ValueError("a segmentation needs whole frames, and these show people cut out; render rooms around them")
@@ -90,7 +99,7 @@ def refit_segmentation(
     Raises
     ------
     ValueError
-        When no frame shows surroundings, or the frames show another body.
+        When no frame shows surroundings, or none shows people, or the frames show another body.
     """
     frames.check_joints(model.body)
     frames = frames_read(frames)
@@ -103,7 +112,10 @@ def refit_segmentation(
         "parameters": parameters.to_dict(),
     }
     started = time.monotonic()
-    forest = train_segmentation(frames, parameters, on_level, on_frame)
+    segments = SegmentFrames(frames)
+    forest = _train(segments, parameters, on_level, on_frame)
+    if not segments.pixels[_PERSON]:
+        raise ValueError(f"a segmentation needs people in rooms, and these {len(frames)} frames show none")
     about["seconds"] = round(time.monotonic() - started, 1)
     return replace(model, segmentation=forest).with_metadata(figures=None, segmentation=about)
 

@@ -7,11 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
+from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
-from posepipe.training.fit_segmentation import CUT_OUT, SEGMENTATION_PARAMETERS, SegmentFrames, train_segmentation
+from posepipe.training.fit_segmentation import (
+    CUT_OUT,
+    SEGMENTATION_PARAMETERS,
+    SegmentFrames,
+    refit_segmentation,
+    train_segmentation,
+)
 from tests.support.rooms import CAMERA, empty_room, with_box
+from tests.support.toy_person import TOY, FramesInMemory, toy_frames
 
 PERSON, SURROUNDINGS = (SEGMENTS.part_code(name) for name in ("person", "surroundings"))
 SMALL = replace(
@@ -87,3 +97,12 @@ def test_frames_without_surroundings_are_refused(frames):
     ]
     with pytest.raises(ValueError, match="needs whole frames"):
         train_segmentation(cut, SMALL)
+
+
+def test_a_segmentation_of_rooms_without_people_is_refused():
+    nobody = np.zeros((240, 320), np.uint8)
+    joints = np.zeros((0, 1, 3), np.float32), np.zeros((0, 1), bool)
+    rooms = [LabelledFrame(DepthFrame(empty_room(), CAMERA, index=k), nobody, nobody, *joints) for k in range(2)]
+    model = PoseModel.of(train_forest(toy_frames(2), replace(SMALL, share_frames=False, trees=1), TOY))
+    with pytest.raises(ValueError, match="needs people in rooms, and these 2 frames show none"):
+        refit_segmentation(model, FrameSequence([FramesInMemory(rooms)]), parameters=SMALL)
