@@ -127,13 +127,15 @@ def _workers(args: argparse.Namespace) -> int:
 def _refit_joints(args: argparse.Namespace) -> PoseModel:
     """Fit the joint parameters of the model in --forest, and its votes with --votes."""
     from posepipe.datasets.dataset import open_datasets
+    from posepipe.learn.depth.probes.probe_rules import METRIC
     from posepipe.models.pose_model import PoseModel
     from posepipe.training.train_model import refit_joints
 
     joint_frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
     vote_frames = _vote_frames(args, None)
     model = PoseModel.load(args.forest)
-    forest = model.forest.with_symmetry(not args.no_mirror and model.body.has_sides)
+    may_mirror = model.body.has_sides and model.forest.probes == METRIC  # imported forests are never symmetric
+    forest = model.forest.with_symmetry(may_mirror and not args.no_mirror)
     with _JointBars(joint_frames, vote_frames) as bars:
         model = refit_joints(
             replace(model, forest=forest), joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames

@@ -16,7 +16,9 @@ from apps.cli import build_parser, main
 from apps.training.train_stages import forest_parameters
 from posepipe.datasets.dataset import open_datasets
 from posepipe.learn.depth import training_memory
+from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_parameters import ForestParameters
+from posepipe.learn.depth.probes.probe_rules import CLAMPED
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 
@@ -176,6 +178,16 @@ def test_resuming_a_finished_run_or_refitting_changes_nothing(dataset, trained, 
     assert main(["train", str(dataset), "--forest", str(first), "--out", str(refit)]) == 0
     assert_same_model(first, again)
     assert_same_model(first, refit)
+
+
+def test_joints_are_refitted_to_a_forest_of_foreign_probes(dataset, trained, tmp_path):
+    model = PoseModel.load(trained[0])
+    foreign = DepthForest(model.forest.trees, model.forest.offsets, model.body, probes=CLAMPED)
+    PoseModel.of(foreign).save(tmp_path / "foreign.npz")
+    out = tmp_path / "refit.npz"
+    options = ["--forest", str(tmp_path / "foreign.npz"), "--joints-from", "parts", "--joint-frames", "8"]
+    assert main(["train", str(dataset), *options, "--out", str(out)]) == 0
+    assert not PoseModel.load(out).forest.symmetric
 
 
 def test_resuming_with_other_parameters_is_refused(dataset, tmp_path, capsys):
