@@ -8,6 +8,7 @@ again until it has a frame. Where its next frame should be nearer than the one t
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -49,7 +50,8 @@ class Moments:
 
     The leader of a moment is the first source whose next frame is due within a frame interval: usually the first of
     all. Every other source gives its nearest frame, if that lies within half a frame interval of the leader's. A frame
-    is used once; frames that are nearest to no moment are dropped. A source that ends or fails does not end the others.
+    is used once; frames that are nearest to no moment are dropped: so are doubled ones, and those of all but the first
+    source that come after a moment of their time or a later one. A source that ends or fails does not end the others.
 
     Parameters
     ----------
@@ -68,6 +70,7 @@ class Moments:
         self._offsets_s = [0.0] * len(sources) if offsets_s is None else list(offsets_s)
         self._changed = threading.Condition()  # guards the queues of all readers
         self._readers: list[_Reader] = []
+        self._now_s = -math.inf  # of the last moment
         self.shifts_s: list[float] = []  #: added to the times of each source for those of the first; known once open
         self._open = ExitStack()
 
@@ -112,7 +115,7 @@ class Moments:
         """Wait until every reader has a frame, has ended, or is late; False when all have ended."""
         with self._changed:
             began_s = None
-            while missing := [each for each in self._readers if not each.queue and not each.ended]:
+            while missing := self._missing():
                 waiting = [each for each in self._readers if each.queue]
                 if waiting and all(each.live for each in missing):
                     began_s = time.monotonic() if began_s is None else began_s
@@ -125,12 +128,21 @@ class Moments:
                 reader.raise_failure()
             return any(each.queue for each in self._readers)
 
+    def _missing(self) -> list[_Reader]:
+        """Readers that have not ended and have no frame, once those whose time is over are dropped."""
+        for reader in self._readers[1:]:  # the first leads: it repeats a time where its frames do
+            reader.drop_until(self._now_s)
+        return [each for each in self._readers if not each.queue and not each.ended]
+
     def _next_moment(self, index: int) -> Moment:
         with self._changed:
             waiting = [each for each in self._readers if each.queue]
             first_s = min(each.head_s for each in waiting)
-            leader = next(each for each in waiting if each.head_s < first_s + each.interval_s - _ROUNDING_S)
+            # a full queue drops frames: for another camera, whose clock or frames are behind, it would do so for ever
+            due = [each for each in waiting if each.full or each.head_s < first_s + each.interval_s - _ROUNDING_S]
+            leader = due[0]
             now_s, reach_s = leader.head_s, leader.interval_s / 2 + _ROUNDING_S
+            self._now_s = now_s
             own = leader.take()  # before the others are waited for
             frames = tuple(
                 own if each is leader else each.nearest(now_s, reach_s) if each.queue else None
@@ -165,6 +177,11 @@ class _Reader:
         return max(float(np.median(steps_s)), 2 * _ROUNDING_S) if steps_s else _FIRST_INTERVAL_S
 
     @property
+    def full(self) -> bool:
+        """Whether the next frame of a live camera takes the place of an older one."""
+        return self.live and len(self.queue) >= LIVE_FRAMES
+
+    @property
     def head_s(self) -> float:
         """Time of the next frame, on the clock of the first source."""
         return self.queue[0][0]
@@ -173,6 +190,12 @@ class _Reader:
         """Remove the next frame from the queue."""
         self._changed.notify_all()
         return self.queue.popleft()[1]
+
+    def drop_until(self, time_s: float) -> None:
+        """Drop frames up to a time, and those of that time; a camera that is a little behind is waited for again."""
+        while self.queue and self.head_s <= time_s:
+            self.late = self.late and time_s - self.head_s >= PATIENCE * self.interval_s
+            self.take()
 
     def nearest(self, now_s: float, reach_s: float) -> DepthFrame | None:
         """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
@@ -236,7 +259,7 @@ class _Reader:
     def _put(self, frame: DepthFrame) -> bool:
         """Queue a frame once there is space, of a live camera in place of the oldest; False when stopped."""
         with self._changed:
-            if self.live and len(self.queue) >= LIVE_FRAMES:
+            if self.full:
                 self.queue.popleft()
             while len(self.queue) >= QUEUE_FRAMES and not self._stopped:
                 self._changed.wait(_POLL_S)

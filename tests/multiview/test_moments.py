@@ -168,6 +168,38 @@ def test_live_cameras_pair_at_any_rate(step_s):
     assert sum(None not in row for row in rows[-count // 2 :]) >= count // 2 - 2
 
 
+@pytest.mark.parametrize("first_rate_s", [RATE_S, 2 * RATE_S])
+def test_doubled_frames_of_a_second_camera_make_no_moments(first_rate_s):
+    """Drivers deliver a frame twice, with its time."""
+    doubled = np.repeat(times(9, -0.2 * RATE_S, 2 * RATE_S), 2)
+    with Moments([Recording(times(18, 0.0, first_rate_s)), Recording(doubled)]) as moments:
+        found = [(moment.timestamp_s, moment.frames) for moment in moments]
+    assert [frames[0].index for _, frames in found] == list(range(18))
+    assert sum(frames[1] is not None for _, frames in found) == 9
+    assert np.all(np.diff([time_s for time_s, _ in found]) > 0)
+
+
+def test_each_doubled_frame_of_the_first_camera_is_a_moment():
+    assert [row[0] for row in paired(Recording(np.repeat(times(4), 2)), Recording(times(4)))] == list(range(8))
+
+
+@pytest.mark.parametrize("clock", ["frames come late", "clock is slow"])
+def test_the_first_live_camera_leads_one_that_is_behind(clock):
+    """Of the first, the frames of an older time are gone when those of the other come: it was not used at all."""
+    own = times(60)
+    began_s = time.monotonic() + 0.1
+    late_s = 0.25 if clock == "frames come late" else 0.0
+    arrive = began_s + late_s + own
+    told = own if late_s else own * 0.8
+    behind = Recording(told, live=True, gate=lambda k: time.sleep(max(0, arrive[k] - time.monotonic())))
+    with Moments([live(0.1, own), behind]) as moments:
+        found = [(moment.timestamp_s, moment.frames) for moment in moments]
+    used = [frames[0].index for _, frames in found if frames[0] is not None]
+    assert len([index for index in used if index >= 30]) >= 24
+    while_both = [time_s for time_s, frames in found if frames[0] is not None or time_s < own[-1]]
+    assert np.all(np.diff(while_both) > -RATE_S)
+
+
 def test_a_live_camera_that_was_a_frame_behind_catches_up():
     """Its frame before the last was taken for the newest in every moment."""
     rows = paired(live(0.1, times(16, 0.0, 0.1)[1:]), live(0.1, times(16, 0.03, 0.1)))
