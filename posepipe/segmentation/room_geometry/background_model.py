@@ -74,7 +74,7 @@ class BackgroundModel:
     Parameters
     ----------
     still_m : float32 (H, W), metres, 0 = not known, optional
-        Background to start from; a reset returns to it. It is given up when the camera moves.
+        Background to start from. It is given up when the camera moves; a reset returns to it.
     learning : bool
         Whether the background follows what the camera sees; otherwise frames are independent.
     stands_frames : int
@@ -85,7 +85,7 @@ class BackgroundModel:
     def __init__(
         self, still_m: np.ndarray | None = None, learning: bool = True, stands_frames: int = STANDS_FRAMES
     ) -> None:
-        self._still_m = still_m
+        self._given_m = self._still_m = still_m
         self._stands_frames = stands_frames
         self._learning = learning
         self._warned = False
@@ -99,7 +99,7 @@ class BackgroundModel:
     def before(self, depth_m: np.ndarray) -> np.ndarray:
         """Mask of the readings of a depth image, float32 (H, W) metres, that are not known background: bool (H, W)."""
         if depth_m.shape != self._depth_m.shape:
-            self.reset(depth_m.shape)
+            self._start(depth_m.shape)
         mask = depth_m > 0
         known, differs = _before(depth_m, self._depth_m, mask)
         if differs > MOVED_SHARE * known and (self._still_m is None or self._shows_behind(depth_m, known)):
@@ -119,7 +119,7 @@ class BackgroundModel:
             _log.warning("the scene is not that of the given background: the camera was moved; record it again")
         if self._learning:
             self._still_m = None
-            self.reset(shape)
+            self._start(shape)
 
     def learn(self, depth_m: np.ndarray, people: np.ndarray, doubtful: np.ndarray) -> None:
         """Update the background with a frame whose people are known; their pixels are left out.
@@ -142,17 +142,22 @@ class BackgroundModel:
         if not self._learning:
             return
         if depth_m.shape != self._depth_m.shape:
-            self.reset(depth_m.shape)
+            self._start(depth_m.shape)
         _learn(depth_m, people, doubtful, self._stands_frames, self._depth_m, self._waiting_m, self._waited)
 
     def reset(self, shape: tuple[int, ...] = (0, 0)) -> None:
-        """Forget what was learned; ``shape`` is that of the next frames.
+        """Forget all frames; ``shape`` is that of the next ones.
 
         Raises
         ------
         ValueError
             When the background that was given has another shape.
         """
+        self._still_m, self._warned = self._given_m, False
+        self._start(shape)
+
+    def _start(self, shape: tuple[int, ...]) -> None:
+        """Start from the given background, unless it was given up, with images of a shape; errors as of `reset`."""
         if self._still_m is not None and shape not in ((0, 0), self._still_m.shape):
             raise ValueError(f"the given background has the shape {self._still_m.shape}, and the frames have {shape}")
         self._depth_m = np.zeros(shape, np.float32) if self._still_m is None else self._still_m.copy()

@@ -110,6 +110,17 @@ def test_a_moved_camera_gives_the_background_up_and_says_so(caplog):
     assert [record.message[:45] for record in caplog.records] == ["the scene is not that of the given background"]
 
 
+def test_a_reset_returns_to_a_background_that_was_given_up(caplog):
+    """The live view resets where a recording is played again."""
+    background = BackgroundModel(ROOM)
+    for _ in range(2):
+        background.before(ROOM + np.float32(0.6))
+        assert not background.depth_m.any()
+        background.reset()
+        np.testing.assert_array_equal(background.depth_m, ROOM)
+    assert len(caplog.records) == 2
+
+
 def test_a_reset_returns_to_the_given_background():
     background = BackgroundModel(ROOM)
     nobody = np.zeros(ROOM.shape, bool)
