@@ -92,7 +92,7 @@ class BodyFitter:
     _scratch: FitScratch = field(init=False, repr=False)
     _frames: np.ndarray = field(init=False, repr=False)  #: int (J,), segment whose orientation a joint has
     _known: dict[int, _Known] = field(default_factory=dict, init=False, repr=False)
-    _rows_of: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict, init=False, repr=False)  #: of poses
+    _row_of: dict[str, int] = field(init=False, repr=False)  #: of each joint
     _now_s: float = field(default=-np.inf, init=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +105,7 @@ class BodyFitter:
         self._arrays = body_arrays(self.model)
         self._scratch = FitScratch.empty(self._arrays, N_POINTS)
         self._frames = _frames_of(self.model)
+        self._row_of = {joint: row for row, joint in enumerate(self.body.joints)}
 
     def update(self, tracks: Sequence[Track], pixels: Sequence[PersonPixels], frame: DepthFrame) -> tuple[Track, ...]:
         """Fit a body to every track of a frame, and replace its pose by the joints of the body."""
@@ -207,9 +208,7 @@ class BodyFitter:
 
     def _rows(self, pose: Pose) -> np.ndarray:
         """Rows of the body's joints that a pose has, in its order."""
-        if pose.names not in self._rows_of:
-            self._rows_of[pose.names] = np.array([self.body.joint_index(name) for name in pose.names], np.intp)
-        return self._rows_of[pose.names]
+        return np.array([self._row_of[name] for name in pose.names], np.intp)
 
     def _targets(self, pose: Pose, known: _Known | None) -> Targets:
         """Joints of a pose, weighted by confidence, and those of the last frame."""

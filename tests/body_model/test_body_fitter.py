@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +167,16 @@ def test_a_body_model_of_another_body_is_refused():
     model, *_ = human()
     with pytest.raises(ValueError, match="build a body model"):
         BodyFitter(BodyDefinition("other", ("shell",), ("middle",), {}), model)
+
+
+def test_the_fitter_holds_no_more_after_poses_of_many_kinds():
+    """People who are hidden in part lack ever other joints."""
+    model, body, rng, posture, _, _ = _scene(0)
+    fitter, pose, sizes = BodyFitter(HUMAN, model), noisy_pose(body, posture, rng, 0.02), []
+    for index in range(40):
+        kept = np.sort(rng.permutation(len(pose.names))[:12])
+        names = tuple(pose.names[row] for row in kept)
+        partial = Pose(names, pose.joints_m[kept], pose.confidences[kept])
+        fitter.update_joints([Track(1, partial)], index / 30)
+        sizes.append(len(pickle.dumps(fitter)))
+    assert sizes[-1] <= sizes[0] + 100
