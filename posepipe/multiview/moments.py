@@ -285,10 +285,11 @@ def _shifts_s(sources: Sequence[FrameSource], offsets_s: Sequence[float]) -> lis
 
 def _check_overlap(sources: Sequence[FrameSource], shifts_s: Sequence[float]) -> None:
     """Refuse two files that were recorded one after the other."""
-    spans_s = [
-        None if source.frame_count is None else (source.timestamps_s[[0, -1]] + shift_s)
+    times_s = [
+        None if source.frame_count is None else source.timestamps_s + shift_s
         for source, shift_s in zip(sources, shifts_s, strict=True)
     ]
+    spans_s = [None if times is None else (times.min(), times.max()) for times in times_s]
     first_s = spans_s[0]
     for source, span_s in zip(sources[1:], spans_s[1:], strict=True):
         if first_s is None or span_s is None or (span_s[0] <= first_s[1] and first_s[0] <= span_s[1]):

@@ -113,6 +113,14 @@ def test_recordings_of_other_days_are_refused():
     assert [yesterday.closed, today.closed] == [1, 1]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_recordings_whose_clock_starts_over_at_the_end_overlap(order):
+    """The last frame is of a time before the first of the other."""
+    started_over = Recording([*times(9, 2 * RATE_S), 0.0])
+    rows = paired(*[started_over, Recording(times(9, 2 * RATE_S))][::order])
+    assert rows[:9] == [(k, k) for k in range(9)]
+
+
 def test_a_camera_that_fails_does_not_end_the_others(caplog):
     failing = Recording(times(3), live=True, error=SourceError("b", "no frame for 5 s"))
     rows = paired(Recording(times(9)), failing)
