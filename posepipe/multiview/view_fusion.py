@@ -95,9 +95,7 @@ class ViewFusion:
         """Add the people of one view to the groups that they belong to; returns those who belong to none."""
         if not groups or not people:
             return list(people)
-        cost_m = np.array(
-            [[np.mean([mean_distance_m(seen, person) for seen in group]) for person in people] for group in groups]
-        )
+        cost_m = np.array([[_mean_of_views_m(group, person) for person in people] for group in groups])
         free = set(range(len(people)))
         for row, col in zip(*linear_sum_assignment(np.minimum(cost_m, self.max_distance_m)), strict=True):
             if cost_m[row, col] < self.max_distance_m:
@@ -112,6 +110,12 @@ class ViewFusion:
             self.agree_m,
         )
         return FusedPerson(group, joints_m, confidence)
+
+
+def _mean_of_views_m(group: Sequence[ViewedPerson], person: ViewedPerson) -> float:
+    """Mean over the views of a group that have joints in common with a person; very far without any."""
+    distances_m = [mean_distance_m(seen, person) for seen in group]
+    return float(np.mean([each for each in distances_m if each < _FAR_M] or [_FAR_M]))
 
 
 def mean_distance_m(a: ViewedPerson, b: ViewedPerson) -> float:

@@ -39,6 +39,18 @@ def test_three_views_make_one_person_and_an_empty_view_none():
     assert members(FUSION.fuse(views)) == [[(0, 0), (2, 0)], [(2, 1)]]
 
 
+def test_a_view_of_the_legs_joins_one_of_the_whole_person():
+    """Another view of the group shows head and trunk alone, without joints in common."""
+    upper, lower = (
+        ViewedPerson(camera, 0, np.where(has[:, None], STANDING_M, np.nan), np.where(has, 0.8, 0.0))
+        for camera, has in ((0, STANDING_M[:, 2] > 1), (2, STANDING_M[:, 2] < 1))
+    )
+    (person,) = FUSION.fuse([[upper], [viewed(1, 0)], [lower]])
+    assert [view.camera for view in person.views] == [0, 1, 2]
+    np.testing.assert_allclose(person.joints_m, STANDING_M)
+    assert (person.confidence > 0.9).all()
+
+
 def test_nobody_in_view_is_nobody():
     assert FUSION.fuse([[], []]) == []
 
