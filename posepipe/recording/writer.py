@@ -145,6 +145,8 @@ class RecordingWriter:
         stamp_ns = self.stamp_ns(depth)
         if stamp_ns < 0:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
+        if stamp_ns > ros.MAX_STAMP_NS:  # told before anything of the frame is in its chunk
+            raise ValueError(f"{self.path}: frame {depth.index}: a time after January 2038, which ROS cannot hold")
         height, width = self._shape
         with delayed_interrupt(), disk_errors(self.path):
             self._add_beside(depth, stamp_ns)

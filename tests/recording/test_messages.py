@@ -55,3 +55,12 @@ def test_depth_in_a_part_of_the_frame_is_stored_completely(where):
     assert encoding == "16UC1"
     np.testing.assert_array_equal(pixels, depth_mm)
     assert not ros.depth_pixels(np.zeros((5, 7), np.float32))[0].any()
+
+
+@pytest.mark.parametrize("stamp_ns", [-1, ros.MAX_STAMP_NS + 1])
+def test_times_beyond_those_of_ros_are_refused(stamp_ns):
+    ros.message_header(ros.MAX_STAMP_NS, "f")
+    ros.encode_up((0.0, -1.0, 0.0), ros.MAX_STAMP_NS, "f")
+    for encode in (lambda: ros.message_header(stamp_ns, "f"), lambda: ros.encode_up((0.0, -1.0, 0.0), stamp_ns, "f")):
+        with pytest.raises(ValueError, match="none after January 2038"):
+            encode()

@@ -103,3 +103,14 @@ def test_the_command_converts_what_it_is_given(tmp_path, recording, capsys, monk
     ):
         assert main(["convert", str(recording), target]) == 1
         assert message in capsys.readouterr().err
+
+
+def test_times_that_no_ros_message_holds_are_one_line(tmp_path, capsys):
+    depth_mm, lens = np.full((2, *SHAPE), 2000, np.uint16), [20.25, 21.5, 7.4, 5.6]
+    np.savez(tmp_path / "late.npz", depth_mm=depth_mm, K=lens, timestamp_s=[0.0, 2.0**31])
+    for command in ("convert", "record"):
+        assert main([command, str(tmp_path / "late.npz"), str(tmp_path / f"{command}.mcap")]) == 1
+        assert "frame 1: a time after January 2038" in capsys.readouterr().err
+        with open_source(tmp_path / f"{command}.mcap") as kept:
+            assert len(kept) == 1
+    assert convert_frames(open_source(tmp_path / "late.npz"), tmp_path / "folder") == 2

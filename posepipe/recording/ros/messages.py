@@ -83,6 +83,9 @@ _DEFINITIONS = {JOINTS: JOINTS_DEFINITION, BODIES: BODIES_DEFINITION, SKELETONS:
 WHOLE_MM_TOLERANCE_M = 1e-5
 """Maximum distance from a whole millimetre that counts as rounding of float32."""
 
+MAX_STAMP_NS = (1 << 31) * 1_000_000_000 - 1
+"""Maximum time in a message of ROS 2, whose seconds are an int32: January 2038."""
+
 JPEG_QUALITY = 90
 MAX_JPEG_SIDE = 65_500
 
@@ -112,11 +115,17 @@ def schema_text(message_type: str) -> str:
     return _DEFINITIONS[message_type] + separator + contained
 
 
+def _seconds(stamp_ns: int) -> tuple[int, int]:
+    """Seconds and nanoseconds of a time. Raises ValueError for one that no message can hold."""
+    if not 0 <= stamp_ns <= MAX_STAMP_NS:
+        raise ValueError(f"a time of {stamp_ns} ns since 1970; messages of ROS hold none after January 2038")
+    return divmod(stamp_ns, 1_000_000_000)
+
+
 def message_header(stamp_ns: int, frame_id: str) -> Any:
-    """Make a std_msgs/Header."""
+    """Make a std_msgs/Header. Raises ValueError for a time before 1970 or after `MAX_STAMP_NS`."""
     types = typestore().types
-    seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
-    return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame_id)
+    return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](*_seconds(stamp_ns)), frame_id)
 
 
 def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
@@ -144,7 +153,7 @@ def depth_pixels(depth_m: np.ndarray) -> tuple[np.ndarray, str]:
 
 def _stamped(message: bytes, stamp_ns: int) -> bytes:
     """Replace the time of a message that starts with a header."""
-    return message[: _STAMP.start] + struct.pack("<iI", *divmod(stamp_ns, 1_000_000_000)) + message[_STAMP.stop :]
+    return message[: _STAMP.start] + struct.pack("<iI", *_seconds(stamp_ns)) + message[_STAMP.stop :]
 
 
 @lru_cache(maxsize=16)

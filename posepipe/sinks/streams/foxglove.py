@@ -120,7 +120,10 @@ def _is_loopback(host: str) -> bool:
 def _stamp(time_ns: int) -> Any:
     from foxglove.messages import Timestamp
 
-    return Timestamp(*divmod(time_ns, 1_000_000_000))
+    try:
+        return Timestamp(*divmod(time_ns, 1_000_000_000))
+    except OverflowError:
+        raise PosepipeError(f"a time of {time_ns} ns since 1970; Foxglove's messages hold none after 2106") from None
 
 
 def _depth(result: FrameResult, stamp: Any) -> Any:

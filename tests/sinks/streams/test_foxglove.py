@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,3 +162,9 @@ def test_a_taken_port_is_one_line():
         taken = FoxgloveSink(StreamAddress("foxglove", "127.0.0.1", sink.port), HUMAN)
         with pytest.raises(PosepipeError, match="cannot listen there"), taken:
             pass
+
+
+def test_a_time_beyond_2106_is_one_line(monkeypatch):
+    monkeypatch.setitem(globals(), "HEADER", replace(HEADER, start_time_ns=5 * 10**18))
+    with pytest.raises(PosepipeError, match="none after 2106"):
+        messages_of([result(0)], "/depth/image")
