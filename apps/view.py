@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,10 @@ from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
+    from posepipe.datasets.dataset import Dataset
     from posepipe.frames import DepthFrame, LabelledFrame
+    from posepipe.recording import RecordingReader
+    from posepipe.sources import FrameSource
 
 HELP = "show the people found in a source live in the browser, or draw many frames on a contact sheet (--sheet)"
 EXAMPLES = (
@@ -121,6 +124,7 @@ def _is_results(source: str) -> bool:
 
 def _write_sheet(args: argparse.Namespace) -> None:
     from apps.terminal.progress import ProgressBar
+    from posepipe.errors import PosepipeError
     from posepipe.sinks.images.contact_sheet import draw_sheet, draw_tile, write_sheet
 
     _check_sheet(args)
@@ -131,16 +135,23 @@ def _write_sheet(args: argparse.Namespace) -> None:
             for frame in shown.pick(rows):
                 tiles.append(draw_tile(frame, shown.body, args.whole))
                 bar.update()
+    if not tiles:
+        raise PosepipeError(f"{args.source}: all chosen frames are damaged; {args.sheet} was not written")
     write_sheet(args.sheet, draw_sheet(tiles, f"{shown.about}; {len(tiles)} of {shown.count} frames"))
     show(f"{len(tiles)} of {shown.count} frames -> {args.sheet}")
 
 
 def _check_sheet(args: argparse.Namespace) -> None:
-    """Refuse options that do not apply to a sheet, too many frames, and a sheet among what is read."""
+    """Refuse cameras, options that do not apply to a sheet, too many frames, and a sheet among what is read."""
     from posepipe.errors import PosepipeError
+    from posepipe.sources.cameras import is_camera_name
 
-    if args.start or args.end is not None or args.mirror or args.rotate or args.topic:
-        raise PosepipeError("--sheet shows a source as it is; leave out --start, --end, --mirror, --rotate and --topic")
+    if is_camera_name(args.source):
+        raise PosepipeError(f"--sheet shows files and folders; first: posepipe record {args.source} FILE.mcap")
+    others = (args.start, args.end is not None, args.mirror, args.rotate, args.topic, args.colour, args.realtime)
+    if any(others):
+        left_out = "--start, --end, --mirror, --rotate, --topic, --colour and --realtime"
+        raise PosepipeError(f"--sheet shows a source as it is; leave out {left_out}")
     if args.frames and args.frames > MAX_TILES:
         raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MAX_TILES}; give fewer")
     source, sheet = Path(args.source), args.sheet
@@ -163,21 +174,14 @@ class _Shown:
 
     about: str
     count: int
-    frames: Iterable[DepthFrame | LabelledFrame]
-    frame_at: Callable[[int], DepthFrame | LabelledFrame] | None = None  #: None = frames come in order only
+    frames: FrameSource | RecordingReader | Dataset
     body: BodyDefinition | None = None  #: body of the labels, if there are labels
 
     def pick(self, rows: Sequence[int]) -> Iterator[DepthFrame | LabelledFrame]:
-        """Yield the frames of these increasing indices."""
-        if self.frame_at is not None:
-            yield from map(self.frame_at, rows)
-            return
-        wanted = set(rows)
-        for i, frame in enumerate(self.frames):
-            if i in wanted:
-                yield frame
-            if i >= rows[-1]:
-                return
+        """Yield the frames of these increasing indices; damaged ones are left out, with a warning."""
+        from posepipe.sources.base.indexed_source import undamaged_frames
+
+        return undamaged_frames(self.frames, rows)
 
 
 @contextmanager
@@ -197,13 +201,11 @@ def _open(name: str, camera: str | None) -> Iterator[_Shown]:
                 sensor = dataset.recipe.get("sensor")
                 sensor = sensor.get("name") if isinstance(sensor, dict) else sensor
                 about = f"{about}, sensor {sensor}" if sensor else lens
-                yield _Shown(about, len(dataset), dataset, dataset.__getitem__, dataset.body)
+                yield _Shown(about, len(dataset), dataset, dataset.body)
         elif camera is None and isinstance(source, RecordingSource):
             with RecordingReader(name) as reader:
-                if not reader.complete:
-                    warnings.warn(reader.missing, stacklevel=2)
                 body = reader.body if reader.labelled else None
-                yield _Shown(lens, len(reader), reader, reader.__getitem__ if reader.seekable else None, body)
+                yield _Shown(lens, len(reader), reader, body)
         else:
-            count = sum(1 for _ in source) if source.frame_count is None else source.frame_count
-            yield _Shown(lens, count, source)
+            assert source.frame_count is not None  # `_check_sheet` refuses cameras
+            yield _Shown(lens, source.frame_count, source)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import cv2
 import numpy as np
 import pytest
+from mcap.reader import make_reader
 
 from apps.bench import RECORDING
 from apps.cli import main
@@ -21,6 +22,7 @@ from posepipe.sinks.images.contact_sheet import TILE_PX
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
 from tests.support.paths import ROOT
+from tests.support.recordings.depth_senders import stream_bytes
 from tests.support.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
 
 FRAMES = 7
@@ -120,12 +122,37 @@ def test_a_calibration_of_one_s_own_is_taken(tmp_path, capsys):
     assert cv2.imread(str(tmp_path / "s.png")) is not None
 
 
-def test_a_cut_recording_shows_what_is_there_and_says_so(tmp_path, capsys):
+def test_a_cut_recording_shows_what_is_there_and_says_so(tmp_path, capsys, caplog):
     whole = write_recording(tmp_path / "a.mcap")
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(whole.read_bytes()[:-3000])
     assert main(["view", str(cut), "--sheet", str(tmp_path / "s.png")]) == 0
-    assert "was not closed" in capsys.readouterr().err
+    assert (capsys.readouterr().err + caplog.text).count("was not closed") == 1
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_damaged_frame_is_left_out_of_a_sheet(labelled, tmp_path, capsys, caplog):
+    path = write_recording(tmp_path / "a.mcap", labelled)
+    with path.open("rb") as stream:
+        first = make_reader(stream).get_summary().chunk_indexes[0].chunk_start_offset
+    content = bytearray(path.read_bytes())
+    content[first + 80] ^= 0xFF
+    path.write_bytes(content)
+    assert main(["view", str(path), "--sheet", str(tmp_path / "s.png")]) == 0
+    said = capsys.readouterr()
+    assert f"{FRAMES - 1} of {FRAMES} frames" in said.out
+    assert "frame 0 is left out" in said.err + caplog.text
+    assert main(["view", str(path), "--sheet", str(tmp_path / "none.png"), "--frames", "1"]) == 1
+    assert "are damaged" in capsys.readouterr().err
+    assert not (tmp_path / "none.png").exists()
+
+
+def test_a_sheet_of_a_camera_is_refused_before_it_is_opened(tmp_path, capsys):
+    dump, sheet = tmp_path / "frames.bin", tmp_path / "s.png"
+    dump.write_bytes(stream_bytes(2))
+    for camera in (f"camera:pipe:{dump}", "camera:socket:0"):
+        assert "shows files and folders; first: posepipe record" in error_of(capsys, "view", camera, "--sheet", sheet)
+    assert not sheet.exists()
 
 
 @pytest.fixture
@@ -237,6 +264,8 @@ def test_a_missing_viewer_is_named(monkeypatch, capsys):
         (["view", RECORDING, "--frames", "5"], "add --sheet"),
         (["view", RECORDING, "--whole"], "add --sheet"),
         (["view", RECORDING, "--sheet", "s.png", "--mirror"], "leave out --start"),
+        (["view", RECORDING, "--sheet", "s.png", "--colour", "auto"], "leave out --start"),
+        (["view", RECORDING, "--sheet", "s.png", "--realtime"], "leave out --start"),
         (["run", RECORDING, "--port", "9000"], "add --view"),
         (["run", RECORDING, "--close-at-end"], "add --view"),
     ],

@@ -7,17 +7,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
-from posepipe.sources.base.frame_source import FrameSource
 from posepipe.sources.base.plausibility import PlausibilityCheck
 
+_Frame = TypeVar("_Frame", covariant=True)
+
 _log = logging.getLogger(__name__)
+
+
+class _Frames(Protocol[_Frame]):
+    """Frames with random access."""
+
+    def __getitem__(self, index: int, /) -> _Frame: ...
 
 
 class IndexedSource(ABC):
@@ -84,14 +91,14 @@ class IndexedSource(ABC):
         self.close()
 
 
-def undamaged_frames(source: FrameSource, rows: Iterable[int]) -> Iterator[DepthFrame]:
+def undamaged_frames(source: _Frames[_Frame], rows: Iterable[int]) -> Iterator[_Frame]:
     """Iterate over frames of a source and skip damaged ones.
 
     Logs one warning for each run of damaged frames. Other errors of the source are raised.
 
     Parameters
     ----------
-    source : FrameSource with random access
+    source : frames with random access, such as a file's
     rows : ascending positions of the frames
     """
     damaged: list[int] = []
