@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 
@@ -95,7 +96,8 @@ class NonEmptySource(WrappedSource):
 class PacedSource(WrappedSource):
     """Frames of a recording in real time: none earlier than the camera delivered it.
 
-    A slower consumer gets every frame, late; nothing is dropped.
+    A slower consumer gets every frame, late; nothing is dropped. Where times go back, as between the recordings of a
+    dataset, the clock starts anew.
 
     Parameters
     ----------
@@ -114,10 +116,11 @@ class PacedSource(WrappedSource):
         self._clock, self._sleep = clock, sleep
 
     def __iter__(self) -> Iterator[DepthFrame]:
-        offset = None
+        offset, last_s = 0.0, math.inf
         for frame in self._source:
-            if offset is None:
+            if frame.timestamp_s < last_s:  # also the first frame
                 offset = self._clock() - frame.timestamp_s
+            last_s = frame.timestamp_s
             wait = offset + frame.timestamp_s - self._clock()
             if wait > 0:
                 self._sleep(wait)

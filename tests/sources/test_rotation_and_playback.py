@@ -114,3 +114,12 @@ def test_real_time_waits_for_each_frame_and_never_drops_one(pack):
     assert indices == list(range(20))
     assert slept[:4] == pytest.approx([0.08] * 4)
     assert now[0] == pytest.approx(100 + 1.9 + 0.02)
+
+
+def test_times_that_start_anew_are_paced_again(tmp_path):
+    frames = [DepthFrame(np.full(SHAPE, 2000, np.uint16), INTRINSICS, time_s) for time_s in (0, 0.5, 1, 0, 0.5, 1)]
+    write_npz_pack(tmp_path / "pack.npz", frames)
+    now, given = [0.0], []
+    for _ in PacedSource(NpzPack(tmp_path / "pack.npz"), lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)):
+        given.append(now[0])
+    assert given == [0, 0.5, 1, 1, 1.5, 2]
