@@ -32,6 +32,8 @@ def _open_folder(folder: Path) -> MessageFile:
     try:
         for file in files:
             opened.append(_KINDS[file.suffix](file))
+        if len(files) > 1 and any(each.start_time_ns is not None for each in opened):
+            raise _several(folder, files)  # posepipe splits none of its own: walk_1 and walk_2 are two
     except BaseException:
         for each in opened:
             each.close()
@@ -50,6 +52,10 @@ def _files_of(folder: Path) -> list[Path]:
         raise FormatError(folder, problem)
     recordings = {(re.sub(r"_\d+$", "", path.stem), path.suffix) for path in found}
     if len(recordings) > 1:
-        listed = ", ".join(path.name for path in found)
-        raise FormatError(folder, f"several recordings in one folder, give one of them: {listed}")
+        raise _several(folder, found)
     return found
+
+
+def _several(folder: Path, files: list[Path]) -> FormatError:
+    listed = ", ".join(path.name for path in files)
+    return FormatError(folder, f"several recordings in one folder, give one of them: {listed}")

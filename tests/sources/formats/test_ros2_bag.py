@@ -14,6 +14,8 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as FolderWriter
 
 from posepipe.errors import FormatError, PosepipeError
+from posepipe.frames import DepthFrame
+from posepipe.recording import RecordingWriter
 from posepipe.sources import open_source
 from posepipe.sources.formats.ros2_bag import Ros2Bag
 from tests.support.recordings import ros_writers as ros
@@ -108,6 +110,16 @@ def test_invalid_folders_are_errors(tmp_path):
     for name in ("bag_0.db3", "other_0.db3"):
         ros.write_db3(tmp_path / name, ros.depth_recording(1))
     with pytest.raises(FormatError, match=r"several recordings in one folder, give one of them: bag_0\.db3, other_0"):
+        open_source(tmp_path)
+
+
+def test_recordings_of_posepipe_are_not_parts_of_one(tmp_path):
+    for number in (1, 2):
+        with RecordingWriter(tmp_path / f"walk_{number}.mcap", ros.CAMERA, *ros.SHAPE) as writer:
+            writer.write(DepthFrame(ros.depth_mm(number), ros.CAMERA))
+        if number == 1:
+            assert len(open_source(tmp_path)) == 1
+    with pytest.raises(FormatError, match=r"several recordings in one folder, give one of them: walk_1\.mcap, walk_2"):
         open_source(tmp_path)
 
 
