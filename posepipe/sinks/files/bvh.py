@@ -22,10 +22,11 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.io.files import check_writable, replace_file
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, fit_skeleton
-from posepipe.results import FrameResult
+from posepipe.results import BodyFit, FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.person_files import write_each
 from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
+from posepipe.sinks.files.result_numbers import rounded
 
 UNITS_PER_METRE = 100.0
 
@@ -115,7 +116,7 @@ class BvhSink:
                 self._axes = "camera"
             motion.times_s.append(row.timestamp_s)
             fit = track.fit
-            camera_xyzw = {} if fit is None else dict(zip(fit.names, fit.rotations_xyzw.tolist(), strict=True))
+            camera_xyzw = {} if fit is None else dict(zip(fit.names, _as_written(fit), strict=True))
             motion.positions_m["camera"].extend(self._as_row(camera_m, 3))
             motion.rotations_xyzw["camera"].extend(self._as_row(camera_xyzw, 4))
             if self._axes == "world":
@@ -172,6 +173,11 @@ class BvhSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _as_written(fit: BodyFit) -> list[list[float]]:
+    """Rotations of the joints as a results file has them, so that both give the same BVH file."""
+    return [[rounded(value) for value in rotation] for rotation in fit.rotations_xyzw]
 
 
 def _same_signs(xyzw: np.ndarray) -> np.ndarray:

@@ -95,6 +95,20 @@ def test_bones_of_fitted_bodies_turn_about_themselves(tmp_path):
     np.testing.assert_allclose(joints_of(tmp_path / "a.bvh")[-1], joints_of(tmp_path / "a.bvh")[0], atol=1e-4)
 
 
+@pytest.mark.parametrize("floor", [None, FLOOR])
+def test_a_results_file_gives_the_same_bvh_file(tmp_path, floor):
+    (person,) = one_person(standing_m()[None])[0].people
+    results = [result(index, (fitted(person, index),), floor=floor) for index in range(5)]
+    write(tmp_path / "run.bvh", results)
+    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m", fitted=True) as lines:
+        for each in results:
+            lines.write(each)
+    with BvhSink(tmp_path / "converted.bvh", HUMAN) as sink:
+        for row in read_results(tmp_path / "r.jsonl").frames:
+            sink.write_row(row)
+    assert (tmp_path / "converted.bvh").read_bytes() == (tmp_path / "run.bvh").read_bytes()
+
+
 def test_the_error_of_noisy_joints_is_below_the_noise(tmp_path):
     noisy = true_walk() + np.random.default_rng(0).normal(0, 0.03, (60, 20, 3))
     write(tmp_path / "walk.bvh", one_person(noisy))
