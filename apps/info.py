@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.datasets.dataset import MANIFEST_NAME
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names, model_path
+    from posepipe.sinks.files.json_lines import is_results
     from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
                 show(f"picture -> {picture}")
     elif (path / MANIFEST_NAME).is_file():
         show(_dataset(path))
-    elif path.is_file() and path.suffix == ".jsonl":
+    elif path.is_file() and (path.suffix == ".jsonl" or is_results(path)):
         show(_results(path))
     elif path.is_file() and is_pose_bank(path):
         show(_poses(path))
@@ -124,6 +126,8 @@ def _results(path: Path) -> str:
     from posepipe.sinks.files.json_lines import read_results
 
     results = read_results(path)
+    if results.missing:
+        warnings.warn(results.missing, stacklevel=2)
     people = sum(bool(frame.people) for frame in results.frames)
     header = json.dumps(results.header, indent=1)
     return f"results of {len(results.frames)} frames, {people} with people in view\n{header}"

@@ -14,6 +14,7 @@ from posepipe.body import HUMAN
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
+from posepipe.sinks.files.json_lines import ResultsHeader
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
 from tests.support.recordings import ros_writers as ros
@@ -127,3 +128,18 @@ def test_datasets_of_single_frames_have_recordings(tmp_path, capsys):
     assert info(capsys, tmp_path / "single").startswith("dataset of 1 labelled frames in 1 recordings, body human\n")
     write_manifest(tmp_path, HUMAN, {"sequence_frames": 60}, [])
     assert info(capsys, tmp_path).startswith("dataset of 0 labelled frames in 0 recordings, body human\n")
+
+
+def test_results_are_known_by_content_and_a_cut_is_told(tmp_path, capsys):
+    header = ResultsHeader(("head",), "a.mcap", "person").as_line()
+    lines = [f'{{"frame": {k}, "timestamp_s": {k / 30:.6f}, "people": []}}\n' for k in range(3)]
+    (tmp_path / "results").write_text("".join([header, *lines]))
+    assert main(["info", str(tmp_path / "results")]) == 0
+    said = capsys.readouterr()
+    assert "results of 3 frames, 0 with people" in said.out
+    assert said.err == ""
+    (tmp_path / "results.jsonl").write_text("".join([header, *lines])[:-5])
+    assert main(["info", str(tmp_path / "results.jsonl")]) == 0
+    said = capsys.readouterr()
+    assert "results of 2 frames" in said.out
+    assert "the last line was cut and dropped" in said.err
