@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +36,8 @@ _TRUTH_TOPICS = {
     ros.JOINTS_TOPIC: ros.JOINTS,
 }
 _DEPTH_TOPIC = {ros.DEPTH_TOPIC: ros.IMAGE}
+
+_log = logging.getLogger(__name__)
 
 
 class RecordingWriter:
@@ -79,6 +82,7 @@ class RecordingWriter:
         self.frame_id = FRAME_ID  #: in the headers of all messages
         self._shape = (height, width)
         self._start_time_ns = start_time_ns
+        self._latest_ns, self._is_told = 0, False
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = GrowingFile(self.path)
@@ -147,6 +151,7 @@ class RecordingWriter:
             raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
         if stamp_ns > ros.MAX_STAMP_NS:  # told before anything of the frame is in its chunk
             raise ValueError(f"{self.path}: frame {depth.index}: a time after January 2038, which ROS cannot hold")
+        self._tell_if_earlier(depth, stamp_ns)
         height, width = self._shape
         with delayed_interrupt(), disk_errors(self.path):
             self._add_beside(depth, stamp_ns)
@@ -160,6 +165,14 @@ class RecordingWriter:
             self._add(ros.DEPTH_TOPIC, stamp_ns, ros.encode_image(pixels, encoding, stamp_ns, FRAME_ID))
             self._mcap.flush()
             self.frame_count += 1
+
+    def _tell_if_earlier(self, depth: DepthFrame, stamp_ns: int) -> None:
+        """Warn once of a frame that lies before an earlier one: readers of MCAP files play in order of time."""
+        if stamp_ns < self._latest_ns and not self._is_told:
+            self._is_told = True
+            problem = "is of an earlier time than frames before it; the recording will be played in order of time"
+            _log.warning("%s: frame %d %s", self.path, depth.index, problem)
+        self._latest_ns = max(self._latest_ns, stamp_ns)
 
     def _add_truth(self, truth: LabelledFrame, stamp_ns: int) -> None:
         assert self.body is not None

@@ -158,6 +158,17 @@ def test_two_frames_of_equal_time_stay_separate(tmp_path):
         assert [frame.depth.index for frame in reader] == [0, 1]
 
 
+def test_frames_that_will_be_played_in_another_order_are_told(tmp_path, caplog):
+    depth_mm = np.full((4, 5), 1000, np.uint16)
+    with RecordingWriter(tmp_path / "a.mcap", CAMERA, 4, 5) as writer:
+        for index, time_s in enumerate((0.0, 0.5, 0.5, 0.0, 0.5)):
+            writer.write(DepthFrame(depth_mm + index, CAMERA, time_s, index))
+            assert len(caplog.records) == (index >= 3)
+    assert "frame 3 is of an earlier time" in caplog.text
+    with RecordingReader(tmp_path / "a.mcap") as reader:
+        assert [round(1000 * float(frame.depth_m[0, 0])) for frame in reader] == [1000, 1003, 1001, 1002, 1004]
+
+
 def test_every_cut_gives_all_complete_frames(tmp_path):
     frames = [labelled_frame(i) for i in range(8)]
     content = record(tmp_path / "whole.mcap", frames, body=HUMAN).read_bytes()
