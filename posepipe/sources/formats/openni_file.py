@@ -17,6 +17,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,15 @@ _CODECS = {b"16zT": "16zT", b"NONE": "uncompressed", b"\0\0\0\0": "uncompressed"
 _log = logging.getLogger(__name__)
 
 
+class _Place(NamedTuple):
+    """One frame in the file."""
+
+    time_us: int
+    start: int  #: of its data, bytes
+    size: int  #: of its data, bytes
+    mirrored: bool
+
+
 @dataclass
 class _DepthNode:
     """What the records say of the first depth node."""
@@ -51,7 +61,12 @@ class _DepthNode:
     id: int = -1
     codec: bytes = b""
     properties: dict[str, bytes] = field(default_factory=dict)
-    frames: list[tuple[int, int, int]] = field(default_factory=list)  # time in microseconds, place and bytes of data
+    frames: list[_Place] = field(default_factory=list)
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether frames are mirrored from here on; a key of OpenNI's viewer changes it while it records."""
+        return int.from_bytes(self.properties.get("xnMirror", b""), "little") == 1
 
 
 class OpenniFile(IndexedSource):
@@ -81,20 +96,19 @@ class OpenniFile(IndexedSource):
             self._stream.close()
             raise
         self.intrinsics_from = "the field of view in the file" if camera is None else camera.name
-        self.mirrored = int.from_bytes(self._node.properties.get("xnMirror", b""), "little") == 1
-        times_us = np.array([time for time, _, _ in self._node.frames], float)
+        times_us = np.array([frame.time_us for frame in self._node.frames], float)
         self.timestamps_s = (times_us - times_us[0]) / 1e6
 
     def __getitem__(self, index: int) -> DepthFrame:
-        _, place, size = self._node.frames[index]
+        place = self._node.frames[index]
         with disk_errors(self.path):
-            self._stream.seek(place)
-            data = self._stream.read(size)
+            self._stream.seek(place.start)
+            data = self._stream.read(place.size)
         try:
             depth_mm = self._decoded(data)
         except ValueError as error:
-            raise DamagedMessageError(self.path, f"frame {index}: {error}", place) from error
-        return self.frame(index, depth_mm[:, ::-1] if self.mirrored else depth_mm)
+            raise DamagedMessageError(self.path, f"frame {index}: {error}", place.start) from error
+        return self.frame(index, depth_mm[:, ::-1] if place.mirrored else depth_mm)
 
     def close(self) -> None:
         """Close the file."""
@@ -122,7 +136,7 @@ class OpenniFile(IndexedSource):
                 node.properties[name] = value
             elif kind == _NEW_DATA and len(fields) >= 8 and size:
                 time_us = min(int.from_bytes(fields[:8], "little"), _MAX_TIME_US)
-                node.frames.append((time_us, place, size))
+                node.frames.append(_Place(time_us, place, size, node.mirrored))
         if node.id < 0:
             raise FormatError(self.path, "a recording of OpenNI without depth")
         if node.codec not in _CODECS:

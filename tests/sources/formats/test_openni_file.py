@@ -52,6 +52,16 @@ def test_mirrored_frames_are_mirrored_back(tmp_path):
         np.testing.assert_array_equal(one[1].depth_m, other[1].depth_m[:, ::-1])
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_mirror_that_is_switched_counts_from_then_on(tmp_path, mirrored):
+    depth_mm = depths()
+    seen = [depth[:, ::-1] if mirrored == (k < 2) else depth for k, depth in enumerate(depth_mm)]
+    path = write_oni(tmp_path / "a.oni", np.stack(seen), mirrored=mirrored, turned_at=3)
+    with open_source(path) as source, open_source(write_oni(tmp_path / "b.oni", depth_mm)) as wanted:
+        for one, other in zip(source, wanted, strict=True):
+            np.testing.assert_array_equal(one.depth_m, other.depth_m)
+
+
 def test_a_cut_file_plays_its_complete_frames(tmp_path, caplog):
     content = oni_bytes(depths())
     path = tmp_path / "a.oni"

@@ -33,8 +33,12 @@ def oni_bytes(
     times_us: list[int] | None = None,
     version: tuple[int, int, int] = (1, 0, 1),
     fov: tuple[float, float] | None = FOV,
+    turned_at: int | None = None,
 ) -> bytes:
-    """A recording of depth uint16 (N, H, W): a colour node first, then a depth node, its properties and frames."""
+    """A recording of depth uint16 (N, H, W): a colour node first, then a depth node, its properties and frames.
+
+    From frame ``turned_at`` on, counted from 1, the stream is mirrored the other way.
+    """
     wide = version >= (1, 0, 1)
 
     def make(kind: int, node: int, fields: bytes, payload: bytes = b"") -> bytes:
@@ -50,6 +54,8 @@ def oni_bytes(
     if fov is not None:
         parts += [make(0x06, 2, general("xnFOV", struct.pack("<dd", *fov)))]
     for number, (frame, time) in enumerate(zip(depth_mm, times_us, strict=True), 1):
+        if number == turned_at:
+            parts.append(make(0x03, 2, general("xnMirror", struct.pack("<Q", not mirrored))))
         payload = encode_16z(frame) if codec == b"16zT" else frame.astype("<u2").tobytes()
         parts.append(make(0x0A, 3, struct.pack("<QII", time, 1, number), b"\xff\xd8not a picture"))
         parts.append(make(0x0A, 2, struct.pack("<QII", time, 1, number), payload))
