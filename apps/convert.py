@@ -130,8 +130,11 @@ def run(args: argparse.Namespace) -> None:
 
 def convert_source(args: argparse.Namespace) -> None:
     """Write the frames of a source, as the arguments play it, to a file of another format."""
+    from posepipe.errors import PosepipeError
     from posepipe.sources.conversion import convert_frames
 
+    if args.colour is not None and args.file.suffix.lower() != ".mcap":
+        raise PosepipeError(f"{args.file}: only .mcap recordings keep colour; name one, or leave out --colour")
     source = open_as_asked(args)
     with ProgressBar(source.frame_count, "convert", "frames") as bar:
         count = convert_frames(source, args.file, args.round_to_mm, bar.update)

@@ -178,3 +178,15 @@ def test_results_go_to_a_pipe_as_well(tmp_path):
     """A name without a suffix, such as /dev/stdout, gets JSON lines."""
     assert main(["run", str(pack(tmp_path)), "--out", str(tmp_path / "results")]) == 0
     assert len(read_results(tmp_path / "results").frames) == 1
+
+
+@pytest.mark.parametrize("name", ["pack.npz", "folder"])
+def test_colour_that_the_format_would_lose_is_refused(tmp_path, capsys, name):
+    cv2.imwrite(str(tmp_path / "a.png"), np.full((480, 640), 10_000, np.uint16))
+    cv2.imwrite(str(tmp_path / "b.png"), np.full((4, 5, 3), 99, np.uint8))
+    for listed, picture in (("depth.txt", "a.png"), ("rgb.txt", "b.png")):
+        (tmp_path / listed).write_text(f"1 {picture}\n")
+    out = tmp_path / "out" / name
+    assert "only .mcap recordings keep colour" in error_of(capsys, "convert", tmp_path, out, "--colour", "auto")
+    assert not out.exists()
+    assert main(["convert", str(tmp_path), str(tmp_path / "out" / "a.mcap"), "--colour", "auto"]) == 0
