@@ -25,6 +25,7 @@ from posepipe.sources.base.depth_units import levels_to_depth
 _MAX_FILE_BYTES = 8 * MAX_PIXELS + (1 << 20)
 _PGM_HEADER = re.compile(rb"P5(?:\s|#[^\n]*\n)+(\d{1,6})(?:\s|#[^\n]*\n)+(\d{1,6})(?:\s|#[^\n]*\n)+(\d{1,6})\s")
 _WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PLACES, _SAMPLES, _SIZES, _KIND = 256, 257, 258, 259, 273, 277, 279, 339
+_SUBFILE, _REDUCED = 254, 1  #: what a directory holds; of a small copy of another image, such as a thumbnail
 _TIFF_TYPES = {3: "H", 4: "I"}
 _TIFF_FLOAT = 3
 _MAX_ENTRIES = 1 << 16
@@ -83,7 +84,10 @@ def _tiff(content: bytes) -> np.ndarray:
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(content[:4])
     if order is None:
         raise ValueError("wanted a TIFF")
-    tags = _tiff_tags(content, order)
+    (place,) = struct.unpack_from(order + "I", content, 4)
+    tags, following = _tiff_tags(content, order, place)
+    if following and not _tiff_tags(content, order, following)[0].get(_SUBFILE, (0,))[0] & _REDUCED:
+        raise ValueError("a TIFF of several images; save each as a file of its own, in name order")
     (width,), (height,) = tags.get(_WIDTH, (0,)), tags.get(_HEIGHT, (0,))
     bits, kind = tags.get(_BITS, (1,)), tags.get(_KIND, (1,))
     if tags.get(_SAMPLES, (1,)) != (1,) or len(bits) != 1:
@@ -100,19 +104,20 @@ def _tiff(content: bytes) -> np.ndarray:
     return np.frombuffer(data[:size], order + dtype).reshape(height, width)
 
 
-def _tiff_tags(content: bytes, order: str) -> dict[int, tuple[int, ...]]:
-    """Whole numbers of the first directory, by tag."""
-    (at,) = struct.unpack_from(order + "I", content, 4)
+def _tiff_tags(content: bytes, order: str, at: int) -> tuple[dict[int, tuple[int, ...]], int]:
+    """Whole numbers of the directory at a position, by tag, and the position of the next one; 0 = none."""
     (count,) = struct.unpack_from(order + "H", content, at)
+    end = at + 2 + 12 * count
+    following = int.from_bytes(content[end : end + 4], "little" if order == "<" else "big")
     tags = {}
-    for entry in range(at + 2, at + 2 + 12 * count, 12):
+    for entry in range(at + 2, end, 12):
         tag, kind, values = struct.unpack_from(order + "HHI", content, entry)
         if kind in _TIFF_TYPES and 0 < values <= _MAX_ENTRIES:
             form = f"{order}{values}{_TIFF_TYPES[kind]}"
             inside = struct.calcsize(form) <= 4
             place = entry + 8 if inside else struct.unpack_from(order + "I", content, entry + 8)[0]
             tags[tag] = struct.unpack_from(form, content, place)
-    return tags
+    return tags, following if following < len(content) else 0
 
 
 def _check_size(wanted: int, available: int) -> None:

@@ -82,6 +82,7 @@ def test_the_unit_applies_to_levels_alone(tmp_path):
         (".tiff", tiff(np.zeros((*SHAPE, 3), np.uint16)), "one channel"),
         (".tiff", tiff(np.zeros(SHAPE, np.uint8)), "got 8 bits"),
         (".tiff", cv2.imencode(".tiff", DEPTH_MM[0], [cv2.IMWRITE_TIFF_COMPRESSION, 5])[1].tobytes(), "compress"),
+        (".tiff", cv2.imencodemulti(".tiff", [*DEPTH_MM], [cv2.IMWRITE_TIFF_COMPRESSION, 1])[1].tobytes(), "several"),
         (".npy", b"\x93NUMPY\x01\x00", "."),
         (".npy", b"not an array", "magic"),
     ],
@@ -89,6 +90,16 @@ def test_the_unit_applies_to_levels_alone(tmp_path):
 def test_other_images_are_one_line(tmp_path, suffix, content, said):
     with open_source(folder(tmp_path, suffix, [content])) as source, pytest.raises(FormatError, match=said):
         source[0]
+
+
+def test_a_small_copy_beside_the_image_does_not_count(tmp_path):
+    content = bytearray(tiff(DEPTH_MM[0]))
+    (at,) = struct.unpack_from("<I", content, 4)
+    (entries,) = struct.unpack_from("<H", content, at)
+    struct.pack_into("<I", content, at + 2 + 12 * entries, len(content))
+    content += struct.pack("<HHHIII", 1, 254, 4, 1, 1, 0)  # one entry: a reduced copy of another image
+    with open_source(folder(tmp_path, ".tiff", [bytes(content)])) as source:
+        np.testing.assert_allclose(source[0].depth_m, DEPTH_MM[0] * 0.001, atol=1e-6)
 
 
 @pytest.mark.parametrize("array", [np.zeros(SHAPE, np.uint8), np.zeros((2, *SHAPE), np.uint16), np.array([{}])])
