@@ -58,6 +58,11 @@ def folder_with(*patterns: str) -> Callable[[Path], bool]:
     )
 
 
+def _rosbag2_folder(path: Path) -> bool:
+    """Match folders of ros2 bag record, whatever lies beside the recording, such as a picture of the scene."""
+    return folder_with(METADATA_NAME)(path) and folder_with("*.db3", "*.mcap")(path)
+
+
 def file_starting_with(*magics: bytes) -> Callable[[Path], bool]:
     """Match files whose first bytes, at most 16, are one of these."""
     return lambda path: path.is_file() and _first_bytes(path).startswith(magics)
@@ -71,6 +76,7 @@ def _first_bytes(path: Path) -> bytes:
 FORMATS: tuple[SourceFormat, ...] = (
     # folders, the most specific first: a folder can match several of them
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", folder_with(MANIFEST_NAME), DatasetFolder),
+    SourceFormat(f"a rosbag2 folder ({METADATA_NAME})", _rosbag2_folder, Ros2Bag, has_topics=True),
     SourceFormat(f"a TUM RGB-D folder ({LIST_NAME})", folder_with(LIST_NAME), TumFolder, has_colour=True),
     SourceFormat(f"a Kinect v1 dump of fakenect-record ({INDEX_NAME})", folder_with(INDEX_NAME), FakenectDump),
     SourceFormat("a folder of 16-bit PNGs", folder_with("*.[pP][nN][gG]"), PngFolder),

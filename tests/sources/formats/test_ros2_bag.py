@@ -113,6 +113,13 @@ def test_invalid_folders_are_errors(tmp_path):
         open_source(tmp_path)
 
 
+def test_pictures_beside_a_recording_do_not_hide_it(tmp_path):
+    folder = write_folder(tmp_path / "bag", ros.depth_recording(COUNT))
+    for name in ("preview.png", "map.pgm"):
+        (folder / name).write_bytes(b"a picture of the scene")
+    assert_plays(folder, COUNT)
+
+
 def test_recordings_of_posepipe_are_not_parts_of_one(tmp_path):
     for number in (1, 2):
         with RecordingWriter(tmp_path / f"walk_{number}.mcap", ros.CAMERA, *ros.SHAPE) as writer:
