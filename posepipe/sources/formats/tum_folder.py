@@ -102,7 +102,7 @@ class _Pictures(ColourByTime):
 
 def _read_list(path: Path) -> list[tuple[int, str]]:
     """Time, nanoseconds, and file of every line, without comments."""
-    lines = read_regular(path).decode("utf-8", "replace").splitlines()
+    lines = read_regular(path).decode("utf-8-sig", "replace").splitlines()  # editors of Windows begin with a mark
     rows = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
@@ -112,7 +112,7 @@ def _read_list(path: Path) -> list[tuple[int, str]]:
 
 
 def _read_row(path: Path, number: int, text: str) -> tuple[int, str]:
-    time, _, file = text.partition(" ")
+    time, file = (*text.split(maxsplit=1), "")[:2]  # by spaces or, as the benchmark's own tools read it, a tab
     try:
         seconds = Decimal(time)  # a float cannot hold nanoseconds since 1970
     except InvalidOperation:

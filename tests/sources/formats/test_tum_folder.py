@@ -51,6 +51,14 @@ def test_its_own_calibration_is_preferred(folder):
     assert TumFolder(folder).intrinsics == Intrinsics(517.3, 516.5, 318.6, 255.3)
 
 
+@pytest.mark.parametrize("rows", ["\ufeff# maps\n5 depth/a.png\n6 depth/b.png", "5\tdepth/a.png\r\n6  depth/b.png"])
+def test_lists_of_other_editors_are_read(folder, rows):
+    (folder / "depth.txt").write_bytes(rows.encode())
+    with TumFolder(folder) as source:
+        assert [round(float(frame.depth_m[0, 0]), 3) for frame in source] == [2.0, 2.5]
+        np.testing.assert_allclose(source.timestamps_s, [0, 1])
+
+
 @pytest.mark.parametrize("row", ["abc depth/a.png", "12.5", "nan depth/a.png", "-1 depth/a.png"])
 def test_a_wrong_line_is_named_by_its_number(folder, row):
     (folder / "depth.txt").write_text(f"# comment\n{row}\n")
