@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from posepipe.camera.intrinsics import Intrinsics, check_lens
@@ -31,6 +31,7 @@ class CameraFile:
     depth_unit_m: float  #: metres per grey level
     fps: float  #: frames per second
     name: str = CAMERA_FILE_NAME  #: path or preset, for messages
+    lens_only: bool = False  #: of a preset: unit and frame rate are defaults, which a folder's own replace
 
     def intrinsics_for(self, height: int, width: int) -> Intrinsics:
         """Return the intrinsics. Raises FormatError when the calibration is for another image size."""
@@ -49,10 +50,39 @@ def find_camera(camera: str | Path) -> CameraFile:
     """
     preset = CAMERA_PRESETS.get(str(camera))
     if preset is not None:
-        return CameraFile(preset.width, preset.height, preset.intrinsics, DEFAULT_UNIT_M, DEFAULT_FPS, str(camera))
+        size = preset.width, preset.height
+        return CameraFile(*size, preset.intrinsics, DEFAULT_UNIT_M, DEFAULT_FPS, str(camera), lens_only=True)
     if is_absent(camera):
         raise FormatError(camera, f"no such file; give a camera.json or one of {', '.join(CAMERA_PRESETS)}")
     return read_camera_file(camera)
+
+
+def folder_camera(folder: Path, given: CameraFile | None, default: CameraFile | None = None) -> CameraFile:
+    """Return the calibration of a folder of images.
+
+    Parameters
+    ----------
+    folder : may contain a ``camera.json``
+    given : replaces it; of a preset only image size and lens do
+    default : where the folder has none; None = it must have one, unless another is given
+
+    Raises
+    ------
+    FormatError
+        When the ``camera.json`` is missing or wrong.
+    """
+    own = folder / CAMERA_FILE_NAME
+    if given is None:
+        return default if default is not None and not own.is_file() else read_camera_file(own)
+    if not given.lens_only:
+        return given
+    base = default or given
+    numbers = {"depth_unit_m": base.depth_unit_m, "fps": base.fps}
+    if own.is_file():
+        numbers |= {key: value for key, value in read_json_object(own).items() if key in numbers}
+    for key in numbers:
+        _check_number(own, key, numbers)
+    return replace(given, depth_unit_m=float(numbers["depth_unit_m"]), fps=float(numbers["fps"]))
 
 
 def read_camera_file(path: str | Path) -> CameraFile:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, folder_camera
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
@@ -24,7 +24,7 @@ class ImageFolder(IndexedSource):
     Parameters
     ----------
     folder : the folder
-    camera : replaces the folder's own ``camera.json``
+    camera : replaces the folder's own ``camera.json``; a preset replaces its lens
 
     Raises
     ------
@@ -45,7 +45,7 @@ class ImageFolder(IndexedSource):
             raise SourceError(folder, f"no {', '.join(PATTERNS)} there; wanted depth images beside {CAMERA_FILE_NAME}")
         kind = Counter(sorted(path.suffix.lower() for path in images)).most_common(1)[0][0]
         self._files = sorted((path for path in images if path.suffix.lower() == kind), key=natural_order)
-        self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
+        self._camera = folder_camera(self.folder, camera)
         self.shape = (self._camera.height, self._camera.width)
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps

@@ -14,7 +14,7 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file, write_camera_file
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, folder_camera, write_camera_file
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
@@ -54,7 +54,7 @@ class PngFolder(IndexedSource):
     Parameters
     ----------
     folder : the folder
-    camera : replaces the folder's own ``camera.json``
+    camera : replaces the folder's own ``camera.json``; a preset replaces its lens
 
     Raises
     ------
@@ -71,7 +71,7 @@ class PngFolder(IndexedSource):
         self._files = _without_special_files(self.folder, list_pngs(self.folder))
         if not self._files:
             raise SourceError(folder, f"no *.png there; wanted 16-bit grey PNGs beside {CAMERA_FILE_NAME}")
-        self._camera = camera or read_camera_file(self.folder / CAMERA_FILE_NAME)
+        self._camera = folder_camera(self.folder, camera)
         self.shape = (self._camera.height, self._camera.width)
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps

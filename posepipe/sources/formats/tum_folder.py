@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, read_camera_file
+from posepipe.camera.camera_file import CameraFile, folder_camera
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.colour_picture import decode_picture
@@ -41,7 +41,7 @@ class TumFolder(IndexedSource):
     Parameters
     ----------
     folder : the folder
-    camera : replaces the folder's ``camera.json`` or the default calibration
+    camera : replaces the folder's ``camera.json`` or the default calibration; a preset replaces their lens
     colour : AUTO = frames carry the pictures of ``rgb.txt``; None = none
 
     Raises
@@ -55,10 +55,7 @@ class TumFolder(IndexedSource):
     def __init__(self, folder: str | Path, camera: CameraFile | None = None, colour: str | None = None) -> None:
         self.folder = Path(folder)
         self.name = str(folder)
-        own_camera = self.folder / CAMERA_FILE_NAME
-        if camera is None:
-            camera = read_camera_file(own_camera) if own_camera.is_file() else DEFAULT_CAMERA
-        self._camera = camera
+        self._camera = folder_camera(self.folder, camera, DEFAULT_CAMERA)
         rows = _read_list(self.folder / LIST_NAME)
         if not rows:
             raise SourceError(folder, f"{LIST_NAME} lists no frame")

@@ -174,3 +174,26 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PosepipeError, match="file"):
         PngFolderWriter(tmp_path / "file" / "folder", CAMERA, *SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("own", "unit_m", "fps"),
+    [({"depth_unit_m": 0.0002, "fps": 15}, 0.0002, 15), ({"fx": 0.9, "fps": 15}, 0.001, 15), (None, 0.001, 30)],
+)
+def test_a_preset_replaces_the_lens_but_no_unit_or_rate(tmp_path, own, unit_m, fps):
+    for number in range(2):
+        cv2.imwrite(str(tmp_path / f"{number}.png"), np.full((240, 320), 5000, np.uint16))
+    if own is not None:
+        (tmp_path / "camera.json").write_text(json.dumps({"width": 320, "height": 240, **own}))
+    preset = find_camera("kinect-v1-320")
+    with PngFolder(tmp_path, preset) as source:
+        got = list(source)
+    assert got[1].intrinsics == preset.intrinsics
+    assert got[1].depth_m[0, 0] == pytest.approx(5000 * unit_m)
+    assert got[1].timestamp_s == pytest.approx(1 / fps)
+
+
+def test_a_preset_beside_a_wrong_unit_names_the_file(folder):
+    (folder / "camera.json").write_text(json.dumps({**SETTINGS, "depth_unit_m": 0}))
+    with pytest.raises(FormatError, match=r"camera\.json: key 'depth_unit_m': wanted a positive number, got 0"):
+        PngFolder(folder, find_camera("kinect-v1-320"))

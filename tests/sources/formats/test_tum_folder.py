@@ -59,6 +59,12 @@ def test_lists_of_other_editors_are_read(folder, rows):
         np.testing.assert_allclose(source.timestamps_s, [0, 1])
 
 
+def test_a_preset_keeps_the_unit_of_the_benchmark(folder):
+    with open_source(folder, camera="kinect-v1") as source:
+        assert source.intrinsics.fx == 585.0
+        assert float(source[0].depth_m[0, 0]) == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize("row", ["abc depth/a.png", "12.5", "nan depth/a.png", "-1 depth/a.png"])
 def test_a_wrong_line_is_named_by_its_number(folder, row):
     (folder / "depth.txt").write_text(f"# comment\n{row}\n")
