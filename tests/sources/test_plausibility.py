@@ -80,6 +80,12 @@ def test_millimetres_taken_for_metres_are_named_once(tmp_path, caplog, name):
     only(warnings_of(open_source(path), caplog), path, "3,200 m", "1,000 times too large")
 
 
+@pytest.mark.parametrize("name", ["frames", "recording.mcap"])
+def test_levels_per_metre_taken_for_a_unit_are_named_once(tmp_path, caplog, name):
+    path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1000.0)
+    only(warnings_of(open_source(path), caplog), path, "3,199,500 m", "far too large", "0.001 for millimetres")
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_metres_taken_for_millimetres_are_named_once(tmp_path, caplog, name):
     path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1e-6)

@@ -135,7 +135,9 @@ def depth_problem(readings: np.ndarray) -> str:
     if usable >= MIN_USABLE_SHARE:
         return ""
     median_m = float(np.median(depth_m))
-    if median_m > _FAR_M:
+    if median_m > _FAR_M * 1000:
+        cause = "its unit (depth_unit_m) seems far too large: wanted metres per grey level, 0.001 for millimetres"
+    elif median_m > _FAR_M:
         cause = "its unit (depth_unit_m) seems 1,000 times too large: are these millimetres, taken for metres?"
     elif median_m < MIN_DEPTH_M:
         cause = "its unit (depth_unit_m) seems 1,000 times too small: are these metres, taken for millimetres?"
