@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import re
 import shlex
 import shutil
@@ -15,6 +16,7 @@ from apps.bench import RECORDING
 from apps.cli import COMMANDS, build_parser, command_module
 from posepipe import sources
 from posepipe.body import HUMAN
+from posepipe.camera.extrinsics_file import parse_extrinsics
 from posepipe.errors import FormatError
 from posepipe.sources.conversion import convert_frames
 from posepipe.sources.formats.png_folder import write_png_folder
@@ -46,6 +48,14 @@ def test_every_documented_command_parses(capsys):
         except SystemExit:
             refused.append(f"{command}: {capsys.readouterr().err.splitlines()[-1]}")
     assert not refused, "\n".join(refused)
+
+
+def test_every_pose_of_a_camera_in_the_documents_is_read():
+    blocks = [block for page in PAGES for block in re.findall(r"```json\n(.*?)```", page.read_text(), re.DOTALL)]
+    poses = [json.loads(block)["T_world_camera"] for block in blocks if "T_world_camera" in block]
+    assert poses
+    for pose in poses:
+        parse_extrinsics(pose)
 
 
 def python_examples():

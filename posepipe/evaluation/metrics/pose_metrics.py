@@ -110,13 +110,16 @@ class JointScores:
         return {joint: _figures(tally) for joint, tally in self._tally.items()}
 
     def means(self) -> dict[str, float]:
-        """Mean of every column of `table` over the joints that have it, with `ap` as `map`, and the flip rates."""
+        """Mean of every column of `table` over the joints that have it, with `ap` as `map`, and the flip rates.
+
+        NaN where there is nothing to measure.
+        """
         table = self.table()
         columns = next(iter(table.values())).keys() if table else ()
         means = {c: _nanmean([row[c] for row in table.values()]) for c in columns}
         if "ap" in means:
             means["map"] = means.pop("ap")
-        people = max(self.people, 1)
+        people = self.people or float("nan")
         return {
             **means,
             "left_right_flips": self.left_right_swapped / people,
