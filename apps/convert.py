@@ -122,6 +122,8 @@ def run(args: argparse.Namespace) -> None:
     elif source.suffix == ".jsonl" or is_results(source):
         refuse_source_options(args, args.source)
         convert_results(source, args.file, args.model)
+    elif source.is_file() and source.suffix.lower() in RESULT_SUFFIXES:
+        raise PosepipeError(f"{source}: wanted the results of a run as JSON lines, results.jsonl; give those")
     elif args.file.suffix.lower() in RESULT_SUFFIXES:
         raise PosepipeError(f"{args.file} is made from results; first: posepipe run {source} --out results.jsonl")
     else:

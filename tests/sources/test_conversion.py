@@ -97,11 +97,13 @@ def test_the_command_converts_what_it_is_given(tmp_path, recording, capsys, monk
     with open_source("turned.npz") as source:
         assert source.shape == SHAPE[::-1]
         np.testing.assert_array_equal(source[1].depth_m, np.rot90(open_source(recording)[2].depth_m, -1))
-    for target, message in (
-        ("walk.bvh", "is made from results; first: posepipe run"),
-        ("a.avi", "recordings are written"),
+    (tmp_path / "walk.csv").write_text("frame,timestamp_s\n")
+    for source, target, message in (
+        (recording, "walk.bvh", "is made from results; first: posepipe run"),
+        (recording, "a.avi", "recordings are written"),
+        ("walk.csv", "walk.bvh", "walk.csv: wanted the results of a run as JSON lines"),
     ):
-        assert main(["convert", str(recording), target]) == 1
+        assert main(["convert", str(source), target]) == 1
         assert message in capsys.readouterr().err
 
 
