@@ -6,10 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import cv2
-
 from posepipe.body import BodyDefinition
-from posepipe.io.files import disk_errors
+from posepipe.io.numbered_images import NumberedImages
 from posepipe.results import FrameResult
 from posepipe.sinks.images.drawing import draw_result
 
@@ -25,21 +23,17 @@ class PictureSink:
 
     def __init__(self, folder: str | Path, body: BodyDefinition) -> None:
         self.folder = Path(folder)
-        self._body = body
+        self._images, self._body = NumberedImages(self.folder), body
 
     def __enter__(self) -> Self:
-        with disk_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        self._images.open()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pass
+        self._images.close()
 
     def write(self, result: FrameResult) -> None:
         """Write one picture. Raises PosepipeError if that fails."""
-        path = self.folder / f"{result.frame.index:06d}.png"
-        _, content = cv2.imencode(".png", draw_result(result, self._body))
-        with disk_errors(path):
-            path.write_bytes(content.tobytes())
+        self._images.write(result.frame.index, draw_result(result, self._body))

@@ -11,11 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import cv2
-import numpy as np
-
 from posepipe.body import BodyDefinition
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import replace_file
+from posepipe.io.numbered_images import NumberedImages
 from posepipe.results import FrameResult
 
 PEOPLE, PARTS, NAMES = "people", "parts", "parts.json"
@@ -37,12 +35,12 @@ class MaskFolder:
 
     def __init__(self, folder: str | Path, body: BodyDefinition) -> None:
         self.path = Path(folder)
+        self._people, self._parts = (NumberedImages(self.path / name) for name in (PEOPLE, PARTS))
         self._body = body
 
     def __enter__(self) -> Self:
-        with disk_errors(self.path):
-            for name in (PEOPLE, PARTS):
-                (self.path / name).mkdir(parents=True, exist_ok=True)
+        self._people.open()
+        self._parts.open()
         codes = {"background": 0} | {part: code for code, part in enumerate(self._body.parts, 1)}
         replace_file(self.path / NAMES, json.dumps(codes, indent=1).encode() + b"\n")
         return self
@@ -50,15 +48,10 @@ class MaskFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Do nothing: every image is closed as soon as it is written."""
+        self._people.close()
+        self._parts.close()
 
     def write(self, result: FrameResult) -> None:
         """Write the images of one frame."""
-        self._write(PEOPLE, result.frame.index, result.person_ids())
-        self._write(PARTS, result.frame.index, result.parts)
-
-    def _write(self, name: str, index: int, labels: np.ndarray) -> None:
-        path = self.path / name / f"{index:06d}.png"
-        _, content = cv2.imencode(".png", labels)
-        with disk_errors(path):
-            path.write_bytes(content.tobytes())
+        self._people.write(result.frame.index, result.person_ids())
+        self._parts.write(result.frame.index, result.parts)

@@ -14,6 +14,7 @@ from apps.cli import main
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
 from posepipe.results import Track
+from posepipe.sinks.images.pictures import PictureSink
 from posepipe.sinks.masks.mask_folder import MaskFolder
 from posepipe.sinks.masks.mask_recording import MaskRecording
 from posepipe.sources import open_source
@@ -43,6 +44,16 @@ def test_png_masks_hold_ids_and_parts(tmp_path):
     assert (parts[20, 10], parts[20, 50], parts[0, 0]) == (5, 31, 0)
     codes = json.loads((tmp_path / "m" / "parts.json").read_text())
     assert (codes["background"], codes["neck"], codes["right_foot"]) == (0, 5, 31)
+
+
+@pytest.mark.parametrize("sink_of", [MaskFolder, PictureSink])
+def test_images_of_a_longer_run_are_told(tmp_path, caplog, sink_of):
+    for last in (3, 3, 1):
+        with sink_of(tmp_path, HUMAN) as sink:
+            for index in range(last):
+                sink.write(two_people(index))
+        assert all("2 images that are not of this run, such as 000001.png" in told for told in caplog.messages)
+        assert bool(caplog.messages) == (last == 1)
 
 
 def test_a_recording_of_masks_is_a_source_with_two_more_topics(tmp_path):

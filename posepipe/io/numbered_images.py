@@ -1,0 +1,53 @@
+"""Images of a folder, one for each frame: ``000000.png`` and so on."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from posepipe.io.files import disk_errors
+
+_log = logging.getLogger(__name__)
+
+
+class NumberedImages:
+    """Writes images that are named after the frame's index in the source.
+
+    Images of an earlier run are replaced where this one has the frame. A warning tells of the others, which stay.
+
+    Parameters
+    ----------
+    folder : where to write; it is made
+
+    Raises
+    ------
+    PosepipeError
+        If the folder cannot be made or an image cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._earlier: set[str] = set()
+
+    def open(self) -> None:
+        """Make the folder."""
+        with disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._earlier = {path.name for path in self.folder.glob("*.png")}
+
+    def write(self, index: int, image: np.ndarray) -> None:
+        """Write the image of a frame: uint8 or uint16 (H, W), or uint8 (H, W, 3) BGR."""
+        path = self.folder / f"{index:06d}.png"
+        _, content = cv2.imencode(".png", image)
+        with disk_errors(path):
+            path.write_bytes(content.tobytes())
+        self._earlier.discard(path.name)
+
+    def close(self) -> None:
+        """Tell of images that are not of this run."""
+        if self._earlier:
+            count, first = len(self._earlier), min(self._earlier)
+            _log.warning("%s also holds %d images that are not of this run, such as %s", self.folder, count, first)
