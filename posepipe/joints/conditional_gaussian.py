@@ -87,7 +87,8 @@ def condition(
     tests/reference/joints/conditional_gaussian.py
     """
     shift, variance = np.zeros((len(wanted), len(covariance))), np.zeros((len(wanted), len(covariance)))
-    _condition(residuals, noise, covariance, measured, wanted, float(shared), shift, variance)
+    # NumPy adds a plain float to float32 in float32, where the kernel is interpreted
+    _condition(residuals, noise, covariance, measured, wanted, np.float64(shared), shift, variance)
     return shift, variance
 
 
@@ -140,5 +141,5 @@ def precision(noise: np.ndarray, covariance: np.ndarray, measured: np.ndarray, s
     Naive twin: tests/reference/joints/conditional_gaussian.py
     """
     out = np.empty((len(covariance), len(measured), len(measured)))
-    _precision(noise, covariance, measured, float(shared), out)
+    _precision(noise, covariance, measured, np.float64(shared), out)  # as for condition
     return out
