@@ -56,7 +56,7 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=["joints", "segmentation", "background", "filter"],
+        choices=["joints", "second-pass", "segmentation", "background", "filter"],
         help="train this stage of the model in --forest alone, and keep the others: joints (default); segmentation,"
         " which finds people in whole frames; background, how much of a candidate is furniture; or filter, which judges"
         " what was found. The latter three want frames with rooms, in this order",

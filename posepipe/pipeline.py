@@ -16,6 +16,7 @@ from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.person_inference import PersonEstimate, PersonInference
 from posepipe.inference.pose_inference import JointStages
+from posepipe.inference.second_pass import SecondPass
 from posepipe.joints.pose_estimator import PoseEstimator
 from posepipe.joints.pose_search import PoseSearch, Starts
 from posepipe.joints.proposals import ModeProposer
@@ -61,6 +62,7 @@ STAGES = (
     Stage("pose_estimator", "pose", ("estimate",)),
     Stage("pose_search", "pose search", ("search",)),
     Stage("rotated_views", "rotated views", ("choose",)),
+    Stage("second_pass", "second pass", ("infer",)),
     Stage("head_split", "head split", ("split", "cut_out")),
     Stage("surfaces", "surfaces", ("masks",)),
     Stage("remainder", "remainder", ("masks",)),
@@ -101,6 +103,7 @@ class Pipeline:
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
+    second_pass: SecondPass | None = None  #: None = the first pose, and the classifier's labels, are kept
     still_furniture: StillFurniture | None = None  #: of tracks; None = whoever was found is a person
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
     body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
@@ -150,12 +153,13 @@ class Pipeline:
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
         cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)
+        joint_stages = JointStages.of(model.classifier(), model.joint_parameters)
         if cut_out and background is not None:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
             person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
-            **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
+            **joint_stages._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
             # only a classifier tells parts of people and of furniture from people
@@ -164,6 +168,7 @@ class Pipeline:
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
+            second_pass=None if model.second_pass is None else SecondPass.of(joint_stages, model.second_pass),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             known_people=KnownPeople() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),
@@ -235,6 +240,7 @@ class Pipeline:
             self.joint_stages,
             self.person_filter,
             self.pose_search,
+            self.second_pass,
             self.rotated_views,
             self.head_split,
             self.surfaces,

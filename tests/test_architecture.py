@@ -71,6 +71,7 @@ MAY_IMPORT = {
     " segmentation.room_geometry",
     "joints": "body camera joints.modes landmarks parts results stage",
     "joints.modes": "parts",
+    "second_pass": "body joints parts results",
     "tracking": "body results stage",
     # the learners
     "learn": "",
@@ -93,9 +94,9 @@ MAY_IMPORT = {
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
     "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
-    " learn.interchange posepipe segmentation"
+    " learn.interchange posepipe second_pass segmentation"
     " segmentation.person_classifier",
-    "inference": f"{NOUNS} body_model camera joints landmarks segmentation",
+    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation",
     "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.room_geometry"
     " sinks sources tracking",
     "profiling": "frames pipeline",
@@ -103,7 +104,7 @@ MAY_IMPORT = {
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints joints.modes learn learn.depth"
-    " learn.depth.splitting models inference pipeline segmentation segmentation.person_classifier",
+    " learn.depth.splitting models inference pipeline second_pass segmentation segmentation.person_classifier",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

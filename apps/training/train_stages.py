@@ -144,6 +144,19 @@ def _refit_joints(args: argparse.Namespace) -> PoseModel:
     return model
 
 
+def _train_second_pass(args: argparse.Namespace) -> PoseModel:
+    """Fit the second pass of the model in --forest; all else of it stays."""
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_second_pass import refit_second_pass
+
+    frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
+    with _JointBars(frames, None) as bars:
+        model = refit_second_pass(PoseModel.load(args.forest), frames, bars.callbacks, args.typed)
+    bars.show_gains()
+    return model
+
+
 def _train_segmentation(args: argparse.Namespace) -> PoseModel:
     """Train the segmentation of the model in --forest; all else of it stays."""
     from apps.terminal.progress import ProgressBar
@@ -242,6 +255,7 @@ class _JointBars:
 TRAININGS = {
     "all": _train_all,
     "joints": _refit_joints,
+    "second-pass": _train_second_pass,
     "segmentation": _train_segmentation,
     "background": _weigh_background,
     "filter": _train_filter,

@@ -180,7 +180,8 @@ def evaluate(
     foreground = "auto" if whole_frames else "none"
     pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, fit=fit)
     if oracle is not None:
-        pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
+        # its labels are of the unrotated image, and need no relabelling
+        pipeline.classifier, pipeline.rotated_views, pipeline.second_pass = oracle, None, None
     report = Report(0, PartScores(model.body), JointScores(model.body))
     for frame in frames:
         if oracle is not None:
@@ -235,11 +236,22 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
         depth = cut_out(frame, person)
         alone, result = depth.depth_m, pipeline.step(depth)
         # parts are scored at every pixel; joints as in use, from the grid of classified pixels
-        every_pixel = pipeline.classifier.predict(alone, alone > 0, frame.depth.intrinsics)
+        every_pixel = _label_every_pixel(pipeline, depth)
         report.parts.add(np.where(frame.people == person, frame.parts, 0), draw_labels(every_pixel, alone > 0))
         report.joints.add(joints_m, frame.visible[person - 1], *_first(result))
         report.extremes.add(joints_m, frame.visible[person - 1], result, report.joints.body)
         _score_body(frame, person - 1, result, report)
+
+
+def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabilities:
+    """Part probabilities of every pixel of a person who is cut out, given the first pose where there is a second pass."""
+    mask = depth.depth_m > 0
+    parts = pipeline.classifier.predict(depth.depth_m, mask, depth.intrinsics)
+    found = None if pipeline.second_pass is None else pipeline.estimate(depth, mask)
+    if found is None or pipeline.second_pass is None:
+        return parts
+    points_m = pipeline.weighting.weigh(depth.depth_m, depth.intrinsics, parts).points_m
+    return pipeline.second_pass.relabel(parts, points_m, found.first.pose)
 
 
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:

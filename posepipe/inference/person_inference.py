@@ -13,6 +13,7 @@ from posepipe.body_model.body_fitter import PersonPixels
 from posepipe.camera import CAMERA_UP, Plane, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
+from posepipe.inference.second_pass import SecondPass
 from posepipe.joints.pose_search import PoseSearch
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose, Proposals
@@ -29,6 +30,13 @@ RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
 
 
+class FirstPass(NamedTuple):
+    """What the first pass found; a second one sees a single person in the same pixels."""
+
+    proposals: Proposals
+    pose: Pose
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonEstimate:
     """One person in one frame."""
@@ -37,6 +45,7 @@ class PersonEstimate:
     labels: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
     proposals: Proposals
     pose: Pose
+    first: FirstPass
     pixels: PersonPixels  #: for the fit of a body
     probability: float = 1.0  #: of a person, by the person filter
 
@@ -46,7 +55,17 @@ class _Seen(NamedTuple):
 
     view: View  #: without background pixels
     inference: PoseInference  #: in the axes of the view
-    pose: Pose  #: camera axes
+    view_pose: Pose  #: in the axes of the view
+
+    @property
+    def pose(self) -> Pose:
+        """The pose in camera axes."""
+        return self.view.pose_to_camera(self.view_pose)
+
+    @property
+    def proposals(self) -> Proposals:
+        """The proposals in camera axes."""
+        return self.view.proposals_to_camera(self.inference.proposals)
 
 
 class _Part(NamedTuple):
@@ -76,6 +95,7 @@ class PersonInference:
     joint_stages: JointStages
     person_filter: PersonFilter | AcceptAll
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
+    second_pass: SecondPass | None = None  #: None = the first pose, and the classifier's labels, are kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
@@ -95,7 +115,7 @@ class PersonInference:
             return self._beside_furniture(frame, mask, judged, floor, up)
         whole, split = self._estimate_of(judged), self.head_split
         if split is not None:
-            masks = split.split(whole.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
+            masks = split.split(whole.first.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
             separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
             separate = [person for person in separate if person.pose.confidence >= split.min_confidence]
             if len(separate) > 1:
@@ -143,13 +163,16 @@ class PersonInference:
         first = self._searched(judged.unrotated)
         wanted = [quarters for quarters in self._wanted(first) if quarters in judged.seen]
         searched = {0: first} | {quarters: self._searched(judged.seen[quarters]) for quarters in wanted}
-        view, inference, pose = searched[self._best(searched)]
+        best = searched[self._best(searched)]
+        again = self._seen_again(best)
+        view, inference, _ = again
         mask = view.to_image(view.mask)
         return PersonEstimate(
             mask,
             view.to_image(draw_labels(inference.parts, view.mask)),
-            view.proposals_to_camera(inference.proposals),
-            pose,
+            again.proposals,
+            again.pose,
+            FirstPass(best.proposals, best.pose),
             PersonPixels(view.to_camera(inference.points.points_m), inference.parts.values, mask),
             judged.probability,
         )
@@ -230,7 +253,7 @@ class PersonInference:
     def _seen_in(self, view: View, parts: PartProbabilities | None = None) -> _Seen | None:
         """Infer the pose in one view; None when there is none."""
         found = PoseInference(self.joint_stages, view, parts)
-        return None if found.pose is None else _Seen(view, found, view.pose_to_camera(found.pose))
+        return None if found.pose is None else _Seen(view, found, found.pose)
 
     def _searched(self, seen: _Seen) -> _Seen:
         """The same, with the best pose of all choices of proposals."""
@@ -238,7 +261,15 @@ class PersonInference:
         if search is None or found.pose is None:
             return seen
         pose = search.search(self.joint_stages.pose_estimator, found.proposals, found.pose)
-        return seen._replace(pose=seen.view.pose_to_camera(pose))
+        return seen._replace(view_pose=pose)
+
+    def _seen_again(self, seen: _Seen) -> _Seen:
+        """The same view after the second pass; the first pose stays where the second finds none."""
+        if self.second_pass is None:
+            return seen
+        min_confidence = self.joint_stages.pose_estimator.min_confidence
+        found = self.second_pass.infer(seen.inference, seen.view_pose, min_confidence)
+        return seen if found.pose is None else _Seen(seen.view, found, found.pose)
 
     def _disjoint(self, frame: DepthFrame, parts: Sequence[_Part], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in parts that overlap; those who come first have the pixels."""

@@ -33,13 +33,25 @@ from posepipe.models.joint_sections import (
     refinement_to_arrays,
 )
 from posepipe.models.person_filter_section import classifier_from_arrays, classifier_to_arrays
+from posepipe.models.second_pass_sections import second_pass_from_arrays, second_pass_to_arrays
+from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS
 
 FORMAT = "posepipe-forest"
 VERSION = 5
 """Version 5 has sections. Version 1 has no votes, 2 no symmetric forests, 3 no refinement of joints."""
-SECTIONS = {"forest": 2, "votes": 2, "joints": 1, "refinement": 2, "segmentation": 2, "person_filter": 1}
+SECTIONS = {
+    "forest": 2,
+    "votes": 2,
+    "joints": 1,
+    "refinement": 2,
+    "segmentation": 2,
+    "person_filter": 1,
+    "relabelling": 1,
+    "second_joints": 1,
+    "second_refinement": 2,
+}
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
 _VOTE_ARRAYS = ("node_of_leaf", "n_votes", "joint", "offset", "weight")
@@ -57,6 +69,7 @@ class StoredModel(NamedTuple):
     metadata: dict[str, Any]  #: history and figures: the header without the fields that describe the file
     segmentation: DepthForest | None = None  #: finds people in whole frames
     person_classifier: PersonClassifier | None = None  #: of the person filter
+    second_pass: SecondPassParameters | None = None
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
@@ -69,6 +82,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "refinement": refinement_to_arrays(parameters.refinement),
         "person_filter": classifier_to_arrays(model.person_classifier),
         "segmentation": {} if model.segmentation is None else forest_to_arrays(model.segmentation),
+        **second_pass_to_arrays(model.second_pass),
     }
     metadata, durations = split_durations(model.metadata)
     header = {
@@ -122,7 +136,8 @@ def read_model(path: str | Path) -> StoredModel:
         metadata = with_durations(path, {name: value for name, value in header.items() if name not in _STRUCTURE})
         segmentation = _read_segmentation(sections["segmentation"])
         classifier = classifier_from_arrays(sections["person_filter"], body)
-        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier)
+        second_pass = second_pass_from_arrays(sections, body)
+        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier, second_pass)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:

@@ -16,6 +16,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.model_file import StoredModel, read_model, write_model
 from posepipe.models.registry import model_path
+from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
 
@@ -43,6 +44,7 @@ class PoseModel:
     metadata: Mapping[str, Any] = field(default_factory=dict)  #: history and figures, plain data; read-only
     segmentation: DepthForest | None = None  #: finds people in whole frames; None = planes and components alone do
     person_classifier: PersonClassifier | None = None  #: of the person filter; None = class 0 of the forest decides
+    second_pass: SecondPassParameters | None = None  #: None = the first pose, and the forest's labels, are kept
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):

@@ -75,6 +75,7 @@ def fit_joint_parameters(
     method: str = "parts",
     on_epoch: Callable[[], object] = lambda: None,
     on_search: Callable[[float, float], object] = lambda before, after: None,
+    parts_of: Callable[[View], PartProbabilities] | None = None,
 ) -> JointParameters:
     """Fit the joint parameters of a classifier.
 
@@ -88,6 +89,7 @@ def fit_joint_parameters(
     on_epoch : called after each epoch of network training
     on_search : called after the grid search with its score for untrained and for fitted parameters. The score is the
         mean over landmarks of the share whose heaviest mode lies within 10 cm
+    parts_of : the parts of a person, from which modes are found; None = those of the classifier
 
     Returns
     -------
@@ -99,7 +101,7 @@ def fit_joint_parameters(
         When the frames show no person, or the method needs votes that the classifier does not have.
     """
     stages = JointStages.of(classifier, JointParameters.default(classifier.body, method))
-    people = _people(stages, frames, on_frame, method)
+    people = _people(stages, frames, on_frame, method, parts_of)
     searched = list(islice(people, SEARCH_PEOPLE))
     if not searched:
         raise ValueError("joint parameters need frames with people; these frames show none")
@@ -127,7 +129,11 @@ def fit_joint_parameters(
 
 
 def _people(
-    stages: JointStages, frames: Iterable[LabelledFrame], on_frame: Callable[[], object], method: str
+    stages: JointStages,
+    frames: Iterable[LabelledFrame],
+    on_frame: Callable[[], object],
+    method: str,
+    parts_of: Callable[[View], PartProbabilities] | None,
 ) -> Iterator[_Person]:
     """Weighted points of each person in labelled frames, and the truth.
 
@@ -139,7 +145,7 @@ def _people(
         depth_m = frame.depth.depth_m
         for person in range(1, len(frame.joints_m) + 1):
             view = View(depth_m, (frame.people == person) & (depth_m > 0), frame.depth.intrinsics)
-            found = PoseInference(stages, view)
+            found = PoseInference(stages, view, None if parts_of is None else parts_of(view))
             if len(found.parts.pixels):
                 truth = PoseInference(stages, view, _with_true_labels(found.parts, frame.parts)).points
                 joints_m = frame.joints_m[person - 1]

@@ -147,7 +147,7 @@ def refit_joints(
 
     Returns
     -------
-    PoseModel, without the figures measured with the earlier joint parameters
+    PoseModel, without the second pass and the figures of the earlier joint parameters
 
     Raises
     ------
@@ -168,8 +168,9 @@ def refit_joints(
     )
     history["seconds"] = round(time.monotonic() - started, 1)
     about_joints = {"joint_frames": len(joint_frames)} | {f"joint_{name}": value for name, value in history.items()}
-    fitted = replace(model, joint_parameters=parameters, votes=votes)
-    return fitted.with_metadata(figures=None, **about_votes, **about_joints)
+    # a second pass was fitted to the earlier poses
+    fitted = replace(model, joint_parameters=parameters, votes=votes, second_pass=None)
+    return fitted.with_metadata(figures=None, second_pass=None, **about_votes, **about_joints)
 
 
 def _history(frames: FrameSequence, command: str) -> dict[str, Any]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from tests.kernels import (
     evaluation,
-    joints_modes,
-    joints_poses,
     learn_depth,
     learn_tables,
     learn_votes,
@@ -17,6 +15,7 @@ from tests.kernels import (
     tracking,
 )
 from tests.kernels.body_model import fit, placement
+from tests.kernels.joints import modes, poses, second_pass
 from tests.kernels.synth import body, motion, render, sensors, surfaces
 
 KERNELS = (
@@ -24,8 +23,9 @@ KERNELS = (
     *learn_depth.KERNELS,
     *learn_votes.KERNELS,
     *learn_tables.KERNELS,
-    *joints_modes.KERNELS,
-    *joints_poses.KERNELS,
+    *modes.KERNELS,
+    *poses.KERNELS,
+    *second_pass.KERNELS,
     *tracking.KERNELS,
     *evaluation.KERNELS,
     *recording.KERNELS,

@@ -1,0 +1,183 @@
+"""Fits the second pass of a model: relabelling weights by the first poses of labelled frames, then joint parameters."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from posepipe.body import BodyDefinition
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.frames import LabelledFrame
+from posepipe.inference.pose_inference import JointStages, PoseInference
+from posepipe.inference.second_pass import SecondPass, joint_arrays
+from posepipe.joints.pose_search import PoseSearch, Starts
+from posepipe.models.pose_model import PoseModel
+from posepipe.models.provenance import source_revision
+from posepipe.parts import PartProbabilities
+from posepipe.results import Pose
+from posepipe.second_pass.relabelling import Relabelling, pool_terms
+from posepipe.second_pass.second_pass_parameters import SecondPassParameters
+from posepipe.segmentation.rotated_views import View
+from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.train_model import TrainingCallbacks
+
+RELABELLING_PEOPLE = 4000
+"""Number of people, at most, that the relabelling is fitted to; its weights are few."""
+PIXELS = 60
+"""Number of pixels of each."""
+LEAST_DEVIATION = np.float32(0.05)
+"""Minimum standard deviation used to scale a term: one that is constant in training may vary in use."""
+ITERATIONS = 300
+"""Maximum number of iterations of the fit of the weights; more improve it no further."""
+UNSEEN = -100.0
+"""Bias of a part that no pixel was of."""
+
+
+def refit_second_pass(
+    model: PoseModel, frames: FrameSequence, callbacks: TrainingCallbacks | None = None, command: str = ""
+) -> PoseModel:
+    """Fit the second pass of a model; all else of it stays.
+
+    Parameters
+    ----------
+    model : PoseModel, with the joint parameters that will be used
+    frames : labelled frames, other than those of its trees and of its joint parameters
+    callbacks : TrainingCallbacks; None = no reports
+    command : command line of the training, for the metadata
+
+    Returns
+    -------
+    PoseModel, without the figures of the earlier model
+
+    Raises
+    ------
+    ValueError
+        When the frames show no person, another body, or no pixels with parts.
+    """
+    if frames.body != model.body:
+        raise ValueError(f"a model of {model.body.name!r} needs frames of the same body, got {frames.body.name!r}")
+    callbacks = callbacks or TrainingCallbacks()
+    about: dict[str, Any] = {
+        "frames": len(frames),
+        "identity": frames.identity,
+        "recipes": frames.recipes,
+        "source_revision": source_revision(),
+        "command": command,
+    }
+    started = time.monotonic()
+    first = FirstPoses(model)
+    classifier = first.stages.classifier
+    relabelling = fit_relabelling(first, frames, model.body)
+    # its joint parameters are being fitted; the labels need none
+    second = SecondPass.of(first.stages, SecondPassParameters(relabelling, model.joint_parameters))
+
+    def parts_of(view: View) -> PartProbabilities:
+        seen = first.infer(view)
+        return seen.parts if seen.pose is None else second.relabel(seen.parts, seen.points.points_m, first.pose(seen))
+
+    parameters = fit_joint_parameters(
+        classifier, frames, callbacks.on_joint_frame, "parts", callbacks.on_epoch, callbacks.on_search, parts_of
+    )
+    about["seconds"] = round(time.monotonic() - started, 1)
+    return replace(model, second_pass=SecondPassParameters(relabelling, parameters)).with_metadata(
+        figures=None, second_pass=about
+    )
+
+
+class FirstPoses:
+    """The first pass of a model, as in use: with the search for the best choice of proposals."""
+
+    def __init__(self, model: PoseModel) -> None:
+        self.stages = JointStages.of(model.classifier(), model.joint_parameters)
+        self._search = PoseSearch(Starts.of(model.body, model.joint_parameters.method))
+
+    def infer(self, view: View) -> PoseInference:
+        """The first pass in one view."""
+        return PoseInference(self.stages, view)
+
+    def pose(self, seen: PoseInference) -> Pose:
+        """Its pose after the search."""
+        assert seen.pose is not None
+        return self._search.search(self.stages.pose_estimator, seen.proposals, seen.pose)
+
+
+def fit_relabelling(first: FirstPoses, frames: Iterable[LabelledFrame], body: BodyDefinition) -> Relabelling:
+    """Fit the relabelling to pixels of people whose first pose is known.
+
+    Parameters
+    ----------
+    first : FirstPoses
+    frames : labelled frames; RELABELLING_PEOPLE people are used at most
+    body : BodyDefinition
+
+    Returns
+    -------
+    Relabelling, the same for left and right
+
+    Raises
+    ------
+    ValueError
+        When there are no pixels of two parts.
+    """
+    mirrored, columns = body.mirrored_classes(), _mirrored_terms(body)
+    terms: list[np.ndarray] = []
+    labels: list[np.ndarray] = []
+    for own, truth in islice(_labelled_terms(first, frames, body), RELABELLING_PEOPLE):
+        mirror = len(terms) % 2 == 1  # every other person, so that left and right are shown alike
+        terms.append(own[:, columns] if mirror else own)
+        labels.append(mirrored[truth] if mirror else truth)
+    known = np.concatenate(labels) if labels else np.zeros(0, int)
+    if len(np.unique(known)) < 2:
+        raise ValueError("a second pass is fitted to people with two parts or more; in these frames none are found")
+    every = np.concatenate(terms)
+    scale = np.maximum(every.std(axis=0), LEAST_DEVIATION)
+    fit = LogisticRegression(max_iter=ITERATIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit.fit(every / scale, known)
+    weights, bias = _of_all_parts(fit, body)
+    weights /= scale[:, None]
+    parts = mirrored[1:] - 1
+    weights, bias = (weights + weights[columns][:, parts]) / 2, (bias + bias[parts]) / 2
+    return Relabelling(weights.astype(np.float32), bias.astype(np.float32))
+
+
+def _labelled_terms(
+    first: FirstPoses, frames: Iterable[LabelledFrame], body: BodyDefinition
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Terms (N, K + J) of some pixels of each person who is found, and their true parts, (N,)."""
+    rng = np.random.default_rng(0)
+    for frame in frames:
+        for person in range(1, len(frame.joints_m) + 1):
+            mask = (frame.people == person) & (frame.depth.depth_m > 0)
+            seen = first.infer(View(frame.depth.depth_m, mask, frame.depth.intrinsics))
+            if not mask.any() or seen.pose is None:
+                continue
+            truth = frame.parts[tuple(seen.parts.pixels.T)]
+            rows = rng.permutation(np.flatnonzero(truth))[:PIXELS]
+            joints_m, confidences = joint_arrays(first.pose(seen), body)
+            yield pool_terms(seen.parts.values[rows], seen.points.points_m[rows], joints_m, confidences), truth[rows]
+
+
+def _mirrored_terms(body: BodyDefinition) -> np.ndarray:
+    """Row of each term's mirror image: int (K + J,)."""
+    return np.concatenate([body.mirrored_classes()[1:] - 1, len(body.parts) + body.mirrored_joints()])
+
+
+def _of_all_parts(fit: LogisticRegression, body: BodyDefinition) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (K + J, K) and bias (K,) of a fit that may lack parts; these are never the most probable."""
+    coefficients, intercepts = fit.coef_, fit.intercept_
+    if len(coefficients) == 1:  # two classes share one row
+        coefficients, intercepts = np.vstack([-coefficients, coefficients]) / 2, np.array([-1, 1]) * intercepts / 2
+    weights, bias = np.zeros((coefficients.shape[1], len(body.parts))), np.full(len(body.parts), UNSEEN)
+    columns = fit.classes_ - 1
+    weights[:, columns], bias[columns] = coefficients.T, intercepts
+    return weights, bias
