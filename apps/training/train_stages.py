@@ -228,13 +228,15 @@ class _JointBars:
         self._bars = ExitStack()
         scored = ProgressBar(None, "out of bag", "frames")
         votes = ProgressBar(len(vote_frames or ()), "votes", "frames")
+        relabelled = ProgressBar(None, "relabelling", "people")
         joints = ProgressBar(len(joint_frames), "joint parameters", "frames")
         network = ProgressBar(EPOCHS, "refinement", "epochs")
-        for bar in (scored, votes, joints, network):
+        for bar in (scored, votes, relabelled, joints, network):
             self._bars.enter_context(bar)
         self.callbacks = TrainingCallbacks(
             on_scored_frame=scored.update,
             on_vote_frame=votes.update,
+            on_relabelled=relabelled.update,
             on_joint_frame=joints.update,
             on_epoch=network.update,
             on_search=lambda before, after: self._gains.append((before, after)),

@@ -244,7 +244,7 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
 
 
 def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabilities:
-    """Part probabilities of every pixel of a person who is cut out, given the first pose where there is a second pass."""
+    """Part probabilities of every pixel of a person who is cut out; given the first pose, if there is a second pass."""
     mask = depth.depth_m > 0
     parts = pipeline.classifier.predict(depth.depth_m, mask, depth.intrinsics)
     found = None if pipeline.second_pass is None else pipeline.estimate(depth, mask)

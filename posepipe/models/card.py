@@ -88,16 +88,16 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
     )
-    paragraphs = [size, _changes(header), _joints_from(model.joint_parameters), _origins(header)]
+    paragraphs = [size, _changes(header), _joints_from(model.joint_parameters), _second_pass(model), _origins(header)]
     if "out_of_bag" in header:
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
-    of_background = header.get("background", {})
+    of_background, of_second_pass = header.get("background", {}), header.get("second_pass", {})
     paragraphs += [_segmentation(model, of_segmentation), _background(of_background), _person_filter(model, of_filter)]
     typed = (
         header.get("command"),
         header.get("joint_command"),
-        *(own.get("command") for own in (of_segmentation, of_background, of_filter)),
+        *(own.get("command") for own in (of_second_pass, of_segmentation, of_background, of_filter)),
     )
     commands = dict.fromkeys(line for line in typed if line)
     if commands:
@@ -108,6 +108,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         {
             "trees": header.get("recipes", []),
             "joint parameters": header.get("joint_recipes", []),
+            "second pass": of_second_pass.get("recipes", []),
             "segmentation": of_segmentation.get("recipes", []),
             "weight of class 0": of_background.get("recipes", []),
             "person filter": of_filter.get("recipes", []),
@@ -165,10 +166,23 @@ def _changes(header: Mapping[str, Any]) -> str:
 
 def _joints_from(parameters: JointParameters) -> str:
     sources = {"parts": "surfaces", "votes": "votes", "both": "surfaces and votes"}
+    return f"Joints follow from {sources[parameters.method]}{_network(parameters)}."
+
+
+def _network(parameters: JointParameters) -> str:
     network = parameters.refinement
     size = 0 if network is None else sum(weight.size for weight in network.weights)
-    corrected = f", corrected by a network of {size:,} weights" if size else ""
-    return f"Joints follow from {sources[parameters.method]}{corrected}."
+    return f", corrected by a network of {size:,} weights" if size else ""
+
+
+def _second_pass(model: PoseModel) -> str:
+    if model.second_pass is None:
+        return ""
+    about = model.metadata.get("second_pass", {})
+    return (
+        "Given these joints, pixels are labelled anew, and joints found from them once more"
+        f"{_network(model.second_pass.joint_parameters)}{_trained_on(about)}."
+    )
 
 
 def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:

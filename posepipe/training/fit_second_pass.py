@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -75,7 +75,7 @@ def refit_second_pass(
     started = time.monotonic()
     first = FirstPoses(model)
     classifier = first.stages.classifier
-    relabelling = fit_relabelling(first, frames, model.body)
+    relabelling = fit_relabelling(first, frames, callbacks.on_relabelled)
     # its joint parameters are being fitted; the labels need none
     second = SecondPass.of(first.stages, SecondPassParameters(relabelling, model.joint_parameters))
 
@@ -109,14 +109,16 @@ class FirstPoses:
         return self._search.search(self.stages.pose_estimator, seen.proposals, seen.pose)
 
 
-def fit_relabelling(first: FirstPoses, frames: Iterable[LabelledFrame], body: BodyDefinition) -> Relabelling:
+def fit_relabelling(
+    first: FirstPoses, frames: Iterable[LabelledFrame], on_person: Callable[[], object] = lambda: None
+) -> Relabelling:
     """Fit the relabelling to pixels of people whose first pose is known.
 
     Parameters
     ----------
     first : FirstPoses
     frames : labelled frames; RELABELLING_PEOPLE people are used at most
-    body : BodyDefinition
+    on_person : called after each of them
 
     Returns
     -------
@@ -127,6 +129,7 @@ def fit_relabelling(first: FirstPoses, frames: Iterable[LabelledFrame], body: Bo
     ValueError
         When there are no pixels of two parts.
     """
+    body = first.stages.classifier.body
     mirrored, columns = body.mirrored_classes(), _mirrored_terms(body)
     terms: list[np.ndarray] = []
     labels: list[np.ndarray] = []
@@ -134,6 +137,7 @@ def fit_relabelling(first: FirstPoses, frames: Iterable[LabelledFrame], body: Bo
         mirror = len(terms) % 2 == 1  # every other person, so that left and right are shown alike
         terms.append(own[:, columns] if mirror else own)
         labels.append(mirrored[truth] if mirror else truth)
+        on_person()
     known = np.concatenate(labels) if labels else np.zeros(0, int)
     if len(np.unique(known)) < 2:
         raise ValueError("a second pass is fitted to people with two parts or more; in these frames none are found")

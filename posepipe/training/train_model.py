@@ -36,6 +36,7 @@ class TrainingCallbacks:
     on_scored_frame: Callable[[], object] = lambda: None  #: a frame was scored for the out-of-bag accuracy
     on_vote_frame: Callable[[], object] = lambda: None  #: a frame was read for the votes
     on_joint_frame: Callable[[], object] = lambda: None  #: a frame was read for the joint parameters
+    on_relabelled: Callable[[], object] = lambda: None  #: a person was read for the relabelling of the second pass
     on_epoch: Callable[[], object] = lambda: None  #: an epoch of the refinement network has ended
     #: the grid search has ended; its score before and after (`fit_joint_parameters`)
     on_search: Callable[[float, float], object] = lambda before, after: None

@@ -259,6 +259,12 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
         PoseModel.load(refit).segmentation.trees[0].feature, after.segmentation.trees[0].feature
     )
     assert "found by a segmentation forest" in refit.with_suffix(".md").read_text()
+    again = tmp_path / "twice.npz"
+    assert main(["train", str(rooms), "--forest", str(out), "--only", "second-pass", "--out", str(again)]) == 0
+    assert PoseModel.load(again).metadata["second_pass"]["frames"] == 6
+    assert "labelled anew" in again.with_suffix(".md").read_text()
+    assert main(["train", str(rooms), "--forest", str(again), "--only", "joints", "--out", str(refit)]) == 0
+    assert PoseModel.load(refit).second_pass is None  # it was fitted to other poses
     judged = tmp_path / "with filter.npz"
     arguments = ["train", str(rooms), "--forest", "person", "--only", "filter", "--out", str(judged)]
     assert main(arguments) == 0
