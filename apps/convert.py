@@ -70,6 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
     )
     parser.add_argument(
+        "--first-pass",
+        action="store_const",
+        const=True,
+        help="leave out the second pass of a model: it is faster, and less accurate",
+    )
+    parser.add_argument(
         "--leaf-steps",
         type=positive,
         metavar="N",
@@ -103,6 +109,7 @@ def run(args: argparse.Namespace) -> None:
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
     of_models = {
         "--trees": args.trees,
+        "--first-pass": args.first_pass,
         "--leaf-steps": args.leaf_steps,
         "--prune": args.prune,
         "--prune-by": args.prune_by,
@@ -145,7 +152,7 @@ def convert_source(args: argparse.Namespace) -> None:
 
 def convert_model(args: argparse.Namespace) -> None:
     """Write a model as this version saves it, with the trees and leaves that are asked for."""
-    from posepipe.models.change_forest import coarsen_leaves, keep_trees
+    from posepipe.models.change_model import coarsen_leaves, keep_first_pass, keep_trees
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
 
@@ -153,6 +160,8 @@ def convert_model(args: argparse.Namespace) -> None:
     converted = PoseModel.load(args.source)
     if args.trees is not None:
         converted = keep_trees(converted, args.trees)
+    if args.first_pass:
+        converted = keep_first_pass(converted)
     if args.prune is not None or args.prune_by:
         reached = _count_pixels(converted, args.prune_by) if args.prune_by else None
         converted = prune_model(converted, args.prune, reached)

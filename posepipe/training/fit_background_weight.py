@@ -15,7 +15,7 @@ from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.packed_forest import WHOLE
-from posepipe.models.change_forest import weigh_background
+from posepipe.models.change_model import weigh_background
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities

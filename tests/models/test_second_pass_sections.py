@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from apps.cli import main
 from posepipe.errors import FormatError
 from posepipe.io.npz import write_npz
 from posepipe.joints.joint_parameters import JointParameters
@@ -49,6 +50,14 @@ def test_a_model_without_one_has_no_such_sections(path):
     small_model().save(path)
     assert PoseModel.load(path).second_pass is None
     assert not {name for name in arrays_of(path) if name.startswith(("relabelling", "second_"))}
+
+
+def test_the_first_pass_is_kept_alone(path, tmp_path):
+    PoseModel.load(path).with_metadata(second_pass={"frames": 3}).save(path)
+    assert main(["convert", str(path), str(tmp_path / "once.npz"), "--first-pass"]) == 0
+    once = PoseModel.load(tmp_path / "once.npz")
+    assert once.second_pass is None
+    assert "second_pass" not in once.metadata
 
 
 def test_a_second_pass_without_a_network_comes_back(path):

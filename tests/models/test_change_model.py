@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.models.change_forest import coarsen_leaves, keep_trees, weigh_background
+from posepipe.models.change_model import coarsen_leaves, keep_trees, weigh_background
 from posepipe.models.pose_model import PoseModel
 from tests.support.leaf_votes import random_model
 

@@ -1,4 +1,4 @@
-"""A model with another forest: with its first trees alone, with coarser leaves, or with class 0 weighed."""
+"""A model changed after training: its first trees or first pass alone, coarser leaves, or class 0 weighed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ def keep_trees(model: PoseModel, count: int) -> PoseModel:
         raise ValueError(f"the model has {len(forest.trees)} trees; keep 1 to {len(forest.trees)}, got {count}")
     first = DepthForest(forest.trees[:count], forest.offsets[:count], forest.body, forest.symmetric, forest.probes)
     return replace(model, forest=first, votes=model.votes[:count]).with_metadata(figures=None, trees_kept=count)
+
+
+def keep_first_pass(model: PoseModel) -> PoseModel:
+    """Return a model without its second pass, and without the figures of the whole one: faster, and less accurate."""
+    return replace(model, second_pass=None).with_metadata(figures=None, second_pass=None)
 
 
 def coarsen_leaves(model: PoseModel, steps: int) -> PoseModel:
