@@ -20,6 +20,7 @@ EXAMPLES = (
     "posepipe train data/train --out my_model.npz --cluster tls://head:8786   # trees on many machines",
     "posepipe train data/joints --forest my_model.npz --out my_model.npz          # new joint parameters",
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
+    "posepipe train data/again --forest my_model.npz --only second-pass --out my_model.npz   # joints found twice",
     "posepipe train data/rooms --forest my_model.npz --only segmentation --out my_model.npz   # people in rooms",
     "posepipe train data/rooms --forest my_model.npz --only background --out my_model.npz     # how much is furniture",
     "posepipe train data/rooms --forest my_model.npz --only filter --out my_model.npz         # what is no person",
@@ -57,9 +58,10 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         choices=["joints", "second-pass", "segmentation", "background", "filter"],
-        help="train this stage of the model in --forest alone, and keep the others: joints (default); segmentation,"
-        " which finds people in whole frames; background, how much of a candidate is furniture; or filter, which judges"
-        " what was found. The latter three want frames with rooms, in this order",
+        help="train this stage of the model in --forest alone, and keep the others: joints (default); second-pass,"
+        " which labels pixels anew, given the joints, and finds these once more, by other frames than the joints' own;"
+        " segmentation, which finds people in whole frames; background, how much of a candidate is furniture; or"
+        " filter, which judges what was found. The latter three want frames with rooms, in this order",
     )
 
 

@@ -269,7 +269,7 @@ class PersonInference:
             return seen
         min_confidence = self.joint_stages.pose_estimator.min_confidence
         found = self.second_pass.infer(seen.inference, seen.view_pose, min_confidence)
-        return seen if found.pose is None else _Seen(seen.view, found, found.pose)
+        return seen if found is None or found.pose is None else _Seen(seen.view, found, found.pose)
 
     def _disjoint(self, frame: DepthFrame, parts: Sequence[_Part], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in parts that overlap; those who come first have the pixels."""

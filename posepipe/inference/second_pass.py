@@ -32,7 +32,7 @@ class SecondPass(Stateless):
         joints = joint_arrays(pose, self.joint_stages.classifier.body)
         return relabel(parts, points_m, *joints, self.relabelling)
 
-    def infer(self, first: PoseInference, pose: Pose, min_confidence: float) -> PoseInference:
+    def infer(self, first: PoseInference, pose: Pose, min_confidence: float) -> PoseInference | None:
         """Infer the pose once more.
 
         Parameters
@@ -43,13 +43,14 @@ class SecondPass(Stateless):
 
         Returns
         -------
-        PoseInference of the same view
+        PoseInference of the same view; None when its labels give no pose
         """
         estimator = self.joint_stages.pose_estimator
         if estimator.min_confidence != min_confidence:
             estimator = replace(estimator, min_confidence=min_confidence)
         parts = self.relabel(first.parts, first.points.points_m, pose)
-        return PoseInference(self.joint_stages._replace(pose_estimator=estimator), first.view, parts)
+        again = PoseInference(self.joint_stages._replace(pose_estimator=estimator), first.view, parts)
+        return None if again.pose is None else again
 
 
 def joint_arrays(pose: Pose, body: BodyDefinition) -> tuple[np.ndarray, np.ndarray]:

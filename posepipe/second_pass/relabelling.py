@@ -1,4 +1,4 @@
-"""Kernel: part probabilities of pixels, given a pose as well.
+"""Kernels: part probabilities of pixels, given a pose as well.
 
 A pixel 3 cm from the left wrist is hardly one of the head, whatever the forest says of it. The logarithms of the
 forest's probabilities and of the distances to the joints, each joint weighted by its confidence, are summed with fitted
@@ -13,6 +13,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.compilation import compiled_for, njit, prange
+from posepipe.joints.mlp import mlp_forward
 from posepipe.parts import PartProbabilities
 
 LEAST_PROBABILITY = np.float32(0.01)
@@ -21,6 +22,9 @@ LEAST_DISTANCE_M = np.float32(0.03)
 """Added to distances before their logarithm."""
 NEUTRAL_M = np.float32(0.2)
 """Distance, less the one above, at which a joint says nothing; a joint that is not sure says little elsewhere too."""
+
+LEAST_LOG_ODDS = np.float32(-17)
+"""Log odds, beneath those of the most probable part, that are lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +44,7 @@ class Relabelling:
 
 
 def pool_terms(values: np.ndarray, points_m: np.ndarray, joints_m: np.ndarray, confidences: np.ndarray) -> np.ndarray:
-    """The terms that the relabelling weights, as training sees them.
+    """The terms that the relabelling weights.
 
     Parameters
     ----------
@@ -84,18 +88,21 @@ def relabel(
     Log-linear pooling: Genest and Zidek, Statistical Science 1986. Labels that see an earlier labelling's context: Tu,
     CVPR 2008. Naive twin: tests/reference/second_pass/relabelling.py
     """
+    terms = pool_terms(parts.values, points_m, joints_m, confidences)
+    log_odds = mlp_forward(terms, [relabelling.weights], [relabelling.bias])
     values = np.empty_like(parts.values)
-    _relabel(parts.values, points_m, joints_m, confidences, relabelling.weights, relabelling.bias, values)
+    _share_among_parts(parts.values, log_odds, values)
     return replace(parts, values=values)
 
 
 @compiled_for("f4[:,::1], f4[:,::1], f4[:,::1], f4[::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
 def _fill_terms(values, points_m, joints_m, confidences, terms):
-    n_parts = values.shape[1] - 1
-    for n in prange(len(values)):
+    n_parts, of_none = values.shape[1] - 1, np.log(LEAST_PROBABILITY)
+    for n in prange(len(values)):  # a pixel owns its row of `terms`
         for k in range(n_parts):
-            terms[n, k] = np.log(values[n, k + 1] + LEAST_PROBABILITY)
+            p = values[n, k + 1]
+            terms[n, k] = np.log(p + LEAST_PROBABILITY) if p > 0 else of_none
         for j in range(len(joints_m)):
             terms[n, n_parts + j] = np.float32(0)
             if confidences[j] > 0:
@@ -105,30 +112,16 @@ def _fill_terms(values, points_m, joints_m, confidences, terms):
                 terms[n, n_parts + j] = confidences[j] * np.log((apart_m + LEAST_DISTANCE_M) / NEUTRAL_M)
 
 
-@compiled_for("f4[:,::1], f4[:,::1], f4[:,::1], f4[::1], f4[:,::1], f4[::1], f4[:,::1]")
+@compiled_for("f4[:,::1], f4[:,::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
-def _relabel(values, points_m, joints_m, confidences, weights, bias, out):
-    n_parts = len(bias)
-    log_of_least = np.log(LEAST_PROBABILITY)
-    for n in prange(len(values)):  # a pixel owns its row of `out`
-        log_odds = bias.copy()
-        for c in range(n_parts):
-            p = values[n, c + 1]
-            term = log_of_least if p == 0 else np.log(p + LEAST_PROBABILITY)  # most are 0
-            for k in range(n_parts):
-                log_odds[k] += weights[c, k] * term
-        for j in range(len(joints_m)):
-            if confidences[j] > 0:
-                x, y = points_m[n, 0] - joints_m[j, 0], points_m[n, 1] - joints_m[j, 1]
-                z = points_m[n, 2] - joints_m[j, 2]
-                apart_m = np.sqrt(x * x + y * y + z * z)
-                term = confidences[j] * np.log((apart_m + LEAST_DISTANCE_M) / NEUTRAL_M)
-                for k in range(n_parts):
-                    log_odds[k] += weights[n_parts + j, k] * term
-        highest, total = log_odds.max(), np.float32(0)
+def _share_among_parts(before, log_odds, after):
+    n_parts = log_odds.shape[1]
+    for n in prange(len(log_odds)):  # a pixel owns its row of `after`
+        highest, total = log_odds[n].max(), np.float32(0)
         for k in range(n_parts):
-            log_odds[k] = np.exp(log_odds[k] - highest)
-            total += log_odds[k]
-        out[n, 0] = values[n, 0]
+            beneath = log_odds[n, k] - highest
+            after[n, k + 1] = np.exp(beneath) if beneath > LEAST_LOG_ODDS else np.float32(0)
+            total += after[n, k + 1]
+        after[n, 0] = before[n, 0]
         for k in range(n_parts):
-            out[n, k + 1] = log_odds[k] * ((np.float32(1) - values[n, 0]) / total)
+            after[n, k + 1] *= (np.float32(1) - before[n, 0]) / total
