@@ -62,6 +62,7 @@ def refit_background_weight(
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]
     pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+    pipeline.second_pass = None  # only the forest's labels count
     for frame in looked_at:
         found.begin(frame.people > 0)
         pipeline.step(frame.depth)

@@ -109,6 +109,7 @@ class _Collecting:
         pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
         pipeline.person_filter = recorder  # type: ignore[assignment]
         pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+        pipeline.second_pass = None  # they are judged by the first
         pipeline.surfaces = ConnectedSurfaces()
         rows, evidence, people, empty = [], [], [], []
         for row in block:
