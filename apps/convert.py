@@ -67,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trees",
         type=positive,
         metavar="N",
-        help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints",
+        help="keep the first trees of a model; then fit its joints anew by posepipe train --only joints, and its"
+        " second pass",
     )
     parser.add_argument(
         "--first-pass",
@@ -152,6 +153,7 @@ def convert_source(args: argparse.Namespace) -> None:
 
 def convert_model(args: argparse.Namespace) -> None:
     """Write a model as this version saves it, with the trees and leaves that are asked for."""
+    from posepipe.errors import PosepipeError
     from posepipe.models.change_model import coarsen_leaves, keep_first_pass, keep_trees
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
@@ -161,6 +163,8 @@ def convert_model(args: argparse.Namespace) -> None:
     if args.trees is not None:
         converted = keep_trees(converted, args.trees)
     if args.first_pass:
+        if converted.second_pass is None:
+            raise PosepipeError(f"{args.source} has no second pass; leave out --first-pass")
         converted = keep_first_pass(converted)
     if args.prune is not None or args.prune_by:
         reached = _count_pixels(converted, args.prune_by) if args.prune_by else None

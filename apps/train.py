@@ -58,7 +58,8 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         choices=["joints", "second-pass", "segmentation", "background", "filter"],
-        help="train this stage of the model in --forest alone, and keep the others: joints (default); second-pass,"
+        help="train this stage of the model in --forest alone, and keep the others: joints (default), which"
+        " leaves out a second pass that was fitted to the earlier ones; second-pass,"
         " which labels pixels anew, given the joints, and finds these once more, by other frames than the joints' own;"
         " segmentation, which finds people in whole frames; background, how much of a candidate is furniture; or"
         " filter, which judges what was found. The latter three want frames with rooms, in this order",

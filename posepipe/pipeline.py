@@ -153,13 +153,12 @@ class Pipeline:
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
         cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)
-        joint_stages = JointStages.of(model.classifier(), model.joint_parameters)
         if cut_out and background is not None:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
             person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
-            **joint_stages._asdict(),
+            **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
             # only a classifier tells parts of people and of furniture from people
@@ -168,7 +167,7 @@ class Pipeline:
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
-            second_pass=None if model.second_pass is None else SecondPass.of(joint_stages, model.second_pass),
+            second_pass=None if model.second_pass is None else SecondPass.of(model.body, model.second_pass),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             known_people=KnownPeople() if tracking and not cut_out else None,
             body_fitter=None if body_model is None else BodyFitter(model.body, body_model, tracking),

@@ -177,11 +177,13 @@ def evaluate(
     -------
     Report
     """
+    if oracle is not None and model.second_pass is not None:
+        # true labels need no relabelling: joints are found from them as from labels of the second pass
+        model = replace(model, joint_parameters=model.second_pass.joint_parameters, second_pass=None)
     foreground = "auto" if whole_frames else "none"
     pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, fit=fit)
     if oracle is not None:
-        # its labels are of the unrotated image, and need no relabelling
-        pipeline.classifier, pipeline.rotated_views, pipeline.second_pass = oracle, None, None
+        pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
     report = Report(0, PartScores(model.body), JointScores(model.body))
     for frame in frames:
         if oracle is not None:

@@ -31,7 +31,7 @@ RECLASSIFY_SHARE = 0.02
 
 
 class FirstPass(NamedTuple):
-    """What the first pass found; a second one sees a single person in the same pixels."""
+    """What the first pass found. How many people there are follows from it: labels of the second know one pose."""
 
     proposals: Proposals
     pose: Pose
@@ -117,7 +117,7 @@ class PersonInference:
         if split is not None:
             masks = split.split(whole.first.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
             separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
-            separate = [person for person in separate if person.pose.confidence >= split.min_confidence]
+            separate = [person for person in separate if person.first.pose.confidence >= split.min_confidence]
             if len(separate) > 1:
                 return separate
         return self._with_others(frame, judged.unrotated, whole, floor)
@@ -226,12 +226,14 @@ class PersonInference:
             return [person]
         mask, parts = shown.view.mask, shown.inference.parts
         masks = self._surfaces(frame, mask)
-        masks += self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.pose)
+        masks += self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.first.pose)
         others: list[PersonEstimate] = []
         taken = np.zeros_like(mask)
         for part in masks:
             other = self.estimate(frame, part & ~taken, floor)
-            if other is not None and self.remainder.is_other(person.pose, other.pose, other.probability):
+            if other is None:
+                continue
+            if self.remainder.is_other(person.first.pose, other.first.pose, other.probability):
                 others.append(other)
                 taken |= other.mask
         alone = self.estimate(frame, mask & ~taken, floor) if others else None
@@ -264,11 +266,10 @@ class PersonInference:
         return seen._replace(view_pose=pose)
 
     def _seen_again(self, seen: _Seen) -> _Seen:
-        """The same view after the second pass; the first pose stays where the second finds none."""
+        """The same view after the second pass, where that finds a pose."""
         if self.second_pass is None:
             return seen
-        min_confidence = self.joint_stages.pose_estimator.min_confidence
-        found = self.second_pass.infer(seen.inference, seen.view_pose, min_confidence)
+        found = self.second_pass.infer(self.joint_stages, seen.inference, seen.view_pose)
         return seen if found is None or found.pose is None else _Seen(seen.view, found, found.pose)
 
     def _disjoint(self, frame: DepthFrame, parts: Sequence[_Part], floor: Plane | None) -> list[PersonEstimate]:

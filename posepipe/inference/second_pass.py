@@ -8,6 +8,8 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.inference.pose_inference import JointStages, PoseInference
+from posepipe.joints.pose_estimator import PoseEstimator
+from posepipe.joints.proposals import ModeProposer
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, relabel
@@ -17,39 +19,48 @@ from posepipe.stage import Stateless
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SecondPass(Stateless):
-    """Repeats the joint stages with labels that know the first pose."""
+    """Repeats the joint stages with labels that know the first pose.
+
+    Classifier and weighting are those of the first pass. Proposals and pose have parameters of their own: who replaces
+    `ModeProposer` or `PoseEstimator` of a pipeline replaces them here too, or leaves out the second pass.
+    """
 
     relabelling: Relabelling
-    joint_stages: JointStages  #: the first pass's classifier; joint parameters of its own
+    proposer: ModeProposer
+    pose_estimator: PoseEstimator
+    min_expected: float = 0.3  #: expected share of right joints; labels by a poorer pose would confirm it
 
     @classmethod
-    def of(cls, first: JointStages, parameters: SecondPassParameters) -> SecondPass:
-        """Make the stage of the first pass's stages and the parameters of the second."""
-        return cls(parameters.relabelling, JointStages.of(first.classifier, parameters.joint_parameters))
+    def of(cls, body: BodyDefinition, parameters: SecondPassParameters) -> SecondPass:
+        """Make the stage of a body and its parameters."""
+        joints = parameters.joint_parameters
+        return cls(parameters.relabelling, ModeProposer(body, joints), PoseEstimator(body, joints))
 
     def relabel(self, parts: PartProbabilities, points_m: np.ndarray, pose: Pose) -> PartProbabilities:
         """Part probabilities given a pose; see `posepipe.second_pass.relabelling.relabel`."""
-        joints = joint_arrays(pose, self.joint_stages.classifier.body)
-        return relabel(parts, points_m, *joints, self.relabelling)
+        return relabel(parts, points_m, *joint_arrays(pose, self.pose_estimator.body), self.relabelling)
 
-    def infer(self, first: PoseInference, pose: Pose, min_confidence: float) -> PoseInference | None:
+    def infer(self, stages: JointStages, first: PoseInference, pose: Pose) -> PoseInference | None:
         """Infer the pose once more.
 
         Parameters
         ----------
-        first : of the first pass
-        pose : of the first pass, after its search, in the axes of the view
-        min_confidence : of a joint; others are left out of the pose
+        stages : JointStages of the first pass; what its estimator leaves out of poses, the second leaves out, too
+        first : the first pass in one view
+        pose : its pose, after its search, in the axes of the view
 
         Returns
         -------
-        PoseInference of the same view; None when its labels give no pose
+        PoseInference of the same view; None when the first pose is poor, or the new labels give none
         """
-        estimator = self.joint_stages.pose_estimator
-        if estimator.min_confidence != min_confidence:
-            estimator = replace(estimator, min_confidence=min_confidence)
+        if pose.expected_right < self.min_expected * len(self.pose_estimator.body.joints):
+            return None
+        own, asked = self.pose_estimator, stages.pose_estimator
+        limits = {name: getattr(asked, name, getattr(own, name)) for name in ("min_confidence", "min_landmarks")}
+        if any(getattr(own, name) != limit for name, limit in limits.items()):
+            own = replace(own, **limits)
         parts = self.relabel(first.parts, first.points.points_m, pose)
-        again = PoseInference(self.joint_stages._replace(pose_estimator=estimator), first.view, parts)
+        again = PoseInference(stages._replace(proposer=self.proposer, pose_estimator=own), first.view, parts)
         return None if again.pose is None else again
 
 

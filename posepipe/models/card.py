@@ -92,7 +92,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
     if "out_of_bag" in header:
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
-    of_background, of_second_pass = header.get("background", {}), header.get("second_pass", {})
+    of_background, of_second_pass = header.get("background", {}), _about_second_pass(model)
     paragraphs += [_segmentation(model, of_segmentation), _background(of_background), _person_filter(model, of_filter)]
     typed = (
         header.get("command"),
@@ -178,11 +178,15 @@ def _network(parameters: JointParameters) -> str:
 def _second_pass(model: PoseModel) -> str:
     if model.second_pass is None:
         return ""
-    about = model.metadata.get("second_pass", {})
     return (
         "Given these joints, pixels are labelled anew, and joints found from them once more"
-        f"{_network(model.second_pass.joint_parameters)}{_trained_on(about)}."
+        f"{_network(model.second_pass.joint_parameters)}{_trained_on(_about_second_pass(model))}."
     )
+
+
+def _about_second_pass(model: PoseModel) -> Mapping[str, Any]:
+    """Its history; a program that knows no second pass may have kept that alone."""
+    return {} if model.second_pass is None else model.metadata.get("second_pass", {})
 
 
 def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:

@@ -58,6 +58,10 @@ class PoseModel:
             raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
         if self.segmentation is not None and self.segmentation.body != SEGMENTS:
             raise ValueError(f"a segmentation has the classes {', '.join(SEGMENTS.parts)}, not those of a body")
+        if self.second_pass is not None:
+            self.second_pass.relabelling.check(self.body)
+            if self.second_pass.joint_parameters.method != "parts":
+                raise ValueError("a second pass finds joints from parts: its labels are new, and votes are not")
         object.__setattr__(self, "votes", tuple(self.votes))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 

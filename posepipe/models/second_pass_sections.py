@@ -33,10 +33,10 @@ def second_pass_from_arrays(
     sections: Mapping[str, Mapping[str, np.ndarray]], body: BodyDefinition
 ) -> SecondPassParameters | None:
     """Inverse of `second_pass_to_arrays`. Raises KeyError for a missing array, ValueError where shapes do not match."""
-    own = sections["relabelling"]
-    if not own:
+    own, joints = sections["relabelling"], sections["second_joints"]
+    if not own and not joints and not sections["second_refinement"]:
         return None
     relabelling = Relabelling(own["weights"], own["bias"])
     relabelling.check(body)
     refinement = refinement_from_arrays(sections["second_refinement"])
-    return SecondPassParameters(relabelling, joints_from_arrays(sections["second_joints"], "parts", refinement, body))
+    return SecondPassParameters(relabelling, joints_from_arrays(joints, "parts", refinement, body))

@@ -23,6 +23,8 @@ LEAST_DISTANCE_M = np.float32(0.03)
 NEUTRAL_M = np.float32(0.2)
 """Distance, less the one above, at which a joint says nothing; a joint that is not sure says little elsewhere too."""
 
+MAX_WEIGHT = 1e4
+"""Maximum of a weight, positive or negative: sums of larger ones could overflow."""
 LEAST_LOG_ODDS = np.float32(-17)
 """Log odds, beneath those of the most probable part, that are lost in rounding."""
 
@@ -35,12 +37,15 @@ class Relabelling:
     bias: np.ndarray  #: float32 (K,)
 
     def check(self, body: BodyDefinition) -> None:
-        """Raise ValueError when shapes or types are not those of a body, or a value is not finite."""
+        """Raise ValueError when shapes or types are not those of a body, or a weight is beyond MAX_WEIGHT."""
         parts, joints = len(body.parts), len(body.joints)
         for name, shape in (("weights", (parts + joints, parts)), ("bias", (parts,))):
             have = getattr(self, name)
-            if have.shape != shape or have.dtype != np.float32 or not np.isfinite(have).all():
-                raise ValueError(f"relabelling: {name} must be finite float32 {shape}, got {have.dtype} {have.shape}")
+            if have.shape != shape or have.dtype != np.float32 or not (np.abs(have) <= MAX_WEIGHT).all():
+                raise ValueError(
+                    f"relabelling: {name} must be float32 {shape}, {MAX_WEIGHT:g} at most; got {have.dtype}"
+                    f" {have.shape}"
+                )
 
 
 def pool_terms(values: np.ndarray, points_m: np.ndarray, joints_m: np.ndarray, confidences: np.ndarray) -> np.ndarray:
@@ -124,4 +129,4 @@ def _share_among_parts(before, log_odds, after):
             total += after[n, k + 1]
         after[n, 0] = before[n, 0]
         for k in range(n_parts):
-            after[n, k + 1] *= (np.float32(1) - before[n, 0]) / total
+            after[n, k + 1] *= max(np.float32(1) - before[n, 0], np.float32(0)) / total

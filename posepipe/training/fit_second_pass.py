@@ -12,31 +12,32 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
-from posepipe.inference.second_pass import SecondPass, joint_arrays
+from posepipe.inference.second_pass import joint_arrays
 from posepipe.joints.pose_search import PoseSearch, Starts
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.second_pass.relabelling import Relabelling, pool_terms
+from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.rotated_views import View
 from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.train_model import TrainingCallbacks
 
-RELABELLING_PEOPLE = 4000
+RELABELLING_PEOPLE = 3000
 """Number of people, at most, that the relabelling is fitted to; its weights are few."""
-PIXELS = 60
-"""Number of pixels of each."""
-LEAST_DEVIATION = np.float32(0.05)
+PIXELS = 25
+"""Number of pixels of each; their mirror images count as well."""
+LEAST_DEVIATION = 0.05
 """Minimum standard deviation used to scale a term: one that is constant in training may vary in use."""
-ITERATIONS = 300
-"""Maximum number of iterations of the fit of the weights; more improve it no further."""
+ITERATIONS = 1000
+"""Maximum number of iterations of the fit of the weights."""
 UNSEEN = -100.0
 """Bias of a part that no pixel was of."""
 
@@ -76,12 +77,13 @@ def refit_second_pass(
     first = FirstPoses(model)
     classifier = first.stages.classifier
     relabelling = fit_relabelling(first, frames, callbacks.on_relabelled)
-    # its joint parameters are being fitted; the labels need none
-    second = SecondPass.of(first.stages, SecondPassParameters(relabelling, model.joint_parameters))
 
     def parts_of(view: View) -> PartProbabilities:
         seen = first.infer(view)
-        return seen.parts if seen.pose is None else second.relabel(seen.parts, seen.points.points_m, first.pose(seen))
+        if seen.pose is None:
+            return seen.parts
+        joints = joint_arrays(first.pose(seen), model.body)
+        return relabel(seen.parts, seen.points.points_m, *joints, relabelling)
 
     parameters = fit_joint_parameters(
         classifier, frames, callbacks.on_joint_frame, "parts", callbacks.on_epoch, callbacks.on_search, parts_of
@@ -93,7 +95,7 @@ def refit_second_pass(
 
 
 class FirstPoses:
-    """The first pass of a model, as in use: with the search for the best choice of proposals."""
+    """The first pass of a model in the unrotated image, with the search for the best choice of proposals."""
 
     def __init__(self, model: PoseModel) -> None:
         self.stages = JointStages.of(model.classifier(), model.joint_parameters)
@@ -134,22 +136,23 @@ def fit_relabelling(
     terms: list[np.ndarray] = []
     labels: list[np.ndarray] = []
     for own, truth in islice(_labelled_terms(first, frames, body), RELABELLING_PEOPLE):
-        mirror = len(terms) % 2 == 1  # every other person, so that left and right are shown alike
-        terms.append(own[:, columns] if mirror else own)
-        labels.append(mirrored[truth] if mirror else truth)
+        terms += [own, own[:, columns]]
+        labels += [truth, mirrored[truth]]
         on_person()
-    known = np.concatenate(labels) if labels else np.zeros(0, int)
+    if not terms:
+        raise ValueError("a second pass is fitted to people whose pose the first finds; in these frames it finds none")
+    known = np.concatenate(labels)
     if len(np.unique(known)) < 2:
-        raise ValueError("a second pass is fitted to people with two parts or more; in these frames none are found")
-    every = np.concatenate(terms)
-    scale = np.maximum(every.std(axis=0), LEAST_DEVIATION)
-    fit = LogisticRegression(max_iter=ITERATIONS)
-    with warnings.catch_warnings():
+        raise ValueError("a second pass tells parts of a body apart, and these frames show fewer than two")
+    every = np.concatenate(terms).astype(np.float64)
+    mean, scale = every.mean(axis=0), np.maximum(every.std(axis=0), LEAST_DEVIATION)
+    with threadpool_limits(1), warnings.catch_warnings():  # sums in one order, whatever the number of threads
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit.fit(every / scale, known)
+        fit = LogisticRegression(max_iter=ITERATIONS).fit((every - mean) / scale, known)
     weights, bias = _of_all_parts(fit, body)
     weights /= scale[:, None]
-    parts = mirrored[1:] - 1
+    bias -= mean @ weights
+    parts = mirrored[1:] - 1  # both sides were fitted to the same pixels, and differ by rounding
     weights, bias = (weights + weights[columns][:, parts]) / 2, (bias + bias[parts]) / 2
     return Relabelling(weights.astype(np.float32), bias.astype(np.float32))
 

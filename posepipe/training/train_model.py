@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -169,7 +170,11 @@ def refit_joints(
     )
     history["seconds"] = round(time.monotonic() - started, 1)
     about_joints = {"joint_frames": len(joint_frames)} | {f"joint_{name}": value for name, value in history.items()}
-    # a second pass was fitted to the earlier poses
+    if model.second_pass is not None:
+        warnings.warn(
+            "the second pass was fitted to the earlier joints and is left out; fit it anew by --only second-pass",
+            stacklevel=2,
+        )
     fitted = replace(model, joint_parameters=parameters, votes=votes, second_pass=None)
     return fitted.with_metadata(figures=None, second_pass=None, **about_votes, **about_joints)
 

@@ -64,6 +64,26 @@ def test_the_minimum_confidence_of_joints_holds_for_both(model):
     assert picky.estimate(frame, frame.depth_m > 0).pose.names == ()
 
 
+def test_a_poor_first_pose_is_not_confirmed(model):
+    pipeline, frame = pipeline_of(model), toy_frame(500).depth
+    strict = replace(pipeline, second_pass=replace(pipeline.second_pass, min_expected=1.1))
+    person = strict.estimate(frame, frame.depth_m > 0)
+    assert person.pose == person.first.pose
+
+
+def test_a_replaced_weighting_serves_both_passes(model):
+    """A stage is what it is in the pipeline, at the time of a frame."""
+    pipeline, frame, seen = pipeline_of(model), toy_frame(500).depth, []
+
+    class Watched:
+        def weigh(self, *given):
+            seen.append(1)
+            return pipeline.weighting.weigh(*given)
+
+    replace(pipeline, weighting=Watched()).estimate(frame, frame.depth_m > 0)
+    assert len(seen) == 2
+
+
 def test_heads_are_those_of_the_first_pass(model):
     """Labels of the second pass know one pose, and so a single head, where there may be two."""
     frame, seen = toy_frame(500).depth, []
@@ -97,7 +117,7 @@ def test_a_rotated_view_is_labelled_in_its_own_axes(model):
     found = pipeline.estimate(frame, mask)
     view = View(frame.depth_m, mask, frame.intrinsics).rotated(1)
     first = PoseInference(pipeline.joint_stages, view)
-    again = pipeline.second_pass.infer(first, first.pose, pipeline.pose_estimator.min_confidence)
+    again = pipeline.second_pass.infer(pipeline.joint_stages, first, first.pose)
     np.testing.assert_array_equal(found.pose.joints_m, view.to_camera(again.pose.joints_m))
     np.testing.assert_array_equal(found.pixels.probabilities, again.parts.values)
 

@@ -52,6 +52,27 @@ def test_a_model_without_one_has_no_such_sections(path):
     assert not {name for name in arrays_of(path) if name.startswith(("relabelling", "second_"))}
 
 
+@pytest.mark.parametrize("section", ["relabelling", "second_joints"])
+def test_a_second_pass_without_a_section_is_refused(path, section):
+    write_npz(path, {name: own for name, own in arrays_of(path).items() if not name.startswith(f"{section}/")})
+    with pytest.raises(FormatError, match="it lacks"):
+        PoseModel.load(path)
+
+
+def test_a_second_pass_of_another_body_or_of_votes_is_refused():
+    relabelling, joints = drawn()
+    with pytest.raises(ValueError, match="weights must be float32"):
+        replace(small_model(), second_pass=SecondPassParameters(Relabelling(*(np.zeros((2, 2)),) * 2), joints))
+    with pytest.raises(ValueError, match="from parts"):
+        replace(small_model(), second_pass=SecondPassParameters(relabelling, replace(joints, method="both")))
+
+
+def test_a_model_of_one_pass_has_no_second_to_leave_out(tmp_path, capsys):
+    small_model().save(tmp_path / "small.npz")
+    assert main(["convert", str(tmp_path / "small.npz"), str(tmp_path / "once.npz"), "--first-pass"]) == 1
+    assert "has no second pass" in capsys.readouterr().err
+
+
 def test_the_first_pass_is_kept_alone(path, tmp_path):
     PoseModel.load(path).with_metadata(second_pass={"frames": 3}).save(path)
     assert main(["convert", str(path), str(tmp_path / "once.npz"), "--first-pass"]) == 0
@@ -70,9 +91,10 @@ def test_a_second_pass_without_a_network_comes_back(path):
 @pytest.mark.parametrize(
     ("name", "array", "said"),
     [
-        ("relabelling/weights", np.zeros((PARTS, PARTS), np.float32), "weights must be finite float32"),
+        ("relabelling/weights", np.zeros((PARTS, PARTS), np.float32), "weights must be float32"),
         ("relabelling/weights", np.zeros((PARTS + JOINTS, PARTS)), "got float64"),
-        ("relabelling/bias", np.full(PARTS, np.nan, np.float32), "bias must be finite"),
+        ("relabelling/bias", np.full(PARTS, np.nan, np.float32), "bias must be float32"),
+        ("relabelling/bias", np.full(PARTS, 1e5, np.float32), "10000 at most"),
         ("relabelling/bias", None, "it lacks 'bias'"),
         ("second_joints/mean_m", None, "it lacks 'mean_m'"),
         ("second_joints/bandwidth_m", np.zeros(2, np.float32), "bandwidth_m"),

@@ -53,6 +53,22 @@ def test_a_part_that_no_frame_shows_is_never_probable(model):
     assert (fitted.weights[:, TOY.part_code("legs") - 1] == 0).all()
 
 
+def test_sides_that_frames_show_in_turn_are_both_known(model):
+    shown = list(frames(20))
+    for row, frame in enumerate(shown):
+        frame.parts[frame.parts == (LEFT, RIGHT)[row % 2] + 1] = 0
+    bias = fit_relabelling(FirstPoses(model), shown).bias
+    assert bias[LEFT] == bias[RIGHT] > fitting.UNSEEN / 10
+
+
+def test_one_part_is_no_choice(model):
+    shown = list(frames(6))
+    for frame in shown:
+        frame.parts[frame.parts > 0] = TOY.part_code("trunk")
+    with pytest.raises(ValueError, match="fewer than two"):
+        fit_relabelling(FirstPoses(model), shown)
+
+
 def test_two_parts_are_enough(model):
     shown = list(frames(6))
     for frame in shown:
@@ -74,7 +90,7 @@ def test_frames_without_people_are_refused(model):
     shown = list(frames(3))
     for frame in shown:
         frame.people[:] = 0
-    with pytest.raises(ValueError, match="none are found"):
+    with pytest.raises(ValueError, match="it finds none"):
         fit_relabelling(FirstPoses(model), shown)
 
 
