@@ -37,6 +37,7 @@ EXAMPLES = (
     "posepipe convert person half.npz --prune 0.5                   # with half of the leaves",
     "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
     "posepipe convert person fast.npz --trees 1                     # with its first tree alone: smaller and faster",
+    "posepipe convert person once.npz --first-pass                  # without its second pass: faster",
     "posepipe convert mine.npz small.npz --leaf-steps 17            # with coarser leaves: a smaller file",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.models.pose_model import PoseModel
 
-HELP = "say why a pixel gets its body part: every probe of the forest, in words and drawn on the person"
+HELP = "say why the forest gives a pixel its body part: every probe, in words and drawn on the person"
 EXAMPLES = (
     "posepipe explain walk.mcap --part left_hand",
     "posepipe explain walk.mcap --at 120 85 --start 2",

@@ -30,6 +30,8 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
+from posepipe.second_pass.relabelling import Relabelling
+from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
@@ -60,7 +62,10 @@ def _small_model() -> PoseModel:
     plain = PoseModel.of(forest)
     joints = {name: {"ap": 0.5, "within_10cm": 0.9, "hidden_within_15cm": None} for name in TOY.joints}
     figures = {"toy": {"headline": {"visible joints within 10 cm": 0.9}, "joints": joints}}
-    return PoseModel(forest, plain.joint_parameters, tuple(votes)).with_metadata(name="small", figures=figures)
+    weights = rng.normal(0, 1, (len(TOY.parts) + len(TOY.joints), len(TOY.parts))).astype(np.float32)
+    second = SecondPassParameters(Relabelling(weights, np.zeros(len(TOY.parts), np.float32)), plain.joint_parameters)
+    model = PoseModel(forest, plain.joint_parameters, tuple(votes), second_pass=second)
+    return model.with_metadata(name="small", figures=figures)
 
 
 def _model(folder: Path) -> None:
