@@ -9,8 +9,8 @@ from posepipe.evaluation.suite.markdown import markdown_table, number
 
 UNFITTED = "no fit"
 """Title of what was scored without the fitted body."""
-TITLES = {UNFITTED: "Gaussian, network", "model": "and fit"}
-"""Title of what was scored -> how joints were found. The fit starts from the pose of Gaussian and network."""
+TITLES = {UNFITTED: "joint stages", "model": "and fit"}
+"""Title of what was scored -> how joints were found. The fit starts from the pose of the joint stages."""
 JOINTS = {
     "visible joints within 10 cm": "visible joints within 10 cm",
     "hidden joints within 15 cm": "hidden joints within 15 cm",

@@ -220,7 +220,7 @@ def test_single_joints_and_a_fitted_body_share_a_table(tmp_path):
     header, _, alone, fitted = suite_tables(figures, "person")["fit-choice"].splitlines()
     columns = [cell.strip() for cell in header.strip("|").split("|")]
     rows = [dict(zip(columns, (c.strip() for c in row.strip("|").split("|")), strict=True)) for row in (alone, fitted)]
-    assert [row["joints by"] for row in rows] == ["Gaussian, network", "and fit"]
+    assert [row["joints by"] for row in rows] == ["joint stages", "and fit"]
     assert rows[0]["twist, °"] == "-"
     assert float(rows[1]["twist, °"]) < 90
     assert float(rows[1]["spread over a track, %"]) < float(rows[0]["spread over a track, %"])
