@@ -99,9 +99,11 @@ ceiling mocap furniture part="1" work=".work/ceiling":
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints ceiling 6000 2063
     render people ceiling 24000 2061
+    render again ceiling 24000 2064
     render rooms ceiling-rooms 3000 2062 --furniture "$furniture"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz people --joints joints --share-frames --pixels 100 --candidates 200 --resume
     train segmented.npz rooms --forest trees.npz --only segmentation
-    train filtered.npz rooms --forest segmented.npz --only filter --resume
+    train twice.npz again --forest segmented.npz --only second-pass --joint-frames 24000
+    train filtered.npz rooms --forest twice.npz --only filter --resume
     posepipe convert filtered.npz ceiling.npz

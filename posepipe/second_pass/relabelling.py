@@ -94,10 +94,17 @@ def relabel(
     CVPR 2008. Naive twin: tests/reference/second_pass/relabelling.py
     """
     terms = pool_terms(parts.values, points_m, joints_m, confidences)
-    log_odds = mlp_forward(terms, [relabelling.weights], [relabelling.bias])
+    log_odds = mlp_forward(terms, [_whole_vectors(relabelling.weights)], [_whole_vectors(relabelling.bias)])
     values = np.empty_like(parts.values)
     _share_among_parts(parts.values, log_odds, values)
     return replace(parts, values=values)
+
+
+def _whole_vectors(weights: np.ndarray) -> np.ndarray:
+    """Add columns of 0 up to a multiple of 8, which are computed as fast as one: half of the time of a human body."""
+    padded = np.zeros((*weights.shape[:-1], -(-weights.shape[-1] // 8) * 8), np.float32)
+    padded[..., : weights.shape[-1]] = weights
+    return padded
 
 
 @compiled_for("f4[:,::1], f4[:,::1], f4[:,::1], f4[::1], f4[:,::1]")
@@ -120,9 +127,9 @@ def _fill_terms(values, points_m, joints_m, confidences, terms):
 @compiled_for("f4[:,::1], f4[:,::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
 def _share_among_parts(before, log_odds, after):
-    n_parts = log_odds.shape[1]
+    n_parts = after.shape[1] - 1
     for n in prange(len(log_odds)):  # a pixel owns its row of `after`
-        highest, total = log_odds[n].max(), np.float32(0)
+        highest, total = log_odds[n, :n_parts].max(), np.float32(0)
         for k in range(n_parts):
             beneath = log_odds[n, k] - highest
             after[n, k + 1] = np.exp(beneath) if beneath > LEAST_LOG_ODDS else np.float32(0)
