@@ -246,7 +246,10 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
 
 
 def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabilities:
-    """Part probabilities of every pixel of a person who is cut out; given the first pose, if there is a second pass."""
+    """Part probabilities of every pixel of a person who is cut out; given the first pose, if there is a second pass.
+
+    The pose may be poor: the second pass would then keep the classifier's labels.
+    """
     mask = depth.depth_m > 0
     parts = pipeline.classifier.predict(depth.depth_m, mask, depth.intrinsics)
     found = None if pipeline.second_pass is None else pipeline.estimate(depth, mask)
