@@ -22,7 +22,6 @@ LEAST_DISTANCE_M = np.float32(0.03)
 """Added to distances before their logarithm."""
 NEUTRAL_M = np.float32(0.2)
 """Distance, less the one above, at which a joint says nothing; a joint that is not sure says little elsewhere too."""
-
 MAX_WEIGHT = 1e4
 """Maximum of a weight, positive or negative: sums of larger ones could overflow."""
 LEAST_LOG_ODDS = np.float32(-17)

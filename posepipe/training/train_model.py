@@ -109,10 +109,8 @@ def train_model(
         make_grower,
     )
     seconds = round(time.monotonic() - started, 1)
-    about_trees = (
-        history | {"seconds": seconds, "resumed": resumed} | _about_forest(forest, frames, parameters, callbacks)
-    )
-    model = PoseModel.of(forest).with_metadata(**about_trees)
+    about = _about_forest(forest, frames, parameters, callbacks)
+    model = PoseModel.of(forest).with_metadata(**history, seconds=seconds, resumed=resumed, **about)
     return refit_joints(model, joint_frames, callbacks, command, method, vote_frames)
 
 
