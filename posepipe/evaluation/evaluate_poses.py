@@ -246,17 +246,14 @@ def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> 
 
 
 def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabilities:
-    """Part probabilities of every pixel of a person who is cut out; given the first pose, if there is a second pass.
-
-    The pose may be poor: the second pass would then keep the classifier's labels.
-    """
-    mask = depth.depth_m > 0
+    """Part probabilities of every pixel of a cut-out person; given the first pose, where the second pass trusts it."""
+    mask, again = depth.depth_m > 0, pipeline.second_pass
     parts = pipeline.classifier.predict(depth.depth_m, mask, depth.intrinsics)
-    found = None if pipeline.second_pass is None else pipeline.estimate(depth, mask)
-    if found is None or pipeline.second_pass is None:
+    found = None if again is None else pipeline.estimate(depth, mask)
+    if again is None or found is None or not again.trusts(found.first.pose):
         return parts
     points_m = pipeline.weighting.weigh(depth.depth_m, depth.intrinsics, parts).points_m
-    return pipeline.second_pass.relabel(parts, points_m, found.first.pose)
+    return again.relabel(parts, points_m, found.first.pose)
 
 
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:

@@ -36,6 +36,10 @@ class SecondPass(Stateless):
         joints = parameters.joint_parameters
         return cls(parameters.relabelling, ModeProposer(body, joints), PoseEstimator(body, joints))
 
+    def trusts(self, pose: Pose) -> bool:
+        """Whether a first pose is good enough to label pixels by."""
+        return pose.expected_right >= self.min_expected * len(self.pose_estimator.body.joints)
+
     def relabel(self, parts: PartProbabilities, points_m: np.ndarray, pose: Pose) -> PartProbabilities:
         """Part probabilities given a pose; see `posepipe.second_pass.relabelling.relabel`."""
         return relabel(parts, points_m, *joint_arrays(pose, self.pose_estimator.body), self.relabelling)
@@ -53,7 +57,7 @@ class SecondPass(Stateless):
         -------
         PoseInference of the same view; None when the first pose is poor, or the new labels give none
         """
-        if pose.expected_right < self.min_expected * len(self.pose_estimator.body.joints):
+        if not self.trusts(pose):
             return None
         own, asked = self.pose_estimator, stages.pose_estimator
         limits = {name: getattr(asked, name, getattr(own, name)) for name in ("min_confidence", "min_landmarks")}

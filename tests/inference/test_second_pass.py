@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.evaluation.evaluate_poses import evaluate
 from posepipe.inference.pose_inference import PoseInference
-from posepipe.inference.second_pass import joint_arrays
+from posepipe.inference.second_pass import SecondPass, joint_arrays
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
@@ -69,6 +70,14 @@ def test_a_poor_first_pose_is_not_confirmed(model):
     strict = replace(pipeline, second_pass=replace(pipeline.second_pass, min_expected=1.1))
     person = strict.estimate(frame, frame.depth_m > 0)
     assert person.pose == person.first.pose
+
+
+def test_parts_by_a_poor_first_pose_are_scored_as_in_use(model, monkeypatch):
+    frames = toy_frames(10, first=500)
+    alone, again = (evaluate(each, frames).parts.mean_accuracy() for each in (replace(model, second_pass=None), model))
+    assert again > alone
+    monkeypatch.setattr(SecondPass, "trusts", lambda *_: False)
+    assert evaluate(model, frames).parts.mean_accuracy() == alone
 
 
 def test_a_replaced_weighting_serves_both_passes(model):
