@@ -140,9 +140,10 @@ def run(args: argparse.Namespace) -> None:
         subjects = Creatures(read_creature(args.body))
     elif recipe.sequence_frames:
         motions = _motions(args, recipe)
-        subjects = People(PoseRecipe(poses="all"), recipe.clothing, embedded_pose_bank())  # motions hold the poses
+        everything = PoseRecipe(poses="all")  # motions hold the poses
+        subjects = People(everything, recipe.clothing, embedded_pose_bank(), recipe.proportion)
     else:
-        subjects = People(recipe.pose, recipe.clothing, _poses(args))
+        subjects = People(recipe.pose, recipe.clothing, _poses(args), recipe.proportion)
     if not is_compiled(rasterize):  # by the workers, which nobody hears
         say_compiling()
     renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe), backgrounds)

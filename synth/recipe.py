@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a dataset shows, in a few lines of TOML.
 
 A frame depends on the recipe and its index alone. The recipe is stored in the dataset's manifest. Each stage is given
-its own section: poses, camera, scene, clothing, backgrounds, materials or images.
+its own section: poses, camera, scene, clothing, backgrounds, materials, images or proportions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from posepipe.io.toml_file import read_toml
 from synth.background_recipe import BackgroundRecipe
 from synth.image_recipe import ImageRecipe
 from synth.material_recipe import MaterialRecipe
+from synth.proportion_recipe import ProportionRecipe
 from synth.recipe_values import (
     MAX_FRAMES,
     RANGES,
@@ -195,6 +196,7 @@ class Recipe:
     background: BackgroundRecipe = field(default_factory=BackgroundRecipe)
     material: MaterialRecipe = field(default_factory=MaterialRecipe)
     image: ImageRecipe = field(default_factory=ImageRecipe)
+    proportion: ProportionRecipe = field(default_factory=ProportionRecipe)
 
     def __post_init__(self) -> None:
         check_whole("frames", self.frames, 1, MAX_FRAMES)
@@ -252,6 +254,7 @@ SECTIONS = {
     "background": BackgroundRecipe,
     "material": MaterialRecipe,
     "image": ImageRecipe,
+    "proportion": ProportionRecipe,
 }
 
 

@@ -22,6 +22,10 @@ RANGES = {
     "lateral_offset": (-10.0, 10.0),
     "density": (0.0, 1.0),
     "room_scale": (0.5, 2.0),
+    "upper_arm_scale": (0.5, 2.0),
+    "forearm_scale": (0.5, 2.0),
+    "thigh_scale": (0.5, 2.0),
+    "shank_scale": (0.5, 2.0),
 }
 """Field that is a range -> bounds of its min and max."""
 SPREADS = {"jitter_deg": 180.0, "facing_spread_deg": 360.0, "room_turn_deg": 45.0}

@@ -132,8 +132,9 @@ MAY_IMPORT = {
     "synth.background_recipe": "synth.recipe_values",
     "synth.image_recipe": "synth.recipe_values",
     "synth.material_recipe": "synth.recipe_values",
-    "synth.recipe": "errors io synth.background_recipe synth.image_recipe synth.material_recipe synth.recipe_values"
-    " synth.sensors",
+    "synth.proportion_recipe": "synth.recipe_values",
+    "synth.recipe": "errors io synth.background_recipe synth.image_recipe synth.material_recipe"
+    " synth.proportion_recipe synth.recipe_values synth.sensors",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
@@ -141,7 +142,7 @@ MAY_IMPORT = {
     "synth.furniture.catalogues": "errors io synth.furniture synth.geometry",
     "synth.scene.seats": "body synth.furniture synth.geometry synth.motion.poses synth.recipe",
     "synth.scene": "body camera errors frames synth.body synth.clothing synth.furniture synth.geometry synth.motion"
-    " synth.motion.poses synth.recipe synth.scene.seats",
+    " synth.motion.poses synth.proportion_recipe synth.recipe synth.scene.seats",
     "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.material_recipe synth.recipe"
     " synth.scene synth.sensors synth.sensors.defects",
     "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from synth.body.body_asset import load_body_asset
 from synth.body.body_mesh import RestBody, paint_parts, sample_body
 from synth.body.body_truth import body_truth
 from synth.body.creatures import Creature
+from synth.body.limb_lengths import LimbScales, scale_limbs
 from synth.body.skinning import pose_body
 from synth.clothing.garments import dress, garment_weights, sample_outfit
 from synth.clothing.held_objects import draw_held_object
@@ -24,6 +25,7 @@ from synth.geometry.vertex_normals import vertex_normals
 from synth.motion.pose_sampler import bent_poses, draw_pose, upright_poses
 from synth.motion.posed_by_angles import pose_by_angles
 from synth.motion.poses.clips import PoseBank
+from synth.proportion_recipe import MAKEHUMAN_PROPORTIONS, ProportionRecipe
 from synth.recipe import ClothingRecipe, PoseRecipe
 
 THIGH_SHARE = 0.047
@@ -69,6 +71,7 @@ class People:
     pose : PoseRecipe
     clothing : ClothingRecipe
     bank : PoseBank
+    proportion : ProportionRecipe
 
     Raises
     ------
@@ -78,9 +81,16 @@ class People:
 
     body = HUMAN
 
-    def __init__(self, pose: PoseRecipe, clothing: ClothingRecipe, bank: PoseBank) -> None:
+    def __init__(
+        self,
+        pose: PoseRecipe,
+        clothing: ClothingRecipe,
+        bank: PoseBank,
+        proportion: ProportionRecipe = MAKEHUMAN_PROPORTIONS,
+    ) -> None:
         self._pose = pose
         self._clothing = clothing
+        self._proportion = proportion
         self._bank_digest = bank.digest()
         split = bank if pose.poses == "all" else bank.split(pose.poses)
         self._poses = split.select(pose.only_clips, pose.leave_out_clips)
@@ -104,13 +114,20 @@ class People:
 
     def dressed(self, rng: np.random.Generator) -> DressedPerson:
         """Draw a person in the rest pose, with clothes or without."""
-        rest = sample_body(self._asset, rng)
+        rest = self._in_proportion(sample_body(self._asset, rng), rng)
         if not self._clothing.clothes:
             return DressedPerson(rest, None)
         normals = vertex_normals(rest.vertices_m, self._asset.triangles)
         outfit = sample_outfit(self._clothing.wardrobe, rng)
         skin_m = dress(rest.vertices_m, normals, self._garments, outfit, rng)
         return DressedPerson(replace(rest, vertices_m=skin_m), outfit.skirt)
+
+    def _in_proportion(self, rest: RestBody, rng: np.random.Generator) -> RestBody:
+        """The person with limbs of the recipe's lengths; without a range nothing is drawn, as for older datasets."""
+        scales = LimbScales(
+            *(rng.uniform(*each) if each[0] < each[1] else each[0] for each in astuple(self._proportion))
+        )
+        return rest if scales == LimbScales() else scale_limbs(self._asset, rest, scales)
 
     def poses_by_angles(self, person: DressedPerson, angles_deg: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the poses of a person whose joints have given angles, see `pose_by_angles`: float32 (T, 20, 4)."""

@@ -20,7 +20,7 @@ def recipe_of(**fields: Any) -> Recipe:
 
 def people_of(recipe: Recipe, bank: PoseBank | None = None) -> People:
     """Return people in the poses of a bank, or of the embedded one."""
-    return People(recipe.pose, recipe.clothing, bank or embedded_pose_bank())
+    return People(recipe.pose, recipe.clothing, bank or embedded_pose_bank(), recipe.proportion)
 
 
 def renderer_of(recipe: Recipe, bank: PoseBank | None = None) -> FrameRenderer:

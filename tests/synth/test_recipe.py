@@ -88,6 +88,7 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
         ("mirror_share = 1.5", "between 0 and 1"),
         ("[image]\nregistered_share = 1.5", "registered_share must lie between 0 and 1"),
         ("[material]\ninfrared_share = -1", "infrared_share must lie between 0 and 1"),
+        ("[proportion]\nthigh_scale = [0.1, 1]", "thigh_scale must be .* between 0.5 and 2"),
         ("sequence_frames = 10\nbent_share = 0.1", "bent_share and table_share need single frames"),
         ("sequence_frames = 10\nempty_room_share = 0.1", "empty_room_share needs single frames"),
         ("distance_m = [3.0, 1.0]", "min, max"),
