@@ -56,11 +56,10 @@ person mocap backgrounds furniture part="1" work=".work/person":
     mkdir -p "{{work}}" && cd "{{work}}"
     render() { posepipe synth "$1" --recipe "$2" --frames $(($3 / {{part}})) --seed "$4" --mocap "$mocap" "${@:5}"; }
     render joints person-joints 48000 2027
-    seed=2035
-    for name in proportions-1 proportions-2 proportions-3 proportions-4; do
-        render "$name" person-proportions 48000 $seed
-        seed=$((seed + 1))
-    done
+    render more-joints person-joints 48000 2028
+    render joints-3 person-joints 48000 2033
+    render proportions person-proportions 48000 2035
+    render more-proportions person-proportions 48000 2036
     render kinect person 133000 2026
     render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
@@ -76,8 +75,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
-    train placed.npz proportions-1 proportions-2 --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
-    train twice.npz proportions-3 proportions-4 --forest placed.npz --only second-pass --joint-frames 96000
+    train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
+    train twice.npz joints-3 proportions more-proportions --forest placed.npz --only second-pass --joint-frames 144000
     train filtered.npz "${rooms[@]}" --forest twice.npz --only filter --resume
     posepipe convert filtered.npz person.npz
 
