@@ -60,6 +60,7 @@ class SecondPass(Stateless):
         if not self.trusts(pose):
             return None
         own, asked = self.pose_estimator, stages.pose_estimator
+        # an estimator of one's own, in place of `PoseEstimator`, may have none of these limits
         limits = {name: getattr(asked, name, getattr(own, name)) for name in ("min_confidence", "min_landmarks")}
         if any(getattr(own, name) != limit for name, limit in limits.items()):
             own = replace(own, **limits)

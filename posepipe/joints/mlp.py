@@ -13,10 +13,10 @@ ROWS_PER_PASS = 4
 
 
 def mlp_forward(inputs: np.ndarray, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]) -> np.ndarray:
-    """Evaluate linear layers with rectifiers between them, for a few rows.
+    """Evaluate linear layers with rectifiers between them.
 
-    A matrix product would start the threads of the linear algebra library, which compete with Numba's for the cores.
-    For thousands of rows a matrix product is faster.
+    A matrix product, which is faster for thousands of rows, would start the threads of the linear algebra library. They
+    compete with Numba's for the cores.
 
     Parameters
     ----------

@@ -16,16 +16,16 @@ from posepipe.compilation import compiled_for, njit, prange
 from posepipe.joints.mlp import mlp_forward
 from posepipe.parts import PartProbabilities
 
-LEAST_PROBABILITY = np.float32(0.01)
-"""Added to probabilities before their logarithm."""
-LEAST_DISTANCE_M = np.float32(0.03)
-"""Added to distances before their logarithm."""
+ADDED_PROBABILITY = np.float32(0.01)
+"""Added to probabilities before their logarithm, which is finite at 0 too."""
+ADDED_DISTANCE_M = np.float32(0.03)
+"""Added to distances before their logarithm, in the same way."""
 NEUTRAL_M = np.float32(0.2)
-"""Distance, less the one above, at which a joint says nothing; a joint that is not sure says little elsewhere too."""
+"""Sum, with ADDED_DISTANCE_M, at which a joint says nothing. Elsewhere it says less, the lower its confidence."""
 MAX_WEIGHT = 1e4
 """Maximum of a weight, positive or negative: sums of larger ones could overflow."""
-LEAST_LOG_ODDS = np.float32(-17)
-"""Log odds, beneath those of the most probable part, that are lost in rounding."""
+MIN_LOG_ODDS = np.float32(-17)
+"""Log-odds against the most probable part below which a part has probability 0: less is lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,18 +109,18 @@ def _whole_vectors(weights: np.ndarray) -> np.ndarray:
 @compiled_for("f4[:,::1], f4[:,::1], f4[:,::1], f4[::1], f4[:,::1]")
 @njit(cache=True, parallel=True)
 def _fill_terms(values, points_m, joints_m, confidences, terms):
-    n_parts, of_none = values.shape[1] - 1, np.log(LEAST_PROBABILITY)
+    n_parts, of_none = values.shape[1] - 1, np.log(ADDED_PROBABILITY)
     for n in prange(len(values)):  # a pixel owns its row of `terms`
         for k in range(n_parts):
             p = values[n, k + 1]
-            terms[n, k] = np.log(p + LEAST_PROBABILITY) if p > 0 else of_none
+            terms[n, k] = np.log(p + ADDED_PROBABILITY) if p > 0 else of_none
         for j in range(len(joints_m)):
             terms[n, n_parts + j] = np.float32(0)
             if confidences[j] > 0:
                 x, y = points_m[n, 0] - joints_m[j, 0], points_m[n, 1] - joints_m[j, 1]
                 z = points_m[n, 2] - joints_m[j, 2]
                 apart_m = np.sqrt(x * x + y * y + z * z)
-                terms[n, n_parts + j] = confidences[j] * np.log((apart_m + LEAST_DISTANCE_M) / NEUTRAL_M)
+                terms[n, n_parts + j] = confidences[j] * np.log((apart_m + ADDED_DISTANCE_M) / NEUTRAL_M)
 
 
 @compiled_for("f4[:,::1], f4[:,::1], f4[:,::1]")
@@ -131,7 +131,7 @@ def _share_among_parts(before, log_odds, after):
         highest, total = log_odds[n, :n_parts].max(), np.float32(0)
         for k in range(n_parts):
             beneath = log_odds[n, k] - highest
-            after[n, k + 1] = np.exp(beneath) if beneath > LEAST_LOG_ODDS else np.float32(0)
+            after[n, k + 1] = np.exp(beneath) if beneath > MIN_LOG_ODDS else np.float32(0)
             total += after[n, k + 1]
         after[n, 0] = before[n, 0]
         for k in range(n_parts):

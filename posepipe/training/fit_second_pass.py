@@ -34,12 +34,12 @@ RELABELLING_PEOPLE = 3000
 """Number of people, at most, that the relabelling is fitted to; its weights are few."""
 PIXELS = 25
 """Number of pixels of each; their mirror images count as well."""
-LEAST_DEVIATION = 0.05
+MIN_DEVIATION = 0.05
 """Minimum standard deviation used to scale a term: one that is constant in training may vary in use."""
 ITERATIONS = 1000
 """Maximum number of iterations of the fit of the weights."""
 UNSEEN = -100.0
-"""Bias of a part that no pixel was of."""
+"""Bias of a part that no pixel shows."""
 
 
 def refit_second_pass(
@@ -61,7 +61,7 @@ def refit_second_pass(
     Raises
     ------
     ValueError
-        When the frames show no person, another body, or no pixels with parts.
+        When the frames show another body, no person whose pose the first pass finds, or fewer than two parts.
     """
     if frames.body != model.body:
         raise ValueError(f"a model of {model.body.name!r} needs frames of the same body, got {frames.body.name!r}")
@@ -129,7 +129,7 @@ def fit_relabelling(
     Raises
     ------
     ValueError
-        When there are no pixels of two parts.
+        When the first pass finds no pose, or the people who have one show fewer than two parts.
     """
     body = first.stages.classifier.body
     mirrored, columns = body.mirrored_classes(), _mirrored_terms(body)
@@ -145,7 +145,7 @@ def fit_relabelling(
     if len(np.unique(known)) < 2:
         raise ValueError("a second pass tells parts of a body apart, and these frames show fewer than two")
     every = np.concatenate(terms).astype(np.float64)
-    mean, scale = every.mean(axis=0), np.maximum(every.std(axis=0), LEAST_DEVIATION)
+    mean, scale = every.mean(axis=0), np.maximum(every.std(axis=0), MIN_DEVIATION)
     with threadpool_limits(1), warnings.catch_warnings():  # sums in one order, whatever the number of threads
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit = LogisticRegression(max_iter=ITERATIONS).fit((every - mean) / scale, known)
