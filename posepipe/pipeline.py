@@ -133,10 +133,13 @@ class Pipeline:
 
         Raises
         ------
+        PosepipeError
+            When no model has that name or path.
         FormatError
-            When the file is missing or no model.
+            When the file is no model.
         ValueError
-            When no foreground has that name, or it needs no background, or the body model is of another body.
+            When no foreground has that name, the foreground "none" gets a background, or the body model is of another
+            body.
         """
         return cls.from_model(PoseModel.load(model), tracking, foreground, background, fit)
 

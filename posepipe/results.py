@@ -41,7 +41,7 @@ class Proposals(Sequence[JointProposal]):
     landmarks: tuple[Landmark, ...]
     places_m: np.ndarray  #: float64 (L, M, 3), camera axes, metres
     confidence: np.ndarray  #: float64 (L, M), 0 = no proposal
-    moments: np.ndarray | None = None  #: of the body's parts, from `part_moments`, in the same axes; None = unknown
+    moments: np.ndarray | None = None  #: float64 (K, N_MOMENTS), of the parts, from `part_moments`; None = unknown
 
     @classmethod
     def gather(cls, landmarks: Sequence[Landmark], proposals: Iterable[JointProposal]) -> Proposals:

@@ -1,1 +1,1 @@
-"""Evaluation of models: poses and tracks compared with the truth."""
+"""Evaluation of models: poses, tracks and people compared with the truth."""

@@ -167,7 +167,8 @@ def evaluate(
     model : PoseModel
     frames : labelled; joints that are NaN are left out
     on_frame : called after every frame
-    oracle : replaces the classifier, for the upper bound and for chance; joint parameters are those of the model
+    oracle : replaces the classifier, for the upper bound and for chance. Labels are not changed by a pose; joint
+        parameters are those of the model's second pass, if it has one
     whole_frames : True = the pipeline finds the people, as in use, and detection is scored too; False = each true
         person is cut out and scored alone
     in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = IN_VIEW_JOINTS

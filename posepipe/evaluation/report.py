@@ -12,7 +12,7 @@ from posepipe.io.files import name_text, replace_file
 
 
 class Figures(Protocol):
-    """Report of poses or of tracks."""
+    """Report of poses, of tracks or of several views."""
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON."""

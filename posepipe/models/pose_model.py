@@ -28,7 +28,8 @@ class PoseModel:
     Raises
     ------
     ValueError
-        When the votes do not match the forest, or the joint parameters need votes and there are none.
+        When votes, segmentation or second pass do not match the forest's body, or the joint parameters need votes and
+        there are none.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Which pixels are people: planes, connected components, background, person filter."""
+"""Which pixels are people: foreground, person filter, learned segmentation, head split, rotated views."""

@@ -1,4 +1,4 @@
-"""Person filter: decides by class 0 whether a candidate is a person, and which of its pixels are."""
+"""Person filter: decides whether a candidate is a person, and which of its pixels are."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ WINDOW = 5
 class PersonFilter(Stateless):
     """Removes background pixels, and rejects candidates of which too little is left.
 
-    Candidates with a high mean probability of class 0 are rejected too: furniture that resembles a person does so with
-    low confidence. A forest trained only on cut-out people has no class 0 and accepts every candidate.
+    A classifier judges the rest. Without one, candidates with a high mean probability of class 0 are rejected:
+    furniture that resembles a person does so with low confidence. A forest trained only on cut-out people has no class
+    0 and accepts every candidate.
     """
 
     min_share: float = 0.5  #: minimum share of a candidate's surface that is a person

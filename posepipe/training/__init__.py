@@ -1,1 +1,1 @@
-"""Training of a model: forest, votes, joint parameters."""
+"""Training of a model: forest, votes, joint parameters, second pass, segmentation and person filter."""

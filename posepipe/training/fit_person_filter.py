@@ -173,7 +173,7 @@ def _stored(checkpoints: Checkpoints | None, number: int) -> Candidates | None:
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
-    """At most a thousand frames, evenly spaced: enough for the median length of a bone."""
+    """Fewer than 2,000 frames, evenly spaced: enough for the median length of a bone."""
     return iter(frames[:: max(1, len(frames) // 1000)])
 
 

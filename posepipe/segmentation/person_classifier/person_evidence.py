@@ -22,7 +22,6 @@ from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES,
 
 MAX_PIXELS = 600
 """Pixels of a candidate that are measured at most, evenly spaced in their order."""
-
 STEP_M = 0.15
 """Depth step, metres, across the outline of a candidate above which its surface ends there."""
 OUTLINE_PX = 5
@@ -56,9 +55,8 @@ class PersonEvidence:
     lengths: BoneLengths
     names: tuple[str, ...] = field(init=False)  #: of the E numbers, in their order
     _joint_rows: dict[str, int] = field(init=False)
-    _pairs: np.ndarray = field(
-        init=False
-    )  #: float32 (C, K), 1 where a class counts to one of K parts, as its mirror does
+    #: float32 (C, K), 1 where a class counts as one of K parts; a class and its mirror image count as the same
+    _pairs: np.ndarray = field(init=False)
     _bones: np.ndarray = field(init=False)  #: int64 (B, 2)
 
     def __post_init__(self) -> None:
