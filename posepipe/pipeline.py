@@ -270,8 +270,8 @@ class Pipeline:
         if self.segmentation is None or not rejected.any():
             return people
         of_people = self.segmentation.segment(frame.depth_m, frame.intrinsics)
-        parts = self.foreground.group(frame, rejected & of_people, candidates.floor)
-        return people + [person for mask in parts.masks() for person in inference.people_in(frame, mask, parts.floor)]
+        again = self.foreground.group(frame, rejected & of_people, candidates.floor)
+        return people + [person for mask in again.masks() for person in inference.people_in(frame, mask, again.floor)]
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write each result to a sink."""

@@ -68,10 +68,10 @@ class _Seen(NamedTuple):
         return self.view.proposals_to_camera(self.inference.proposals)
 
 
-class _Part(NamedTuple):
-    """Part of a candidate that is judged by itself."""
+class _Region(NamedTuple):
+    """Region of a candidate that is judged by itself."""
 
-    mask: np.ndarray
+    mask: np.ndarray  #: bool (H, W)
     min_probability: float = 0.0  #: of a person, beyond what the person filter asks for
 
 
@@ -116,7 +116,7 @@ class PersonInference:
         whole, split = self._estimate_of(judged), self.head_split
         if split is not None:
             masks = split.split(whole.first.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
-            separate = [person for part in masks if (person := self.estimate(frame, part, floor)) is not None]
+            separate = [person for own in masks if (person := self.estimate(frame, own, floor)) is not None]
             separate = [person for person in separate if person.first.pose.confidence >= split.min_confidence]
             if len(separate) > 1:
                 return separate
@@ -140,13 +140,13 @@ class PersonInference:
         Where a rotated view gives a better pose, the person filter judges both: each alone is wrong more often.
         """
         found = self._without_background(View(frame.depth_m, mask, frame.intrinsics))
-        first = None if found is None else self._seen_in(*found)
-        if first is None:
+        unrotated = None if found is None else self._seen_in(*found)
+        if unrotated is None:
             return None
-        rotated = {quarters: self._seen_in(first.view.rotated(quarters)) for quarters in self._wanted(first)}
-        seen = {0: first} | {quarters: other for quarters, other in rotated.items() if other is not None}
-        probability = fmean(self._probability(first.view, seen[each], floor) for each in {0, self._best(seen)})
-        accepted = self.person_filter.accepts(probability) or self._is_known(frame, first.view.mask, probability)
+        rotated = {quarters: self._seen_in(unrotated.view.rotated(quarters)) for quarters in self._wanted(unrotated)}
+        seen = {0: unrotated} | {quarters: other for quarters, other in rotated.items() if other is not None}
+        probability = fmean(self._probability(unrotated.view, seen[each], floor) for each in {0, self._best(seen)})
+        accepted = self.person_filter.accepts(probability) or self._is_known(frame, unrotated.view.mask, probability)
         return _Judged(seen, probability, accepted)
 
     def _probability(self, unrotated: View, seen: _Seen, floor: Plane | None) -> float:
@@ -160,9 +160,9 @@ class PersonInference:
 
     def _estimate_of(self, judged: _Judged) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""
-        first = self._searched(judged.unrotated)
-        wanted = [quarters for quarters in self._wanted(first) if quarters in judged.seen]
-        searched = {0: first} | {quarters: self._searched(judged.seen[quarters]) for quarters in wanted}
+        unrotated = self._searched(judged.unrotated)
+        wanted = [quarters for quarters in self._wanted(unrotated) if quarters in judged.seen]
+        searched = {0: unrotated} | {quarters: self._searched(judged.seen[quarters]) for quarters in wanted}
         best = searched[self._best(searched)]
         again = self._seen_again(best)
         view, inference, _ = again
@@ -177,9 +177,9 @@ class PersonInference:
             judged.probability,
         )
 
-    def _wanted(self, first: _Seen) -> tuple[int, ...]:
+    def _wanted(self, unrotated: _Seen) -> tuple[int, ...]:
         """Rotations in which a candidate is classified again."""
-        return () if self.rotated_views is None else self.rotated_views.wanted(first.view, first.pose)
+        return () if self.rotated_views is None else self.rotated_views.wanted(unrotated.view, unrotated.pose)
 
     def _best(self, seen: dict[int, _Seen]) -> int:
         """Rotation with the best pose, quarter turns; 0 = the image as it is."""
@@ -191,11 +191,11 @@ class PersonInference:
     ) -> list[PersonEstimate]:
         """People in a candidate that is none: in its surfaces, and around its heads."""
         min_probability = 0.0 if self.surfaces is None else self.surfaces.min_probability
-        parts = [_Part(surface, min_probability) for surface in self._surfaces(frame, mask)]
+        regions = [_Region(surface, min_probability) for surface in self._surfaces(frame, mask)]
         if self.head_split is not None and judged is not None:
             proposals = judged.unrotated.inference.proposals
-            parts += map(_Part, self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up))
-        people = self._disjoint(frame, parts, floor)
+            regions += map(_Region, self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up))
+        people = self._disjoint(frame, regions, floor)
         if people or judged is None:
             return people
         person = self._explained_by_pose(frame, mask, judged, floor)
@@ -229,8 +229,8 @@ class PersonInference:
         masks += self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.first.pose)
         others: list[PersonEstimate] = []
         taken = np.zeros_like(mask)
-        for part in masks:
-            other = self.estimate(frame, part & ~taken, floor)
+        for region in masks:
+            other = self.estimate(frame, region & ~taken, floor)
             if other is None:
                 continue
             if self.remainder.is_other(person.first.pose, other.first.pose, other.probability):
@@ -272,11 +272,11 @@ class PersonInference:
         found = self.second_pass.infer(self.joint_stages, seen.inference, seen.view_pose)
         return seen if found is None or found.pose is None else _Seen(seen.view, found, found.pose)
 
-    def _disjoint(self, frame: DepthFrame, parts: Sequence[_Part], floor: Plane | None) -> list[PersonEstimate]:
-        """Estimate the people in parts that overlap; those who come first have the pixels."""
+    def _disjoint(self, frame: DepthFrame, regions: Sequence[_Region], floor: Plane | None) -> list[PersonEstimate]:
+        """Estimate the people in regions that overlap; those who come first have the pixels."""
         people: list[PersonEstimate] = []
         taken = np.zeros(frame.depth_m.shape, bool)
-        for mask, min_probability in parts:
+        for mask, min_probability in regions:
             person = self.estimate(frame, mask & ~taken, floor)
             if person is not None and person.probability >= min_probability:
                 people.append(person)
