@@ -24,7 +24,7 @@ from posepipe.segmentation.person_classifier.person_classifier import PersonClas
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training.boosted_trees import flat_trees
 from posepipe.training.fit_segmentation import train_segmentation
-from posepipe.training.person_candidates import Candidates, collect_candidates
+from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
 
 FOLDS = 3
 """Parts of the frames, each of which is judged by what was trained on the others alone."""
@@ -142,7 +142,7 @@ def _candidates_of_all(
     on_frame: Callable[[], object],
     workers: int,
     checkpoints: Checkpoints | None,
-) -> Candidates:
+) -> LabelledCandidates:
     """Candidates of all folds, each by a segmentation that has not seen it, if the model has one."""
     found = []
     for number in range(FOLDS):
@@ -163,13 +163,13 @@ def _candidates_of_all(
         if checkpoints:
             checkpoints.save_arrays(f"fold-{number}", candidates._asdict())
         found.append(candidates)
-    return Candidates.join(found)
+    return LabelledCandidates.join(found)
 
 
-def _stored(checkpoints: Checkpoints | None, number: int) -> Candidates | None:
+def _stored(checkpoints: Checkpoints | None, number: int) -> LabelledCandidates | None:
     """Candidates of a fold of an interrupted run; None where there are none, or others than these."""
     arrays = checkpoints.load_arrays(f"fold-{number}") if checkpoints else None
-    return Candidates(**arrays) if arrays and arrays.keys() == set(Candidates._fields) else None
+    return LabelledCandidates(**arrays) if arrays and arrays.keys() == set(LabelledCandidates._fields) else None
 
 
 def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
@@ -177,14 +177,14 @@ def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
     return iter(frames[:: max(1, len(frames) // 1000)])
 
 
-def _boosted(candidates: Candidates, rows: np.ndarray) -> GradientBoostingClassifier:
+def _boosted(candidates: LabelledCandidates, rows: np.ndarray) -> GradientBoostingClassifier:
     share = min(BOOSTING["subsample"], TREE_CANDIDATES / np.count_nonzero(rows))
     boosted = GradientBoostingClassifier(**BOOSTING | {"subsample": share})
     return boosted.fit(candidates.evidence[rows], candidates.is_person[rows])
 
 
 def _all_boosted(
-    candidates: Candidates, fold: np.ndarray
+    candidates: LabelledCandidates, fold: np.ndarray
 ) -> tuple[GradientBoostingClassifier, list[GradientBoostingClassifier | None]]:
     """Trees of all candidates, and for every fold those of the others; None where these are not of both kinds.
 
@@ -200,7 +200,7 @@ def _all_boosted(
 
 
 def _scores_of_left_out(
-    candidates: Candidates, fold: np.ndarray, of_others: Sequence[GradientBoostingClassifier | None]
+    candidates: LabelledCandidates, fold: np.ndarray, of_others: Sequence[GradientBoostingClassifier | None]
 ) -> np.ndarray:
     """Score of every candidate by trees that have not seen its fold, float64 (N,); NaN where that cannot be had."""
     score = np.full(len(fold), np.nan)
@@ -225,7 +225,7 @@ def _probability(score: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     return expit(float(calibration[0]) + float(calibration[1]) * score)
 
 
-def operating_point(candidates: Candidates, probability: np.ndarray) -> OperatingPoint | None:
+def operating_point(candidates: LabelledCandidates, probability: np.ndarray) -> OperatingPoint | None:
     """Where FALSE_FRAMES of the frames without people show somebody; None without such frames, or without people.
 
     The probability, float64 (N,), is that of candidates which were left out, NaN of others.

@@ -29,8 +29,8 @@ BLOCK_FRAMES = 100
 """Frames that a worker looks at at a time."""
 
 
-class Candidates(NamedTuple):
-    """Candidates of many frames."""
+class LabelledCandidates(NamedTuple):
+    """Candidates of many frames, told to be people or not by the truth."""
 
     evidence: np.ndarray  #: float32 (N, E)
     is_person: np.ndarray  #: bool (N,)
@@ -38,11 +38,11 @@ class Candidates(NamedTuple):
     empty_rows: np.ndarray  #: int64 (M,), frames without people
 
     @classmethod
-    def join(cls, parts: list[Candidates]) -> Candidates:
+    def join(cls, blocks: list[LabelledCandidates]) -> LabelledCandidates:
         """Put the candidates of several sets of frames one after another; their rows stay."""
-        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return cls(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
 
-    def of_rows(self, rows: np.ndarray) -> Candidates:
+    def of_rows(self, rows: np.ndarray) -> LabelledCandidates:
         """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
         return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
 
@@ -53,7 +53,7 @@ def collect_candidates(
     lengths: BoneLengths,
     on_frame: Callable[[], object] = lambda: None,
     workers: int = 1,
-) -> Candidates:
+) -> LabelledCandidates:
     """Run the pipeline with a filter that knows the truth, and keep the evidence of all candidates that it is shown.
 
     Parameters
@@ -66,7 +66,7 @@ def collect_candidates(
 
     Returns
     -------
-    Candidates
+    LabelledCandidates
 
     Raises
     ------
@@ -81,13 +81,13 @@ def collect_candidates(
             on_frame()
 
     if workers == 1 or len(blocks) <= 1:
-        return Candidates.join([collect.block(block, on_frames) for block in blocks or [range(0)]])
+        return LabelledCandidates.join([collect.block(block, on_frames) for block in blocks or [range(0)]])
     try:
         with WorkerPool(collect, min(workers, len(blocks))) as pool:
             found = dict(pool.run(blocks, on_frames))
     except WorkerDiedError:
         raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers") from None
-    return Candidates.join([found[block.start] for block in blocks])
+    return LabelledCandidates.join([found[block.start] for block in blocks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class _Collecting:
     frames: FrameSequence
     lengths: BoneLengths
 
-    def __call__(self, block: range, on_frames: Callable[[int], None]) -> tuple[int, Candidates]:
+    def __call__(self, block: range, on_frames: Callable[[int], None]) -> tuple[int, LabelledCandidates]:
         numba.set_num_threads(1)
         with threadpool_limits(1):
             return block.start, self.block(block, on_frames)
 
-    def block(self, block: range, on_frames: Callable[[int], None]) -> Candidates:
+    def block(self, block: range, on_frames: Callable[[int], None]) -> LabelledCandidates:
         """Candidates of some frames; rows are those of all frames."""
         recorder = _Recorder(self.model, self.lengths)
         pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
@@ -125,7 +125,7 @@ class _Collecting:
                     people.append(share >= PERSON_SHARE)
             on_frames(1)
         table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
-        return Candidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
+        return LabelledCandidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
 
 
 class _Recorder(TrueFilter):

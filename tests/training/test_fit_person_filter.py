@@ -27,7 +27,7 @@ from posepipe.training.fit_person_filter import (
     refit_person_filter,
 )
 from posepipe.training.fit_segmentation import refit_segmentation, train_segmentation
-from posepipe.training.person_candidates import Candidates, collect_candidates
+from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
 
@@ -194,8 +194,8 @@ def test_frames_of_another_body_are_refused(model, refit):
         refit(model, FrameSequence([frames]))
 
 
-def candidates_of(people: np.ndarray, rows: np.ndarray, empty_rows: np.ndarray) -> Candidates:
-    return Candidates(np.zeros((len(rows), 1), np.float32), people, rows, empty_rows)
+def candidates_of(people: np.ndarray, rows: np.ndarray, empty_rows: np.ndarray) -> LabelledCandidates:
+    return LabelledCandidates(np.zeros((len(rows), 1), np.float32), people, rows, empty_rows)
 
 
 def test_few_empty_frames_have_a_false_person():
