@@ -321,7 +321,7 @@ def _readme(own: Mapping[str, Any]) -> str:
         ["rendered rooms, one person lying on a bed or the floor", "people missed; visible joints within 10 cm", lying],
         *_real_rooms_in_short(own),
     ]
-    return markdown_table(["frames", "figure", ""], rows)
+    return markdown_table(["frames", "figure", "value"], rows)
 
 
 def _real_rooms_in_short(own: Mapping[str, Any]) -> list[list[str]]:
