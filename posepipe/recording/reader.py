@@ -40,8 +40,6 @@ class RecordingReader:
         When the file is not a recording or has no complete frame; while reading, when a frame is damaged.
     """
 
-    seekable = True  #: frames have random access
-
     def __init__(
         self,
         path: str | Path,

@@ -13,7 +13,6 @@ from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 CAMERA = Intrinsics(140.0, 140.0, 79.5, 59.5)
 SHAPE = (120, 160)
 PLACE = np.s_[30:100, 60:90]
-ELSEWHERE = np.s_[30:100, 110:140]
 
 
 def frame_of(*boxes, box_m: float = 2.0, camera: Intrinsics = CAMERA) -> DepthFrame:

@@ -16,8 +16,6 @@ from synth.recipe import Recipe
 from tests.support.rendered_people import renderer_of
 from tests.support.shipped_model import shipped_model
 
-ELBOW, WRIST = HUMAN.joint_index("left_elbow"), HUMAN.joint_index("left_wrist")
-
 
 @pytest.fixture(scope="module")
 def frame():

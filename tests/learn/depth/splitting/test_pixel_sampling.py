@@ -13,8 +13,6 @@ from posepipe.learn.depth.splitting.pixel_sampling import draw_pixels, sample_pi
 from posepipe.learn.depth.splitting.responses import PixelSamples
 from tests.support.toy_person import toy_frame, toy_frames
 
-FIELDS = tuple(PixelSamples.__dataclass_fields__)
-
 
 def of_frame(samples: PixelSamples, frame: int) -> dict[str, np.ndarray]:
     """What one frame, with one person, gave."""

@@ -18,8 +18,6 @@ from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
 from posepipe.learn.tables.examples import load_example
 from posepipe.learn.tables.splitting.split_gain import MULTIWAY, NUMERIC
 
-CLASSIFIERS = (Id3Classifier, C45Classifier, CartClassifier)
-
 # scikit-learn's checks
 
 HELD_BACK = "which rows are held back is drawn among all rows, and a row of weight 2 is one row there"
