@@ -152,7 +152,7 @@ class Pipeline:
         background: StillBackground | None = None,
         fit: bool | BodyModel = True,
     ) -> Pipeline:
-        """Make the pipeline of a model in memory; other parameters as in `load`."""
+        """Make the pipeline of a model in memory; other parameters, and their errors, as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
         cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)

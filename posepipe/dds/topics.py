@@ -116,7 +116,10 @@ class Publisher:
         return len(self._writer.get_matched_subscriptions())
 
     def write(self, message: bytes) -> bool:
-        """Send a message; False where it was dropped, because a subscriber is far behind."""
+        """Send a message; False where it was dropped, because a subscriber is far behind.
+
+        Raises PosepipeError where it cannot be sent for another reason.
+        """
         from cyclonedds.core import DDSException
 
         try:

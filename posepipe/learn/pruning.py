@@ -126,7 +126,10 @@ def reduced_error(
 
 
 def training_statistics(tree: Tree, criterion: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training statistics of every node, (N, K), and their weight, (N,)."""
+    """Training statistics of every node, (N, K), and their weight, (N,).
+
+    Raises ValueError for an unknown criterion, for squared error without its three moments, or for leaves of weight 0.
+    """
     if criterion not in CRITERIA.values():
         raise ValueError(f"criterion must be one of {CRITERIA}, got {criterion}")
     statistics = tree.node_statistics()

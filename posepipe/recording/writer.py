@@ -60,6 +60,8 @@ class RecordingWriter:
     ------
     PosepipeError
         When the file cannot be written.
+    ValueError
+        For a negative ``start_time_ns``.
     """
 
     def __init__(

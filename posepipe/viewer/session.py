@@ -93,7 +93,10 @@ def play_results(
     on_poll: Callable[[], None] = lambda: None,
     for_guests: bool = False,
 ) -> None:
-    """Play the joints of a results file; the parameters are those of `play_source`."""
+    """Play the joints of a results file; the parameters are those of `play_source`.
+
+    Raises SourceError for results without a frame.
+    """
     if not results.frames:
         raise SourceError(title, "the results hold no frames to show")
     page = Page(server, body_with_joints(results.joints), title, has_depth=False)

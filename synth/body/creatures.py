@@ -34,7 +34,10 @@ MIN_FACTOR, MAX_FACTOR = 1e-3, 1e3
 
 @dataclass(frozen=True, slots=True)
 class Bone:
-    """One capsule at rest, in body axes: y up, facing +z, left = +x. Metres and degrees."""
+    """One capsule at rest, in body axes: y up, facing +z, left = +x. Metres and degrees.
+
+    Raises ValueError for a field of another type or length, or out of range.
+    """
 
     name: str
     start: tuple[float, float, float]
@@ -78,7 +81,7 @@ class Bone:
 
 @dataclass(frozen=True, slots=True)
 class JointPlace:
-    """Position of a joint: a share of the length of a bone."""
+    """Position of a joint: a share of the length of a bone. Raises ValueError for a field of another type or range."""
 
     bone: str
     along: float = 0.0

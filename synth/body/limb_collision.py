@@ -159,6 +159,11 @@ def limbs_intersect(joints_m: np.ndarray) -> np.ndarray | bool:
     Returns
     -------
     bool, or bool (N,) for N poses
+
+    Raises
+    ------
+    ValueError
+        For another shape.
     """
     joints_m = np.asarray(joints_m, np.float64)
     if joints_m.ndim not in (2, 3) or joints_m.shape[-2:] != (len(HUMAN.joints), 3):

@@ -55,7 +55,7 @@ class PeopleFrames:
 
     @classmethod
     def without_people(cls, paths: Sequence[str | Path]) -> PeopleFrames:
-        """Open sources that show nobody."""
+        """Open sources that show nobody. Raises PosepipeError when two have the same name."""
         _check_names(paths)
         opened = []
         for path in map(Path, paths):

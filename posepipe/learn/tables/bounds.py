@@ -33,6 +33,11 @@ def minimum_description_length_bound(
     -------
     float, capped at 1
 
+    Raises
+    ------
+    ValueError
+        For a number outside its range.
+
     References
     ----------
     Shalev-Shwartz and Ben-David, Understanding Machine Learning, 2014, eq. 18.1. A node is encoded as one of d
@@ -68,6 +73,11 @@ def vc_bound(training_error: float, n_leaves: int, n_rows: int, delta: float) ->
     -------
     float, capped at 1; also 1 for fewer rows than leaves, where the theorem does not apply
 
+    Raises
+    ------
+    ValueError
+        For a number outside its range.
+
     References
     ----------
     Mohri, Rostamizadeh and Talwalkar, Foundations of Machine Learning, 2nd edition, 2018,
@@ -95,6 +105,11 @@ def strength_bound(strength: float, correlation: float) -> float:
     Returns
     -------
     float, capped at 1; also 1 for a strength of 0 or below, where the theorem does not apply
+
+    Raises
+    ------
+    ValueError
+        For a number outside its range.
 
     References
     ----------

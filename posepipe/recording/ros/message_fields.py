@@ -100,7 +100,7 @@ class MessageFields:
         return value.item()
 
     def numbers(self, kind: str, count: int) -> np.ndarray:
-        """Read numbers, (count,), read-only."""
+        """Read numbers, (count,), read-only. Raises ValueError where the message ends before."""
         dtype = np.dtype(self._order + kind)
         if self._aligned and count:
             self._at += -(self._at - _CDR_HEADER_BYTES) % dtype.itemsize

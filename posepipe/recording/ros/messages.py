@@ -229,7 +229,10 @@ def encode_up(up: UpVector, stamp_ns: int, frame_id: str) -> bytes:
 
 
 def encode_colour(colour: np.ndarray, stamp_ns: int, frame_id: str) -> bytes:
-    """Serialise colour, uint8 (h, w, 3), RGB, as a sensor_msgs/CompressedImage: a JPEG."""
+    """Serialise colour, uint8 (h, w, 3), RGB, as a sensor_msgs/CompressedImage: a JPEG.
+
+    Raises ValueError for a picture of more than MAX_JPEG_SIDE rows or columns.
+    """
     if max(colour.shape[:2]) > MAX_JPEG_SIDE:
         raise ValueError(
             f"colour is recorded as JPEG, of at most {MAX_JPEG_SIDE} pixels a side, got {colour.shape[:2]}"

@@ -36,6 +36,11 @@ class OpenCvCamera:
     argument : number of the device, as in ``/dev/video2``; empty = 0
     calibration : intrinsics, image size, depth unit and frame rate; required
     open_device : returns an object with the methods of ``cv2.VideoCapture``
+
+    Raises
+    ------
+    SourceError
+        For an argument that is no number of a device, or without a calibration.
     """
 
     shape: tuple[int, int]

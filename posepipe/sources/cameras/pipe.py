@@ -35,6 +35,11 @@ class PipeCamera:
     name : what the user called it
     path : a named pipe, a file with the output of a sender, or ``-`` for standard input
     calibration : replaces the sender's intrinsics
+
+    Raises
+    ------
+    SourceError
+        Without a path, and on Windows.
     """
 
     intrinsics: Intrinsics

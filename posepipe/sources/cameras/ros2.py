@@ -39,6 +39,11 @@ class Ros2Camera:
     name : what the user called it
     place : ``TOPIC``, or ``HOST:TOPIC`` with the address of the network interface to use
     calibration : replaces that of the topic
+
+    Raises
+    ------
+    SourceError
+        For a place without a topic.
     """
 
     intrinsics: Intrinsics

@@ -59,6 +59,11 @@ class PoseBank:
         Parameters
         ----------
         part : {"train", "validation"}
+
+        Raises
+        ------
+        ValueError
+            For another part.
         """
         if part not in ("train", "validation"):
             raise ValueError(f"part: wanted 'train' or 'validation', got {part!r}")

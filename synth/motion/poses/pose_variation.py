@@ -112,6 +112,11 @@ def furthest_points(points_m: np.ndarray, count: int, min_separation_m: float, s
     -------
     int64 (M,)
         M <= count row numbers in furthest-point order.
+
+    Raises
+    ------
+    ValueError
+        For another shape, or points that are not finite.
     """
     points_m = np.ascontiguousarray(points_m, np.float32)
     if points_m.ndim != 3 or points_m.shape[2] != 3 or not np.isfinite(points_m).all():
@@ -136,6 +141,11 @@ def recombine(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     Returns
     -------
     float32 (N, 20, 4)
+
+    Raises
+    ------
+    ValueError
+        For fewer than two poses.
     """
     if rotations.ndim != 3 or len(rotations) < 2:
         raise ValueError(f"rotations: wanted two poses or more (N, 20, 4), got shape {rotations.shape}")

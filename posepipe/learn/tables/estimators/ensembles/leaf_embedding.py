@@ -63,6 +63,11 @@ class LeafEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X, y, sample_weight : as in the ``fit`` of the learner
+
+        Raises
+        ------
+        ValueError
+            When the learner is no tree or forest of this package, or refuses the rows.
         """
         self._validate_params()
         learner = self._learner()
