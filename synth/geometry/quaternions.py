@@ -38,6 +38,13 @@ def from_rotation_vector(vector_rad: np.ndarray) -> np.ndarray:
     return np.concatenate([vector_rad * (0.5 * np.sinc(angle / (2 * np.pi))), np.cos(angle / 2)], axis=-1)
 
 
+def about_axis(axis: int, angle_deg: float) -> np.ndarray:
+    """Return the rotation about the axis x, y or z (0, 1, 2), degrees: (4,)."""
+    vector_rad = np.zeros(3)
+    vector_rad[axis] = np.radians(angle_deg)
+    return from_rotation_vector(vector_rad)
+
+
 def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
     """Interpolate from a to b by ``share`` along the shortest arc (Shoemake 1985): (..., 4)."""
     cosine = (a * b).sum(axis=-1, keepdims=True)

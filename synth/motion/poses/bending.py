@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from synth.body.skinning import POSED_BONES
-from synth.geometry.quaternions import from_rotation_vector, inverse, multiply
+from synth.geometry.quaternions import about_axis, inverse, multiply
 
 TRUNK = ("pelvis", "spine_01", "spine_02", "spine_03", "neck_01")
 """Bones along the trunk, from its lower to its upper end."""
@@ -77,34 +77,28 @@ def bend_forward(rotations: np.ndarray, hanging: np.ndarray, bend: Bend, rng: np
         angles = {"thigh": thigh_deg, "calf": thigh_deg - knee_deg, "foot": 0.0}
         if bend.kneels:
             angles = _kneeling_deg(number == front, rng)
-        apart = _about(2, outwards * rng.uniform(*APART_DEG))
-        yaw = _about(1, outwards * rng.uniform(-5, 25))
+        apart = about_axis(2, outwards * rng.uniform(*APART_DEG))
+        yaw = about_axis(1, outwards * rng.uniform(-5, 25))
         for bone, ahead_deg in angles.items():
-            turn = multiply(yaw, _about(0, -ahead_deg))
+            turn = multiply(yaw, about_axis(0, -ahead_deg))
             out[POSED_BONES.index(f"{bone}_{side}")] = turn if bone == "foot" else multiply(apart, turn)
     return out.astype(np.float32)
-
-
-def _about(axis: int, degrees: float) -> np.ndarray:
-    vector = np.zeros(3)
-    vector[axis] = np.radians(degrees)
-    return from_rotation_vector(vector)
 
 
 def _bent_trunk(rotations: np.ndarray, trunk_deg: float, rng: np.random.Generator) -> np.ndarray:
     """Tilt the bones of the trunk, more from the pelvis to the neck, and all that hangs on them with its upper end."""
     upright = multiply(inverse(rotations[0]), rotations)
     pelvis_deg = trunk_deg * rng.uniform(*PELVIS_SHARE)
-    twist = multiply(_about(2, rng.normal(0, SIDE_DEG)), _about(1, rng.normal(0, TWIST_DEG)))
+    twist = multiply(about_axis(2, rng.normal(0, SIDE_DEG)), about_axis(1, rng.normal(0, TWIST_DEG)))
     neck_deg = 2 * trunk_deg - pelvis_deg  # so that the whole trunk has its tilt
-    out = multiply(multiply(_about(0, neck_deg), twist), upright)
+    out = multiply(multiply(about_axis(0, neck_deg), twist), upright)
     for number, bone in enumerate(TRUNK):
         share = number / (len(TRUNK) - 1)
-        tilt = multiply(_about(0, pelvis_deg + share * (neck_deg - pelvis_deg)), twist)
+        tilt = multiply(about_axis(0, pelvis_deg + share * (neck_deg - pelvis_deg)), twist)
         row = POSED_BONES.index(bone)
         out[row] = multiply(tilt, upright[row])
     head = POSED_BONES.index("head")
-    out[head] = multiply(multiply(_about(0, trunk_deg * rng.uniform(*HEAD_SHARE)), twist), upright[head])
+    out[head] = multiply(multiply(about_axis(0, trunk_deg * rng.uniform(*HEAD_SHARE)), twist), upright[head])
     return out
 
 
@@ -112,14 +106,14 @@ def _reach(out: np.ndarray, hanging: np.ndarray, bend: Bend, rng: np.random.Gene
     """Let the arms hang down or reach forwards, in place."""
     for side, outwards in (("l", 1.0), ("r", -1.0)):
         arm_deg, elbow_deg = rng.uniform(*bend.arm_deg), rng.uniform(*bend.elbow_deg)
-        aside = _about(2, outwards * rng.uniform(-12, 10))
+        aside = about_axis(2, outwards * rng.uniform(-12, 10))
         for bone, ahead_deg in (
             ("upperarm", arm_deg),
             ("lowerarm", arm_deg + elbow_deg),
             ("hand", arm_deg + elbow_deg),
         ):
             row = POSED_BONES.index(f"{bone}_{side}")
-            out[row] = multiply(multiply(aside, _about(0, -ahead_deg)), hanging[row])
+            out[row] = multiply(multiply(aside, about_axis(0, -ahead_deg)), hanging[row])
 
 
 def _balanced_thigh_deg(trunk_deg: float, knee_deg: float) -> float:

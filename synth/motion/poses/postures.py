@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from synth.body.skinning import POSED_BONES
-from synth.geometry.quaternions import from_rotation_vector, inverse, multiply
+from synth.geometry.quaternions import about_axis, from_rotation_vector, inverse, multiply
 
 LYING_SPREAD_DEG = 8.0
 """Standard deviation of a lying body's slope."""
@@ -20,12 +20,6 @@ THIGH_DEG = (65.0, 100.0)
 KNEE_DEG = (60.0, 115.0)
 APART_DEG = (-4.0, 28.0)
 """Yaw of each thigh from straight ahead; below 0 the knees touch."""
-
-
-def _turn(axis: int, degrees: float) -> np.ndarray:
-    vector = np.zeros(3)
-    vector[axis] = np.radians(degrees)
-    return from_rotation_vector(vector)
 
 
 def rotate_randomly(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -53,13 +47,13 @@ def sit_down(rotations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
     ``rotations`` float (20, 4); returns float32 (20, 4).
     """
-    lean = _turn(0, rng.uniform(*LEAN_DEG))
+    lean = about_axis(0, rng.uniform(*LEAN_DEG))
     out = multiply(multiply(lean, inverse(rotations[0])), rotations)
     knee_deg, raised_deg = rng.uniform(*KNEE_DEG), rng.uniform(*THIGH_DEG)
     for side, outwards in (("l", 1.0), ("r", -1.0)):
-        yaw = _turn(1, outwards * rng.uniform(*APART_DEG))
+        yaw = about_axis(1, outwards * rng.uniform(*APART_DEG))
         raised = raised_deg + rng.normal(0, 4)
         bent = knee_deg + rng.normal(0, 8)
         for bone, ahead_deg in (("thigh", raised), ("calf", raised - bent), ("foot", 0.5 * (raised - bent))):
-            out[POSED_BONES.index(f"{bone}_{side}")] = multiply(yaw, _turn(0, -ahead_deg))
+            out[POSED_BONES.index(f"{bone}_{side}")] = multiply(yaw, about_axis(0, -ahead_deg))
     return out.astype(np.float32)
