@@ -22,7 +22,7 @@ EXAMPLES = (
     "posepipe train data/joints --forest my_model.npz --votes data/train --out my_model.npz   # and its votes",
     "posepipe train data/again --forest my_model.npz --only second-pass --out my_model.npz   # joints found twice",
     "posepipe train data/rooms --forest my_model.npz --only segmentation --out my_model.npz   # people in rooms",
-    "posepipe train data/rooms --forest my_model.npz --only background --out my_model.npz     # how much is furniture",
+    "posepipe train data/rooms --forest my_model.npz --only background --out my_model.npz     # weight of class 0",
     "posepipe train data/rooms --forest my_model.npz --only filter --out my_model.npz         # what is no person",
 )
 
@@ -58,11 +58,11 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         choices=["joints", "second-pass", "segmentation", "background", "filter"],
-        help="train this stage of the model in --forest alone, and keep the others: joints (default), which"
-        " leaves out a second pass that was fitted to the earlier ones; second-pass,"
-        " which labels pixels anew, given the joints, and finds these once more, by other frames than the joints' own;"
-        " segmentation, which finds people in whole frames; background, how much of a candidate is furniture; or"
-        " filter, which judges what was found. The latter three want frames with rooms, in this order",
+        help="train this stage of the model in --forest alone, and keep the others: joints (default), without a second"
+        " pass that was fitted to the earlier ones; second-pass, which labels pixels anew, given the joints, and finds"
+        " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"
+        " background, the weight of class 0 (not a person); or filter, which judges what was found. The latter three"
+        " want frames with rooms, in this order",
     )
 
 
