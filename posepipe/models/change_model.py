@@ -16,7 +16,8 @@ from posepipe.models.pose_model import PoseModel
 def keep_trees(model: PoseModel, count: int) -> PoseModel:
     """Keep the first trees of a model: a smaller and faster one.
 
-    Joint parameters stay as they were fitted to all trees; ``posepipe train --only joints`` fits them anew.
+    Joint parameters and second pass stay as they were fitted to all trees; ``posepipe train --only joints``, then
+    ``--only second-pass``, fit them anew.
 
     Parameters
     ----------
