@@ -10,9 +10,6 @@ import pytest
 from posepipe.camera import CAMERA_UP, Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.person_inference import PersonInference
-from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import train_forest
-from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import STAGES, Pipeline
@@ -26,18 +23,14 @@ from posepipe.segmentation.rotated_views import View
 from posepipe.sources import open_source
 from posepipe.stage import Stateless
 from posepipe.tracking.one_euro import OneEuroSmoother
-from posepipe.training.fit_joints import fit_joint_parameters
 from tests.support.paths import WALK
 from tests.support.shipped_model import shipped_model
-from tests.support.toy_person import TOY, toy_frame, toy_frames
+from tests.support.toy_person import toy_frame, toy_model
 
 
 @pytest.fixture(scope="module")
 def model() -> PoseModel:
-    parameters = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
-    forest = train_forest(toy_frames(16), parameters, TOY)
-    with pytest.warns(UserWarning, match="joint parameters from"):
-        return PoseModel(forest, fit_joint_parameters(forest, toy_frames(20, first=200)))
+    return toy_model()
 
 
 def whole_pipeline(model: PoseModel) -> Pipeline:

@@ -33,7 +33,7 @@ def test_help_shows_examples(command, capsys):
     assert f"posepipe {command}" in capsys.readouterr().out.split("examples:")[1]
 
 
-def test_wrong_usage_exits_with_2(capsys):
+def test_wrong_usage_exits_with_2():
     with pytest.raises(SystemExit) as stop:
         main(["run"])
     assert stop.value.code == 2

@@ -15,6 +15,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.commands import error_of
 from tests.support.recordings.depth_senders import header_line, stream_bytes
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="pipes are not read on Windows")
@@ -27,12 +28,6 @@ def pack(tmp_path):
     frames = [DepthFrame(np.zeros((48, 64), np.float32), lens, i / 30, i) for i in range(3)]
     write_npz_pack(tmp_path / "pack.npz", frames)
     return tmp_path / "pack.npz"
-
-
-def error_of(capsys, *arguments) -> str:
-    assert main([str(argument) for argument in arguments]) == 1
-    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
-    return line
 
 
 def test_everything_that_was_written_is_named(pack, tmp_path, capsys):

@@ -112,7 +112,7 @@ def test_a_sheet_is_a_png():
     assert stop.value.code == 2
 
 
-def test_a_calibration_of_one_s_own_is_taken(tmp_path, capsys):
+def test_a_calibration_of_one_s_own_is_taken(tmp_path):
     from posepipe.camera.camera_file import CameraFile, write_camera_file
 
     write_camera_file(tmp_path / "camera.json", CameraFile(*SHAPE[::-1], Intrinsics(80, 80, 31.5, 23.5), 0.001, 30))

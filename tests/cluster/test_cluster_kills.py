@@ -21,7 +21,7 @@ pytest.importorskip("distributed", reason="needs the extra `cluster`")
 if sys.platform != "linux":
     pytest.skip("reads /proc", allow_module_level=True)
 
-from tests.support.commands import WAIT_S, Command, done, rounds, start
+from tests.support.commands import WAIT_S, Command, done, free_port, rounds, start
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -120,12 +120,6 @@ def test_a_cluster_of_tls_by_the_guide_grows_the_same_trees(data, whole, tmp_pat
         assert refused.process.returncode == 1, refused.said()
         assert f"{address} wants a certificate" in refused.lines()[-1]
         assert "Traceback" not in refused.said()
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def wait_for(port: int) -> None:

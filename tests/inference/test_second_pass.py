@@ -11,17 +11,13 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.evaluation.evaluate_poses import evaluate
 from posepipe.inference.pose_inference import PoseInference
 from posepipe.inference.second_pass import SecondPass, joint_arrays
-from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import train_forest
-from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.rotated_views import RotatedViews, View
-from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_second_pass import refit_second_pass
-from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
+from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames, toy_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
 
@@ -29,9 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
 @pytest.fixture(scope="module")
 def model() -> PoseModel:
     """Trees of so few levels that many labels are wrong, and joints are nearly right."""
-    rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=3, candidates=60))
-    forest = train_forest(toy_frames(16), rules, TOY)
-    first = PoseModel(forest, fit_joint_parameters(forest, toy_frames(40, first=200)))
+    first = toy_model(max_depth=3, joint_frames=40)
     return refit_second_pass(first, FrameSequence([FramesInMemory(toy_frames(40, first=300))]))
 
 

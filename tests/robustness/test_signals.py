@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import pytest
 
 from apps.cli import COMMANDS
 from apps.terminal.interrupts import INTERRUPTED, STOPPED
-from tests.support.commands import WAIT_S, Command, done, rounds, start
+from tests.support.commands import WAIT_S, Command, done, free_port, rounds, start
 from tests.support.paths import DEMO, WALK
 
 if sys.platform != "linux":
@@ -22,11 +21,6 @@ if sys.platform != "linux":
 
 MAX_END_S = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 WORDS: dict[str, Callable[[Path, Path], list[object]]] = {

@@ -1,10 +1,11 @@
-"""Commands in processes of their own, that are stopped, killed and looked after."""
+"""Commands: in this process, and in processes of their own that are stopped, killed and looked after."""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from apps.cli import main
+
 WAIT_S = 120.0
 """Time in which anything that is waited for has happened, even on a busy machine."""
 
@@ -21,6 +24,19 @@ WAIT_S = 120.0
 def rounds(usual: int) -> int:
     """Number of rounds of a slow test: POSEPIPE_ROUNDS if it is set."""
     return int(os.environ.get("POSEPIPE_ROUNDS", usual))
+
+
+def error_of(capsys, *words: object) -> str:
+    """Run ``posepipe WORDS``, which must fail, in this process; its one line of error."""
+    assert main([str(word) for word in words]) == 1
+    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
+    return line
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 _BAR = re.compile(r"%\||\d+ \w+ \[")

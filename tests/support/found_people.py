@@ -10,7 +10,9 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import DepthFrame
+from posepipe.recording import RecordingReader
 from posepipe.results import BodyFit, FrameResult, Joint, Pose, Track
+from tests.support.paths import WALK
 
 INTRINSICS = Intrinsics(60.0, 60.0, 31.5, 23.5)
 FLOOR = Plane((0.0, -0.96, -0.28), 1.5)
@@ -61,3 +63,14 @@ def result(
     frame = DepthFrame(depth_m, INTRINSICS, index / 30 if timestamp_s is None else timestamp_s, index)
     empty = np.zeros(depth_m.shape, np.uint8)
     return FrameResult(frame, empty > 0, empty, (), people, floor)
+
+
+def one_person(joints_m: np.ndarray, id: int = 1, floor: Plane | None = None) -> list[FrameResult]:
+    """Frames of one person, joints (T, 20, 3), camera axes, metres."""
+    return [result(i, (track(id, xyz_m),), floor=floor) for i, xyz_m in enumerate(joints_m)]
+
+
+def true_walk_m() -> np.ndarray:
+    """The joints of the rendered person who walks: float (60, 20, 3), camera axes, metres."""
+    with RecordingReader(WALK) as truth:
+        return np.array([frame.joints_m[0] for frame in truth], float)

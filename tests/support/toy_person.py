@@ -1,14 +1,19 @@
-"""A person of five blocks in a tiny image: enough to train a forest on in a second; and a dataset in memory."""
+"""A person of five blocks in a tiny image: a model of it is trained in a second; and a dataset in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame, LabelledFrame
+
+if TYPE_CHECKING:
+    from posepipe.models.pose_model import PoseModel
 
 TOY = BodyDefinition(
     name="toy",
@@ -48,6 +53,21 @@ def toy_frame(seed: int) -> LabelledFrame:
 def toy_frames(count: int, first: int = 0) -> list[LabelledFrame]:
     """Frames ``first``, ``first`` + 1 and so on."""
     return [toy_frame(first + k) for k in range(count)]
+
+
+def toy_model(max_depth: int = 8, joint_frames: int = 20) -> PoseModel:
+    """One tree, grown on frames 0 to 15, with joint parameters of frames from 200 on, fewer than 100."""
+    # here, because most tests want frames alone, and what trains takes a second to import
+    from posepipe.learn.depth.forest_parameters import ForestParameters
+    from posepipe.learn.depth.train_forest import train_forest
+    from posepipe.learn.growing import GrowthRules
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_joints import fit_joint_parameters
+
+    growth = GrowthRules(max_depth=max_depth, candidates=60)
+    forest = train_forest(toy_frames(16), ForestParameters(trees=1, pixels_per_person=150, growth=growth), TOY)
+    with pytest.warns(UserWarning, match="joint parameters from"):
+        return PoseModel(forest, fit_joint_parameters(forest, toy_frames(joint_frames, first=200)))
 
 
 @dataclass

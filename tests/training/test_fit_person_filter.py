@@ -12,13 +12,11 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
 from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training import fit_person_filter, person_candidates
 from posepipe.training.fit_background_weight import refit_background_weight
-from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_person_filter import (
     FALSE_FRAMES,
     FOLDS,
@@ -28,7 +26,7 @@ from posepipe.training.fit_person_filter import (
 )
 from posepipe.training.fit_segmentation import refit_segmentation, train_segmentation
 from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
-from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
+from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_model
 
 
 def with_board(seed: int) -> LabelledFrame:
@@ -55,10 +53,7 @@ def few_trees(monkeypatch):
 
 @pytest.fixture(scope="module")
 def model() -> PoseModel:
-    parameters = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
-    forest = train_forest(toy_frames(16), parameters, TOY)
-    with pytest.warns(UserWarning, match="joint parameters from"):
-        return PoseModel(forest, fit_joint_parameters(forest, toy_frames(20, first=200)))
+    return toy_model()
 
 
 def test_datasets_are_folds_and_one_dataset_is_cut_into_runs():

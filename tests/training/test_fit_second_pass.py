@@ -9,15 +9,11 @@ import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import train_forest
-from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.training import fit_second_pass as fitting
-from posepipe.training.fit_joints import fit_joint_parameters
 from posepipe.training.fit_second_pass import FirstPoses, fit_relabelling, refit_second_pass
 from posepipe.training.train_model import TrainingCallbacks
-from tests.support.toy_person import TOY, FramesInMemory, toy_frames
+from tests.support.toy_person import TOY, FramesInMemory, toy_frames, toy_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
 LEFT, RIGHT = TOY.part_code("left_arm") - 1, TOY.part_code("right_arm") - 1
@@ -26,9 +22,7 @@ LEFT_HAND, RIGHT_HAND = (len(TOY.parts) + TOY.joint_index(name) for name in ("le
 
 @pytest.fixture(scope="module")
 def model() -> PoseModel:
-    rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=3, candidates=60))
-    forest = train_forest(toy_frames(16), rules, TOY)
-    return PoseModel(forest, fit_joint_parameters(forest, toy_frames(40, first=200)))
+    return toy_model(max_depth=3, joint_frames=40)
 
 
 def frames(count: int = 30, **changes) -> FrameSequence:

@@ -18,16 +18,11 @@ from posepipe.frames import DepthFrame
 from posepipe.multiview.calibration import CalibratedCamera
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.commands import error_of
 from tests.support.rendered_people import recipe_of, render_people
 
 #: somebody walks across the view: scenario 2 of every three
 WALKING = recipe_of(frames=3 * 75, sequence_frames=75, seed=9, poses="validation", noise=False, room_share=1.0)
-
-
-def error_of(capsys, *words):
-    assert main(["calibrate", *map(str, words)]) == 1
-    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
-    return line
 
 
 @pytest.fixture
@@ -39,15 +34,15 @@ def empty(tmp_path):
 
 
 def test_one_camera_is_none_to_calibrate(empty, capsys):
-    assert "wanted the SOURCEs of at least two cameras" in error_of(capsys, empty)
+    assert "wanted the SOURCEs of at least two cameras" in error_of(capsys, "calibrate", empty)
 
 
 def test_a_file_is_no_folder_to_write_to(empty, capsys):
-    assert "give the name of a folder" in error_of(capsys, empty, empty, "--out", empty)
+    assert "give the name of a folder" in error_of(capsys, "calibrate", empty, empty, "--out", empty)
 
 
 def test_a_camera_without_a_floor_needs_its_pose(empty, tmp_path, capsys):
-    words = [empty, empty, "--out", tmp_path / "poses"]
+    words = ["calibrate", empty, empty, "--out", tmp_path / "poses"]
     assert "camera 1 sees no floor" in error_of(capsys, *words)
     pose = tmp_path / "pose.json"
     pose.write_text(json.dumps({"T_world_camera": [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]}))

@@ -10,6 +10,7 @@ from apps.options.background_option import MAX_FRAMES, read_background
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack
+from tests.support.commands import error_of
 from tests.support.empty_rooms import room_depth, save_room
 
 FOCAL = 285.6
@@ -23,12 +24,6 @@ def empty(tmp_path):
 
 def asked(*typed):
     return build_parser().parse_args(["run", "walk.mcap", *map(str, typed)])
-
-
-def error_of(capsys, *typed):
-    assert main([str(word) for word in typed]) == 1
-    (line,) = [row for row in capsys.readouterr().err.splitlines() if "posepipe: error: " in row]
-    return line
 
 
 @pytest.mark.parametrize("options", [[], ["--no-tracking"]])
@@ -54,7 +49,7 @@ def test_long_recordings_are_read_evenly(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["run", "view"])
-def test_no_background_without_a_scene(empty, tmp_path, capsys, command):
+def test_no_background_without_a_scene(empty, capsys, command):
     line = error_of(capsys, command, empty, "--background", empty, "--foreground", "none")
     assert line.endswith("--background separates people from a scene; leave out --foreground none")
 

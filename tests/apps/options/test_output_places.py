@@ -47,7 +47,7 @@ def test_a_place_is_tried_before_anything_is_read(place, capsys, words, says):
     assert line.startswith(f"posepipe: error: {says}")
 
 
-def test_a_failed_command_leaves_no_folder_behind(place, capsys):
+def test_a_failed_command_leaves_no_folder_behind(place):
     before = sorted(place.rglob("*"))
     assert main(["evaluate", "nothing", "--json", "new/figures.json"]) == 1
     assert main(["train", "nothing", "--out", "new/m.npz"]) == 1

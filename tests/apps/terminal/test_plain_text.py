@@ -50,7 +50,7 @@ def test_names_of_files_are_plain(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("say", [logging.getLogger("posepipe").warning, warnings.warn])
-def test_warnings_are_plain_lines(tmp_path, capsys, monkeypatch, say):
+def test_warnings_are_plain_lines(capsys, monkeypatch, say):
     from apps import info
 
     monkeypatch.setattr(logging.getLogger(), "handlers", [])

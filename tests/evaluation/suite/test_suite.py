@@ -58,7 +58,7 @@ def test_sets_that_lack_poses_are_left_out_by_name(folder, capsys):
     assert list(read(folder)["sets"]) == ["embedded-clips"]
 
 
-def test_what_was_scored_is_not_scored_again(folder, capsys, monkeypatch):
+def test_what_was_scored_is_not_scored_again(folder, monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("scored again")
 
@@ -239,7 +239,7 @@ def test_options_of_datasets_and_of_the_suite_do_not_mix(tmp_path, capsys):
     assert "the suite has no set 'moon'" in capsys.readouterr().err
 
 
-def test_the_figure_has_a_bar_for_every_scored_set(tmp_path):
+def test_the_figure_has_a_bar_for_every_scored_set():
     whole, empty = draw_suite(everything_scored(), "m"), draw_suite(SuiteFigures({}, {}), "m")
     assert whole.shape[1] == empty.shape[1]
     assert whole.shape[0] - empty.shape[0] == 10 * 44  # a row a set

@@ -16,13 +16,11 @@ from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton
-from posepipe.recording import RecordingReader
 from posepipe.sinks import JsonLinesSink, read_results
 from posepipe.sinks.files.bvh import BvhSink, bvh_text
 from synth.motion.mocap.bvh import read_bvh as read_capture
 from tests.reference.sinks.bvh import read_bvh
-from tests.support.found_people import FLOOR, fitted, result, standing_m, track, track_of
-from tests.support.paths import WALK
+from tests.support.found_people import FLOOR, fitted, one_person, result, standing_m, track, track_of, true_walk_m
 
 CM = 0.01
 
@@ -40,18 +38,8 @@ def joints_of(path, names=HUMAN.joints):
     return places[:, [found.index(name) for name in names]] * CM
 
 
-def true_walk():
-    """The joints of the rendered person who walks, camera axes: (60, 20, 3)."""
-    with RecordingReader(WALK) as truth:
-        return np.array([frame.joints_m[0] for frame in truth], float)
-
-
-def one_person(joints_m, id=1, floor=None):
-    return [result(i, (track(id, xyz_m),), floor=floor) for i, xyz_m in enumerate(joints_m)]
-
-
 def test_a_walk_is_read_back_where_it_was_walked(tmp_path):
-    walk_m = true_walk()
+    walk_m = true_walk_m()
     (written,) = write(tmp_path / "walk.bvh", one_person(walk_m))
     names, parents, frame_s, _ = read_bvh((tmp_path / "walk.bvh").read_text())
     assert dict(zip(names, parents, strict=True)) == HUMAN.parents
@@ -65,7 +53,7 @@ def test_a_walk_is_read_back_where_it_was_walked(tmp_path):
 
 
 def test_the_reader_of_motion_captures_reads_our_files(tmp_path):
-    write(tmp_path / "walk.bvh", one_person(true_walk()))
+    write(tmp_path / "walk.bvh", one_person(true_walk_m()))
     capture = read_capture(tmp_path / "walk.bvh")
     names = [name for name in capture.joints if not name.endswith(" end")]
     assert set(names) == set(HUMAN.joints)
@@ -110,7 +98,7 @@ def test_a_results_file_gives_the_same_bvh_file(tmp_path, floor):
 
 
 def test_the_error_of_noisy_joints_is_below_the_noise(tmp_path):
-    noisy = true_walk() + np.random.default_rng(0).normal(0, 0.03, (60, 20, 3))
+    noisy = true_walk_m() + np.random.default_rng(0).normal(0, 0.03, (60, 20, 3))
     write(tmp_path / "walk.bvh", one_person(noisy))
     error = joints_of(tmp_path / "walk.bvh") - noisy * [1, -1, -1]
     assert np.sqrt((error**2).sum(axis=-1).mean()) < 0.03 * np.sqrt(3)
@@ -213,7 +201,7 @@ def test_angles_do_not_jump_while_a_body_spins(tmp_path):
 
 
 def test_a_killed_run_is_made_again_from_its_results(tmp_path, capsys):
-    frames = one_person(true_walk(), floor=FLOOR)
+    frames = one_person(true_walk_m(), floor=FLOOR)
     write(tmp_path / "run.bvh", frames[:40])
     with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as lines:
         for one in frames:

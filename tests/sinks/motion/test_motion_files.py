@@ -15,11 +15,10 @@ from apps.options.value_types import MOTION_SUFFIXES as OFFERED
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
-from posepipe.recording import RecordingReader
 from posepipe.sinks import JsonLinesSink
 from posepipe.sinks.motion.motion_formats import MOTION_SUFFIXES, open_motion_sink
-from tests.support.found_people import FLOOR, result, standing_m, track, track_of
-from tests.support.paths import EXAMPLES, WALK
+from tests.support.found_people import FLOOR, one_person, result, standing_m, track, track_of, true_walk_m
+from tests.support.paths import EXAMPLES
 
 NEW = [suffix for suffix in MOTION_SUFFIXES if suffix != ".bvh"]
 TO_Y_UP = [1, -1, -1]
@@ -32,15 +31,9 @@ def write(path, results, body=HUMAN):
     return sink.written
 
 
-def one_person(joints_m, id=1, floor=None):
-    return [result(i, (track(id, xyz_m),), floor=floor) for i, xyz_m in enumerate(joints_m)]
-
-
 @pytest.fixture(scope="module")
 def walk_m():
-    """The joints of the rendered person who walks, camera axes: (60, 20, 3)."""
-    with RecordingReader(WALK) as truth:
-        return np.array([frame.joints_m[0] for frame in truth], float)
+    return true_walk_m()
 
 
 def with_gaps(xyz_m):

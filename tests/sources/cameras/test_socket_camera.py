@@ -19,6 +19,7 @@ from posepipe.errors import FormatError, SourceError
 from posepipe.sources import open_source
 from posepipe.sources.cameras import LiveSource
 from posepipe.sources.cameras.socket import SocketCamera
+from tests.support.commands import free_port
 from tests.support.paths import EXAMPLES
 from tests.support.recordings.depth_senders import (
     INTRINSICS,
@@ -31,11 +32,6 @@ from tests.support.recordings.depth_senders import (
 )
 
 FEEDER = EXAMPLES / "feed_depth.py"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def connect(port):

@@ -4,20 +4,14 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from synth.body.body_asset import load_body_asset
-from synth.body.body_mesh import sample_body
-from synth.body.skinning import pose_body
 from synth.clothing.held_objects import draw_held_object
 from synth.geometry.mesh import HELD
-from synth.motion.poses.clips import embedded_pose_bank
+from tests.support.rendered_people import captured_joints_m
 
 
 @pytest.fixture(scope="module")
 def people():
-    """Joints of thirty people in captured poses: (20, 3) each."""
-    asset, bank, rng = load_body_asset(), embedded_pose_bank(), np.random.default_rng(0)
-    shapes = [sample_body(asset, rng) for _ in range(5)]
-    return [pose_body(asset, shapes[k % 5], bank.rotations[29 * k]).joints_m for k in range(30)]
+    return captured_joints_m()
 
 
 def place(joints_m, name):
