@@ -51,7 +51,8 @@ def add_watch_options(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def page_server(args: argparse.Namespace) -> Iterator[Any]:
     """Serve a page inside the context, and print its address."""
-    from posepipe.viewer.ui.server import LOOPBACK, address, open_server
+    from posepipe.loopback import LOOPBACK
+    from posepipe.viewer.ui.server import address, open_server
 
     with open_server(args.host or LOOPBACK, args.port) as server:
         show(f"the page is at {address(server)}", flush=True)

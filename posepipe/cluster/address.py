@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from dataclasses import dataclass
+
+from posepipe.loopback import is_loopback
 
 LOCAL = "local"
 MAX_LOCAL_WORKERS = 1024
@@ -25,7 +26,7 @@ class ClusterAddress:
         """Whether its messages cross a network unprotected: neither this machine's own, nor under TLS."""
         protocol, _, place = self.scheduler.rpartition("://")
         host = place.rpartition(":")[0].strip("[]")
-        return bool(self.scheduler) and protocol != "tls" and not _is_loopback(host)
+        return bool(self.scheduler) and protocol != "tls" and not is_loopback(host)
 
 
 def parse_address(text: str) -> ClusterAddress:
@@ -47,10 +48,3 @@ def parse_address(text: str) -> ClusterAddress:
     if protocol not in ("", "tcp", "tls") or not host or not (port.isascii() and port.isdigit()):
         raise ValueError(f"wanted local[:N], tcp://HOST:PORT or tls://HOST:PORT, got {text!r}")
     return ClusterAddress(scheduler=text if protocol else f"tcp://{text}")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
-        return False

@@ -20,6 +20,7 @@ from posepipe import __version__
 from posepipe.cluster.address import ClusterAddress
 from posepipe.errors import PosepipeError
 from posepipe.io.interrupts import blocked_in_children
+from posepipe.loopback import LOOPBACK
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
@@ -217,7 +218,7 @@ def _started(start: type[LocalCluster], workers: int) -> LocalCluster:
             with blocked_in_children([signal.SIGINT]):  # Ctrl-C is for this process alone, which ends the others
                 return start(
                     n_workers=workers,
-                    host="127.0.0.1",
+                    host=LOOPBACK,
                     dashboard_address="127.0.0.1:0",
                     scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,

@@ -20,8 +20,8 @@ from typing import Any
 
 from posepipe.errors import PosepipeError
 from posepipe.io.limits import MAX_PIXELS
+from posepipe.loopback import LOOPBACK, is_loopback
 
-LOOPBACK = "127.0.0.1"
 ANY = "0.0.0.0"  # nosec B104 - what a user writes to choose it, never the default
 """Host that stands for the network that CycloneDDS chooses."""
 DOMAIN_VARIABLE = "ROS_DOMAIN_ID"
@@ -106,14 +106,6 @@ def join_domain(host: str = LOOPBACK) -> RosParticipant:
             raise PosepipeError(f"ROS 2 is in use on {found.host}, wanted {host}; give all of it one address")
         found.users += 1
         return found
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is of this machine alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _domain_id() -> int:

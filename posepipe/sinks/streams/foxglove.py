@@ -10,7 +10,6 @@ Foxglove SDK, message schemas (docs.foxglove.dev).
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +18,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.errors import PosepipeError
+from posepipe.loopback import is_loopback
 from posepipe.results import FrameResult, Track
 from posepipe.sinks.streams.stream_address import StreamAddress
 
@@ -77,7 +77,7 @@ class FoxgloveSink:
             PEOPLE_TOPIC: channels.SceneUpdateChannel(PEOPLE_TOPIC, context=context),
             TRANSFORMS_TOPIC: channels.FrameTransformsChannel(TRANSFORMS_TOPIC, context=context),
         }
-        if not _is_loopback(self.address.host):
+        if not is_loopback(self.address.host):
             logger.info("%s: other machines can read this stream, with the depth", self.address)
         return self
 
@@ -108,13 +108,6 @@ class FoxgloveSink:
     ) -> None:
         if self._server is not None:
             self._server.stop()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _stamp(time_ns: int) -> Any:

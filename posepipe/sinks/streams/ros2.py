@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Self
 
 from posepipe.body import BodyDefinition
-from posepipe.dds.domain import RosParticipant, is_loopback, join_domain
+from posepipe.dds.domain import RosParticipant, join_domain
 from posepipe.dds.topics import Publisher
 from posepipe.errors import PosepipeError
+from posepipe.loopback import is_loopback
 from posepipe.recording import POSE_TOPICS, SKELETON_TOPICS, encode_poses, encode_skeletons
 from posepipe.results import FrameResult
 from posepipe.sinks.streams.stream_address import StreamAddress

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from posepipe.errors import PosepipeError
+from posepipe.loopback import LOOPBACK
 
-LOOPBACK = "127.0.0.1"
 SCHEMES = ("tcp", "udp", "osc", "foxglove", "ros2")
 PORTLESS = ("ros2",)
 """Schemes whose ports follow from something else; their path has a meaning."""

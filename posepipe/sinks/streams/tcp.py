@@ -5,7 +5,6 @@ Sending never waits. A client that is too slow loses lines; they are counted. Fo
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import re
 import socket
@@ -13,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from posepipe.errors import PosepipeError
+from posepipe.loopback import is_loopback
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow, ResultsHeader
 from posepipe.sinks.streams.stream_address import StreamAddress
@@ -41,7 +41,7 @@ class TcpSink:
             self._server = LineServer(family, address, self._header.as_line().encode())
         except OSError as error:
             raise PosepipeError(f"{self.address}: cannot listen there ({error.strerror or error})") from error
-        if not ipaddress.ip_address(re.sub("%.*", "", address[0])).is_loopback:
+        if not is_loopback(re.sub("%.*", "", address[0])):
             logger.info("%s: other machines can read this stream", self.address)
         return self
 

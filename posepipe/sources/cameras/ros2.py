@@ -12,10 +12,11 @@ from threading import Event
 
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
-from posepipe.dds.domain import LOOPBACK, RosParticipant, is_loopback, join_domain
+from posepipe.dds.domain import RosParticipant, join_domain
 from posepipe.dds.topics import Discovery, Publication, Subscriber
 from posepipe.errors import PosepipeError, SourceError
 from posepipe.frames import EARLIEST_DATE_NS
+from posepipe.loopback import LOOPBACK, is_loopback
 from posepipe.recording import IMAGE_KINDS, LiveDepth, live_camera_info
 from posepipe.sources.cameras.depth_camera import CameraFrame
 

@@ -5,7 +5,6 @@ The camera listens on the loopback address unless another host is named. It acce
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import socket
 import time
@@ -14,10 +13,10 @@ from threading import Event
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
+from posepipe.loopback import LOOPBACK, is_loopback
 from posepipe.sources.cameras.depth_camera import CameraFrame
 from posepipe.sources.cameras.wire import WireError, WireHeader, WireReader
 
-LOOPBACK = "127.0.0.1"
 SENDER_WAIT_S = 60.0
 """Maximum wait for the first sender."""
 RETURN_WAIT_S = 10.0
@@ -80,7 +79,7 @@ class SocketCamera:
             problem = f"cannot listen on {self._host}:{self._port} ({error.strerror or error}); give another port"
             raise SourceError(self.name, problem) from error
         listener.settimeout(_POLL_S)
-        if not _is_loopback(self._host):
+        if not is_loopback(self._host):
             _log.warning("%s: listens on %s: whoever reaches it can send frames", self.name, self._host)
         return listener
 
@@ -146,10 +145,3 @@ def _host_and_port(name: str, place: str) -> tuple[str, int]:
     if not (port.isascii() and port.isdecimal() and len(port) <= 5 and int(port) < 1 << 16):
         raise SourceError(name, f"wanted camera:socket:PORT or camera:socket:HOST:PORT, got port {port!r}")
     return host.strip("[]") or LOOPBACK, int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import socket
@@ -14,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from posepipe.errors import PosepipeError
+from posepipe.loopback import LOOPBACK, is_loopback
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 TRIED_PORTS = 100
 """Number of ports tried, starting at the default, until one is free."""
@@ -43,7 +42,7 @@ def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
     except ImportError as error:
         raise PosepipeError("the live view is served by viser; pip install 'posepipe[view]'") from error
     port = _free_port(host, port)
-    if not _is_loopback(host):
+    if not is_loopback(host):
         warnings.warn(
             f"--host {host}: anyone who can reach this machine sees the page and can change its thresholds",
             stacklevel=3,
@@ -56,7 +55,7 @@ def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
         server: Any = viser.ViserServer(host=host, port=port, verbose=False)
         try:
             server.request_share_url = lambda *_, **__: None  # a page could request a tunnel through a public server
-            _reject_foreign_pages(server, _is_loopback(host))
+            _reject_foreign_pages(server, is_loopback(host))
             yield server
         finally:
             server.get_event_loop().call_soon_threadsafe(_cancel_connections)
@@ -134,10 +133,3 @@ def _free_port(host: str, port: int | None) -> int:
         ports = f"{candidates[0]} to {candidates[-1]}"
         raise PosepipeError(f"--host {host}: no port of {ports} is free ({problem.strerror})")
     raise PosepipeError(f"--port {port}: {problem.strerror or problem}; give another, or leave it out")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
