@@ -40,11 +40,11 @@ class Relabelling:
         parts, joints = len(body.parts), len(body.joints)
         for name, shape in (("weights", (parts + joints, parts)), ("bias", (parts,))):
             have = getattr(self, name)
-            if have.shape != shape or have.dtype != np.float32 or not (np.abs(have) <= MAX_WEIGHT).all():
-                raise ValueError(
-                    f"relabelling: {name} must be float32 {shape}, {MAX_WEIGHT:g} at most; got {have.dtype}"
-                    f" {have.shape}"
-                )
+            if have.shape != shape or have.dtype != np.float32:
+                raise ValueError(f"relabelling: {name} must be float32 {shape}, got {have.dtype} {have.shape}")
+            beyond = have[~(np.abs(have) <= MAX_WEIGHT)]  # NaN, too
+            if len(beyond):
+                raise ValueError(f"relabelling: {name} must lie within {MAX_WEIGHT:g} of 0, got {beyond[0]:g}")
 
 
 def pool_terms(values: np.ndarray, points_m: np.ndarray, joints_m: np.ndarray, confidences: np.ndarray) -> np.ndarray:

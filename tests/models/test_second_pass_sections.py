@@ -93,8 +93,8 @@ def test_a_second_pass_without_a_network_comes_back(path):
     [
         ("relabelling/weights", np.zeros((PARTS, PARTS), np.float32), "weights must be float32"),
         ("relabelling/weights", np.zeros((PARTS + JOINTS, PARTS)), "got float64"),
-        ("relabelling/bias", np.full(PARTS, np.nan, np.float32), "bias must be float32"),
-        ("relabelling/bias", np.full(PARTS, 1e5, np.float32), "10000 at most"),
+        ("relabelling/bias", np.full(PARTS, np.nan, np.float32), "bias must lie within 10000 of 0, got nan"),
+        ("relabelling/bias", np.full(PARTS, 1e5, np.float32), "within 10000 of 0, got 100000"),
         ("relabelling/bias", None, "it lacks 'bias'"),
         ("second_joints/mean_m", None, "it lacks 'mean_m'"),
         ("second_joints/bandwidth_m", np.zeros(2, np.float32), "bandwidth_m"),
