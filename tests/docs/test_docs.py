@@ -139,6 +139,20 @@ def test_every_link_inside_the_project_leads_somewhere():
     assert not broken, "\n".join(broken)
 
 
+def test_every_file_of_the_project_that_a_page_names_is_there():
+    folders = "apps|benchmarks|docs|models|posepipe|synth|tests"
+    named = [
+        (page, path)
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text())
+        if "my_" not in path  # what a reader is told to write
+    ]
+    assert named
+    gone = [f"{page.name}: {path}" for page, path in named if not (ROOT / path).exists()]
+    assert not gone, "\n".join(gone)
+
+
 def test_the_table_of_other_trackers_has_all_our_joints():
     text = (ROOT / "docs" / "guides" / "coming-from.md").read_text()
     table = text.partition("## Joints")[2].partition("## Axes")[0]
