@@ -18,7 +18,12 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
 from posepipe.segmentation.person_classifier.quantiles import quantiles
-from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES, curvature_names, surface_curvature
+from posepipe.segmentation.person_classifier.surface_curvature import (
+    QUANTILES,
+    UNKNOWN,
+    curvature_names,
+    surface_curvature,
+)
 
 MAX_PIXELS = 600
 """Pixels of a candidate that are measured at most, evenly spaced in their order."""
@@ -27,8 +32,6 @@ STEP_M = 0.15
 OUTLINE_PX = 5
 """Width, pixels, of the neighbourhood in which a pixel outside is compared with the candidate."""
 SHORTEST_BONE_M = 1e-3
-UNKNOWN = -1.0
-"""Value of a number that cannot be measured, such as bone lengths of a pose without bones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ FLAT_M, FLAT_SHARE = 0.004, 0.1
 MIN_PIXELS = 6
 """Fewer measured pixels tell nothing."""
 UNKNOWN = -1.0
-"""Share of flat pixels where too few were measured."""
+"""Value of a number that cannot be measured: a share of too few pixels, a length of bones that a pose lacks."""
 
 
 def curvature_names() -> list[str]:

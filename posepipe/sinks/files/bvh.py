@@ -30,10 +30,11 @@ from posepipe.sinks.files.result_numbers import rounded
 
 UNITS_PER_METRE = 100.0
 
-_TO_Y_UP = {
+TO_Y_UP = {
     "camera": np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]),
     "world": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]),
 }
+"""Rotations from camera axes and from world axes to the axes of motion files, whose y is up."""
 _TIP_RATIO = 0.2  # length of the end site after the last joint of a limb, relative to the last bone
 _MIN_COSINE = 1e-7
 
@@ -63,8 +64,8 @@ class _Motion:
 
     def __init__(self) -> None:
         self.times_s = array("d")
-        self.positions_m = {axes: array("f") for axes in _TO_Y_UP}  # float32: a long run must fit into memory
-        self.rotations_xyzw = {axes: array("f") for axes in _TO_Y_UP}  # as long as every frame has them
+        self.positions_m = {axes: array("f") for axes in TO_Y_UP}  # float32: a long run must fit into memory
+        self.rotations_xyzw = {axes: array("f") for axes in TO_Y_UP}  # as long as every frame has them
 
 
 class BvhSink:
@@ -141,7 +142,7 @@ class BvhSink:
         frame_s = median_frame_s(np.array(self._times_s))
         times_s = np.array(motion.times_s)
         shape = (len(times_s), len(self._body.joints), 3)
-        found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
+        found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ TO_Y_UP[self._axes].T
         even_m = resample(times_s, found_m, frame_s)
         turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
         absent = in_long_gaps(times_s, found_m, frame_s)
@@ -163,7 +164,7 @@ class BvhSink:
         even = resample(times_s, _same_signs(xyzw), frame_s)
         turns = np.broadcast_to(np.eye(3), (*even.shape[:2], 3, 3)).copy()
         turns[:, known] = Rotation.from_quat(even[:, known].reshape(-1, 4)).as_matrix().reshape(len(even), -1, 3, 3)
-        return _TO_Y_UP[self._axes] @ turns
+        return TO_Y_UP[self._axes] @ turns
 
     def __enter__(self) -> BvhSink:
         check_writable(self.path)  # an error at the end of a long run would lose its results

@@ -9,13 +9,9 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.kinematics.skeleton_fitting import bone_lengths
+from posepipe.sinks.files.bvh import TO_Y_UP
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
-
-_TO_Y_UP = {
-    "camera": np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]),
-    "world": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +38,7 @@ class _Found:
 
     times_s: array = field(default_factory=lambda: array("d"))
     # float32: a long run must fit into memory
-    positions_m: dict[str, array] = field(default_factory=lambda: {axes: array("f") for axes in _TO_Y_UP})
+    positions_m: dict[str, array] = field(default_factory=lambda: {axes: array("f") for axes in TO_Y_UP})
 
 
 class MotionCollector:
@@ -90,7 +86,7 @@ class MotionCollector:
         times_s = np.array(found.times_s)
         frame_s = median_frame_s(np.array(self._times_s))
         shape = (len(times_s), len(self._body.joints), 3)
-        joints_m = np.array(found.positions_m[self._axes]).reshape(shape) @ _TO_Y_UP[self._axes].T
+        joints_m = np.array(found.positions_m[self._axes]).reshape(shape) @ TO_Y_UP[self._axes].T
         even_m = resample(times_s, joints_m, frame_s)
         absent = in_long_gaps(times_s, joints_m, frame_s)
         first = round((times_s[0] - self._times_s[0]) / frame_s)
