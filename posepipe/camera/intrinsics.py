@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 MIN_FOCAL_WIDTHS = 0.1
 """Minimum focal length of a plausible lens, picture widths: a view of 157 degrees."""
@@ -87,20 +88,20 @@ class Intrinsics:
         y = (rows - self.cy) / self.fy * depth_m
         return np.stack([x, y, depth_m], axis=-1).astype(np.float32, copy=False)
 
-    def project(self, points_m: np.ndarray) -> np.ndarray:
+    def project(self, points_m: ArrayLike) -> np.ndarray:
         """Project camera points to pixels.
 
         Parameters
         ----------
-        points_m : float (..., 3), metres, camera axes, z > 0
+        points_m : float (..., 3), metres, camera axes, z > 0; or three numbers, such as `Joint.xyz_m`
 
         Returns
         -------
         float (..., 2), pixels, axes (row, column)
         """
-        z = points_m[..., 2]
-        rows = points_m[..., 1] / z * self.fy + self.cy
-        cols = points_m[..., 0] / z * self.fx + self.cx
+        x, y, z = np.moveaxis(np.asarray(points_m), -1, 0)
+        rows = y / z * self.fy + self.cy
+        cols = x / z * self.fx + self.cx
         return np.stack([rows, cols], axis=-1)
 
     def subsampled(self, step: int) -> Intrinsics:

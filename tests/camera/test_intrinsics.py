@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from posepipe.camera import Extrinsics, Intrinsics, Plane, check_lens
 from posepipe.camera.presets import CAMERA_PRESETS
+from posepipe.results import Joint
 
 CAMERAS = st.builds(
     Intrinsics,
@@ -33,6 +34,12 @@ def test_right_is_x_and_down_is_y():
     np.testing.assert_allclose(points[1, 3], [0.02, 0, 2])
     np.testing.assert_allclose(points[2, 2], [0, 0.04, 2])
     assert (points.shape, points.dtype) == ((3, 4, 3), np.float32)
+
+
+def test_a_joint_is_projected_as_it_is():
+    joint = Joint("head", (0.5, 0.2, 2.0), 0.9)
+    row, column = Intrinsics(100, 50, 2, 1).project(joint.xyz_m)
+    assert (row, column) == (6, 27)
 
 
 def test_a_pixel_without_a_reading_becomes_the_origin():
