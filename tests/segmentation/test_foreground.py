@@ -172,9 +172,10 @@ def test_a_person_connected_to_something_wide_is_a_candidate():
     assert (candidates_of(depth_m)[depth_m == 3.0] == 1).all()
 
 
-def test_components_never_join_beyond_the_extent_of_a_person():
-    depth_m = with_box(with_box(empty_room(), (-0.8, 0, 2.5), (1.5, 0.8)), (0.85, 0, 2.7), (1.7, 0.8))
-    assert candidates_of(depth_m).max() == 2
+@pytest.mark.parametrize(("max_extent_m", "count"), [(2.8, 2), (3.2, 1)])
+def test_components_never_join_beyond_the_extent_of_a_person(max_extent_m, count):
+    depth_m = with_box(with_box(empty_room(), (-0.8, 0, 2.5), (1.6, 0.8)), (0.85, 0, 2.7), (1.7, 0.8))  # 2.9 m in view
+    assert candidates_of(depth_m, max_extent_m=max_extent_m).max() == count
 
 
 def test_an_arm_towards_the_camera_stays_with_its_person():
@@ -182,6 +183,13 @@ def test_an_arm_towards_the_camera_stays_with_its_person():
     candidates = candidates_of(depth_m)
     assert (candidates > 0).sum() == ((depth_m == 2.5) | (depth_m == np.float32(1.95))).sum()
     assert candidates.max() == 1
+
+
+def test_a_loose_hand_stays_with_a_person_whose_arm_has_joined():
+    depth_m = with_box(with_box(empty_room(), (0, -0.2, 2.5), (0.5, 1.2)), (0, -0.3, 1.95), (0.25, 0.4))
+    depth_m = with_box(depth_m, (0.36, -0.2, 2.5), (0.12, 0.12))
+    candidates = candidates_of(depth_m)
+    np.testing.assert_array_equal(candidates == 1, (depth_m == 2.5) | (depth_m == np.float32(1.95)))
 
 
 def test_small_components_join_by_distance_in_space():
