@@ -111,6 +111,15 @@ def test_somebody_else_takes_their_pixels_along(inference, min_probability, head
     np.testing.assert_array_equal(sum(person.mask.astype(int) for person in people), whole)  # each pixel once
 
 
+def test_a_person_is_not_reduced_to_somebody_else_beside_them(inference):
+    """Of the whole, only what might be somebody else is a person by itself: they are one."""
+    frame, judge = toy_frame(30).depth, Judge(0.9, 0.9, 0.1)
+    stages = {"person_filter": judge, "remainder": LeftIsLeft(TOY, min_probability=0.5)}
+    (person,) = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    assert len(judge.shown) == 3
+    np.testing.assert_array_equal(person.mask, frame.depth_m > 0)
+
+
 class Halves(ConnectedSurfaces):
     """Divides every candidate into its left and its right half."""
 

@@ -57,6 +57,8 @@ def test_the_minimum_confidence_of_joints_holds_for_both(model):
     frame = toy_frame(500).depth
     assert pipeline.estimate(frame, frame.depth_m > 0).pose.names
     assert picky.estimate(frame, frame.depth_m > 0).pose.names == ()
+    always = replace(picky, second_pass=replace(picky.second_pass, min_expected=0.0))
+    assert always.estimate(frame, frame.depth_m > 0).pose.names == ()
 
 
 def test_a_poor_first_pose_is_not_confirmed(model):

@@ -139,6 +139,17 @@ def test_the_pose_searched_for_is_never_expected_to_be_worse(estimator, search, 
             assert search.search(estimator, each, first).expected_right >= first.expected_right
 
 
+def test_a_pose_is_changed_by_enough_gain_near_by_alone(estimator, search, seen):
+    exchanged = with_legs_exchanged(seen[0])
+    first = estimator.estimate(exchanged)
+    unsure = replace(first, confidences=first.confidences / 2)
+    found = search.search(estimator, exchanged, unsure)
+    gain = (found.expected_right - unsure.expected_right) / len(HUMAN.joints)
+    assert gain > 0.1
+    assert replace(search, min_gain=gain + 0.01).search(estimator, exchanged, unsure) is unsure
+    assert replace(search, max_moved_m=1e-6).search(estimator, exchanged, unsure) is unsure
+
+
 def test_a_pose_that_is_sure_is_not_searched(estimator, search, seen):
     exchanged = with_legs_exchanged(seen[0])
     first = estimator.estimate(exchanged)

@@ -95,6 +95,12 @@ def test_a_twist_is_the_same_in_a_trunk_that_leans():
     assert joint_angles(leaning, UP)["trunk_lean"] == pytest.approx(60)
 
 
+def test_a_raised_shoulder_and_hip_change_no_twist():
+    twisted = {"left_shoulder": (0.14, 1.45, -0.14), "right_shoulder": (-0.14, 1.45, 0.14)}
+    raised = twisted | {"left_shoulder": (0.14, 1.6, -0.14), "left_hip": (0.1, 1.05, 0)}
+    assert angles_of(**raised)["trunk_twist"] == pytest.approx(angles_of(**twisted)["trunk_twist"]) == 45
+
+
 def test_the_default_vertical_is_the_camera_s():
     turned = {joint: (x, -y, -z) for joint, (x, y, z) in STANDING.items()}  # camera axes
     assert joint_angles(turned)["trunk_lean"] == pytest.approx(0, abs=1e-9)

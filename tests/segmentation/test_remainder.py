@@ -60,6 +60,12 @@ def test_small_surfaces_are_left_out_and_the_largest_comes_first():
     assert len(masks(small, large, speck, min_area_m2=0.3)) == 1
 
 
+@pytest.mark.parametrize(("distance_m", "count"), [(4.0, 1), (3.0, 0)])
+def test_a_surface_is_measured_in_metres_not_in_pixels(distance_m, count):
+    depth_m = np.full(SHAPE, distance_m)  # 36 pixels are 0.23 m² at 4 m, and 0.13 m² at 3 m
+    assert len(masks((20, 26, 50, 56), depth_m=depth_m, min_area_m2=0.2)) == count
+
+
 def test_surfaces_at_two_depths_are_two():
     depth_m = np.full(SHAPE, 2.0)
     depth_m[:, 50:] = 3.0

@@ -65,6 +65,16 @@ def test_who_moves_a_hand_counts_from_then_on():
     assert still.update(frame_of(PLACE), [found(PLACE, id=2)]) == [False]
 
 
+@pytest.mark.parametrize(("side_px", "person"), [(6, False), (7, False), (8, True)])
+def test_only_motion_of_the_size_of_a_hand_counts(side_px, person):
+    still, moved = after_seconds(PLACE), np.s_[60 : 60 + side_px, 90 : 90 + side_px]  # 7 x 7 pixels at 1.9 m: 90 cm²
+    mover = found(PLACE)
+    mover.mask[moved] = True
+    frame = frame_of(PLACE)
+    frame.depth_m[moved] = 1.9
+    assert still.update(frame, [mover]) == [person]
+
+
 def test_flicker_at_an_edge_is_no_motion():
     still, edge = after_seconds(PLACE), np.s_[30:100, 90:92]
     wider = found(PLACE)
