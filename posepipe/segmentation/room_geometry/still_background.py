@@ -18,7 +18,7 @@ NEAR_SHARE = 0.1
 """Share of a pixel's readings that may lie before its background: noise, and somebody who crosses the recording. At
 edges readings alternate between two surfaces, and the nearer one hides people."""
 GAP_SHARE = 0.015
-"""Maximum width of gaps between known pixels that are filled, image widths: 5 pixels of 320."""
+"""Maximum width of gaps that are filled, image widths, rounded up to an even number of pixels: 6 pixels of 320."""
 LENS_SHARE = 0.01
 """Maximum difference between two lenses that count as the same, image widths."""
 

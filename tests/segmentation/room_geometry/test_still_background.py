@@ -56,6 +56,20 @@ def test_narrow_gaps_are_filled_and_windows_stay_unknown():
     np.testing.assert_allclose(background.depth_m[depth_m > 0], depth_m[depth_m > 0], atol=6e-4)
 
 
+@pytest.mark.parametrize(("gap_px", "filled"), [(6, True), (7, False)])
+def test_a_gap_of_six_pixels_is_filled_and_a_wider_one_is_not(gap_px, filled):
+    depth_m = ROOM.copy()
+    depth_m[:, 100 : 100 + gap_px] = 0
+    background = learn_still_background([frame_of(depth_m)])
+    assert (background.depth_m[50:, 100 : 100 + gap_px] > 0).all() == filled
+
+
+def test_what_stands_close_to_the_camera_is_known():
+    depth_m = with_box(ROOM, (0, 0, 0.7), (0.02, 0.3), lens(FOCAL))  # as narrow as gaps that are filled
+    background = learn_still_background([frame_of(depth_m)])
+    np.testing.assert_allclose(background.depth_m[depth_m == 0.7], 0.7, atol=6e-4)
+
+
 def test_edges_that_flicker_take_the_nearer_surface():
     frames = [frame_of(ROOM if number % 3 else CUPBOARD) for number in range(12)]
     background = learn_still_background(frames)
