@@ -59,10 +59,12 @@ def test_pixels_outside_the_candidate_belong_to_no_surface():
     assert [int(surface.sum()) for surface in found] == [30 * 30, 30 * 20]
 
 
-def test_finer_images_have_the_same_surfaces():
-    fine = Intrinsics(600.0, 600.0, 319.5, 239.5)
-    boxes = [tuple(8 * side for side in box[:4]) + box[4:] for box in (LEFT, RIGHT)]
-    found, alone = divided(*boxes, shape=(480, 640), camera=fine)
+@pytest.mark.parametrize("finer", [2, 8, 24])
+def test_finer_images_have_the_same_surfaces(finer):
+    fine = CAMERA.scaled(finer)
+    boxes = [tuple(finer * side for side in box[:4]) + box[4:] for box in (LEFT, RIGHT, SPECK)]
+    found, alone = divided(*boxes[:2], shape=tuple(finer * size for size in SHAPE), camera=fine)
     assert len(found) == 2
+    assert len(divided(*boxes, shape=tuple(finer * size for size in SHAPE), camera=fine)[0]) == 2  # 144 cm² are few
     for surface, box in zip(found, alone, strict=True):
         assert np.count_nonzero(surface ^ box) <= 0.02 * np.count_nonzero(box)

@@ -66,6 +66,11 @@ def test_a_mask_holds_readings_alone():
     assert not found[far].any()
 
 
+def test_a_person_close_to_the_camera_is_found():
+    depth_m = with_box(empty_room(), (0, 0, 0.8), (0.4, 0.5))
+    assert mask_of(NearIsPerson(2.5), depth_m)[depth_m == np.float32(0.8)].mean() > 0.9
+
+
 @pytest.mark.parametrize(("width", "focal"), [(320, 285.0), (317, 285.0), (1280, 1140.0), (1275, 1140.0)])
 def test_an_outline_is_halfway_between_classified_pixels(width, focal):
     camera = Intrinsics(focal, focal, width / 2, 20)

@@ -83,6 +83,20 @@ def test_lengths_are_compared_after_two_seconds(frame):
     assert LengthScores().figures() == {}
 
 
+def test_bones_that_are_hardly_found_have_no_lengths(frame):
+    times_s, true_m = np.arange(120) / 30, np.repeat(frame.joints_m.astype(float), 120, axis=0)
+    found_m = 1.1 * true_m
+    found_m[4:, WRIST] = np.nan
+    true_m[0] = np.nan  # not known in the first frame
+    scores = score_lengths(HUMAN, found_m, true_m, frame.bodies.bone_lengths_m[0], times_s)
+    assert len(scores.spreads) == len(scores.errors) == 10  # all but those that end or start at the wrist
+
+
+def test_lengths_of_several_people_are_put_together():
+    both = LengthScores((0.1, 0.2), (0.01,)) + LengthScores((0.3,), (0.05, 0.09))
+    assert list(both.figures().values()) == pytest.approx([0.2, 0.05])
+
+
 def test_only_frames_with_stored_truth_have_figures_of_bodies(frame):
     model = shipped_model()
     with_truth = evaluate(model, [frame], fit=False)

@@ -92,6 +92,14 @@ def test_average_precision_of_five_heads(five_people):
     assert five_people.table()["head"]["ap"] == pytest.approx((1 + 1 / 2 + 1 / 2) / 4)
 
 
+@pytest.mark.parametrize(("off_m", "shares"), [(0.09, (1, 1)), (0.11, (0, 1)), (0.14, (0, 1)), (0.16, (0, 0))])
+def test_shares_have_the_radius_of_their_name(off_m, shares):
+    scores, head = JointScores(TOY), at("head", (0, off_m, 0), 0.9)
+    scores.add(TRUTH, SEEN, right_pose([head], head=head), [head])
+    row = scores.table()["head"]
+    assert (row["within_10cm"], row["within_15cm"]) == (row["all_within_10cm"], row["all_within_15cm"]) == shares
+
+
 def test_shares_of_five_heads(five_people):
     # visible: 5 cm, 12 cm, missing, 2 cm; hidden: 13 cm
     head = five_people.table()["head"]
