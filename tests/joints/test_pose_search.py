@@ -139,6 +139,13 @@ def test_the_pose_searched_for_is_never_expected_to_be_worse(estimator, search, 
             assert search.search(estimator, each, first).expected_right >= first.expected_right
 
 
+def test_joints_follow_from_the_moments_of_the_parts_too(estimator, seen):
+    """Without them the same network finds other places from the same proposals."""
+    assert seen[1].moments.any()
+    with_moments, without = (estimator.estimate(each) for each in (seen[1], replace(seen[1], moments=None)))
+    assert abs(with_moments.joints_m - without.joints_m).max() > 0.05
+
+
 def test_a_pose_is_changed_by_enough_gain_near_by_alone(estimator, search, seen):
     exchanged = with_legs_exchanged(seen[0])
     first = estimator.estimate(exchanged)
