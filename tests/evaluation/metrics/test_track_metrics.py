@@ -49,6 +49,10 @@ def test_tracks_that_stay_with_their_people_are_perfect():
     assert counts.mota == counts.idf1 == 1
 
 
+def test_misses_false_people_and_switches_all_lower_the_accuracy():
+    assert TrackCounts(people=20, misses=1, false_people=2, switches=4).mota == pytest.approx(1 - 7 / 20)
+
+
 def test_two_people_who_exchange_ids_are_two_switches():
     counts = count([([0, 2], [(1, 0), (2, 2)])] * 6 + [([0, 2], [(2, 0), (1, 2)])] * 4)
     assert counts == TrackCounts(people=20, found=20, switches=2, identified=12)
