@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -21,14 +22,12 @@ from typing import Any
 
 import numpy as np
 from numba import njit as numba_njit
-from numba import prange
+from numba import prange, threading_layer
 from numba.core import caching, event
 from numba.core.dispatcher import Dispatcher
 
 __all__ = ["compiled_for", "helper", "is_compiled", "njit", "prange", "say_compiling"]
 
-njit = partial(numba_njit, no_cfunc_wrapper=True)
-"""Numba's decorator without the C function that nobody calls: a tenth of the time of compiling."""
 DeclaredTypes = tuple[str | tuple[type, str], ...]
 DECLARED: dict[str, tuple[Dispatcher, DeclaredTypes]] = {}
 """Kernels of the modules imported so far that declare their types, and the types, by ``module:name``."""
@@ -36,6 +35,39 @@ PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepi
 """Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
 
 _log = logging.getLogger(__name__)
+_turn = threading.Lock()  # held by the parallel kernel that runs, where only one may
+
+
+class _TakesTurns(Dispatcher):
+    """A parallel kernel that waits for others to end where Numba's threading layer runs only one at a time."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        if _layer_takes_many():
+            return super().__call__(*arguments)
+        with _turn:
+            return super().__call__(*arguments)
+
+
+def _layer_takes_many() -> bool:
+    """Whether several threads may run parallel kernels at once: ``workqueue`` ends the process then."""
+    try:
+        return threading_layer() != "workqueue"
+    except ValueError:  # chosen by the first parallel kernel
+        return False
+
+
+def njit(*function: Callable[..., Any], **options: Any) -> Any:
+    """Numba's decorator, for kernels that any thread may call."""
+    # no function for callers in C, whom kernels do not have: a tenth of the time of compiling
+    decorate: Callable[..., Any] = partial(numba_njit, no_cfunc_wrapper=True, **options)
+
+    def declare(function: Callable[..., Any]) -> Any:
+        kernel = decorate(function)
+        if options.get("parallel") and isinstance(kernel, Dispatcher):  # a plain function where Numba is switched off
+            setattr(kernel, "__class__", _TakesTurns)  # noqa: B010  # no assignment: to mypy it is no class
+        return kernel
+
+    return declare(*function) if function else declare
 
 
 def compiled_for(*types: str | tuple[type, str]) -> Callable[[Any], Any]:

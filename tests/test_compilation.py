@@ -37,6 +37,31 @@ import kernel_file
 print(kernel_file.kernel(1), sum(kernel_file.kernel.stats.cache_hits.values()))
 """
 
+THREE_THREADS = """
+import threading
+import numba
+import numpy as np
+from posepipe.compilation import njit, prange
+
+@njit(parallel=True)
+def kernel(numbers):
+    for i in prange(len(numbers)):
+        for _ in range(1000):
+            numbers[i] += 1
+
+def call_often(numbers):
+    for _ in range(200):
+        kernel(numbers)
+
+several = [np.zeros(100) for _ in range(3)]
+threads = [threading.Thread(target=call_often, args=(numbers,)) for numbers in several]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(numba.threading_layer(), *{float(each) for numbers in several for each in numbers})
+"""
+
 
 def _run(folder: Path, added: int = 1, constant: str = "SCALE = 1", inline: str = "never") -> tuple[int, int]:
     """Result of the kernel in a process of its own, and how often it came from the cache."""
@@ -82,3 +107,13 @@ def test_a_helper_is_for_kernels_alone_and_says_so_to_python():
         with pytest.raises(TypeError, match=r"halve is compiled for kernels alone; call a kernel, or \S*halve.py_func"):
             halve(3.0)
         assert quarter(3.0) == halve.py_func(1.5) == 0.75
+
+
+@pytest.mark.parametrize("layer", ["workqueue", "default"])
+def test_threads_may_run_parallel_kernels_at_once(layer, monkeypatch):
+    monkeypatch.setenv("NUMBA_THREADING_LAYER", layer)
+    done = subprocess.run([sys.executable, "-c", THREE_THREADS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    chosen, total = done.stdout.split()
+    assert total == "200000.0"
+    assert layer in ("default", chosen)
