@@ -193,7 +193,7 @@ class Pipeline:
     def _shown(
         self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track]
     ) -> tuple[list[PersonEstimate], tuple[Track, ...]]:
-        """People who are no still furniture, at most ``max_people`` of them, and their tracks."""
+        """People who are no still furniture, and their tracks."""
         rows = list(zip(people, tracks, strict=True))
         if self.still_furniture is not None:
             found = [FoundPerson(track.id, person.mask, person.probability) for person, track in rows]
@@ -202,14 +202,14 @@ class Pipeline:
             masks = [person.mask for person, _ in rows]
             sure = [self.person_filter.accepts(person.probability) for person, _ in rows]
             self.known_people.update(frame.timestamp_s, masks, sure)
-        rows = rows[: self.max_people]
         return [person for person, _ in rows], tuple(track for _, track in rows)
 
     def _result(
         self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track], floor: Plane | None
     ) -> FrameResult:
-        """Result of those people who reach the minimum confidence."""
-        kept = [track.pose.confidence >= self.min_confidence for track in tracks]
+        """Result of the people of highest confidence who reach the minimum; the fit changes how confident poses are."""
+        ranking = sorted(range(len(tracks)), key=lambda row: -tracks[row].pose.confidence)[: self.max_people]
+        kept = [row in ranking and track.pose.confidence >= self.min_confidence for row, track in enumerate(tracks)]
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
         shape = frame.depth_m.shape
         labels = np.zeros(shape, np.uint8)

@@ -13,7 +13,7 @@ from posepipe.inference.person_inference import PersonInference
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import STAGES, Pipeline
-from posepipe.results import FrameResult, Pose
+from posepipe.results import FrameResult, Pose, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.head_split import HeadSplit
@@ -154,6 +154,28 @@ class TwoHalves(CutOutForeground):
         right = np.arange(frame.depth_m.shape[1]) >= frame.depth_m.shape[1] // 2
         labels = np.where(frame.depth_m > 0, 1 + right, 0).astype(np.uint8)
         return Candidates(labels, labels > 0)
+
+
+class SurerOfTheSecond(Stateless):
+    """A fit that makes the first pose less confident, and the second more."""
+
+    def update(self, tracks, pixels, frame) -> tuple[Track, ...]:
+        return tuple(
+            replace(track, pose=replace(track.pose, confidences=np.full(len(track.pose.names), stated)))
+            for track, stated in zip(tracks, (0.4, 0.8), strict=False)
+        )
+
+
+def test_people_kept_are_those_of_highest_confidence_in_results(model):
+    frame = toy_frame(30).depth
+    pipeline = Pipeline.from_model(model, foreground="none")
+    pipeline.foreground, pipeline.body_fitter = TwoHalves(), SurerOfTheSecond()
+    both = pipeline.step(frame)
+    pipeline.max_people, pipeline.min_confidence = 1, 0.5
+    one = pipeline.step(frame)
+    assert [track.pose.confidence for track in both.people] == pytest.approx([0.4, 0.8])
+    assert [track.id for track in one.people] == [both.people[1].id]
+    np.testing.assert_array_equal(one.mask, both.person_masks[1])
 
 
 def test_candidates_without_segmented_pixels_are_judged(model, monkeypatch):
