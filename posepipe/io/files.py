@@ -1,4 +1,4 @@
-"""Files of users: disk errors as one line, regular files alone, atomic replacement, and JSON objects.
+"""Files of users: disk errors as one line, regular files alone, one writer, atomic replacement, and JSON objects.
 
 A file of a user is opened by `open_regular`: a named pipe would wait for a writer, and a device may have no end. Links
 to regular files are followed.
@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from pathlib import Path
 
 from posepipe.errors import FormatError, PosepipeError
+
+if sys.platform != "win32":
+    import fcntl
 
 MAX_FILE_BYTES = 1 << 30
 """Maximum size of a file that is read whole."""
@@ -88,6 +92,41 @@ def read_regular(path: str | Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     if max(size, len(content)) > max_bytes:
         raise FormatError(path, f"wanted a file of at most {max_bytes} bytes, got {max(size, len(content))}")
     return content
+
+
+def open_emptied(path: str | Path) -> FileIO:
+    """Open a file for writing, empty it, and lock it until it is closed.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    PosepipeError
+        When it is locked, by this program or another; its content stays.
+    """
+    file = FileIO(os.fspath(path), "wb", opener=lambda name, flags: os.open(name, flags & ~os.O_TRUNC, 0o666))
+    try:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # many may write to a device
+            lock(file, path)
+            file.truncate(0)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def lock(file: FileIO | BufferedReader, path: str | Path) -> None:
+    """Lock an open file for its one writer. Raises PosepipeError when it is locked; readers do not ask.
+
+    Locks end with their process. Windows, where they would keep readers away, and file systems without locks have none.
+    """
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise PosepipeError(f"{path}: another program is writing this file; give another name") from error
+        except OSError:
+            pass
 
 
 def is_absent(path: str | Path) -> bool:

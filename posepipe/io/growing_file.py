@@ -7,6 +7,9 @@ from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
+from posepipe.errors import PosepipeError
+from posepipe.io.files import lock, open_emptied
+
 
 class GrowingFile:
     """Writable file whose content reaches the disk in parts; it takes its name with the first part.
@@ -23,6 +26,8 @@ class GrowingFile:
     ------
     OSError
         When the file cannot be written there.
+    PosepipeError
+        When another program is writing it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -32,7 +37,9 @@ class GrowingFile:
         self._part = bytearray()
         is_new = self.path.is_file() or not self.path.exists()  # else opening it says what is wrong
         self._partial = self.path.with_name(self.path.name + ".partial") if is_new else None
-        self._file = FileIO(self._partial or self.path, "wb")
+        self._file = open_emptied(self._partial or self.path)
+        if is_new:
+            self._check_alone()
 
     @property
     def closed(self) -> bool:
@@ -71,6 +78,15 @@ class GrowingFile:
             with suppress(OSError):
                 self._partial.unlink()
 
+    def _check_alone(self) -> None:
+        """Leave a file alone that another program is still writing, instead of taking its name."""
+        try:
+            with suppress(OSError), self.path.open("rb") as older:
+                lock(older, self.path)
+        except PosepipeError:
+            self.close()
+            raise
+
     def _append(self, part: bytearray) -> None:
         rest = memoryview(part)
         while rest:  # a disk that is nearly full takes a piece
@@ -82,3 +98,4 @@ class GrowingFile:
         os.replace(partial, self.path)
         self._partial = None
         self._file = FileIO(self.path, "ab")
+        lock(self._file, self.path)

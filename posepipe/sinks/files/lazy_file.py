@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, open_emptied
 
 
 class LazyFile:
@@ -23,11 +24,11 @@ class LazyFile:
         self._file: TextIO | None = None
 
     def append(self, text: str) -> None:
-        """Write text unchanged and flush it. Raises PosepipeError if the file cannot be written."""
+        """Write text unchanged and flush it. Raises PosepipeError if it cannot be written, or another writes it."""
         with disk_errors(self.path):
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self.path.open("w", encoding="utf-8", newline="")
+                self._file = TextIOWrapper(BufferedWriter(open_emptied(self.path)), encoding="utf-8", newline="")
                 text = self._header + text
             self._file.write(text)
             self._file.flush()

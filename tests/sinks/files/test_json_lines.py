@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,6 +140,20 @@ def test_an_older_file_stays_until_there_is_a_frame_to_write(tmp_path):
     with JsonLinesSink(path, JOINTS, "s", "m"):
         pass
     assert read_results(path).frames == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked on Windows")
+def test_a_file_that_another_run_writes_is_left_alone(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with JsonLinesSink(path, JOINTS, "first", "m") as first:
+        first.write(result(0))
+        with pytest.raises(PosepipeError, match=r"r\.jsonl: another program is writing this file; give another name"):
+            JsonLinesSink(path, JOINTS, "second", "m").write(result(0))
+        first.write(result(1))
+    assert len(read_results(path).frames) == 2
+    with JsonLinesSink(path, JOINTS, "second", "m") as second:
+        second.write(result(0))
+    assert read_results(path).source == "second"
 
 
 points = st.tuples(*[st.floats(-9, 9).map(lambda value: round(value, 4) + 0.0)] * 3)

@@ -1,0 +1,36 @@
+"""A growing file has one writer, and its name belongs to that one."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from posepipe.errors import PosepipeError
+from posepipe.io.growing_file import GrowingFile
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked on Windows")
+@pytest.mark.parametrize("older", [False, True])
+def test_a_file_that_another_program_writes_is_left_alone(tmp_path, older):
+    path = tmp_path / "a.mcap"
+    if older:
+        path.write_bytes(b"older")
+    first = GrowingFile(path)
+    for part in (b"one ", b"two"):  # before the first has its name, and after
+        with pytest.raises(PosepipeError, match=r"a\.mcap(\.partial)?: another program is writing this file"):
+            GrowingFile(path)
+        first.write(part)
+        first.flush()
+    first.close()
+    assert path.read_bytes() == b"one two"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.mcap"]
+
+
+def test_what_a_killed_program_left_is_written_over(tmp_path):
+    (tmp_path / "a.mcap.partial").write_bytes(b"a longer part that never got its name")
+    file = GrowingFile(tmp_path / "a.mcap")
+    file.write(b"part")
+    file.flush()
+    file.close()
+    assert (tmp_path / "a.mcap").read_bytes() == b"part"
