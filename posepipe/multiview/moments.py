@@ -16,12 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from posepipe.errors import PosepipeError, SourceError
 from posepipe.frames import DepthFrame
+from posepipe.results import BACKWARDS_S
 from posepipe.sources import FrameSource
 
 _log = logging.getLogger(__name__)
@@ -45,13 +46,21 @@ class Moment:
     frames: tuple[DepthFrame | None, ...]  #: of every source; None = it has none at this time
 
 
+class _Time(NamedTuple):
+    """When a frame was taken. Times of a later session of a file are later, whatever their seconds."""
+
+    session: int  #: how often the times of the file have started anew
+    seconds: float  #: on the clock of the first source
+
+
 class Moments:
     """Moments of several sources; a context manager to iterate over once.
 
     The leader of a moment is the first source whose next frame is due within a frame interval: usually the first of
     all. Every other source gives its nearest frame, if that lies within half a frame interval of the leader's. A frame
     is used once; frames that are nearest to no moment are dropped: so are doubled ones, and those of all but the first
-    source that come after a moment of their time or a later one. A source that ends or fails does not end the others.
+    source that come after a moment of their time or a later one. Where the times of files start anew, as between the
+    recordings of a dataset, each session is paired by itself. A source that ends or fails does not end the others.
 
     Parameters
     ----------
@@ -70,7 +79,7 @@ class Moments:
         self._offsets_s = [0.0] * len(sources) if offsets_s is None else list(offsets_s)
         self._changed = threading.Condition()  # guards the queues of all readers
         self._readers: list[_Reader] = []
-        self._now_s = -math.inf  # of the last moment
+        self._now = _Time(0, -math.inf)  # of the last moment
         self.shifts_s: list[float] = []  #: added to the times of each source for those of the first; known once open
         self._open = ExitStack()
 
@@ -86,7 +95,8 @@ class Moments:
             self.shifts_s = _shifts_s(self._sources, self._offsets_s)
             _check_overlap(self._sources, self.shifts_s)
             pairs = zip(self._sources, self.shifts_s, strict=True)
-            self._readers = [_Reader(source, shift_s, self._changed) for source, shift_s in pairs]
+            of_files = all(source.frame_count is not None for source in self._sources)
+            self._readers = [_Reader(source, shift_s, self._changed, of_files) for source, shift_s in pairs]
             self._open = opening.pop_all()
         return self
 
@@ -131,38 +141,38 @@ class Moments:
     def _missing(self) -> list[_Reader]:
         """Readers that have not ended and have no frame, once those whose time is over are dropped."""
         for reader in self._readers[1:]:  # the first leads: it repeats a time where its frames do
-            reader.drop_until(self._now_s)
+            reader.drop_until(self._now)
         return [each for each in self._readers if not each.queue and not each.ended]
 
     def _next_moment(self, index: int) -> Moment:
         with self._changed:
             waiting = [each for each in self._readers if each.queue]
-            first_s = min(each.head_s for each in waiting)
+            first = min(each.head for each in waiting)
             # a full queue drops frames: for another camera, whose clock or frames are behind, it would do so for ever
-            due = [each for each in waiting if each.full or each.head_s < first_s + each.interval_s - _ROUNDING_S]
+            due = [each for each in waiting if each.full or each.head < _later(first, each.interval_s - _ROUNDING_S)]
             leader = due[0]
-            now_s, reach_s = leader.head_s, leader.interval_s / 2 + _ROUNDING_S
-            self._now_s = now_s
+            now, reach_s = leader.head, leader.interval_s / 2 + _ROUNDING_S
+            self._now = now
             own = leader.take()  # before the others are waited for
             frames = tuple(
-                own if each is leader else each.nearest(now_s, reach_s) if each.queue else None
-                for each in self._readers
+                own if each is leader else each.nearest(now, reach_s) if each.queue else None for each in self._readers
             )
             self._changed.notify_all()
-        return Moment(index, now_s, frames)
+        return Moment(index, now.seconds, frames)
 
 
 class _Reader:
     """A source that is read by a thread into a short queue; all but the thread hold ``changed``."""
 
-    def __init__(self, source: FrameSource, shift_s: float, changed: threading.Condition) -> None:
+    def __init__(self, source: FrameSource, shift_s: float, changed: threading.Condition, has_sessions: bool) -> None:
         self.live = source.frame_count is None
-        self.queue: deque[tuple[float, DepthFrame]] = deque()
+        self.queue: deque[tuple[_Time, DepthFrame]] = deque()
         self.ended = False
         self.late = False
         self._source, self._shift_s, self._changed = source, shift_s, changed
         self._stopped = False
         self._frames = 0
+        self._has_sessions, self._session = has_sessions, 0
         self._last_s: float | None = None  # time of the last frame that was read
         self._failure: BaseException | None = None
         self._steps_s: deque[float] = deque(maxlen=_INTERVALS)
@@ -182,8 +192,8 @@ class _Reader:
         return self.live and len(self.queue) >= LIVE_FRAMES
 
     @property
-    def head_s(self) -> float:
-        """Time of the next frame, on the clock of the first source."""
+    def head(self) -> _Time:
+        """Time of the next frame."""
         return self.queue[0][0]
 
     def take(self) -> DepthFrame:
@@ -191,23 +201,23 @@ class _Reader:
         self._changed.notify_all()
         return self.queue.popleft()[1]
 
-    def drop_until(self, time_s: float) -> None:
+    def drop_until(self, time: _Time) -> None:
         """Drop frames up to a time, and those of that time; a camera that is a little behind is waited for again."""
-        while self.queue and self.head_s <= time_s:
-            self.late = self.late and time_s - self.head_s >= PATIENCE * self.interval_s
+        while self.queue and self.head <= time:
+            self.late = self.late and _apart_s(self.head, time) >= PATIENCE * self.interval_s
             self.take()
 
-    def nearest(self, now_s: float, reach_s: float) -> DepthFrame | None:
+    def nearest(self, now: _Time, reach_s: float) -> DepthFrame | None:
         """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
-        while self.head_s < now_s and self._has_next(now_s) and abs(self.queue[1][0] - now_s) < now_s - self.head_s:
+        while self.head < now and self._has_next(now) and _apart_s(self.queue[1][0], now) < _apart_s(self.head, now):
             self.take()
-        if abs(self.head_s - now_s) <= reach_s:
+        if _apart_s(self.head, now) <= reach_s:
             return self.take()
-        if self.head_s < now_s:
+        if self.head < now:
             self.take()
         return None
 
-    def _has_next(self, now_s: float) -> bool:
+    def _has_next(self, now: _Time) -> bool:
         """Whether the frame after the next is there.
 
         Of a file it is waited for. Of a live camera it is waited for during a frame interval, where it should be nearer
@@ -216,7 +226,7 @@ class _Reader:
         give_up_s = time.monotonic() + self.interval_s
         while len(self.queue) < 2 and not self.ended:
             left_s = give_up_s - time.monotonic()
-            if self.live and (left_s <= 0 or now_s - self.head_s <= self.interval_s / 2):
+            if self.live and (left_s <= 0 or _apart_s(self.head, now) <= self.interval_s / 2):
                 break
             self._changed.wait(min(left_s, _POLL_S) if self.live else _POLL_S)
         return len(self.queue) > 1
@@ -266,11 +276,22 @@ class _Reader:
             now_s = frame.timestamp_s + self._shift_s
             if self.live and self._last_s is not None:
                 self._steps_s.append(now_s - self._last_s)
+            if self._has_sessions and self._last_s is not None and now_s < self._last_s - BACKWARDS_S:
+                self._session += 1
             self._last_s = now_s
-            self.queue.append((now_s, frame))
+            self.queue.append((_Time(self._session, now_s), frame))
             self._frames += 1
             self._changed.notify_all()
             return not self._stopped
+
+
+def _later(time: _Time, by_s: float) -> _Time:
+    return time._replace(seconds=time.seconds + by_s)
+
+
+def _apart_s(one: _Time, other: _Time) -> float:
+    """Seconds between two times; infinite between sessions."""
+    return abs(one.seconds - other.seconds) if one.session == other.session else math.inf
 
 
 def _shifts_s(sources: Sequence[FrameSource], offsets_s: Sequence[float]) -> list[float]:

@@ -121,6 +121,24 @@ def test_recordings_whose_clock_starts_over_at_the_end_overlap(order):
     assert rows[:9] == [(k, k) for k in range(9)]
 
 
+def sessions(*counts):
+    """A file whose times start anew, with so many frames between."""
+    return Recording(np.concatenate([times(count) for count in counts]))
+
+
+def test_sessions_of_two_datasets_are_paired_one_by_one():
+    wanted = [(7 * k + row, 6 * k + row if row < 6 else None) for k in range(3) for row in range(7)]
+    assert paired(sessions(7, 7, 7), sessions(6, 6, 6)) == wanted
+    assert paired(sessions(6, 6, 6), sessions(7, 7, 7)) == [row[::-1] for row in wanted]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_clock_that_starts_anew_costs_no_frames_of_the_other(order):
+    rows = [row[::order] for row in paired(*[sessions(6, 6), sessions(12)][::order])]
+    assert rows[:6] == [(k, k) for k in range(6)]
+    assert set(rows[6:]) == {(k, None) for k in range(6, 12)} | {(None, k) for k in range(6, 12)}
+
+
 def test_a_camera_that_fails_does_not_end_the_others(caplog):
     failing = Recording(times(3), live=True, error=SourceError("b", "no frame for 5 s"))
     rows = paired(Recording(times(9)), failing)
