@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -39,11 +39,10 @@ class NumberedImages:
             self._earlier = {path.name for path in self.folder.glob("*.png")}
 
     def write(self, index: int, image: np.ndarray) -> None:
-        """Write the image of a frame: uint8 or uint16 (H, W), or uint8 (H, W, 3) BGR."""
+        """Write the image of a frame whole, or not at all: uint8 or uint16 (H, W), or uint8 (H, W, 3) BGR."""
         path = self.folder / f"{index:06d}.png"
         _, content = cv2.imencode(".png", image)
-        with disk_errors(path):
-            path.write_bytes(content.tobytes())
+        replace_file(path, content.tobytes())
         self._earlier.discard(path.name)
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ def test_a_failed_run_names_only_files_that_exist(pack, tmp_path, capsys, monkey
     write_bytes = Path.write_bytes
 
     def on_full_disk(path: Path, content: bytes) -> int:
-        if path.suffix == ".png":
+        if ".png" in path.suffixes:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return write_bytes(path, content)
 
