@@ -10,7 +10,7 @@ import numpy as np
 
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
 from posepipe.errors import DamagedMessageError, FormatError
-from posepipe.io.files import disk_errors, open_regular
+from posepipe.io.files import disk_errors, open_regular, replace_file
 from posepipe.io.limits import MAX_PIXELS
 from posepipe.io.png_chunks import checked_png
 
@@ -60,9 +60,8 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
 
 
 def write_depth_png(path: str | Path, grey: np.ndarray) -> None:
-    """Write uint16 (H, W) grey levels. Raises ValueError for another type or shape."""
+    """Write uint16 (H, W) grey levels, whole or not at all. Raises ValueError for another type or shape."""
     if grey.dtype != np.uint16 or grey.ndim != 2:
         raise ValueError(f"wanted uint16 (H, W), got {grey.dtype} {grey.shape}")
     _, data = cv2.imencode(".png", grey)
-    with disk_errors(path):
-        Path(path).write_bytes(data.tobytes())
+    replace_file(path, data.tobytes())

@@ -197,3 +197,18 @@ def test_a_preset_beside_a_wrong_unit_names_the_file(folder):
     (folder / "camera.json").write_text(json.dumps({**SETTINGS, "depth_unit_m": 0}))
     with pytest.raises(FormatError, match=r"camera\.json: key 'depth_unit_m': wanted a positive number, got 0"):
         PngFolder(folder, find_camera("kinect-v1-320"))
+
+
+def test_a_full_disk_leaves_no_part_of_an_image(tmp_path):
+    resource = pytest.importorskip("resource", reason="limits of file sizes are POSIX")
+    noise = np.random.default_rng(0).integers(500, 5000, (48, 64)).astype(np.float32) / 1000
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with PngFolderWriter(tmp_path / "frames", CAMERA, 48, 64) as writer:
+        writer.write(DepthFrame(np.ones((48, 64), np.float32), CAMERA, 0.0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # a write beyond it fails as on a full disk
+        try:
+            with pytest.raises(PosepipeError, match=r"000001\.png: File too large"):
+                writer.write(DepthFrame(noise, CAMERA, 0.1, 1))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert sorted(path.name for path in (tmp_path / "frames").glob("*.png*")) == ["000000.png"]
