@@ -2,7 +2,8 @@
 
 A signal raises KeyboardInterrupt, and commands close what they write. A compiler or a callback may swallow that
 exception, and a long call into a library delays it. A thread therefore ends the process when the command has not ended
-by itself. Nothing finished is lost: results and recordings are flushed frame by frame.
+by itself. Nothing finished is lost: results and recordings are flushed frame by frame, and for files that are written
+at the end of a run it waits.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-from posepipe.io.interrupts import STOP_SIGNALS
+from posepipe.io.interrupts import STOP_SIGNALS, is_finishing
 
 INTERRUPTED = 128 + 2
 """Exit code after Ctrl-C, as shells show it, and after SIGTERM."""
 STOPPED = "posepipe: stopped; what was finished is kept"
+FINISHING = "posepipe: stops when the files of each person are written"
 MAX_UNWINDING_S = 3.0
 """Time that a command has to end by itself, seconds."""
 
@@ -106,7 +108,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def _deadline_after_signals() -> Iterator[None]:
-    """End the process when the context is still open `MAX_UNWINDING_S` after a signal.
+    """End the process when the context is still open `MAX_UNWINDING_S` after a signal, or after what must be finished.
 
     A thread waits for the signal itself, not for its handler: the main thread may be busy in a library.
     """
@@ -117,8 +119,13 @@ def _deadline_after_signals() -> Iterator[None]:
     def wait_for_signal() -> None:
         while (number := told.recv(1)) and number[0] not in STOP_SIGNALS:
             pass
-        if number and not done.wait(MAX_UNWINDING_S):
-            _end_process()
+        is_told = False
+        while number and not done.wait(MAX_UNWINDING_S):
+            if not is_finishing():
+                _end_process()
+            if not is_told:
+                _say_finishing()
+            is_told = True
 
     before = signal.set_wakeup_fd(telling.fileno(), warn_on_full_buffer=False)
     thread = threading.Thread(target=wait_for_signal, name="posepipe-deadline", daemon=True)
@@ -131,6 +138,12 @@ def _deadline_after_signals() -> Iterator[None]:
         telling.close()
         thread.join()
         told.close()
+
+
+def _say_finishing() -> None:
+    from apps.terminal.plain_text import show_beside_bars
+
+    show_beside_bars(FINISHING)
 
 
 def _end_process() -> NoReturn:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM that wait until a step that must be whole is done."""
+"""Ctrl-C and SIGTERM: steps that must be whole before they strike, and work that is finished after them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,25 @@ def delayed_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
     if waiting:
         _handle(*waiting[-1])
+
+
+_finishing = 0
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """Mark work that a stopped program must finish, however long it takes: what is lost otherwise."""
+    global _finishing
+    _finishing += 1
+    try:
+        yield
+    finally:
+        _finishing -= 1
+
+
+def is_finishing() -> bool:
+    """Whether such work is going on, in any thread."""
+    return _finishing > 0
 
 
 @contextmanager
