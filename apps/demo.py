@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Find the person in the shipped recording, and compare their joints with the true ones."""
+    from apps.running.completed_sinks import CompletedSinks
     from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar
     from posepipe.io.files import disk_errors
@@ -42,7 +43,6 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.registry import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.sinks.counting import CountingSink
-    from posepipe.sinks.fan_out import FanOutSink
     from posepipe.sinks.files.json_lines import read_results
     from posepipe.sources import open_source
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         model = PoseModel.load(path)
     with ProgressBar(source.frame_count, "demo", "frames") as bar:
         sinks = [*_sinks(args.out, model, model_identity(path)), CountingSink(bar.update)]
-        Pipeline.from_model(model).run(source, FanOutSink(sinks))
+        Pipeline.from_model(model).run(source, CompletedSinks(sinks))
     results = read_results(args.out / "results.jsonl")
     show(joint_table(results, model.body.joints, _true_joints_m()))
     show(f"\nresults.jsonl, demo.mp4 and pictures/ are in {args.out}")

@@ -80,10 +80,10 @@ def _find_people(
     watchers: list[FrameSink],
 ) -> None:
     """Send the results of all sources to all sinks, then print how many there are and where."""
+    from apps.running.completed_sinks import CompletedSinks
     from apps.terminal.progress import ProgressBar
     from posepipe.camera.extrinsics_file import read_time_offset_s
     from posepipe.sinks.counting import CountingSink
-    from posepipe.sinks.fan_out import FanOutSink
     from posepipe.sinks.files.json_lines import ResultsHeader
 
     body, names = joined.fusion.body, tuple(str(one.source) for one in each)
@@ -103,7 +103,7 @@ def _find_people(
     summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
     try:
         with bar:
-            joined.run(sources, FanOutSink([*sinks, *watchers, counter]), offsets_s)
+            joined.run(sources, CompletedSinks([*sinks, *watchers, counter]), offsets_s)
     finally:
         if counter.frames:
             seen = f"{counter.frames_with_people} with people in view of {len(sources)} cameras"

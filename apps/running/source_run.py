@@ -39,6 +39,6 @@ class SourceRun:
 
     def play(self, further: Sequence[FrameSink]) -> None:
         """Find the people of the whole source; results also go to ``further`` sinks."""
-        from posepipe.sinks.fan_out import FanOutSink
+        from apps.running.completed_sinks import CompletedSinks
 
-        self._pipeline.run(self.source, FanOutSink([*self.sinks, *further]))
+        self._pipeline.run(self.source, CompletedSinks([*self.sinks, *further]))

@@ -2,8 +2,8 @@
 
 A signal raises KeyboardInterrupt, and commands close what they write. A compiler or a callback may swallow that
 exception, and a long call into a library delays it. A thread therefore ends the process when the command has not ended
-by itself. Nothing finished is lost: results and recordings are flushed frame by frame, and for files that are written
-at the end of a run it waits.
+by itself. Nothing finished is lost: results and recordings are flushed frame by frame. While the files of a run are
+completed the thread waits, and tells so; a further signal then ends the process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from posepipe.io.interrupts import STOP_SIGNALS, is_finishing
 INTERRUPTED = 128 + 2
 """Exit code after Ctrl-C, as shells show it, and after SIGTERM."""
 STOPPED = "posepipe: stopped; what was finished is kept"
-FINISHING = "posepipe: stops when the files of each person are written"
+FINISHING = "posepipe: stops when its files are complete; Ctrl-C once more leaves them incomplete"
 MAX_UNWINDING_S = 3.0
 """Time that a command has to end by itself, seconds."""
 
@@ -119,9 +119,10 @@ def _deadline_after_signals() -> Iterator[None]:
     def wait_for_signal() -> None:
         while (number := told.recv(1)) and number[0] not in STOP_SIGNALS:
             pass
+        told.setblocking(False)
         is_told = False
         while number and not done.wait(MAX_UNWINDING_S):
-            if not is_finishing():
+            if (_received(told) and is_told) or not is_finishing():
                 _end_process()
             if not is_told:
                 _say_finishing()
@@ -138,6 +139,14 @@ def _deadline_after_signals() -> Iterator[None]:
         telling.close()
         thread.join()
         told.close()
+
+
+def _received(told: socket.socket) -> bool:
+    """Whether signals came since the last call."""
+    try:
+        return bool(told.recv(1 << 10))
+    except BlockingIOError:
+        return False
 
 
 def _say_finishing() -> None:

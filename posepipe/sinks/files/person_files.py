@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
-from posepipe.io.interrupts import finishing
 
 
 def person_file(path: Path, person: int, alone: bool) -> Path:
@@ -16,8 +15,6 @@ def person_file(path: Path, person: int, alone: bool) -> Path:
 
 def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], None]) -> None:
     """Write the file of each person; one who cannot be written does not cost the others their files.
-
-    A program that was stopped finishes this first: until now the joints of the whole run are in memory alone.
 
     Parameters
     ----------
@@ -34,8 +31,7 @@ def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], N
     for person in people:
         file = person_file(path, person, alone=len(people) == 1)
         try:
-            with finishing():
-                write(person, file)
+            write(person, file)
         except ValueError as error:
             failures.append(f"{file}: {error}")
         except PosepipeError as error:  # names the file
