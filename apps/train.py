@@ -9,6 +9,7 @@ from apps.options.cluster_option import add_cluster_option
 from apps.options.input_files import refuse_to_replace
 from apps.options.value_types import bits, length, memory_size, model_file, not_negative, positive
 from apps.terminal.plain_text import show
+from apps.training.stage_options import NotedOption, refuse_idle_options
 from apps.training.train_stages import CHECKPOINTS, TRAININGS, checkpoint_folder
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
@@ -29,6 +30,7 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    parser.register("action", None, NotedOption)
     _add_stage_options(parser)
     _add_joint_options(parser)
     _add_tree_options(parser)
@@ -70,7 +72,10 @@ def _add_joint_options(parser: argparse.ArgumentParser) -> None:
     """Frames and method of the joint parameters and of the votes."""
     group = parser.add_argument_group("joint parameters and votes")
     group.add_argument(
-        "--joints", type=Path, metavar="DATASET", help="frames for the joint parameters (default: the last tenth)"
+        "--joints",
+        type=Path,
+        metavar="DATASET",
+        help="frames for the joint parameters (default: the last tenth); not with --forest, where DATASET holds them",
     )
     group.add_argument(
         "--joint-frames", type=positive, default=20000, metavar="N", help="use at most N of these (default: 20000)"
@@ -189,4 +194,6 @@ def _stage_to_train(args: argparse.Namespace) -> str:
         raise PosepipeError("--memory limits this process, with --cluster the workers hold the pixels; leave it out")
     if args.workers and args.cluster:
         raise PosepipeError("--workers counts processes of this machine; with --cluster, say local:N")
-    return args.only or ("joints" if args.forest else "all")
+    stage = args.only or ("joints" if args.forest else "all")
+    refuse_idle_options(args, stage)
+    return stage

@@ -131,7 +131,7 @@ def _refit_joints(args: argparse.Namespace) -> PoseModel:
     from posepipe.models.pose_model import PoseModel
     from posepipe.training.train_model import refit_joints
 
-    joint_frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
+    joint_frames = open_datasets(args.datasets)[: args.joint_frames]
     vote_frames = _vote_frames(args, None)
     model = PoseModel.load(args.forest)
     may_mirror = model.body.has_sides and model.forest.probes == METRIC  # imported forests are never symmetric
@@ -150,7 +150,7 @@ def _train_second_pass(args: argparse.Namespace) -> PoseModel:
     from posepipe.models.pose_model import PoseModel
     from posepipe.training.fit_second_pass import refit_second_pass
 
-    frames = open_datasets([args.joints] if args.joints else args.datasets)[: args.joint_frames]
+    frames = open_datasets(args.datasets)[: args.joint_frames]
     with _JointBars(frames, None) as bars:
         model = refit_second_pass(PoseModel.load(args.forest), frames, bars.callbacks, args.typed)
     bars.show_gains()
