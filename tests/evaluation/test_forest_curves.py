@@ -177,11 +177,31 @@ def test_a_resumed_run_gives_the_same_points_and_grows_the_rest(points, frames, 
     assert len(rest) == len(whole) - len(levels)
 
 
+@pytest.mark.parametrize("moment", ["on_level", "on_run"])
+def test_an_interrupted_run_is_lost_to_no_other(points, frames, validation, tmp_path, moment):
+    """After a level no forest is done; after the first run, nothing of the second."""
+
+    def interrupt(*about):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_curves(PLAN, frames, validation, tmp_path, callbacks=CurveCallbacks(**{moment: interrupt}))
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    with pytest.raises(PosepipeError, match="holds curves of an interrupted run; give --resume to go on, or remove"):
+        measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"])
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()} == kept
+    measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"], resume=True)
+    with pytest.raises(PosepipeError, match="interrupted run"):  # its other curves are still to be measured
+        measure_curves(PLAN, frames, validation, tmp_path)
+    assert measure_curves(PLAN, frames, validation, tmp_path, resume=True) == points
+    measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"])  # a finished run is replaced
+
+
 def test_a_run_with_other_numbers_is_not_resumed(frames, validation, tmp_path):
     measure_curves(PLAN, frames, validation, tmp_path, curves=["depth"])
-    with pytest.raises(PosepipeError, match="leave out --resume"):
+    with pytest.raises(PosepipeError, match="give another folder"):
         measure_curves(replace(PLAN, frames=(9,)), frames, validation, tmp_path, resume=True)
-    with pytest.raises(PosepipeError, match="leave out --resume"):
+    with pytest.raises(PosepipeError, match="give another folder"):
         measure_curves(PLAN, frames[:9], validation, tmp_path, resume=True)
     results = tmp_path / measure.RESULTS
     results.write_text(json.dumps(json.loads(results.read_text()) | {"runs": {"depth": 3}}))

@@ -90,7 +90,8 @@ def measure_curves(
     validation : frames that are scored
     folder : keeps the points, and the state of the forest that is being grown
     curves : some of CURVES
-    resume : keep the points measured by an interrupted run
+    resume : keep the points measured by an interrupted run; False = the folder holds none, or a finished run, which is
+        replaced
     callbacks : CurveCallbacks; None = no reports
     memory_limit : bytes; images that do not fit are read from disk. None = no limit
 
@@ -101,7 +102,8 @@ def measure_curves(
     Raises
     ------
     PosepipeError
-        When the run to resume has another plan or other frames, or the limit of memory is too low.
+        When the run to resume has another plan or other frames, a new one would replace an interrupted one, or the
+        limit of memory is too low.
     ValueError
         When the plan needs more frames than there are, or the bodies differ.
     """
@@ -110,7 +112,9 @@ def measure_curves(
     if frames.body != validation.body:
         raise ValueError(f"frames of body {frames.body.name!r} cannot be scored on those of {validation.body.name!r}")
     callbacks = callbacks or CurveCallbacks()
-    results = _Results(folder, {**plan.to_dict(), "frames_of": frames.identity, "scored": validation.identity}, resume)
+    wanted = [run.name for run in plan.runs(curves)]
+    about = {**plan.to_dict(), "frames_of": frames.identity, "scored": validation.identity}
+    results = _Results(folder, about, wanted, resume)
     samples = _KeptSamples(plan.parameters.trees, memory_limit)
     for run in plan.runs(curves):
         if run.name not in results.points:
@@ -267,22 +271,45 @@ def _stored_points(path: Path, stored: Mapping[str, Any]) -> dict[str, list[Curv
         raise FormatError(path, "its runs are damaged; leave out --resume to start again") from error
 
 
+def _unfinished(stored: Mapping[str, Any]) -> set[str]:
+    """Forests that a run was asked for and has not measured."""
+    names = stored.get("unfinished")
+    return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+
+
+def _holds_interrupted_run(folder: Path) -> bool:
+    """Whether a folder holds points of a run that did not end, or trees that have begun to grow."""
+    if any(folder.glob("*/tree-*.npz")):
+        return True
+    try:
+        stored = read_json_object(folder / RESULTS) if (folder / RESULTS).is_file() else {}
+    except FormatError:
+        return False  # no run can go on with it
+    return bool(stored.get("runs") and _unfinished(stored))
+
+
 class _Results:
     """Points of the runs that are done, kept in a file."""
 
-    def __init__(self, folder: Path, plan: dict[str, Any], resume: bool) -> None:
+    def __init__(self, folder: Path, plan: dict[str, Any], wanted: Sequence[str], resume: bool) -> None:
         self.folder, self._plan = folder, json.loads(json.dumps(plan))
         self.points: dict[str, list[CurvePoint]] = {}
         self._growing: dict[str, Any] = {}
+        self._wanted = set(wanted)
         path = folder / RESULTS
         if resume and path.is_file():
             stored = read_json_object(path)
             if stored.get("plan") != self._plan:
                 raise PosepipeError(
-                    f"{path} holds curves of other frames or numbers; use those, or leave out --resume to start again"
+                    f"{path} holds curves of other frames or numbers; use those, or give another folder"
                 )
             self.points, self._growing = _stored_points(path, stored), stored.get("growing", {})
+            self._wanted |= _unfinished(stored)
         elif not resume:
+            if _holds_interrupted_run(folder):
+                raise PosepipeError(
+                    f"{folder} holds curves of an interrupted run; give --resume to go on, or remove the folder"
+                )
             for checkpoints in folder.glob("*/run.json"):
                 remove_checkpoints(checkpoints.parent)
         with disk_errors(folder):
@@ -298,5 +325,7 @@ class _Results:
 
     def _write(self) -> None:
         runs = {name: [asdict(point) for point in own] for name, own in self.points.items()}
-        content = json.dumps({"plan": self._plan, "runs": runs, "growing": self._growing}, indent=1)
+        unfinished = sorted(self._wanted - set(runs))
+        stored = {"plan": self._plan, "runs": runs, "unfinished": unfinished, "growing": self._growing}
+        content = json.dumps(stored, indent=1)
         replace_file(self.folder / RESULTS, content.encode() + b"\n")
