@@ -238,12 +238,15 @@ class Recipe:
             For a name that is no field, a field that is given twice, or a value that is not allowed.
         """
         flat = flat_fields(data)
-        if unknown := sorted(set(flat) - set(_section_of())):
+        unknown = sorted(set(flat) - set(_section_of()))
+        if tables := [name for name in unknown if isinstance(flat[name], Mapping)]:
+            raise ValueError(f"recipe: no section {', '.join(tables)}; it has {', '.join(SECTIONS)} and sensor")
+        if unknown:
             raise ValueError(f"recipe: no field {', '.join(unknown)}; it has {', '.join(sorted(_section_of()))}")
-        tables: dict[str | None, dict[str, Any]] = {None: {}, **{name: {} for name in SECTIONS}}
+        by_section: dict[str | None, dict[str, Any]] = {None: {}, **{name: {} for name in SECTIONS}}
         for name, value in flat.items():
-            tables[_section_of()[name]][name] = value
-        return cls(**tables[None], **{name: section(**tables[name]) for name, section in SECTIONS.items()})
+            by_section[_section_of()[name]][name] = value
+        return cls(**by_section[None], **{name: section(**by_section[name]) for name, section in SECTIONS.items()})
 
 
 SECTIONS = {
