@@ -128,6 +128,7 @@ def _recording_frames(sequence_frames: int) -> int:
 def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
     """Raise PosepipeError unless a folder is empty, or holds a dataset of the same recipe with at most as many frames.
 
+    A short recording is the last of its dataset; where it is not there yet, more frames may follow.
     Recipes are compared field by field, whatever version wrote the manifest. A field that it lacks has its default.
     """
     if not (folder / MANIFEST_NAME).exists():
@@ -147,7 +148,8 @@ def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
         raise PosepipeError(
             f"{folder} is a dataset of {begun_with['frames']} frames; give at least so many, or another folder"
         )
-    if begun_with["frames"] % _recording_frames(wanted["sequence_frames"]) and begun_with["frames"] < wanted["frames"]:
+    whole, rest = divmod(begun_with["frames"], _recording_frames(wanted["sequence_frames"]))
+    if rest and begun_with["frames"] < wanted["frames"] and (folder / recording_name(whole)).exists():
         raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")
 
 
