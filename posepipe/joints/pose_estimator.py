@@ -30,7 +30,7 @@ class PoseEstimator(Stateless):
 
     body: BodyDefinition
     parameters: JointParameters
-    min_landmarks: int = 3  #: minimum number of landmarks found; fewer give no pose
+    min_landmarks: int = 3  #: minimum number of landmarks found, or all of a body that has fewer; without, no pose
     min_confidence: float = 0.1  #: minimum confidence of a joint; others are left out of the pose
     _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
     _mirror: Mirror | None = field(init=False, repr=False)
@@ -42,7 +42,8 @@ class PoseEstimator(Stateless):
     def estimate(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """Estimate the pose of one person from proposals; None when there are too few landmarks."""
         known = Proposals.gather(self._landmarks, proposals)
-        if np.count_nonzero((known.confidence > 0).any(axis=1)) < max(self.min_landmarks, 1):
+        wanted = max(min(self.min_landmarks, len(self._landmarks)), 1)
+        if np.count_nonzero((known.confidence > 0).any(axis=1)) < wanted:
             return None
         (pose,) = self.poses(self.gather(known))
         return pose

@@ -273,6 +273,15 @@ def test_too_few_landmarks_make_no_pose(count):
     assert PoseEstimator(TOY, parameters()).estimate(proposals(places(), 0.9)[:count]) is None
 
 
+def test_a_body_of_few_landmarks_has_a_pose_where_all_are_found():
+    body = BodyDefinition("ball and bat", ("ball", "bat"), ("ball", "bat"), {"ball": ("ball",), "bat": ("bat",)})
+    estimator = PoseEstimator(body, JointParameters.default(body), min_confidence=0)
+    found = [JointProposal(name, (0.1, 0.2, 2.0), 0.9) for name in body.joints]
+    assert set(estimator.estimate(found).joints) == set(body.joints)
+    assert estimator.estimate(found[:1]) is None
+    assert estimator.estimate([]) is None
+
+
 def test_no_proposals_make_no_pose_whatever_the_minimum():
     assert PoseEstimator(TOY, parameters(), min_landmarks=0).estimate([]) is None
 
