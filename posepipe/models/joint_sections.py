@@ -10,6 +10,10 @@ from posepipe.body import BodyDefinition
 from posepipe.joints.joint_parameters import FUSION_TERMS, JointParameters, Refinement, n_inputs
 from posepipe.landmarks import METHODS, landmarks_of
 
+MAX_VARIANCE_M2 = 1e6
+"""Maximum variance of a place: a standard deviation of a kilometre."""
+ROUNDING = 1e-5
+"""What a covariance in float32 may lack of symmetry and of variances from 0 up, a share of its largest variance."""
 _JOINT_ARRAYS = tuple(name for name in JointParameters.__dataclass_fields__ if name not in ("method", "refinement"))
 
 
@@ -70,12 +74,22 @@ def _check_joint_parameters(parameters: JointParameters, body: BodyDefinition) -
             )
     if (parameters.bandwidth_m <= 0).any():
         raise ValueError("a bandwidth must be above 0")
-    if (np.diagonal(parameters.covariance_m2, axis1=1, axis2=2) < 0).any():
-        raise ValueError("a variance must not be negative")
+    _check_covariance(parameters.covariance_m2.astype(np.float64))
     if parameters.refinement is not None:
         sizes = [n_inputs(body, parameters.method, moments) for moments in (True, False)]
         own = len(parameters.refinement.input_mean)
         _check_refinement(parameters.refinement, own if own in sizes else sizes[0], 4 * len(body.joints))
+
+
+def _check_covariance(covariance_m2: np.ndarray) -> None:
+    """Raise ValueError unless matrices (3, K, K) are covariances: by others, joints would be far away or NaN."""
+    variances = np.diagonal(covariance_m2, axis1=1, axis2=2)
+    if (variances < 0).any() or (variances > MAX_VARIANCE_M2).any():
+        raise ValueError(f"a variance must lie between 0 and {MAX_VARIANCE_M2:g} square metres")
+    rounding = ROUNDING * variances.max(initial=0)
+    across = covariance_m2.transpose(0, 2, 1)
+    if (np.abs(covariance_m2 - across) > rounding).any() or (np.linalg.eigvalsh(covariance_m2) < -rounding).any():
+        raise ValueError("joint parameter covariance_m2 must be symmetric, with no negative variance anywhere")
 
 
 def _check_refinement(refinement: Refinement, n_in: int, n_out: int) -> None:

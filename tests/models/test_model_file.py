@@ -123,6 +123,7 @@ def test_joint_parameters_come_back(tmp_path):
     rng = np.random.default_rng(2)
     default = JointParameters.default(TOY, "both")
     drawn: dict = {name: rng.uniform(0.01, 1, getattr(default, name).shape).astype(np.float32) for name in JOINT_ARRAYS}
+    drawn["covariance_m2"] = random_inputs.covariances(rng, drawn["covariance_m2"].shape[-1]).astype(np.float32)
     parameters = JointParameters(**drawn, method="both")
     PoseModel(small_forest(), parameters, drawn_votes_of(small_forest())).save(tmp_path / "model.npz")
     loaded = PoseModel.load(tmp_path / "model.npz")
@@ -609,6 +610,9 @@ WRONG_ARRAYS = {
     "joint parameter NaN": ("joints/covariance_m2", lambda a: spoilt(a, (0, 0, 0), np.nan)),
     "bandwidth of nothing": ("joints/bandwidth_m", lambda a: spoilt(a, 0, 0)),
     "negative variance": ("joints/covariance_m2", lambda a: -a),
+    "variance beyond all bodies": ("joints/covariance_m2", lambda a: np.full_like(a, 1e30)),
+    "covariance larger than its variances": ("joints/covariance_m2", lambda a: spoilt(a, (0, [0, 1], [1, 0]), 1.0)),
+    "covariance of one direction": ("joints/covariance_m2", lambda a: spoilt(a, (0, 0, 1), 1e-3)),
 }
 
 
