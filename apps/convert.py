@@ -122,11 +122,14 @@ def run(args: argparse.Namespace) -> None:
     if args.file.resolve() == source.resolve():
         raise PosepipeError(f"{args.file} would replace its own source; give another name")
     refuse_to_replace(args, [("", args.file)])
+    is_frames_file = args.file.suffix.lower() not in RESULT_SUFFIXES
+    if args.model is not None and (is_model or is_frames_file):
+        raise PosepipeError("--model names the body of results, which become a table or motion; leave it out")
     if is_model:
-        refuse_source_options(args, args.source)
+        refuse_source_options(args, args.source, "is a model")
         convert_model(args)
     elif trees := pcl_tree_files(source):
-        refuse_source_options(args, args.source)
+        refuse_source_options(args, args.source, "are trees")
         import_trees(trees, args.file)
     elif source.suffix == ".jsonl" or is_results(source):
         refuse_source_options(args, args.source)

@@ -100,8 +100,8 @@ def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
     return RotatedSource(PacedSource(played) if args.realtime else played, args.mirror, args.rotate)
 
 
-def refuse_source_options(args: argparse.Namespace, what: str) -> None:
-    """Raise PosepipeError if an option says how to play ``what``, which is results and is not played."""
+def refuse_source_options(args: argparse.Namespace, what: str, kind: str = "are results") -> None:
+    """Raise PosepipeError if an option says how to play ``what``, which by its ``kind`` is not played."""
     from posepipe.errors import PosepipeError
 
     given = {
@@ -114,6 +114,7 @@ def refuse_source_options(args: argparse.Namespace, what: str) -> None:
         "--realtime": args.realtime,
         "--mirror": args.mirror,
         "--rotate": args.rotate,
+        "--round-to-mm": getattr(args, "round_to_mm", False),
     }
     if asked := [option for option, value in given.items() if value]:
-        raise PosepipeError(f"{what} are results; {asked[0]} applies to depth frames only, leave it out")
+        raise PosepipeError(f"{what} {kind}; {asked[0]} applies to depth frames only, leave it out")

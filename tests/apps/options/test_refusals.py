@@ -61,6 +61,19 @@ def test_results_refuse_the_options_of_sources(frames, tmp_path, capsys):
     assert not (tmp_path / "r.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--start", 1], "person-fast is a model; --start applies to depth frames only, leave it out"),
+        (["--round-to-mm"], "person-fast is a model; --round-to-mm applies to depth frames only, leave it out"),
+        (["--model", "person"], "--model names the body of results, which become a table or motion; leave it out"),
+    ],
+)
+def test_models_refuse_the_options_of_frames_and_results(tmp_path, capsys, options, says):
+    assert says in refused(capsys, "convert", "person-fast", tmp_path / "m.npz", *options)
+    assert not (tmp_path / "m.npz").exists()
+
+
 def test_a_dash_is_no_name_for_standard_output(frames, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "write /dev/stdout" in refused(capsys, "run", frames, "--out", "-")
