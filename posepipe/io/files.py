@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 
-from posepipe.errors import FormatError, PosepipeError
+from posepipe.errors import DamagedMessageError, FormatError, PosepipeError
 
 if sys.platform != "win32":
     import fcntl
@@ -127,6 +127,18 @@ def lock(file: FileIO | BufferedReader, path: str | Path) -> None:
             raise PosepipeError(f"{path}: another program is writing this file; give another name") from error
         except OSError:
             pass
+
+
+def listed_file(folder: Path, name: str, list_name: str) -> Path:
+    """Return the path of a file that a list in the same folder names.
+
+    Raises DamagedMessageError where there is none: other files of the list may be there.
+    """
+    path = folder / name
+    with disk_errors(path):
+        if not path.exists():
+            raise DamagedMessageError(path, f"missing, but {list_name} lists it")
+    return path
 
 
 def is_absent(path: str | Path) -> bool:

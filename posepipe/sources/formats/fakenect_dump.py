@@ -27,7 +27,7 @@ import numpy as np
 from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, find_camera, read_camera_file
 from posepipe.errors import DamagedMessageError, FormatError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors, open_regular, read_json_object, read_regular
+from posepipe.io.files import disk_errors, listed_file, open_regular, read_json_object, read_regular
 from posepipe.io.limits import check_pixels
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.base.kinect_disparity import MAX_DEPTH_MM, NO_DISPARITY, ZeroPlane
@@ -56,7 +56,8 @@ class FakenectDump(IndexedSource):
     Raises
     ------
     FormatError
-        When list, calibration or image size are wrong; while iterating, when an image is missing or damaged.
+        When list, calibration or image size are wrong; while iterating, when an image is of another kind.
+        Missing and damaged images are left out.
     SourceError
         When the list contains no depth image.
     """
@@ -111,7 +112,7 @@ class FakenectDump(IndexedSource):
         return highest > NO_DISPARITY or zero_only
 
     def _levels(self, index: int) -> np.ndarray:
-        return _read_levels(self.folder / self._files[index], self.shape)
+        return _read_levels(listed_file(self.folder, self._files[index], INDEX_NAME), self.shape)
 
     def __getitem__(self, index: int) -> DepthFrame:
         levels = self._levels(index)

@@ -23,7 +23,7 @@ from posepipe.camera.camera_file import CameraFile, folder_camera
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.colour_picture import decode_picture
-from posepipe.io.files import read_regular
+from posepipe.io.files import listed_file, read_regular
 from posepipe.recording.colour_by_time import AUTO, ColourByTime
 from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
@@ -47,7 +47,8 @@ class TumFolder(IndexedSource):
     Raises
     ------
     FormatError
-        When list or calibration are damaged; while iterating, when an image is missing or not a depth image.
+        When list or calibration are damaged; while iterating, when an image is not a depth image. Missing and damaged
+        images are left out.
     SourceError
         When a list contains no frame, or the folder has no such colour.
     """
@@ -68,7 +69,7 @@ class TumFolder(IndexedSource):
         self._colour = None if colour is None else _Pictures(self.folder, colour)
 
     def __getitem__(self, index: int) -> DepthFrame:
-        grey = read_depth_png(self.folder / self._files[index], self._camera)
+        grey = read_depth_png(listed_file(self.folder, self._files[index], LIST_NAME), self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
         colour = None if self._colour is None else self._colour.near(self._times_ns[index])
         return self.frame(index, depth, colour=colour)

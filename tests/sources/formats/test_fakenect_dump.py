@@ -220,16 +220,17 @@ def test_a_missing_or_cut_image_is_named(folder):
     (folder / names[9]).unlink()
     os.truncate(folder / names[10], 300_000)
     assert source[8].depth_m.any()
-    with pytest.raises(PosepipeError, match=rf"{names[9]}: No such file"):
+    with pytest.raises(PosepipeError, match=rf"{names[9]}: missing, but INDEX.txt lists it"):
         source[9]
     with pytest.raises(FormatError, match=rf"{names[10]}, byte 300000: wanted 614400 bytes of depth, got 299983"):
         source[10]
 
 
 @pytest.mark.parametrize("index", [1, 8])
-def test_a_cut_image_costs_its_own_frame_alone(folder, caplog, index):
+@pytest.mark.parametrize("spoil", [os.remove, lambda path: os.truncate(path, 300_000)], ids=["missing", "cut"])
+def test_a_spoilt_image_costs_its_own_frame_alone(folder, caplog, index, spoil):
     names = write_dump(folder, disparity(10))
-    os.truncate(folder / names[index], 300_000)
+    spoil(folder / names[index])
     assert [frame.index for frame in FakenectDump(folder)] == [i for i in range(10) if i != index]
     assert caplog.records[-1].getMessage().endswith(f"frame {index} is left out")
 

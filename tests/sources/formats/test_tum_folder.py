@@ -78,10 +78,22 @@ def test_a_list_without_frames_is_an_error(folder):
         TumFolder(folder)
 
 
-def test_a_missing_listed_image_is_named(folder):
-    (folder / "depth" / "b.png").unlink()
-    with pytest.raises(PosepipeError, match=r"b.png: No such file"):
-        list(TumFolder(folder))
+def test_a_missing_listed_image_costs_its_own_frame_alone(folder, caplog):
+    with (folder / "depth.txt").open("a") as rows:
+        rows.write("1305031102.3 depth/c.png\n")
+    (folder / "depth" / "b.png").rename(folder / "depth" / "c.png")
+    assert [(frame.index, round(frame.timestamp_s, 3)) for frame in TumFolder(folder)] == [(0, 0.0), (2, 0.14)]
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.endswith("b.png: missing, but depth.txt lists it; frame 1 is left out")
+
+
+def test_a_folder_without_any_listed_image_is_named(folder):
+    for name in ("a", "b"):
+        (folder / "depth" / f"{name}.png").unlink()
+    source = TumFolder(folder)
+    assert list(source) == []
+    with pytest.raises(FormatError, match=r"a.png: missing, but depth.txt lists it"):
+        source[0]
 
 
 def test_the_default_calibration_is_not_used_for_another_size(folder):
