@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -14,11 +15,14 @@ METADATA_NAME = "metadata.yaml"
 SQLITE_MAGIC = b"SQLite format 3\0"
 _KINDS = {".db3": SqliteFile, ".mcap": McapFile}
 
+_log = logging.getLogger(__name__)
+
 
 class Ros2Bag(MessageSource):
     """Depth frames of a ``.db3``, or of a folder of ``ros2 bag record``.
 
-    The metadata.yaml of a folder is not needed: it is missing after a killed recorder.
+    The metadata.yaml of a folder is not needed: it is missing after a killed recorder. Without it, several files are
+    played as one recording with one logged warning: they may be two.
     """
 
     def _open(self, path: Path) -> MessageFile:
@@ -34,6 +38,11 @@ def _open_folder(folder: Path) -> MessageFile:
             opened.append(_KINDS[file.suffix](file))
         if len(files) > 1 and any(each.start_time_ns is not None for each in opened):
             raise _several(folder, files)  # posepipe splits none of its own: walk_1 and walk_2 are two
+        if len(files) > 1 and not (folder / METADATA_NAME).is_file():
+            _log.warning(
+                "%s: no %s there; %d files, %s first, are played as parts of one recording; if they are not, give one",
+                *(folder, METADATA_NAME, len(files), files[0].name),
+            )
     except BaseException:
         for each in opened:
             each.close()

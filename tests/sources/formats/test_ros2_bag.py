@@ -79,7 +79,7 @@ def test_a_folder_is_read(tmp_path, storage, compression, metadata):
 
 
 @pytest.mark.parametrize("write", [ros.write_db3, ros.write_mcap])
-def test_a_recording_in_several_files_is_one(tmp_path, write):
+def test_a_recording_in_several_files_is_one(tmp_path, write, caplog):
     messages = ros.depth_recording(12)
     suffix = "db3" if write is ros.write_db3 else "mcap"
     for i in range(11):  # enough for bag_10 to sort before bag_2
@@ -87,10 +87,18 @@ def test_a_recording_in_several_files_is_one(tmp_path, write):
     assert_plays(tmp_path, 12)
     with open_source(tmp_path) as source:
         np.testing.assert_allclose(source.timestamps_s, np.arange(12) / 30, atol=1e-8)
+    said = f"{tmp_path}: no metadata.yaml there; 11 files, bag_0.{suffix} first, are played as parts"
+    assert all(record.getMessage().startswith(said) for record in caplog.records)
+    assert caplog.records
+    caplog.clear()
+    (tmp_path / "metadata.yaml").write_text("of ros2 bag record")
+    assert_plays(tmp_path, 12)
+    assert not caplog.records
 
 
 def test_a_cut_file_of_several_says_what_is_missing(tmp_path, caplog):
     messages = ros.depth_recording(COUNT)
+    (tmp_path / "metadata.yaml").write_text("of ros2 bag record")
     ros.write_mcap(tmp_path / "bag_0.mcap", messages[:12], chunk_size=1300)
     last = ros.write_mcap(tmp_path / "bag_1.mcap", messages[12:], chunk_size=1300)
     last.write_bytes(last.read_bytes()[: last.stat().st_size // 2])
