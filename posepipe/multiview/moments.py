@@ -31,6 +31,8 @@ QUEUE_FRAMES, LIVE_FRAMES = 4, 2
 """Maximum number of frames of a file, and of a live camera, that are read and not yet used."""
 PATIENCE = 2.0
 """Time that a moment waits for a live camera that was in time before, frame intervals."""
+UNPAIRED_MOMENTS = 60
+"""Moments without a frame of a live camera that gives some, until one line tells of it."""
 _FIRST_INTERVAL_S = 1 / 30
 _INTERVALS = 15  # of a live camera, whose median is its frame interval
 _POLL_S = 0.05
@@ -157,6 +159,8 @@ class Moments:
             frames = tuple(
                 own if each is leader else each.nearest(now, reach_s) if each.queue else None for each in self._readers
             )
+            for each, frame in zip(self._readers, frames, strict=True):
+                each.count_moment(now.seconds, frame is not None)
             self._changed.notify_all()
         return Moment(index, now.seconds, frames)
 
@@ -171,7 +175,8 @@ class _Reader:
         self.late = False
         self._source, self._shift_s, self._changed = source, shift_s, changed
         self._stopped = False
-        self._frames = 0
+        self._frames = self._frames_before = 0  # that were read, in all and until the last moment
+        self._unpaired, self._told = 0, False  # moments in a row without a frame of this camera though it gave some
         self._has_sessions, self._session = has_sessions, 0
         self._last_s: float | None = None  # time of the last frame that was read
         self._failure: BaseException | None = None
@@ -216,6 +221,22 @@ class _Reader:
         if self.head < now:
             self.take()
         return None
+
+    def count_moment(self, now_s: float, used: bool) -> None:
+        """Count a moment; log once where a live camera gives frames and all are of other times than the moments."""
+        came, self._frames_before = self._frames > self._frames_before, self._frames
+        if used:
+            self._unpaired = 0
+        elif self.live and came and self._last_s is not None:
+            self._unpaired += 1
+            if self._unpaired >= UNPAIRED_MOMENTS and not self._told:
+                self._told = True
+                behind_s = now_s - self._last_s
+                _log.warning(
+                    "%s: its frames are left out, the newest is %.2f s %s those of the other cameras; does it send in"
+                    " time, and do the clocks agree?",
+                    *(self._source.name, abs(behind_s), "older than" if behind_s > 0 else "newer than"),
+                )
 
     def _has_next(self, now: _Time) -> bool:
         """Whether the frame after the next is there.

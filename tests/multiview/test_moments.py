@@ -11,6 +11,7 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
+from posepipe.multiview import moments as moments_module
 from posepipe.multiview.moments import Moments
 
 LENS = Intrinsics(30.0, 30.0, 7.5, 5.5)
@@ -224,6 +225,25 @@ def test_the_first_live_camera_leads_one_that_is_behind(clock):
     assert len([index for index in used if index >= 30]) >= 24
     while_both = [time_s for time_s, frames in found if frames[0] is not None or time_s < own[-1]]
     assert np.all(np.diff(while_both) > -RATE_S)
+
+
+@pytest.mark.parametrize(("clock_s", "words"), [(-0.5, "s older than those"), (0.5, "s newer than those"), (0.0, "")])
+def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
+    monkeypatch.setattr(moments_module, "UNPAIRED_MOMENTS", 10)
+    own = times(120, 0.0, 0.01)
+    began_s = time.monotonic() + 0.1
+    other = Recording(
+        own + clock_s, "other", live=True, gate=lambda k: time.sleep(max(0, began_s + own[k] - time.monotonic()))
+    )
+    with Moments([live(0.1, own), other]) as moments:
+        list(moments)
+    messages = [record.getMessage() for record in caplog.records]
+    if words:
+        (message,) = messages
+        assert message.startswith("other: its frames are left out, the newest is 0.")
+        assert words in message
+    else:
+        assert messages == []
 
 
 def test_a_live_camera_that_was_a_frame_behind_catches_up():
