@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
 
-from posepipe.camera import Intrinsics
+from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.sources.base.frame_source import FrameSource, WrappedSource
 
 ANGLES = (0, 90, 180, 270)
 """Supported rotations, degrees clockwise."""
+MIN_UP = 0.7
+"""Minimum component of up along an axis of the image that tells which side of it is up; 1 = a level camera."""
+
+_log = logging.getLogger(__name__)
 
 
 def mirror_frame(frame: DepthFrame) -> DepthFrame:
@@ -29,12 +34,22 @@ def rotate_frame(frame: DepthFrame) -> DepthFrame:
     return replace(frame, depth_m=np.rot90(frame.depth_m, -1), intrinsics=intrinsics, up=up, colour=colour)
 
 
+def upright_rotation(up: UpVector) -> int:
+    """Rotation, degrees clockwise, that brings up to the top of the image; 0 also where a steep view leaves it open."""
+    right, down, _ = up
+    if max(abs(right), abs(down)) < MIN_UP:
+        return 0
+    if abs(down) >= abs(right):
+        return 180 if down > 0 else 0
+    return 270 if right > 0 else 90
+
+
 def _mirrored(intrinsics: Intrinsics, width: int) -> Intrinsics:
     return replace(intrinsics, cx=width - 1 - intrinsics.cx)
 
 
 class RotatedSource(WrappedSource):
-    """Frames of another source, mirrored and rotated.
+    """Frames of another source, mirrored and rotated; one logged warning where the accelerometer says they lie wrong.
 
     Parameters
     ----------
@@ -54,6 +69,7 @@ class RotatedSource(WrappedSource):
             raise ValueError(f"rotate: wanted {', '.join(map(str, ANGLES))} degrees, got {rotate}")
         self._mirror = mirror
         self._quarters = rotate // 90
+        self._judged = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,4 +94,16 @@ class RotatedSource(WrappedSource):
             frame = mirror_frame(frame)
         for _ in range(self._quarters):
             frame = rotate_frame(frame)
+        if frame.up is not None and not self._judged:
+            self._judged = True
+            self._judge(frame.up)
         return frame
+
+    def _judge(self, up: UpVector) -> None:
+        """Log which rotation makes the image upright, if another one does."""
+        if turn := upright_rotation(up):
+            rotate = (90 * self._quarters + turn) % 360
+            _log.warning(
+                "%s: by its accelerometer the image is not upright: people are missed, joints wrong; give --rotate %d",
+                *(self.name, rotate),
+            )

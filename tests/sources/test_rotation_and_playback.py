@@ -11,7 +11,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import NpzPack, write_npz_pack
 from posepipe.sources.playback import PacedSource, SlicedSource
-from posepipe.sources.rotation import RotatedSource
+from posepipe.sources.rotation import ANGLES, RotatedSource
 
 INTRINSICS = Intrinsics(20.0, 22.0, 6.0, 5.0)
 SHAPE = (12, 16)
@@ -33,6 +33,31 @@ def test_up_rotates_with_the_image(pack, angle):
     axes = np.array(TURNS[angle])
     frame = RotatedSource(pack, rotate=angle).transform(replace(pack[3], up=up))
     np.testing.assert_allclose(frame.up, np.sign(axes) * up[np.abs(axes) - 1])
+
+
+@pytest.mark.parametrize("needed", ANGLES)
+@pytest.mark.parametrize("given", ANGLES)
+def test_an_accelerometer_tells_the_rotation_once(pack, caplog, needed, given):
+    upright = replace(pack[3], up=(0.1, -0.9, 0.4))
+    turned = RotatedSource(pack, rotate=(360 - needed) % 360).transform(upright)
+    caplog.clear()
+    source = RotatedSource(pack, rotate=given)
+    for _ in range(2):
+        source.transform(turned)
+    messages = [record.getMessage() for record in caplog.records]
+    if given == needed:
+        assert messages == []
+    else:
+        (message,) = messages
+        assert message.startswith(f"{pack.name}: by its accelerometer the image is not upright")
+        assert message.endswith(f"give --rotate {needed}")
+
+
+def test_of_a_steep_view_no_rotation_is_told(pack, caplog):
+    source = RotatedSource(pack)
+    source.transform(pack[3])
+    source.transform(replace(pack[3], up=(0.3, 0.6, -0.75)))
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("mirror", [False, True])
