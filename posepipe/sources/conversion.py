@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
+from posepipe.camera.camera_file import DEFAULT_FPS, FPS_RANGE
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
@@ -98,9 +101,18 @@ def _write_pack(source: FrameSource, frames: Iterable[DepthFrame], path: Path) -
     return write_npz_pack(path, frames, source.start_time_ns)
 
 
+def _frame_rate(source: FrameSource) -> float:
+    """Frames per second of a file, by the median of its steps; the default where it tells none."""
+    if source.frame_count is None or source.frame_count < 2:
+        return DEFAULT_FPS
+    step_s = float(np.median(np.diff(source.timestamps_s)))
+    rate = float(f"{1 / step_s:.6g}") if step_s > 0 else DEFAULT_FPS
+    return min(max(rate, FPS_RANGE[0]), FPS_RANGE[1])
+
+
 def _write_pngs(source: FrameSource, frames: Iterable[DepthFrame], path: Path) -> int:
-    start_time_ns = source.start_time_ns
-    with PngFolderWriter(path, source.intrinsics, *source.shape, start_time_ns=start_time_ns) as writer:
+    camera = source.intrinsics, *source.shape
+    with PngFolderWriter(path, *camera, fps=_frame_rate(source), start_time_ns=source.start_time_ns) as writer:
         for frame in frames:
             writer.write(frame)
         return writer.frame_count

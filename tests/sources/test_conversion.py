@@ -9,6 +9,7 @@ import pytest
 
 from apps.cli import main
 from posepipe.camera import Intrinsics
+from posepipe.camera.camera_file import read_camera_file
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
@@ -45,6 +46,16 @@ def test_conversion_preserves_every_frame(tmp_path, recording, there, back):
         np.testing.assert_array_equal(absolute_ns(got), absolute_ns(wanted))
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one.depth_m, other.depth_m)
+
+
+@pytest.mark.parametrize(("times_s", "fps"), [([0, 1 / 12, 0.7, 0.7 + 1 / 12], 12), ([0], 30), ([2, 2, 2], 30)])
+def test_a_folder_of_pngs_keeps_the_frame_rate(tmp_path, times_s, fps):
+    """Also without its depth.txt, as when its PNGs are copied beside its camera.json."""
+    with RecordingWriter(tmp_path / "a.mcap", INTRINSICS, *SHAPE) as writer:
+        for i, time_s in enumerate(times_s):
+            writer.write(DepthFrame(np.full(SHAPE, 2000, np.uint16), INTRINSICS, time_s, i))
+    convert_frames(open_source(tmp_path / "a.mcap"), tmp_path / "folder")
+    assert read_camera_file(tmp_path / "folder" / "camera.json").fps == fps
 
 
 def test_depth_finer_than_millimetres_is_kept_or_refused(tmp_path):
