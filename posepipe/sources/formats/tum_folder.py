@@ -116,7 +116,7 @@ def _read_row(path: Path, number: int, text: str) -> tuple[int, str]:
     except InvalidOperation:
         seconds = Decimal("NaN")
     if not seconds.is_finite() or not 0 <= seconds <= _MAX_TIME_S or not file.strip():
-        raise FormatError(path, f"line {number}: wanted 'timestamp filename', got {text[:60]!r}")
+        raise FormatError(path, f"line {number}: wanted 'timestamp filename', seconds, got {text[:60]!r}")
     name = PurePosixPath(file.strip())
     if name.is_absolute() or Path(name).drive or ".." in Path(name).parts or "\0" in str(name):
         raise FormatError(path, f"line {number}: wanted a file inside the folder, got {str(name)[:60]!r}")

@@ -65,10 +65,12 @@ def test_a_preset_keeps_the_unit_of_the_benchmark(folder):
         assert float(source[0].depth_m[0, 0]) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("row", ["abc depth/a.png", "12.5", "nan depth/a.png", "-1 depth/a.png"])
+@pytest.mark.parametrize(
+    "row", ["abc depth/a.png", "12.5", "nan depth/a.png", "-1 depth/a.png", "1305031102160 depth/a.png"]
+)
 def test_a_wrong_line_is_named_by_its_number(folder, row):
     (folder / "depth.txt").write_text(f"# comment\n{row}\n")
-    with pytest.raises(FormatError, match="line 2: wanted 'timestamp filename'"):
+    with pytest.raises(FormatError, match="line 2: wanted 'timestamp filename', seconds, got"):
         TumFolder(folder)
 
 
