@@ -80,6 +80,14 @@ def test_millimetres_taken_for_metres_are_named_once(tmp_path, caplog, name):
     only(warnings_of(open_source(path), caplog), path, "3,200 m", "1,000 times too large")
 
 
+def test_millimetres_in_floating_point_are_named(tmp_path, caplog):
+    path = png_folder(tmp_path / "frames", ROOM_MM)
+    for i, png in enumerate(sorted(path.glob("*.png"))):
+        png.unlink()
+        np.save(path / f"{i}.npy", ROOM_MM.astype(np.float32))
+    only(warnings_of(open_source(path), caplog), path, "taken for metres", "floating point have no unit: save them in")
+
+
 @pytest.mark.parametrize("name", ["frames", "recording.mcap"])
 def test_levels_per_metre_taken_for_a_unit_are_named_once(tmp_path, caplog, name):
     path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1000.0)
@@ -118,6 +126,25 @@ def test_times_that_go_back_are_named_once(tmp_path, caplog):
     folder = png_folder(tmp_path / "tum", ROOM_MM)
     (folder / "depth.txt").write_text("".join(f"{time} {i}.png\n" for i, time in enumerate((5.0, 6.0, 3.0, 2.0))))
     only(warnings_of(open_source(folder), caplog), folder, "frame 2 is 3 s before", "2 such frames")
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([7.0, 7.0, 7.0, 8.0], ("2 of 4 frames have the time of the one before", "rounded to seconds, or float32?")),
+        (np.float32(1.7e9) + np.arange(4, dtype=np.float32) / 30, ("3 of 4 frames",)),
+        ([0.0, 33.3, 66.6, 99.9], ("33.3 s apart", "milliseconds, taken for seconds?")),
+        ([0.0, 0.0, 1.0, 40.0], ()),
+    ],
+)
+def test_times_that_stand_or_leap_are_named_once(tmp_path, caplog, times, words):
+    path = npz_pack(tmp_path / "a.npz", ROOM_MM)
+    np.savez(path, **np.load(path), timestamp_s=np.array(times))
+    messages = warnings_of(open_source(path), caplog)
+    if words:
+        only(messages, path, *words)
+    else:
+        assert messages == []
 
 
 @pytest.mark.parametrize(

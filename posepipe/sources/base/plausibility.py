@@ -27,6 +27,11 @@ MIN_READINGS_SHARE = 0.01
 JUDGED_FRAMES = 3
 """Consecutive frames that must be implausible: the first frames of a camera may be noise."""
 
+MAX_REPEATED_SHARE = 0.5
+"""Maximum plausible share of frames with the time of the one before; doubled frames of drivers are fewer."""
+MAX_STEP_S = 5.0
+"""Maximum plausible time between frames, median; trackers forget people earlier."""
+
 _FAR_M = 100.0  #: beyond this, a unit that is wrong by 1,000 explains the depth better than a large scene
 _SATURATED = np.iinfo(np.uint16).max  #: value of many cameras for no reading
 _MAX_BYTE = 255
@@ -66,7 +71,7 @@ class PlausibilityCheck:
             self._judge_depth(depth)
 
     def inspect_times(self, timestamps_s: np.ndarray) -> None:
-        """Inspect the times of all frames, (N,), seconds; log once where they go back."""
+        """Inspect the times of all frames, (N,), seconds; log once where they go back, stand or leap."""
         if not self._times_judged:
             self._times_judged = True
             self._warn(times_problem(timestamps_s))
@@ -107,15 +112,29 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
 
 
 def times_problem(timestamps_s: np.ndarray) -> str:
-    """Describe times, (N,), that fall from one frame to the next; "" for others."""
-    falls = np.flatnonzero(np.diff(timestamps_s) < 0)
-    if not len(falls):
+    """Describe times, (N,), that fall, mostly stay or leap from one frame to the next; "" for others."""
+    steps_s = np.diff(timestamps_s)
+    if not len(steps_s):
         return ""
-    row = int(falls[0]) + 1
-    return (
-        f"implausible times, frame {row} is {timestamps_s[row - 1] - timestamps_s[row]:.3g} s before the one that it"
-        f" follows ({len(falls)} such frames); people are lost there; are the frames in order of time?"
-    )
+    falls = np.flatnonzero(steps_s < 0)
+    if len(falls):
+        row = int(falls[0]) + 1
+        return (
+            f"implausible times, frame {row} is {-steps_s[row - 1]:.3g} s before the one that it follows "
+            f"({len(falls)} such frames); people are lost there; are the frames in order of time?"
+        )
+    repeated = np.count_nonzero(steps_s == 0)
+    if repeated > MAX_REPEATED_SHARE * len(steps_s):
+        return (
+            f"implausible times, {repeated} of {len(timestamps_s)} frames have the time of the one before; people are "
+            "lost there, and files of motion keep one frame of each time; are times rounded to seconds, or float32?"
+        )
+    if np.median(steps_s) > MAX_STEP_S:
+        return (
+            f"implausible times, the frames are {np.median(steps_s):.3g} s apart (median), longer than people are "
+            "remembered; are these milliseconds, taken for seconds?"
+        )
+    return ""
 
 
 def depth_problem(readings: np.ndarray) -> str:
@@ -138,7 +157,10 @@ def depth_problem(readings: np.ndarray) -> str:
     if median_m > _FAR_M * 1000:
         cause = "its unit (depth_unit_m) seems far too large: wanted metres per grey level, 0.001 for millimetres"
     elif median_m > _FAR_M:
-        cause = "its unit (depth_unit_m) seems 1,000 times too large: are these millimetres, taken for metres?"
+        cause = (
+            "its unit (depth_unit_m) seems 1,000 times too large: are these millimetres, taken for metres? "
+            "(images in floating point have no unit: save them in metres)"
+        )
     elif median_m < MIN_DEPTH_M:
         cause = "its unit (depth_unit_m) seems 1,000 times too small: are these metres, taken for millimetres?"
     else:
