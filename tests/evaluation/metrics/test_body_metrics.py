@@ -86,7 +86,7 @@ def test_lengths_are_compared_after_two_seconds(frame):
 def test_bones_that_are_hardly_found_have_no_lengths(frame):
     times_s, true_m = np.arange(120) / 30, np.repeat(frame.joints_m.astype(float), 120, axis=0)
     found_m = 1.1 * true_m
-    found_m[4:, WRIST] = np.nan
+    found_m[4:, HUMAN.joint_index("left_wrist")] = np.nan
     true_m[0] = np.nan  # not known in the first frame
     scores = score_lengths(HUMAN, found_m, true_m, frame.bodies.bone_lengths_m[0], times_s)
     assert len(scores.spreads) == len(scores.errors) == 10  # all but those that end or start at the wrist
