@@ -6,6 +6,7 @@ limb by its weights, as in skinning.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -26,6 +27,11 @@ class LimbScales(NamedTuple):
     forearm: float = 1.0
     thigh: float = 1.0
     shank: float = 1.0
+
+    @classmethod
+    def drawn(cls, ranges: Iterable[tuple[float, float]], rng: np.random.Generator) -> LimbScales:
+        """Draw each factor evenly between its min and max; where they are the same, nothing is drawn."""
+        return cls(*(rng.uniform(low, high) if low < high else low for low, high in ranges))
 
 
 def scale_limbs(asset: BodyAsset, rest: RestBody, scales: LimbScales) -> RestBody:

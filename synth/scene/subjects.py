@@ -123,10 +123,8 @@ class People:
         return DressedPerson(replace(rest, vertices_m=skin_m), outfit.skirt)
 
     def _in_proportion(self, rest: RestBody, rng: np.random.Generator) -> RestBody:
-        """The person with limbs of the recipe's lengths; without a range nothing is drawn, as for older datasets."""
-        scales = LimbScales(
-            *(rng.uniform(*each) if each[0] < each[1] else each[0] for each in astuple(self._proportion))
-        )
+        """The person with limbs of the recipe's lengths."""
+        scales = LimbScales.drawn(astuple(self._proportion), rng)
         return rest if scales == LimbScales() else scale_limbs(self._asset, rest, scales)
 
     def poses_by_angles(self, person: DressedPerson, angles_deg: Mapping[str, np.ndarray]) -> np.ndarray:

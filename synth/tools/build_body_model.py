@@ -1,14 +1,14 @@
 """Build the body model (`posepipe.body_model`) from the body file and the pose bank, or from a creature.
 
 ``python -m synth.tools.build_body_model`` writes the model of people that comes with the project. Bones, girths and
-their variation come from people of the body file, joint limits from the poses for training. ``--creature FILE.toml``
-takes the capsules, sizes and joint limits of a creature instead.
+their variation come from people of the body file with limbs of measured lengths, joint limits from the poses for
+training. ``--creature FILE.toml`` takes the capsules, sizes and joint limits of a creature instead.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +19,16 @@ from posepipe.body_model.body_model import HUMAN_FILE, BodyModel, write_body_mod
 from synth.body.body_asset import BodyAsset, load_body_asset
 from synth.body.body_mesh import RestBody, paint_parts, rest_body
 from synth.body.creatures import read_creature
+from synth.body.limb_lengths import LimbScales, scale_limbs
 from synth.body.skinning import JOINT_PLACES, POSED_BONES
 from synth.motion.poses.clips import PoseBank, embedded_pose_bank
 from synth.motion.poses.pose_variation import mirror_poses
+from synth.recipe import read_recipe
 from synth.tools.body_capsules import CAPSULES, CapsuleFit, capsule_distances
 from synth.tools.creature_body_model import creature_body_model
 
+PROPORTIONS = "person-proportions"
+"""Recipe whose limb lengths the people have: those of the body file hardly differ in them."""
 N_COEFFICIENTS = 6
 N_PEOPLE = 120
 """People whose capsules are fitted: enough for six principal components."""
@@ -98,9 +102,9 @@ def fit_human(asset: BodyAsset, bank: PoseBank, people: int = N_PEOPLE) -> BodyM
     mean = rest_body(asset, np.zeros(len(asset.components_m)))
     starts = fit.start(_rest_points(asset, mean))
     capsules = fit.fit(mean, starts)
-    rows = []
+    rows, limb_ranges, rng = [], astuple(read_recipe(PROPORTIONS).proportion), np.random.default_rng(0)
     for coefficients in asset.people[:people]:
-        rest = rest_body(asset, coefficients)
+        rest = scale_limbs(asset, rest_body(asset, coefficients), LimbScales.drawn(limb_ranges, rng))
         scale, points = rest.height_m / mean.height_m, _rest_points(asset, rest)
         begin = fit.start(points) + (capsules - starts) * scale
         begin[:, 6:] = capsules[:, 6:] * scale

@@ -227,10 +227,10 @@ def test_the_first_live_camera_leads_one_that_is_behind(clock):
     assert np.all(np.diff(while_both) > -RATE_S)
 
 
-@pytest.mark.parametrize(("clock_s", "words"), [(-0.5, "s older than those"), (0.5, "s newer than those"), (0.0, "")])
+@pytest.mark.parametrize(("clock_s", "words"), [(0.5, "s newer than those"), (0.0, "")])
 def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
-    monkeypatch.setattr(moments_module, "UNPAIRED_MOMENTS", 10)
-    own = times(120, 0.0, 0.01)
+    monkeypatch.setattr(moments_module, "UNPAIRED_MOMENTS", 5)
+    own = times(120, 0.0, 0.02)
     began_s = time.monotonic() + 0.1
     other = Recording(
         own + clock_s, "other", live=True, gate=lambda k: time.sleep(max(0, began_s + own[k] - time.monotonic()))

@@ -10,7 +10,7 @@ from posepipe.evaluation.metrics.part_metrics import DetectionScores, cut_out_pe
 from posepipe.frames import DepthFrame, LabelledFrame
 
 
-def test_detection_figures_are_shares_of_people_frames_and_pixels():
+def test_detection_figures_are_shares_of_what_was_shown():
     background, parts = np.array([[True, True, True, True, False]]), np.array([[0, 3, 0, 0, 7]], np.uint8)
     first, second = DetectionScores(), DetectionScores()
     first.add(1, 2, 3, background, parts)
@@ -25,7 +25,7 @@ def test_without_anything_to_count_detection_figures_are_unknown():
     assert np.isnan(list(DetectionScores().figures().values())).all()
 
 
-def test_a_person_is_cut_out_where_there_are_readings_at_any_distance():
+def test_a_person_is_cut_out_at_any_distance():
     depth = DepthFrame(np.array([[0.5, 0.0, 3.0, 3.0]], np.float32), Intrinsics(2.0, 2.0, 1.5, 0.0))
     people, parts = np.array([[1, 1, 1, 2]], np.uint8), np.array([[4, 5, 6, 7]], np.uint8)
     frame = LabelledFrame(depth, parts, people, np.zeros((2, 1, 3), np.float32), np.ones((2, 1), bool))
