@@ -58,8 +58,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render joints person-joints 48000 2027
     render more-joints person-joints 48000 2028
     render joints-3 person-joints 48000 2033
-    render proportions person-proportions 48000 2035
-    render more-proportions person-proportions 48000 2036
+    render joints-4 person-joints 48000 2034
     render kinect person 133000 2026
     render d435 person 12000 2029 --sensor d435
     rooms=() seed=2040
@@ -76,7 +75,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
-    train twice.npz joints-3 proportions more-proportions --forest placed.npz --only second-pass --joint-frames 144000
+    train twice.npz joints-3 joints-4 --forest placed.npz --only second-pass --joint-frames 96000
     train filtered.npz "${rooms[@]}" --forest twice.npz --only filter --resume
     posepipe convert filtered.npz person.npz
 

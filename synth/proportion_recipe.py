@@ -33,3 +33,6 @@ class ProportionRecipe:
 
 MAKEHUMAN_PROPORTIONS = ProportionRecipe()
 """Limbs as the body file has them."""
+MEASURED_PROPORTIONS = ProportionRecipe((0.98, 1.26), (0.95, 1.19), (0.93, 1.07), (0.93, 1.07))
+"""Limbs of measured people and their spread, beside those of the body file. Authors differ in where a limb begins: the
+upper arm is 0.16 of the height with de Leva (1996), 0.186 with Drillis and Contini (1966)."""

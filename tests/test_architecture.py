@@ -164,7 +164,8 @@ MAY_IMPORT = {
     "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
     " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.material_recipe synth.motion"
-    " synth.motion.mocap synth.motion.poses synth.recipe synth.scene synth.scene.seats synth.sensors",
+    " synth.motion.mocap synth.motion.poses synth.proportion_recipe synth.recipe synth.scene synth.scene.seats"
+    " synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}

@@ -23,12 +23,10 @@ from synth.body.limb_lengths import LimbScales, scale_limbs
 from synth.body.skinning import JOINT_PLACES, POSED_BONES
 from synth.motion.poses.clips import PoseBank, embedded_pose_bank
 from synth.motion.poses.pose_variation import mirror_poses
-from synth.recipe import read_recipe
+from synth.proportion_recipe import MEASURED_PROPORTIONS
 from synth.tools.body_capsules import CAPSULES, CapsuleFit, capsule_distances
 from synth.tools.creature_body_model import creature_body_model
 
-PROPORTIONS = "person-proportions"
-"""Recipe whose limb lengths the people have: those of the body file hardly differ in them."""
 N_COEFFICIENTS = 6
 N_PEOPLE = 120
 """People whose capsules are fitted: enough for six principal components."""
@@ -102,7 +100,7 @@ def fit_human(asset: BodyAsset, bank: PoseBank, people: int = N_PEOPLE) -> BodyM
     mean = rest_body(asset, np.zeros(len(asset.components_m)))
     starts = fit.start(_rest_points(asset, mean))
     capsules = fit.fit(mean, starts)
-    rows, limb_ranges, rng = [], astuple(read_recipe(PROPORTIONS).proportion), np.random.default_rng(0)
+    rows, limb_ranges, rng = [], astuple(MEASURED_PROPORTIONS), np.random.default_rng(0)
     for coefficients in asset.people[:people]:
         rest = scale_limbs(asset, rest_body(asset, coefficients), LimbScales.drawn(limb_ranges, rng))
         scale, points = rest.height_m / mean.height_m, _rest_points(asset, rest)

@@ -93,7 +93,7 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
         ("sequence_frames = 10\nempty_room_share = 0.1", "empty_room_share needs single frames"),
         ("distance_m = [3.0, 1.0]", "min, max"),
         ("colour = 3", "no field colour"),
-        ("[colour]\nred = 3", "no section colour; it has pose, camera, scene, clothing, .*, image and sensor$"),
+        ("[colour]\nred = 3", "no section colour; it has pose, camera, scene, clothing, .*, proportion and sensor$"),
         ("[pose]\ncolour = 3", "section pose has no field colour"),
         ("[pose]\ndistance_m = [1.0, 2.0]", "section pose has no field distance_m"),
         ("scene = 3", "scene is a section"),
