@@ -97,7 +97,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         _interrupted = True
         sys.unraisablehook = lambda details: None  # what fails now fails because it was stopped
         threading.excepthook = lambda details: None
-        raise KeyboardInterrupt
+        if not is_finishing():  # a run that has ended completes its files
+            raise KeyboardInterrupt
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
