@@ -11,7 +11,7 @@ from synth.recipe_values import as_range
 class ProportionRecipe:
     """Factors of limb lengths: ranges (min, max), drawn evenly for each person, the same on both sides.
 
-    MakeHuman's people, of whom the body file is made, differ in the shares of arm and leg by one or two percent, and
+    MakeHuman's people, of whom the body file is made, differ in the shares of arm and leg by one to four percent, and
     have shorter arms than measured people: upper arm and forearm are 0.146 and 0.142 of the height, where de Leva
     (1996) gives 0.160 and 0.153. Off by default.
 

@@ -117,8 +117,12 @@ class Moments:
         for reader in self._readers:
             reader.start()
         index = 0
-        while self._wait_for_heads():
-            yield self._next_moment(index)
+        while True:
+            with self._changed:  # held throughout: a frame that came between the two could turn back the time
+                moment = self._next_moment(index) if self._wait_for_heads() else None
+            if moment is None:
+                break
+            yield moment
             index += 1
         if not index:
             raise SourceError(self._sources[0].name, "no frame came from any camera; what was written before is kept")

@@ -212,28 +212,22 @@ def test_each_doubled_frame_of_the_first_camera_is_a_moment():
 
 @pytest.mark.parametrize("clock", ["frames come late", "clock is slow"])
 def test_the_first_live_camera_leads_one_that_is_behind(clock):
-    """Of the first, the frames of an older time are gone when those of the other come: it was not used at all.
-
-    A busy machine may hold a thread for longer than the frames of a camera are kept: one of three trials is enough.
-    """
-    assert any(_first_leads(late_s=0.25 if clock == "frames come late" else 0.0) for _ in range(3))
-
-
-def _first_leads(late_s: float) -> bool:
-    """Whether the first camera is used throughout, and times do not go back; the other is late, or its clock slow."""
+    """Of the first, the frames of an older time are gone when those of the other come: it was not used at all."""
     own = times(60)
     began_s = time.monotonic() + 0.1
+    late_s = 0.25 if clock == "frames come late" else 0.0
     arrive = began_s + late_s + own
     told = own if late_s else own * 0.8
     behind = Recording(told, live=True, gate=lambda k: time.sleep(max(0, arrive[k] - time.monotonic())))
     with Moments([live(0.1, own), behind]) as moments:
         found = [(moment.timestamp_s, moment.frames) for moment in moments]
     used = [frames[0].index for _, frames in found if frames[0] is not None]
+    assert len([index for index in used if index >= 30]) >= 24
     while_both = [time_s for time_s, frames in found if frames[0] is not None or time_s < own[-1]]
-    return len([index for index in used if index >= 30]) >= 24 and bool(np.all(np.diff(while_both) > -RATE_S))
+    assert np.all(np.diff(while_both) > -RATE_S)
 
 
-@pytest.mark.parametrize(("clock_s", "words"), [(0.5, "s newer than those"), (0.0, "")])
+@pytest.mark.parametrize(("clock_s", "words"), [(-5.0, "s older than those"), (5.0, "s newer than those"), (0.0, "")])
 def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
     monkeypatch.setattr(moments_module, "UNPAIRED_MOMENTS", 5)
     own = times(120, 0.0, 0.02)
@@ -246,7 +240,7 @@ def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monk
     messages = [record.getMessage() for record in caplog.records]
     if words:
         (message,) = messages
-        assert message.startswith("other: its frames are left out, the newest is 0.")
+        assert message.startswith("other: its frames are left out, the newest is ")
         assert words in message
     else:
         assert messages == []

@@ -7,7 +7,7 @@ import pytest
 
 from posepipe.body import HUMAN
 from synth.body.body_asset import load_body_asset
-from synth.body.body_mesh import RestBody, sample_body
+from synth.body.body_mesh import RestBody, rest_body, sample_body
 from synth.body.limb_lengths import LIMBS, LimbScales, scale_limbs
 from synth.body.skinning import POSED_BONES, pose_joints
 
@@ -82,3 +82,14 @@ def test_posed_joints_are_those_of_the_longer_limb(person):
     shoulder, elbow, wrist = (HUMAN.joint_index(f"right_{name}") for name in ("shoulder", "elbow", "wrist"))
     np.testing.assert_allclose(longer[elbow] - longer[shoulder], 1.2 * (usual[elbow] - usual[shoulder]), atol=1e-5)
     np.testing.assert_allclose(longer[wrist] - longer[elbow], usual[wrist] - usual[elbow], atol=1e-5)
+
+
+def test_people_of_the_body_file_have_short_arms():
+    """Figures of `synth.proportion_recipe`: shares of the height of adults, and how little they vary."""
+    rows = np.flatnonzero((ASSET.people_years >= 20) & (ASSET.people_years <= 60))
+    adults = [rest_body(ASSET, ASSET.people[row]) for row in rows]
+    for start, end, share in (("upperarm_l", "lowerarm_l", 0.146), ("lowerarm_l", "hand_l", 0.142)):
+        shares = np.array([bone_m(body, start, end) / body.height_m for body in adults])
+        by_sex = [shares[(ASSET.people_male[rows] > 0.5) == male] for male in (False, True)]
+        assert np.mean([each.mean() for each in by_sex]) == pytest.approx(share, abs=0.001)
+        assert max(each.std() / each.mean() for each in by_sex) < 0.04
