@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.evaluation.forest_curves.measure import RESULTS, CurveCallbacks, measure_curves
     from posepipe.io.files import replace_file
 
-    frames, validation = open_datasets(args.train), open_datasets([args.validation])
-    validation = validation[:: -(-len(validation) // args.validation_frames)]
+    frames = open_datasets(args.train)
+    validation = open_datasets([args.validation]).at_most(args.validation_frames)
     plan = _plan(args, len(frames))
     curves = args.only or CURVE_NAMES
     n_runs = len(list(plan.runs(curves)))

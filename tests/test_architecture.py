@@ -104,8 +104,9 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training": f"{NOUNS} camera datasets evaluation.metrics io joints joints.modes learn learn.depth"
-    " learn.depth.splitting models inference pipeline second_pass segmentation segmentation.person_classifier",
+    "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation",
+    "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
+    " inference pipeline second_pass segmentation segmentation.person_classifier training.joints",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

@@ -213,7 +213,7 @@ def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> Fr
     frames = open_datasets([args.votes]) if args.votes else of_trees
     if args.joints_from == "parts" or frames is None:
         return None
-    return frames[:: -(-len(frames) // args.vote_frames)]
+    return frames.at_most(args.vote_frames)
 
 
 class _JointBars:
@@ -221,7 +221,7 @@ class _JointBars:
 
     def __init__(self, joint_frames: FrameSequence, vote_frames: FrameSequence | None) -> None:
         from apps.terminal.progress import ProgressBar
-        from posepipe.training.fit_refinement import EPOCHS
+        from posepipe.training.joints.fit_refinement import EPOCHS
         from posepipe.training.train_model import TrainingCallbacks
 
         self._gains: list[tuple[float, float]] = []

@@ -136,6 +136,10 @@ class FrameSequence(Sequence[LabelledFrame]):
         """View of some frames, by their places in this sequence, int (N,)."""
         return FrameSequence(self._datasets, tuple(self._rows[row] for row in rows.tolist()))
 
+    def at_most(self, count: int) -> FrameSequence:
+        """View of every k-th frame from the first, with the smallest k for which at most ``count`` frames remain."""
+        return self[:: max(1, -(-len(self) // count))]
+
     def __len__(self) -> int:
         return len(self._rows)
 

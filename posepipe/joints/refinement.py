@@ -4,7 +4,7 @@ The prior (`posepipe.joints.pose_prior`) relates places linearly and trusts each
 fails for people seen from behind and for hidden hands. The network receives the proposals, chosen and alternative, the
 joints of the prior, and the moments of all parts. It returns a correction of each joint and the log-odds that the
 corrected joint is right. It is trained on rendered people, whose hidden joints are known
-(`posepipe.training.fit_refinement`).
+(`posepipe.training.joints.fit_refinement`).
 """
 
 from __future__ import annotations

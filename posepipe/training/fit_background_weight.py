@@ -57,7 +57,7 @@ def refit_background_weight(
     the probabilities in use are known from labels.
     """
     frames.check_joints(model.body)
-    looked_at = frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
+    looked_at = frames.at_most(MAX_FRAMES)
     found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]

@@ -157,8 +157,8 @@ def _candidates_of_all(
             continue
         of_fold = model
         if model.segmentation is not None and len(others):
-            some = others[:: -(-len(others) // FOLD_FRAMES)]
-            of_fold = replace(model, segmentation=train_segmentation(frames.select(some)))
+            some = frames.select(others).at_most(FOLD_FRAMES)
+            of_fold = replace(model, segmentation=train_segmentation(some))
         candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers).of_rows(rows)
         if checkpoints:
             checkpoints.save_arrays(f"fold-{number}", candidates._asdict())

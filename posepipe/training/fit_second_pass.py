@@ -27,7 +27,7 @@ from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.rotated_views import View
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from posepipe.training.train_model import TrainingCallbacks
 
 RELABELLING_PEOPLE = 3000

@@ -122,7 +122,7 @@ def refit_segmentation(
 
 def frames_read(frames: FrameSequence) -> FrameSequence:
     """Those that a segmentation is trained on: at most MAX_FRAMES, evenly spaced."""
-    return frames[:: max(1, -(-len(frames) // MAX_FRAMES))]
+    return frames.at_most(MAX_FRAMES)
 
 
 class SegmentFrames(Sequence[LabelledFrame]):

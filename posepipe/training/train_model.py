@@ -24,7 +24,7 @@ from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
 from posepipe.segmentation.foreground import RoomForeground
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from posepipe.training.out_of_bag import out_of_bag_accuracy
 
 

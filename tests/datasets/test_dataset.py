@@ -11,7 +11,7 @@ import pytest
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.datasets.dataset import Dataset, RecordingEntry, recording_name, write_manifest
-from posepipe.datasets.frame_sequence import SequenceRows
+from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
@@ -70,6 +70,15 @@ def test_frames_can_be_stepped_and_indexed(folder):
         for index in (5, -6):
             with pytest.raises(IndexError):
                 dataset[index]
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(9, [0, 1, 2, 3, 4]), (5, [0, 1, 2, 3, 4]), (4, [0, 2, 4]), (2, [0, 3]), (1, [0])]
+)
+def test_at_most_some_frames_are_evenly_spaced(folder, count, expected):
+    with Dataset.open(folder) as dataset:
+        assert numbers(FrameSequence([dataset]).at_most(count)) == expected
+        assert len(FrameSequence([dataset])[:0].at_most(count)) == 0
 
 
 def test_recordings_may_differ_in_camera(folder):

@@ -18,7 +18,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.segmentation.person_filter import PersonFilter
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 FURTHER = 1.15

@@ -17,8 +17,8 @@ from posepipe.joints.refinement import ACROSS, MOMENTS_ACROSS, Evidence, Mirror,
 from posepipe.joints.refinement_features import decode_output
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import JointProposal
-from posepipe.training import fit_refinement as refinement_fitting
-from posepipe.training.fit_refinement import fit_fusion, gradients, loss, train_refinement, with_noise
+from posepipe.training.joints import fit_refinement as refinement_fitting
+from posepipe.training.joints.fit_refinement import fit_fusion, gradients, loss, train_refinement, with_noise
 from tests.reference.joints import mlp as reference
 from tests.support import random_inputs
 from tests.support.toy_person import TOY

@@ -62,7 +62,7 @@ def toy_model(max_depth: int = 8, joint_frames: int = 20) -> PoseModel:
     from posepipe.learn.depth.train_forest import train_forest
     from posepipe.learn.growing import GrowthRules
     from posepipe.models.pose_model import PoseModel
-    from posepipe.training.fit_joints import fit_joint_parameters
+    from posepipe.training.joints.fit_joints import fit_joint_parameters
 
     growth = GrowthRules(max_depth=max_depth, candidates=60)
     forest = train_forest(toy_frames(16), ForestParameters(trees=1, pixels_per_person=150, growth=growth), TOY)

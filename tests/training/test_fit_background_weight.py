@@ -14,7 +14,7 @@ from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.fit_background_weight import WEIGHTS, background_weight, refit_background_weight
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames
 
 

@@ -19,7 +19,7 @@ from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 from posepipe.learn.depth.voting_forest import VotingForest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 PARAMETERS = ForestParameters(trees=2, pixels_per_person=150, growth=GrowthRules(max_depth=9, candidates=80), seed=3)

@@ -1,4 +1,4 @@
-"""Naive twin of posepipe/training/fit_gaussian.py.
+"""Naive twin of posepipe/training/joints/fit_gaussian.py.
 
 Expectation maximisation row by row, axis by axis, value by value.
 """

@@ -11,9 +11,10 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.segmentation.rotated_views import View
-from posepipe.training import fit_joints as joint_fitting
-from posepipe.training import fit_refinement as refinement_fitting
-from posepipe.training.fit_joints import fit_joint_parameters
+from posepipe.training.joints import fit_confidence
+from posepipe.training.joints import fit_joints as joint_fitting
+from posepipe.training.joints import fit_refinement as refinement_fitting
+from posepipe.training.joints.fit_joints import fit_joint_parameters
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 PARAMETERS = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60), seed=3)
@@ -69,7 +70,7 @@ def test_a_network_that_helps_is_kept_with_its_confidence(forest, few_are_enough
         return truths["held out"].astype(np.float32), np.full(evidence.sigma_m.shape, 0.99, np.float32)
 
     monkeypatch.setattr(joint_fitting, "refine", knows_the_truth)
-    monkeypatch.setattr(joint_fitting, "CORRECT_M", 0.01)  # within 10 cm the Gaussian has it already
+    monkeypatch.setattr(fit_confidence, "CORRECT_M", 0.01)  # within 10 cm the Gaussian has it already
     parameters = fit(forest)
     assert parameters.refinement is not None
     monkeypatch.undo()
@@ -91,13 +92,11 @@ def test_a_network_that_does_not_help_is_dropped(forest, few_are_enough, monkeyp
 def watch_truth(monkeypatch) -> dict[str, np.ndarray]:
     """True joints of the held-out people, as the fit reads them."""
     truths: dict[str, np.ndarray] = {}
-    find = joint_fitting._find_all
+    refine = joint_fitting._fit_refinement
 
-    def watched(people, proposer):
-        found = find(people, proposer)
-        number = np.arange(len(found.joints_m)) % (len(found.joints_m) // 2)
-        truths["held out"] = found.joints_m[number % joint_fitting.HELD_OUT == 0]
-        return found
+    def watched(stages, found, on_epoch):
+        truths["held out"] = found.joints_m[found.number % joint_fitting.HELD_OUT == 0]
+        return refine(stages, found, on_epoch)
 
-    monkeypatch.setattr(joint_fitting, "_find_all", watched)
+    monkeypatch.setattr(joint_fitting, "_fit_refinement", watched)
     return truths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.training.fit_gaussian import FLOOR_M, STEPS, fit_gaussian
+from posepipe.training.joints.fit_gaussian import FLOOR_M, STEPS, fit_gaussian
 from tests.reference.joints import fit_gaussian as reference
 from tests.support import random_inputs
 

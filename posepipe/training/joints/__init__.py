@@ -1,0 +1,1 @@
+"""Fits the joint parameters of a classifier: modes, confidences, Gaussian and network."""
