@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from posepipe.body_model.body_model import BodyModel
     from posepipe.cluster.cluster import Cluster
     from posepipe.datasets.dataset import FrameSequence
-    from posepipe.evaluation.evaluate_poses import Report
     from posepipe.evaluation.evaluate_tracks import TrackReport
+    from posepipe.evaluation.pose_report import PoseReport
     from posepipe.models.pose_model import PoseModel
 
 HELP = "measure models on labelled datasets, or on recordings with true joints: parts, joints, tracking"
@@ -219,16 +219,18 @@ def _score_joints(
     frames: FrameSequence,
     fit: bool | BodyModel,
     cluster: Cluster | None,
-) -> tuple[dict[str, Report], str]:
+) -> tuple[dict[str, PoseReport], str]:
     """Reports by model, printed, and what they are of."""
     from apps.terminal.progress import ProgressBar
-    from posepipe.evaluation.evaluate_poses import OracleParts, compare, evaluate
+    from posepipe.evaluation.evaluate_poses import evaluate
     from posepipe.evaluation.itop import ItopReport, itop_view
+    from posepipe.evaluation.oracle_parts import OracleParts
+    from posepipe.evaluation.pose_report import compare_reports
     from posepipe.sources.formats.itop.itop import is_itop
 
     itop = is_itop(args.datasets[0])  # its measure asks for every joint of every frame
     whole = itop if args.whole_frames is None else args.whole_frames
-    reports: dict[str, Report] = {}
+    reports: dict[str, PoseReport] = {}
 
     def score(name: str, model: PoseModel, oracle: OracleParts | None = None) -> None:
         with ProgressBar(len(frames), name, "frames") as bar:
@@ -247,7 +249,7 @@ def _score_joints(
             score(f"{name}, oracle parts", model, OracleParts(model.classifier()))
             score(f"{name}, shuffled parts", model, OracleParts(model.classifier(), shuffled=True))
     if len(reports) > 1:
-        show(f"\n{compare(reports)}")
+        show(f"\n{compare_reports(reports)}")
     return reports, _title(args, frames, whole)
 
 
@@ -265,7 +267,7 @@ def _score_tracks(
 ) -> None:
     from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
-    from posepipe.evaluation.report import write_figures
+    from posepipe.evaluation.figures import write_figures
 
     sequences = frames.sequences()
     if not sequences:
@@ -303,8 +305,8 @@ def _check(models: Mapping[str, PoseModel], frames: FrameSequence, oracle: bool)
         raise PosepipeError("--oracle needs pixels labelled with body parts, and these frames have none; leave it out")
 
 
-def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, Report]) -> None:
-    from posepipe.evaluation.report import write_figures
+def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, PoseReport]) -> None:
+    from posepipe.evaluation.figures import write_figures
 
     if args.json:
         write_figures(args.json, title, reports)
@@ -317,7 +319,7 @@ def _write_reports(args: argparse.Namespace, title: str, reports: Mapping[str, R
 
 
 def _fill_cards(
-    paths: Mapping[str, Path], hashes: Mapping[Path, str], title: str, reports: Mapping[str, Report]
+    paths: Mapping[str, Path], hashes: Mapping[Path, str], title: str, reports: Mapping[str, PoseReport]
 ) -> None:
     from posepipe.models.card import write_card
     from posepipe.models.header import add_figures

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from posepipe.body_model.body_model import BodyModel
     from posepipe.cluster.cluster import Cluster
     from posepipe.datasets.frame_sequence import FrameSequence
-    from posepipe.evaluation.evaluate_poses import Report
     from posepipe.evaluation.evaluate_tracks import TrackingVariant, TrackReport
+    from posepipe.evaluation.pose_report import PoseReport
     from posepipe.models.pose_model import PoseModel
 
 BLOCK_FRAMES = 100
@@ -61,7 +61,7 @@ def score_joints(
     in_view_joints: int | None,
     fit: bool | BodyModel,
     on_frames: Callable[[int], None],
-) -> Report:
+) -> PoseReport:
     """Report of `evaluate` on the first ``n_frames`` frames; other parameters are its own."""
     score = partial(_score_block, data, whole_frames, in_view_joints, fit)
     blocks = [range(start, min(start + BLOCK_FRAMES, n_frames)) for start in range(0, n_frames, BLOCK_FRAMES)]
@@ -76,7 +76,7 @@ def _score_block(
     fit: bool | BodyModel,
     block: range,
     on_frames: Callable[[int], None],
-) -> tuple[int, Report]:
+) -> tuple[int, PoseReport]:
     from posepipe.evaluation.evaluate_poses import evaluate
 
     model, frames = data.open()

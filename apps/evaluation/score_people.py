@@ -56,9 +56,9 @@ def asks_for_people(args: argparse.Namespace) -> bool:
 def score_people(args: argparse.Namespace) -> None:
     """Score every model, print the figures, and write them where the arguments say."""
     from apps.terminal.progress import ProgressBar
+    from posepipe.evaluation.figures import write_figures
     from posepipe.evaluation.people.evaluate_people import evaluate_people
     from posepipe.evaluation.people.people_report import write_people_report
-    from posepipe.evaluation.report import write_figures
     from posepipe.models.pose_model import PoseModel
 
     _check_options(args)

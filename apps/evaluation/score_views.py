@@ -28,7 +28,7 @@ def score_views(args: argparse.Namespace) -> None:
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
     from posepipe.evaluation.evaluate_views import evaluate_views
-    from posepipe.evaluation.report import write_figures
+    from posepipe.evaluation.figures import write_figures
     from posepipe.models.pose_model import PoseModel
 
     _check(args)

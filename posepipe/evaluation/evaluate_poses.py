@@ -3,152 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel, body_to_fit
-from posepipe.camera import Intrinsics
-from posepipe.evaluation.metrics.body_metrics import BodyScores
-from posepipe.evaluation.metrics.extremes import Extremes
-from posepipe.evaluation.metrics.part_metrics import DetectionScores, PartScores
+from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
 from posepipe.evaluation.metrics.track_metrics import confidences_of, joints_of, match, mean_distance
-from posepipe.evaluation.report import without_nan
+from posepipe.evaluation.oracle_parts import OracleParts
+from posepipe.evaluation.pose_report import PoseReport
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.pose_model import PoseModel
-from posepipe.parts import EVERY_PIXEL, PartClassifier, PartProbabilities, Stride
+from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.stage import Stateless
 
 IN_VIEW_JOINTS = 5
 """Minimum number of visible joints of a person in view; others need not be found, and are not counted when found."""
 SAME_PERSON_M = 0.5
 """Maximum mean distance between found and true joints of the same person: of joints in view, by confidence."""
-_KEPT = ("ap", "within_10cm", "hidden_within_15cm")
-_COLUMNS = ("ap", "within_10cm", "within_15cm", "all_within_10cm", "hidden_within_15cm", "median_m")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """Figures of one model on labelled frames."""
-
-    frames: int
-    parts: PartScores
-    joints: JointScores
-    detection: DetectionScores = field(default_factory=DetectionScores)  #: of whole frames; empty for cut-out people
-    extremes: Extremes = field(default_factory=Extremes)  #: people found best and worst
-    bodies: BodyScores = field(default_factory=BodyScores)  #: of limbs; empty where their truth is not stored
-
-    def __add__(self, other: Report) -> Report:
-        """Report on the frames of both, in this order: the same as one on all these frames."""
-        return Report(
-            self.frames + other.frames,
-            self.parts + other.parts,
-            self.joints + other.joints,
-            self.detection + other.detection,
-            self.extremes + other.extremes,
-            self.bodies + other.bodies,
-        )
-
-    def to_dict(self) -> dict:
-        """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
-        return without_nan(
-            {
-                "frames": self.frames,
-                "people": self.joints.people,
-                "mean_part_accuracy": self.parts.mean_accuracy(),
-                "part_recall": self.parts.recall(),
-                "confusion": self.parts.confusion.tolist(),
-                "joints_mean": self.joints.means(),
-                "joints": self.joints.table(),
-                "within_10cm_by_distance": self.joints.by_distance(),
-                "within_10cm_by_yaw": self.joints.by_yaw(),
-                "calibration": self.joints.calibration(),
-                "detection": self.detection.figures(),
-                "bodies": self.bodies.figures(),
-            }
-        )
-
-    def headline(self) -> dict[str, float]:
-        """Figures by which models are compared."""
-        means = self.joints.means()
-        return {
-            "mean part accuracy": self.parts.mean_accuracy(),
-            "joint mAP at 10 cm": means["map"],
-            "visible joints within 10 cm": means["within_10cm"],
-            "visible joints within 15 cm": means["within_15cm"],
-            "all joints within 10 cm": means["all_within_10cm"],
-            "all joints within 15 cm": means["all_within_15cm"],
-            "hidden joints within 15 cm": means["hidden_within_15cm"],
-            "people with left and right swapped": means["left_right_flips"],
-            "people taken to face the wrong way": means["front_back_flips"],
-            "calibration error": self.joints.calibration_error(),
-            **self.detection.figures(),
-            **self.bodies.figures(),
-        }
-
-    def summary(self) -> dict:
-        """Figures for the model file: ``headline``, and three for each of the ``joints``; NaN becomes None."""
-        joints = {joint: {column: row[column] for column in _KEPT} for joint, row in self.joints.table().items()}
-        return without_nan({"headline": self.headline(), "joints": joints})
-
-    def text(self) -> str:
-        """Format every figure but the confusion for the terminal; NaN is left out."""
-        lines = [f"{name:34s}{value:8.3f}" for name, value in self.headline().items() if np.isfinite(value)]
-        recall = [f"{part} {value:.2f}" for part, value in self.parts.recall().items()]
-        lines += ["recall of the parts:"] if recall else []
-        lines += ["  " + "  ".join(recall[i : i + 6]) for i in range(0, len(recall), 6)]
-        for title, figures in (("distance", self.joints.by_distance()), ("turn", self.joints.by_yaw())):
-            known = [f"{name} {value:.2f}" for name, value in figures.items() if np.isfinite(value)]
-            lines += [f"visible within 10 cm by {title}:  " + "  ".join(known)] if known else []
-        return "\n".join([*lines, *self._table_of_joints()])
-
-    def _table_of_joints(self) -> list[str]:
-        rows = {joint: row for joint, row in self.joints.table().items() if np.isfinite(list(row.values())).any()}
-        columns = [column for column in _COLUMNS if any(np.isfinite(row[column]) for row in rows.values())]
-        lines = [f"  {'joint':16s}" + "".join(f"{column:>20s}" for column in columns)]
-        return lines + [
-            f"  {joint:16s}" + "".join(f"{row[c]:20.3f}" if np.isfinite(row[c]) else f"{'-':>20s}" for c in columns)
-            for joint, row in rows.items()
-        ]
-
-
-class OracleParts(Stateless):
-    """`PartClassifier` with oracle labels: the truth of the current frame instead of part probabilities.
-
-    It gives the upper bound of the joint stages. Votes are those of the wrapped classifier.
-
-    Parameters
-    ----------
-    classifier : PartClassifier
-    shuffled : permute the labels of the pixels, for the level of chance
-    """
-
-    def __init__(self, classifier: PartClassifier, shuffled: bool = False) -> None:
-        self._classifier = classifier
-        self.labels = np.zeros((0, 0), np.uint8)  #: uint8 (H, W), truth of the next frame
-        self._shuffle = np.random.default_rng(0) if shuffled else None
-
-    @property
-    def body(self) -> BodyDefinition:
-        """Body definition whose parts it labels."""
-        return self._classifier.body
-
-    def predict(
-        self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, stride: Stride = EVERY_PIXEL
-    ) -> PartProbabilities:
-        """Classify the pixels of one person by the truth; see `PartClassifier.predict`."""
-        parts = self._classifier.predict(depth_m, mask, intrinsics, stride)
-        labels = self.labels[parts.pixels[:, 0], parts.pixels[:, 1]]
-        if self._shuffle is not None:
-            labels = self._shuffle.permutation(labels)
-        return replace(parts, values=np.eye(self.body.n_classes, dtype=np.float32)[labels])
 
 
 def evaluate(
@@ -159,7 +36,7 @@ def evaluate(
     whole_frames: bool = False,
     in_view_joints: int | None = None,
     fit: bool | BodyModel = True,
-) -> Report:
+) -> PoseReport:
     """Run the pipeline without tracking, and score parts and joints.
 
     Parameters
@@ -176,7 +53,7 @@ def evaluate(
 
     Returns
     -------
-    Report
+    PoseReport
     """
     if oracle is not None and model.second_pass is not None:
         # true labels need no relabelling: joints are found from them as from labels of the second pass
@@ -185,7 +62,7 @@ def evaluate(
     pipeline = Pipeline.from_model(model, tracking=False, foreground=foreground, fit=fit)
     if oracle is not None:
         pipeline.classifier, pipeline.rotated_views = oracle, None  # its labels are of the unrotated image
-    report = Report(0, PartScores(model.body), JointScores(model.body))
+    report = PoseReport(0, PartScores(model.body), JointScores(model.body))
     for frame in frames:
         if oracle is not None:
             oracle.labels = frame.parts
@@ -234,7 +111,7 @@ def cut_out(frame: LabelledFrame, person: int) -> DepthFrame:
     return replace(frame.depth, depth_m=np.where(frame.people == person, frame.depth.depth_m, 0))
 
 
-def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: Report) -> None:
+def _score_cut_out(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport) -> None:
     for person, joints_m in enumerate(frame.joints_m, start=1):
         depth = cut_out(frame, person)
         alone, result = depth.depth_m, pipeline.step(depth)
@@ -257,7 +134,7 @@ def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabiliti
     return again.relabel(parts, points_m, found.first.pose)
 
 
-def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_view_joints: int) -> None:
+def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, in_view_joints: int) -> None:
     result = pipeline.step(frame.depth)
     report.parts.add(frame.parts, result.parts)
     joints = pipeline.classifier.body.joints
@@ -287,7 +164,7 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: Report, in_vi
     )
 
 
-def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: Report) -> None:
+def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: PoseReport) -> None:
     """Score the limbs of the first person found, where their truth is stored."""
     if frame.bodies is None or not np.isfinite(frame.joints_m[person]).all():
         return
@@ -305,19 +182,3 @@ def _only(result: FrameResult, row: int | None) -> FrameResult:
 def _first(result: FrameResult) -> tuple[Pose, Sequence[JointProposal]]:
     """Pose and proposals of the first person found; empty when there is none."""
     return (result.people[0].pose, result.proposals[0]) if result.people else (Pose.of({}), ())
-
-
-def compare(reports: Mapping[str, Report]) -> str:
-    """Format the headline figures of several models side by side; rows without a value are left out."""
-    rows: dict[str, list[float]] = {}
-    for report in reports.values():
-        for name, value in report.headline().items():
-            rows.setdefault(name, []).append(value)
-    width = max(12, *(len(name) + 2 for name in reports))
-    lines = [" " * 34 + "".join(f"{name:>{width}s}" for name in reports)]
-    lines += [
-        f"{name:34s}" + "".join(f"{value:{width}.3f}" for value in values)
-        for name, values in rows.items()
-        if np.isfinite(values).any()
-    ]
-    return "\n".join(lines)

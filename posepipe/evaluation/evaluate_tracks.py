@@ -15,6 +15,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
+from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.body_metrics import BodyScores, LengthScores, score_lengths
 from posepipe.evaluation.metrics.track_metrics import (
     Jitter,
@@ -24,7 +25,6 @@ from posepipe.evaluation.metrics.track_metrics import (
     jitter_without_truth,
     joints_of,
 )
-from posepipe.evaluation.report import without_nan
 from posepipe.frames import LabelledFrame
 from posepipe.results import CORRECT_M, Pose, Track
 

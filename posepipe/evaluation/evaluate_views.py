@@ -12,8 +12,8 @@ from posepipe.body_model.body_model import BodyModel
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS
+from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.track_metrics import TrackCounts, TrackScores, joints_of
-from posepipe.evaluation.report import without_nan
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.multiview.joined_pipeline import JoinedPipeline

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.evaluation.evaluate_poses import Report
+from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.pose_metrics import JointScores
-from posepipe.evaluation.report import without_nan
+from posepipe.evaluation.pose_report import PoseReport
 
 ROWS = {
     "head": ("head",),
@@ -83,24 +83,24 @@ def itop_view(paths: Sequence[str | Path]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItopReport(Report):
+class ItopReport(PoseReport):
     """Report with ITOP's table."""
 
     view: str = ""  #: "side" or "top"; "" = no published results
 
     @classmethod
-    def of(cls, report: Report, view: str) -> ItopReport:
+    def of(cls, report: PoseReport, view: str) -> ItopReport:
         """Extend a report by ITOP's table for a view."""
         known = report.frames, report.parts, report.joints, report.detection, report.extremes, report.bodies
         return cls(*known, view=view)
 
     def to_dict(self) -> dict:
         """Every figure, with ITOP's under ``itop``."""
-        return {**Report.to_dict(self), "itop": without_nan(itop_scores(self.joints))}
+        return {**PoseReport.to_dict(self), "itop": without_nan(itop_scores(self.joints))}
 
     def text(self) -> str:
         """Format for the terminal."""
-        return f"{Report.text(self)}\n{self._table()}"
+        return f"{PoseReport.text(self)}\n{self._table()}"
 
     def _table(self) -> str:
         forest = FOREST_SIDE if self.view == "side" else {}

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posepipe.evaluation.evaluate_poses import OracleParts, evaluate, find_poses
+from posepipe.evaluation.evaluate_poses import evaluate, find_poses
+from posepipe.evaluation.oracle_parts import OracleParts
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_forest

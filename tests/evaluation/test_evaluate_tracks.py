@@ -13,7 +13,7 @@ from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
 from posepipe.evaluation.evaluate_tracks import TrackFigures, TrackingVariant, evaluate_tracks
-from posepipe.evaluation.report import write_figures
+from posepipe.evaluation.figures import write_figures
 from posepipe.frames import LabelledFrame
 from posepipe.results import JointProposal, Pose
 from posepipe.tracking.one_euro import OneEuroSmoother

@@ -9,7 +9,6 @@ import pytest
 
 from apps.cli import main
 from posepipe.body import HUMAN
-from posepipe.evaluation.evaluate_poses import Report
 from posepipe.evaluation.itop import (
     FOREST_SIDE,
     LOWER_BODY,
@@ -22,6 +21,7 @@ from posepipe.evaluation.itop import (
 )
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
+from posepipe.evaluation.pose_report import PoseReport
 from posepipe.results import JointProposal, Pose
 from posepipe.sources.formats.itop.itop import JOINTS
 from tests.support.recordings.itop_files import itop_arrays, people_in_rooms, write_itop
@@ -99,7 +99,7 @@ def test_the_view_is_in_the_name(names, view):
 def report_of(view: str) -> ItopReport:
     joints = JointScores(HUMAN)
     joints.add(person(), np.ones(len(HUMAN.joints), bool), pose(person(), {"left_hand": 0.3}))
-    return ItopReport.of(Report(1, PartScores(HUMAN), joints), view)
+    return ItopReport.of(PoseReport(1, PartScores(HUMAN), joints), view)
 
 
 def test_the_table_stands_beside_what_others_reported():

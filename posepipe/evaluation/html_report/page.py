@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.evaluation.evaluate_poses import Report
+from posepipe.evaluation.figures import write_figures
 from posepipe.evaluation.html_report.charts import bars_html, confusion_svg, curves_svg, key_html
 from posepipe.evaluation.html_report.document import (
     document,
@@ -19,11 +19,11 @@ from posepipe.evaluation.html_report.document import (
 )
 from posepipe.evaluation.html_report.pictures import picture_html
 from posepipe.evaluation.metrics.extremes import ScoredPerson
-from posepipe.evaluation.report import write_figures
+from posepipe.evaluation.pose_report import PoseReport
 from posepipe.io.files import disk_errors, name_text, replace_file
 
 
-def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) -> None:
+def write_report(folder: str | Path, title: str, reports: Mapping[str, PoseReport]) -> None:
     """Write ``report.html``, which needs no other file and loads nothing, and ``figures.json``.
 
     Parameters
@@ -39,7 +39,7 @@ def write_report(folder: str | Path, title: str, reports: Mapping[str, Report]) 
     write_figures(folder / "figures.json", title, reports)
 
 
-def report_html(title: str, reports: Mapping[str, Report]) -> str:
+def report_html(title: str, reports: Mapping[str, PoseReport]) -> str:
     """Format the page; parameters are those of `write_report`."""
     names, scored = list(reports), list(reports.values())
     headlines = {name: report.headline() for name, report in reports.items()}
@@ -83,20 +83,20 @@ _OF_PEOPLE = (
 )
 
 
-def _joints(scored: Sequence[Report]) -> dict[str, list[float]]:
+def _joints(scored: Sequence[PoseReport]) -> dict[str, list[float]]:
     tables = [{joint: row["within_10cm"] for joint, row in report.joints.table().items()} for report in scored]
     return side_by_side(tables)
 
 
-def _calibration(report: Report) -> tuple[np.ndarray, np.ndarray]:
+def _calibration(report: PoseReport) -> tuple[np.ndarray, np.ndarray]:
     rows = report.joints.calibration()
     return np.array([row["confidence"] for row in rows]), np.array([row["right"] for row in rows])
 
 
-def _confusion(report: Report) -> str:
+def _confusion(report: PoseReport) -> str:
     counted = report.parts.confusion.any()
     return confusion_svg(report.parts.confusion, report.parts.body.parts) if counted else ""
 
 
-def _people(people: Sequence[ScoredPerson], report: Report) -> str:
+def _people(people: Sequence[ScoredPerson], report: PoseReport) -> str:
     return pictures([picture_html(person, report.joints.body) for person in people])

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.evaluation.figures import write_figures
 from posepipe.evaluation.html_report.charts import bars_html, key_html
 from posepipe.evaluation.html_report.document import (
     document,
@@ -21,7 +22,6 @@ from posepipe.evaluation.html_report.document import (
     side_by_side,
 )
 from posepipe.evaluation.people.evaluate_people import JudgedFrame, PeopleReport
-from posepipe.evaluation.report import write_figures
 from posepipe.io.files import disk_errors, name_text, replace_file
 from posepipe.sinks.images.drawing import draw_depth, draw_parts, draw_skeleton, joint_pixels
 

@@ -19,8 +19,10 @@ import numpy as np
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, OracleParts, Report, cut_out, evaluate, find_poses
+from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, cut_out, evaluate, find_poses
 from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
+from posepipe.evaluation.oracle_parts import OracleParts
+from posepipe.evaluation.pose_report import PoseReport
 from posepipe.evaluation.suite.fit_table import TIME, UNFITTED
 from posepipe.frames import LabelledFrame
 from posepipe.io.files import read_json_object, replace_file
@@ -150,7 +152,7 @@ def scored_as(suite_set: SuiteSet) -> tuple[str, ...]:
     return (UNFITTED,) if suite_set.unfitted else ()
 
 
-def as_figures(report: Report) -> dict[str, Any]:
+def as_figures(report: PoseReport) -> dict[str, Any]:
     """Figures of a report, with its headline and its summary by joint."""
     return {**report.to_dict(), **report.summary()}
 

@@ -10,13 +10,13 @@ import pytest
 
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
-from posepipe.evaluation.evaluate_poses import Report
 from posepipe.evaluation.html_report.charts import bars_html, confusion_svg
 from posepipe.evaluation.html_report.page import report_html, write_report
 from posepipe.evaluation.html_report.pictures import SIDE_PX, draw_scored
 from posepipe.evaluation.metrics.extremes import KEPT, MAX_ERROR_M, Extremes, ScoredPerson, person_error
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
+from posepipe.evaluation.pose_report import PoseReport
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult, JointProposal, Pose, Track
 from tests.support.chromium import Chromium, find_chromium
@@ -42,8 +42,8 @@ def scored(index: int, pose: Pose | None) -> FrameResult:
     return FrameResult(frame, nothing > 0, nothing, people=people, proposals=((),) * len(people))
 
 
-def report_of(*errors_m: float) -> Report:
-    report = Report(len(errors_m), PartScores(HUMAN), JointScores(HUMAN))
+def report_of(*errors_m: float) -> PoseReport:
+    report = PoseReport(len(errors_m), PartScores(HUMAN), JointScores(HUMAN))
     report.parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
     for index, error_m in enumerate(errors_m):
         result = scored(index, moved(error_m))
@@ -75,7 +75,7 @@ def test_the_page_refers_to_nothing_outside_itself(page):
 
 
 def test_sections_without_parts_or_pictures_are_left_out(tmp_path):
-    blind = Report(0, PartScores(HUMAN), JointScores(HUMAN))
+    blind = PoseReport(0, PartScores(HUMAN), JointScores(HUMAN))
     write_report(tmp_path / "new", "nothing", {"blind": blind})
     text = (tmp_path / "new" / "report.html").read_text()
     assert "Parts" not in text

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from posepipe.evaluation.evaluate_poses import Report, compare
+from posepipe.evaluation.figures import write_figures
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
-from posepipe.evaluation.report import write_figures
+from posepipe.evaluation.pose_report import PoseReport, compare_reports
 from posepipe.results import JointProposal, Pose
 
 
@@ -27,7 +27,7 @@ def report():
     for _ in range(5):
         parts.add(np.arange(1, 32, dtype=np.uint8), np.arange(1, 32, dtype=np.uint8))
         joints.add(truth, np.ones(20, bool), Pose.of(pose))
-    return Report(5, parts, joints)
+    return PoseReport(5, parts, joints)
 
 
 def test_figures_are_written_as_json(report, tmp_path):
@@ -48,11 +48,11 @@ def test_precision_falls_by_the_hands_that_are_wrong(report):
 
 
 def test_figures_without_data_are_left_out_of_texts(report):
-    blind = Report(5, PartScores(HUMAN), report.joints)
+    blind = PoseReport(5, PartScores(HUMAN), report.joints)
     assert "mean part accuracy" not in blind.text()
     assert "recall" not in blind.text()
-    assert "nan" not in blind.text() + compare({"blind": blind})
-    assert "mean part accuracy" in compare({"blind": blind, "report": report})
+    assert "nan" not in blind.text() + compare_reports({"blind": blind})
+    assert "mean part accuracy" in compare_reports({"blind": blind, "report": report})
     assert blind.to_dict()["mean_part_accuracy"] is None
     assert blind.summary()["headline"]["mean part accuracy"] is None
 
