@@ -113,6 +113,19 @@ def test_levels_of_8_bits_are_named_once(tmp_path, caplog, name, stretch):
     only(warnings_of(open_source(path), caplog), path, "8-bit image", "16-bit millimetres")
 
 
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("factor", [4, 5])
+def test_a_unit_several_times_too_large_is_named_once(tmp_path, caplog, name, factor):
+    path = FILES[name](tmp_path / name, ROOM_MM, unit_m=factor / 1000)
+    only(warnings_of(open_source(path), caplog), path, f"median is {3.2 * factor:.0f} m", "0.0002, as 5,000 levels")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_unit_ten_times_too_small_is_named_once(tmp_path, caplog, name):
+    path = FILES[name](tmp_path / name, ROOM_MM, unit_m=0.0001)
+    only(warnings_of(open_source(path), caplog), path, "nearer than 0.52 m", "unit (depth_unit_m) is too small")
+
+
 def test_a_scene_that_is_too_far_away_is_named(tmp_path, caplog):
     path = npz_pack(tmp_path / "a.npz", ROOM_MM * np.uint16(10))
     only(warnings_of(open_source(path), caplog), path, "32 m", "or the scene is too far away")
