@@ -9,6 +9,7 @@ from posepipe.camera import Intrinsics
 from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
+OBLONG_PIXELS = Intrinsics(40.0, 62.5, 39.5, 29.5)  # pixels of the same area as those of CAMERA
 SHAPE = (60, 80)
 LEFT, RIGHT, SPECK = (10, 40, 5, 25, 2.0), (15, 35, 45, 60, 2.4), (50, 53, 70, 73, 2.0)
 """Top, bottom, left, right and depth in metres."""
@@ -34,10 +35,12 @@ def test_surfaces_that_touch_in_the_image_differ_in_depth():
     np.testing.assert_array_equal(found, boxes)
 
 
-def test_specks_are_no_surfaces():
-    found, (left, right, _) = divided(LEFT, RIGHT, SPECK)
+@pytest.mark.parametrize("camera", [CAMERA, OBLONG_PIXELS])
+def test_specks_are_no_surfaces(camera):
+    found, (left, right, _) = divided(LEFT, RIGHT, SPECK, camera=camera)
     np.testing.assert_array_equal(found, [left, right])
-    assert len(divided(LEFT, RIGHT, SPECK, min_area_m2=0.01)[0]) == 3
+    for min_area_m2, count in ((0.0142, 3), (0.0146, 2)):  # the speck has 9 pixels of 16 cm²: 144 cm²
+        assert len(divided(LEFT, RIGHT, SPECK, camera=camera, min_area_m2=min_area_m2)[0]) == count
 
 
 @pytest.mark.parametrize("boxes", [(LEFT,), (LEFT, SPECK), ()])

@@ -11,6 +11,7 @@ from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 
 CAMERA = Intrinsics(140.0, 140.0, 79.5, 59.5)
+OBLONG_PIXELS = Intrinsics(112.0, 175.0, 79.5, 59.5)  # pixels of the same area as those of CAMERA
 SHAPE = (120, 160)
 PLACE = np.s_[30:100, 60:90]
 
@@ -29,11 +30,11 @@ def found(box, probability: float = 0.7, id: int = 1) -> FoundPerson:
     return FoundPerson(id, mask, probability)
 
 
-def after_seconds(*boxes) -> StillFurniture:
+def after_seconds(*boxes, camera: Intrinsics = CAMERA) -> StillFurniture:
     """The stage after the scene has been seen for a while."""
     still = StillFurniture()
     for _ in range(SEEN_FRAMES + 1):
-        still.update(frame_of(*boxes), [])
+        still.update(frame_of(*boxes, camera=camera), [])
     return still
 
 
@@ -65,12 +66,16 @@ def test_who_moves_a_hand_counts_from_then_on():
     assert still.update(frame_of(PLACE), [found(PLACE, id=2)]) == [False]
 
 
+@pytest.mark.parametrize("camera", [CAMERA, OBLONG_PIXELS])
 @pytest.mark.parametrize(("side_px", "person"), [(6, False), (7, False), (8, True)])
-def test_only_motion_of_the_size_of_a_hand_counts(side_px, person):
-    still, moved = after_seconds(PLACE), np.s_[60 : 60 + side_px, 90 : 90 + side_px]  # 7 x 7 pixels at 1.9 m: 90 cm²
+def test_only_motion_of_the_size_of_a_hand_counts(side_px, person, camera):
+    still, moved = (
+        after_seconds(PLACE, camera=camera),
+        np.s_[60 : 60 + side_px, 90 : 90 + side_px],
+    )  # 7 x 7 pixels at 1.9 m: 90 cm²
     mover = found(PLACE)
     mover.mask[moved] = True
-    frame = frame_of(PLACE)
+    frame = frame_of(PLACE, camera=camera)
     frame.depth_m[moved] = 1.9
     assert still.update(frame, [mover]) == [person]
 
