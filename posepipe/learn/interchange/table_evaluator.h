@@ -32,33 +32,39 @@ static int32_t posepipe_branch(int32_t node, const double *row)
     return value != posepipe_threshold[node];
 }
 
-/* Add the prediction below a node, times a share of the row. */
+/* Add the prediction below a node, times a share of the row. Sums run in the order of posepipe's, the heaviest branch
+   first and the others from the last one on, and shares are rounded as there: ties of classes are the same. */
 static void posepipe_add(int32_t node, double share, const double *row, double *out)
 {
-    int32_t first = posepipe_child[node], branch, k, heaviest = 0, entry;
-    double total = 0;
-    if (posepipe_feature[node] < 0) {
-        for (entry = posepipe_leaf_start[first]; entry < posepipe_leaf_start[first + 1]; entry++)
-            out[posepipe_leaf_class[entry]] += share * posepipe_leaf_value[entry];
+    int32_t first, branch, k, heaviest, entry;
+    double total;
+    while (posepipe_feature[node] >= 0) {
+        first = posepipe_child[node];
+        branch = posepipe_branch(node, row);
+        if (branch >= 0) {
+            node = first + branch;
+            continue;
+        }
+        total = 0;
+        heaviest = 0;
+        for (k = 0; k < posepipe_n_children[node]; k++) {
+            total += posepipe_weight[first + k];
+            if (posepipe_weight[first + k] > posepipe_weight[first + heaviest])
+                heaviest = k;
+        }
+        if (!POSEPIPE_FRACTIONAL || branch == -2) {
+            node = first + heaviest;
+            continue;
+        }
+        posepipe_add(first + heaviest, share * (posepipe_weight[first + heaviest] / total), row, out);
+        for (k = posepipe_n_children[node] - 1; k >= 0; k--)
+            if (k != heaviest && posepipe_weight[first + k] > 0)
+                posepipe_add(first + k, share * posepipe_weight[first + k] / total, row, out);
         return;
     }
-    branch = posepipe_branch(node, row);
-    if (branch >= 0) {
-        posepipe_add(first + branch, share, row, out);
-        return;
-    }
-    for (k = 0; k < posepipe_n_children[node]; k++) {
-        total += posepipe_weight[first + k];
-        if (posepipe_weight[first + k] > posepipe_weight[first + heaviest])
-            heaviest = k;
-    }
-    if (!POSEPIPE_FRACTIONAL || branch == -2) {
-        posepipe_add(first + heaviest, share, row, out);
-        return;
-    }
-    for (k = 0; k < posepipe_n_children[node]; k++)
-        if (posepipe_weight[first + k] > 0)
-            posepipe_add(first + k, share * posepipe_weight[first + k] / total, row, out);
+    first = posepipe_child[node];
+    for (entry = posepipe_leaf_start[first]; entry < posepipe_leaf_start[first + 1]; entry++)
+        out[posepipe_leaf_class[entry]] += share * posepipe_leaf_value[entry];
 }
 
 /* Prediction of a row: ``out`` receives POSEPIPE_CLASSES probabilities; the most probable class is returned, the first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -148,6 +149,28 @@ def test_compiled_trees_of_a_table_predict_the_same(tmp_path, name):
     np.testing.assert_allclose(found[:, 1:], wanted, atol=1e-12)
     if name != "regression":
         np.testing.assert_array_equal(learner.classes_[found[:, 0].astype(int)], learner.predict(cells))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["id3", "c45", "regression"])
+def test_ties_of_rows_with_missing_cells_are_the_same(tmp_path, name):
+    learners = {
+        "id3": Id3Classifier(max_depth=2),
+        "c45": C45Classifier(prune=None, min_samples_leaf=1, average_gain_guard=False),
+        "regression": CartRegressor(),
+    }
+    learner, rng = learners[name], np.random.default_rng(1 if name == "id3" else 9)  # tables with ties
+    n_rows = int(rng.integers(6, 40))
+    names = ["abcde", "xyz", "pq"]
+    cells = np.array([rng.choice(list(letters), n_rows) for letters in names], object).T
+    learner.fit(cells, np.arange(n_rows) % 2)
+    every = np.array(list(itertools.product(*([None, *letters] for letters in names))), object)
+    write_c_header(tmp_path / "trees.h", flat_table_trees(learner))
+    found = run_driver(tmp_path, TABLE_DRIVER, "\n".join(" ".join(map(str, row)) for row in learner._encode(every).T))
+    wanted = learner.predict(every)[:, None] if name == "regression" else learner.predict_proba(every)
+    np.testing.assert_array_equal(found[:, 1:], wanted)
+    if name != "regression":
+        np.testing.assert_array_equal(found[:, 0], learner.predict(every))
 
 
 @needs_compiler
