@@ -40,6 +40,7 @@ def _constants(trees: FlatTrees) -> dict[str, str]:
     constants = {"TREES": str(len(trees.roots)), "CLASSES": str(1 if classes is None else len(classes))}
     if trees.kind == "table":
         constants["COLUMNS"] = str(len(about["columns"]))
+        constants["COMBINATIONS"] = str(len(trees.more["combinations"]))
         constants["FRACTIONAL"] = str(int(about["missing"] == "fractional"))
         return constants | {"MEAN": _number(np.float64(about["mean"]))}
     probes = about["probes"]

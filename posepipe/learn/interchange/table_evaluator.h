@@ -12,7 +12,7 @@ static int32_t posepipe_branch(int32_t node, const double *row)
 {
     int32_t feature = posepipe_feature[node], kind = POSEPIPE_NUMERIC, c;
     double value = 0;
-    if (feature < POSEPIPE_COLUMNS) {
+    if (POSEPIPE_COMBINATIONS == 0 || feature < POSEPIPE_COLUMNS) { /* without any, compilers leave out their loop */
         value = row[feature];
         kind = posepipe_column_kind[feature];
     } else {

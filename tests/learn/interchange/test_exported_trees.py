@@ -80,7 +80,7 @@ int main(void)
 def run_driver(folder: Path, driver: str, text: str, *arguments: str) -> np.ndarray:
     """Compile a driver of the header, give it text, and read its lines of numbers."""
     (folder / "driver.c").write_text(driver)
-    strict = ["-std=c99", "-Wall", "-Werror", "-ffp-contract=off"]
+    strict = ["-std=c99", "-O3", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     command = [str(COMPILER), *strict, "driver.c", "-lm", "-o", "driver"]
     subprocess.run(command, cwd=folder, check=True)
     done = subprocess.run([folder / "driver", *arguments], input=text, capture_output=True, text=True, check=True)
@@ -185,6 +185,14 @@ def test_unseen_categories_may_take_the_branch_of_most_rows(tmp_path, learner):
     assert (rows == -1).sum() == len(target) * 3 // 2
     found = run_driver(tmp_path, TABLE_DRIVER, "\n".join(" ".join(map(str, row)) for row in rows))
     np.testing.assert_allclose(found[:, 1:], trees.predict_proba(cells), atol=1e-12)
+
+
+@needs_compiler
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_headers_without_combinations_compile_without_warnings(tmp_path, n_columns):
+    cells = np.random.default_rng(0).integers(0, 3, (12, n_columns)).astype(float)
+    write_c_header(tmp_path / "trees.h", flat_table_trees(CartClassifier().fit(cells, np.arange(12) % 2)))
+    assert len(run_driver(tmp_path, TABLE_DRIVER, "0 " * n_columns)) == 1
 
 
 def test_json_holds_what_the_header_holds_to_the_bit(tmp_path):
