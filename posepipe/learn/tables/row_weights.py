@@ -12,10 +12,17 @@ REPEATED = 1e-9
 
 
 def checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """Check weights of rows: float64 (N,), non-negative; None = 1 each."""
+    """Check weights of rows: float64 (N,), non-negative; None = 1 each. Raises ValueError for others."""
     if sample_weight is None:
         return None
-    return _check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True)
+    return with_finite_sum(_check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True))
+
+
+def with_finite_sum(weight: np.ndarray) -> np.ndarray:
+    """Return weights, float64 (N,), of which no N add up to infinity. Raises ValueError for larger ones."""
+    if weight.max() > np.finfo(np.float64).max / len(weight):
+        raise ValueError(f"weights of rows must add up to a finite number, got up to {weight.max():g}; scale them down")
+    return weight
 
 
 def weight_of_a_row(weight: np.ndarray | None) -> float:

@@ -10,6 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from posepipe.learn.tables.estimators.ensembles.bagging import BaggingClassifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier
 from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
@@ -110,3 +111,18 @@ def test_scikit_learn_s_ensembles_take_our_trees(bag):
 )
 def test_a_row_weighs_the_unit_of_repeated_rows_or_the_mean(weight, row):
     assert weight_of_a_row(None if weight is None else np.array(weight, float)) == pytest.approx(row)
+
+
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS[:2], LEARNERS[3], CartRegressor(), RandomForestClassifier(n_estimators=2)]
+)
+def test_weights_that_add_up_to_infinity_are_refused(learner):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="add up to a finite number, got up to 1e"):
+        clone(learner).fit(X, y, np.full(150, 1e307))
+
+
+def test_class_weights_that_add_up_to_infinity_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"add up to a finite number, got up to 1e\+307"):
+        CartClassifier(class_weight={0: 1e307, 1: 1, 2: 1}).fit(X, y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from posepipe.learn import CartRegressor, ExtraTreesRegressor
+from posepipe.learn import CartRegressor, ExtraTreesRegressor, RandomForestRegressor
 
 OUTLIER = 1e7
 
@@ -59,3 +59,14 @@ def test_numbers_that_differ_by_rounding_are_not_parted(offset):
     x = np.arange(60.0)
     y = offset + (x % 3) / 10 + np.where(x < 30, 0.1 + 0.2, 0.3)
     assert CartRegressor().fit(np.stack([x % 3, x], axis=1), y).get_n_leaves() == 3
+
+
+@pytest.mark.parametrize("learner", [CartRegressor, ExtraTreesRegressor, RandomForestRegressor])
+@pytest.mark.parametrize("scale", [1e160, 1e200, 1e308])
+def test_targets_whose_squares_overflow_are_refused(learner, scale):
+    X, y = slope(20, 0)
+    with pytest.raises(ValueError, match="squares of targets, times weights, overflow"):
+        learner().fit(X, scale * (y / np.abs(y).max()))
+    weight = np.full(20, 1e200)
+    with pytest.raises(ValueError, match="squares of targets, times weights, overflow"):
+        learner().fit(X, 1e100 * y, weight)
