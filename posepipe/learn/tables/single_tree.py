@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from posepipe.learn import cost_complexity
 from posepipe.learn.impurity import CRITERIA, NO_COSTS, SQUARED_ERROR, impurity
@@ -104,23 +105,28 @@ class SingleTree(TableModel):
 
     def get_depth(self) -> int:
         """Return the number of levels below the root."""
+        check_is_fitted(self)
         return self.tree_.tree.depth()
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves, including those without training rows."""
+        check_is_fitted(self)
         return self.tree_.tree.n_leaves
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of each row, int64 (N,); a missing cell takes the branch of maximum training weight."""
-        return self.tree_.leaves(self._encode(X))
+        columns = self._encode(X)
+        return self.tree_.leaves(columns)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes that each row passes, from the root to the leaf of `apply`: bool (N, nodes), sparse."""
-        return path_indicator(self.tree_.tree, self.apply(X))
+        leaves = self.apply(X)
+        return path_indicator(self.tree_.tree, leaves)
 
     @property
     def ties_(self) -> dict[int, tuple[int, ...]]:
         """Nodes whose best score is shared, with the columns that share it, ascending; the first one is used."""
+        check_is_fitted(self)
         raised = getattr(self, "_before_raising", None)
         if raised is None:
             return self._ties_of(self.tree_.tree)
@@ -149,6 +155,7 @@ class SingleTree(TableModel):
 
         The shares are biased towards columns with many values (Strobl et al. 2007); permutation importances are not.
         """
+        check_is_fitted(self)
         return importances(self.tree_, CRITERIA[self._criterion_name()], self._error_costs())
 
     def _predictions(self, X: Any) -> np.ndarray:

@@ -1,10 +1,12 @@
-"""Stopping rules of tables: the minimum impurity decrease by hand, with scikit-learn's weighting."""
+"""Stopping rules of tables: the minimum impurity decrease by hand, with scikit-learn's weighting; not fitted."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
+from posepipe.learn import C45Classifier, CartClassifier, CartRegressor, Id3Classifier
 from posepipe.learn.growing import GrowthRules, OpenNodes
 from posepipe.learn.tables.table_model import TableGrowthRules
 
@@ -43,3 +45,19 @@ def test_no_split_at_all_is_never_accepted():
 
 def test_the_depth_forest_s_rules_compare_the_gain_at_the_node():
     assert GrowthRules(min_gain=0.5).accept(np.array([0.5, 0.4999, -np.inf]), NODES).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("learner", [Id3Classifier, C45Classifier, CartClassifier, CartRegressor])
+def test_a_tree_that_is_not_fitted_says_so(learner):
+    rows = [[0.0, 1.0]]
+    for ask in (
+        lambda tree: tree.predict(rows),
+        lambda tree: tree.apply(rows),
+        lambda tree: tree.decision_path(rows),
+        lambda tree: tree.get_depth(),
+        lambda tree: tree.get_n_leaves(),
+        lambda tree: tree.feature_importances_,
+        lambda tree: tree.ties_,
+    ):
+        with pytest.raises(NotFittedError, match=f"This {learner.__name__} instance is not fitted yet"):
+            ask(learner())
