@@ -20,6 +20,8 @@ DEVIATES = (
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
 )
 """Confidence and deviate of the normal distribution, between which C4.5 interpolates."""
+ALMOST_ALL = 0.67
+"""Share of the correct rows that are counted as errors where no more than half a row is correct."""
 SLACK = 0.1
 """Rows by which a replacement may increase the estimated errors."""
 
@@ -37,7 +39,8 @@ class ErrorLimit:
         References
         ----------
         Quinlan 1993, section 4.2, as the program computes it: exact for no error, linear up to one error, and a
-        normal approximation above, with DEVIATES. J48 takes the exact deviate instead, 0.6745 for 0.6925 at 0.25.
+        normal approximation above, with DEVIATES. J48 takes the exact deviate instead, 0.6745 for 0.6925 at 0.25, and 1
+        for ALMOST_ALL. The latter concerns leaves of rows that missing cells divide.
         """
         rows = statistics.sum() / self.row_weight
         errors = max(rows - statistics.max() / self.row_weight, 0.0)
@@ -50,7 +53,7 @@ class ErrorLimit:
             none = rows * (1 - self.confidence ** (1 / rows))
             return none if errors < 1e-9 else none + errors * (self._additional(rows, 1.0) - none)
         if errors + 0.5 >= rows:
-            return max(rows - errors, 0.0)
+            return ALMOST_ALL * (rows - errors)
         z, rate = float(np.interp(self.confidence, *DEVIATES)), (errors + 0.5) / rows
         spread = z * np.sqrt(rate / rows - rate**2 / rows + z**2 / (4 * rows**2))
         return float((rate + z**2 / (2 * rows) + spread) / (1 + z**2 / rows) * rows - errors)

@@ -29,6 +29,15 @@ def test_the_limit_is_the_book_s(errors, rows, limit):
         assert estimate / rows == pytest.approx(limit, abs=0.0005)
 
 
+@pytest.mark.parametrize(("correct", "errors"), [(0.9, 0.4), (0.3, 0.2), (0.5, 0.5)])
+def test_the_limit_of_divided_rows_is_release_8_s(correct, errors):
+    """As in the program: between the limits of no and of one error, and 0.67 (N - E) for one in up to 1.5 rows."""
+    rows = correct + errors
+    none, one = rows * (1 - 0.25 ** (1 / rows)), 0.67 * (rows - 1)
+    limit = ErrorLimit(0.25)(np.array([correct, errors]))
+    assert limit == pytest.approx(errors + none + errors * (one - none))
+
+
 def test_the_congress_votes_subtree_is_replaced():
     """Quinlan 1993, section 4.2: leaves of 6, 9 and 1 rows have 3.273 estimated errors, one leaf of 16 has 2.512."""
     limit = ErrorLimit(0.25)
