@@ -1,7 +1,7 @@
 /* Reference evaluator of trees of tables. Above stand their arrays; docs/reference/interchange.md describes them.
    A row has POSEPIPE_COLUMNS numbers: a category or an interval is its place in the list of its column, counted from 0;
-   NaN = missing. A category that is not in the list is NaN, too, or with unseen="majority" -1, which takes the branch of
-   most rows. */
+   NaN = missing. A category that is not in the list is NaN, too, or with unseen="majority" and a column_kind above 0
+   -1, which takes the branch of most rows. */
 #include <math.h>
 #include <stdint.h>
 

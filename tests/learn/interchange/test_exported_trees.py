@@ -188,6 +188,17 @@ def test_unseen_categories_may_take_the_branch_of_most_rows(tmp_path, learner):
 
 
 @needs_compiler
+def test_an_unseen_ordered_category_is_missing(tmp_path):
+    pd = pytest.importorskip("pandas")
+    sizes = pd.Categorical(list("smlsmlsmll"), categories=list("sml"), ordered=True)
+    trees = CartClassifier(unseen="majority").fit(pd.DataFrame({"size": sizes}), list("0010010011"))
+    write_c_header(tmp_path / "trees.h", flat_table_trees(trees))
+    new = pd.DataFrame({"size": ["huge"]})
+    assert np.isnan(trees._encode(new)).all()  # -1 would be below every threshold
+    np.testing.assert_array_equal(run_driver(tmp_path, TABLE_DRIVER, "nan")[:, 1:], trees.predict_proba(new))
+
+
+@needs_compiler
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_headers_without_combinations_compile_without_warnings(tmp_path, n_columns):
     cells = np.random.default_rng(0).integers(0, 3, (12, n_columns)).astype(float)
