@@ -157,9 +157,11 @@ def expected_splits(n_rows: np.ndarray) -> np.ndarray:
 
         c(n) = 2 H(n - 1) - 2 (n - 1) / n,    H(k) = ln k + 0.5772
 
+    H approximates a harmonic number from k = 2 on. Below three rows c is linear between 0, 1 and c(3).
+
     Parameters
     ----------
-    n_rows : (...), rows of the tree
+    n_rows : (...), rows of the tree; missing cells divide rows, so that they need not be whole numbers
 
     Returns
     -------
@@ -169,9 +171,10 @@ def expected_splits(n_rows: np.ndarray) -> np.ndarray:
     ----------
     Liu, Ting and Zhou 2008, eq. 1.
     """
-    n = np.maximum(np.asarray(n_rows, np.float64), 2)
-    many = 2 * (np.log(np.maximum(n - 1, 1)) + np.euler_gamma) - 2 * (n - 1) / n
-    return np.where(np.asarray(n_rows) <= 1, 0.0, np.where(np.asarray(n_rows) == 2, 1.0, many))
+    n = np.maximum(np.asarray(n_rows, np.float64), 3)
+    many = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
+    of_three = 2 * (np.log(2) + np.euler_gamma) - 4 / 3
+    return np.where(np.asarray(n_rows) < 3, np.interp(n_rows, [1, 2, 3], [0, 1, of_three]), many)
 
 
 def _path_lengths(grown: TableTree) -> np.ndarray:

@@ -53,6 +53,16 @@ def test_the_expected_number_of_splits_is_the_paper_s(rows, splits):
     assert float(expected_splits(np.array(rows))) == pytest.approx(splits, abs=1e-4)
 
 
+def test_divided_rows_expect_splits_between_those_of_whole_rows():
+    rows = np.linspace(1, 9, 801)
+    splits = expected_splits(rows)
+    assert (np.diff(splits) > 0).all()
+    assert np.diff(splits).max() < 0.011  # no rounding of a weight makes a step
+    whole = np.arange(3, 10)
+    wanted = 2 * (np.log(whole - 1) + np.euler_gamma) - 2 * (whole - 1) / whole
+    np.testing.assert_allclose(expected_splits(whole), wanted)
+
+
 def test_the_score_of_a_lonely_row_by_hand():
     # every split of the two values puts row 2 aside: one split for it, and 1 + c(3) for the three others
     X = np.array([[0.0], [0], [5], [0]])
