@@ -36,6 +36,8 @@ def decompress(compression: str, data: bytes, size: int | None = None) -> bytes:
         content, ended = COMPRESSIONS[compression](data, limit)
     except (OSError, RuntimeError, EOFError, zstandard.ZstdError) as error:  # damage, for bz2, lz4 and zstd
         raise ValueError(str(error) or type(error).__name__) from error
+    if size is None and not ended:
+        raise ValueError(f"compressed data {'are cut' if len(content) <= limit else f'unpack to over {limit} bytes'}")
     if not ended or len(content) != (len(content) if size is None else size):
         raise ValueError(f"a chunk or message of {limit} bytes unpacks to {len(content)} or more, or is cut")
     return content

@@ -123,10 +123,16 @@ def test_other_texts_are_refused(tmp_path, text, message):
 
 def test_cut_and_missing_files_are_refused(folder):
     (folder / "cut.txt.bz2").write_bytes((folder / "tree2.txt.bz2").read_bytes()[:-20])
-    with pytest.raises(FormatError, match="not a tree file"):
+    with pytest.raises(FormatError, match=r"not a tree file .*: compressed data are cut$"):
         read_pcl_forest([folder / "cut.txt.bz2"])
     with pytest.raises(FormatError, match="no such file"):
         read_pcl_forest([folder / "missing.txt"])
+
+
+def test_compressed_files_beyond_the_limit_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("posepipe.io.decompression.MAX_BLOCK_BYTES", 20)
+    with pytest.raises(FormatError, match="compressed data unpack to over 20 bytes"):
+        read_pcl_forest([folder / "tree2.txt.bz2"])
 
 
 def test_a_model_names_the_rules_of_its_probes(folder):
