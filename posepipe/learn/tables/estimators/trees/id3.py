@@ -52,7 +52,8 @@ class Id3Classifier(SingleTreeClassifier):
     tree_ : TableTree, the pruned tree
     row_weight_ : float, training weight that counts as one row, in rules that need numbers of rows
     ties_ : dict, nodes whose best score is shared by several columns
-    validation_error_ : float, error rate on the validation rows, with ``prune`` only
+    validation_error_ : float, error rate on the validation rows, with ``prune`` only; their missing cells take the most
+        common branch, whatever ``missing`` says
 
     References
     ----------
