@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 
 from posepipe.learn.tables.conditions import format_number
 from posepipe.learn.tables.plotting.axes import LEFT_SPACE, MARGIN, Axes, padded_range
@@ -70,8 +71,9 @@ def draw_regions(
     Raises
     ------
     ValueError
-        For unknown or non-numeric columns, and for a size that is too small.
+        For unknown or non-numeric columns, for X and y of different lengths, and for a size that is too small.
     """
+    check_consistent_length(X, y)
     cells, schema = _table(X, names)
     codes = schema.encode(cells)
     across, up = (_place(column, schema, codes) for column in columns)

@@ -260,3 +260,10 @@ def test_regions_want_two_columns_of_numbers():
     points, sides = quarters()
     with pytest.raises(ValueError, match="size must leave room"):
         draw_regions(CartClassifier().fit(points, sides), points, sides, size=(150, 100))
+
+
+def test_regions_want_a_class_for_each_row():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    tree = CartClassifier(max_depth=1).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[20, 5\]"):
+        draw_regions(tree, X, np.zeros(5, bool))
