@@ -59,6 +59,8 @@ def draw_curves(
     lines = {name: _points(name, *curve, log) for name, curve in curves.items()}
     if not lines:
         raise ValueError("draw_curves takes at least one curve, got none")
+    if log and marked is not None and not marked > 0:
+        raise ValueError(f"a logarithmic axis takes numbers above 0, marked is {marked:g}")
     width, height = size
     frame_left, bottom = MARGIN + LEFT_SPACE, height - MARGIN - BELOW
     entries, legend_height = legend(list(lines), _swatch, frame_left, MARGIN - 8, width - frame_left - MARGIN)

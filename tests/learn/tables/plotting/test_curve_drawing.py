@@ -70,3 +70,9 @@ def test_unknown_numbers_are_left_out():
 def test_what_cannot_be_drawn_is_refused(curves, log, message):
     with pytest.raises(ValueError, match=message):
         draw_curves(curves, "leaves", "error", log=log)
+
+
+@pytest.mark.parametrize("marked", [0, -1.0, np.nan])
+def test_a_mark_of_a_logarithmic_axis_is_above_0(marked):
+    with pytest.raises(ValueError, match="a logarithmic axis takes numbers above 0, marked is"):
+        draw_curves({"a": ([1, 2], [1, 2])}, "x", "y", marked=marked, log=True)
