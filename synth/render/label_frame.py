@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.frames import DepthFrame, LabelledFrame
+from posepipe.frames import DepthFrame, LabelledFrame, clean_depth
 from synth.geometry.mesh import BACKGROUND, HELD
 from synth.recipe import FPS
 from synth.render.label_spread import NOTHING, SPREAD_PX, spread_ids
@@ -40,6 +40,7 @@ def label_frame(
     LabelledFrame
         Held objects belong to their person and are no part. Background has no person and no part.
     """
+    readings_m = clean_depth(readings_m)  # as the depth frame below: what it drops has no label
     window = Window.around(readings_m > 0, SPREAD_PX)
     cropped_m = window.of(readings_m)
     ids = window.of(rendered.triangle_ids)

@@ -95,3 +95,11 @@ def test_false_near_readings_touch_holes():
     holes = ndimage.binary_dilation(plain.depth.depth_m == 0, np.ones((3, 3)))
     assert nearer.any()
     assert not (nearer & ~holes).any()
+
+
+def test_readings_too_near_for_a_depth_frame_have_no_label():
+    recipe = recipe_of(people=(2, 3), room_share=1.0, dark_share=1.0, false_near_share=1.0)
+    frame = renderer_of(recipe).render(0)  # thin readings amid holes come nearer than 10 cm
+    unread = frame.depth.depth_m == 0
+    assert not frame.parts[unread].any()
+    assert not frame.people[unread].any()
