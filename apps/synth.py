@@ -146,13 +146,13 @@ def run(args: argparse.Namespace) -> None:
         subjects = People(recipe.pose, recipe.clothing, _poses(args), recipe.proportion)
     if not is_compiled(rasterize):  # by the workers, which nobody hears
         say_compiling()
-    renderer = make_renderer(recipe, subjects, motions, _furniture(args, recipe), backgrounds)
+    renderer = make_renderer(recipe, subjects, motions, _furniture(args, named, recipe), backgrounds)
     with opened_cluster(args) as cluster, ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update, cluster)
     show(f"{recipe.frames} labelled frames -> {args.out}")
 
 
-def _furniture(args: argparse.Namespace, recipe: Recipe) -> FurnitureBank | None:
+def _furniture(args: argparse.Namespace, named: str, recipe: Recipe) -> FurnitureBank | None:
     """Bank of --furniture, built from catalogues where it is none; None without the option."""
     from apps.terminal.progress import ProgressBar
     from synth.furniture.catalogues.build_bank import build_bank, count_models
@@ -163,7 +163,7 @@ def _furniture(args: argparse.Namespace, recipe: Recipe) -> FurnitureBank | None
         return None
     if not uses_models(recipe.scene):
         raise ValueError(
-            f"--furniture: recipe {args.recipe} has no real furniture; give one with model_share above 0, such as"
+            f"--furniture: recipe {named} has no real furniture; give one with model_share above 0, such as"
             " furnished-rooms"
         )
     if args.furniture.suffix == ".npz":

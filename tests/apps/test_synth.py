@@ -84,4 +84,6 @@ def test_furniture_is_read_and_refused_where_no_room_uses_it(tmp_path, capsys):
         command = ["synth", str(tmp_path / "other"), "--recipe", recipe, "--furniture", str(path), *SMALL]
         assert main(command) == 1
         assert message in capsys.readouterr().err
+    assert main(["synth", str(tmp_path / "other"), "--furniture", str(BANK_FILE), *SMALL]) == 1
+    assert "recipe train has no real furniture" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
