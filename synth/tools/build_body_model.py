@@ -8,6 +8,7 @@ training. ``--creature FILE.toml`` takes the capsules, sizes and joint limits of
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN, mirror_name
 from posepipe.body_model.body_model import HUMAN_FILE, BodyModel, write_body_model
+from posepipe.errors import PosepipeError
 from synth.body.body_asset import BodyAsset, load_body_asset
 from synth.body.body_mesh import RestBody, paint_parts, rest_body
 from synth.body.creatures import read_creature
@@ -202,17 +204,20 @@ def _part_capsules(asset: BodyAsset, rest: RestBody, ends_m: np.ndarray, radii_m
     return table / table.max(axis=1, keepdims=True).clip(1e-12)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Build a body model from the command line."""
     parser = argparse.ArgumentParser(description="Build the body model of people, or of a creature.")
     parser.add_argument("out", type=Path, nargs="?", default=HUMAN_FILE)
     parser.add_argument("--creature", type=Path, metavar="FILE.toml", help="description of a creature")
-    args = parser.parse_args()
-    if args.creature is None:
-        model = fit_human(load_body_asset(), embedded_pose_bank().split("train"))
-    else:
-        model = creature_body_model(read_creature(args.creature))
-    write_body_model(args.out, model)
+    args = parser.parse_args(arguments)
+    try:
+        if args.creature is None:
+            model = fit_human(load_body_asset(), embedded_pose_bank().split("train"))
+        else:
+            model = creature_body_model(read_creature(args.creature))
+        write_body_model(args.out, model)
+    except (PosepipeError, ValueError) as error:
+        sys.exit(f"synth.tools.build_body_model: error: {error}")
     print(f"{len(model.segment_names)} segments, {len(model.capsule_segments)} capsules -> {args.out}")
 
 

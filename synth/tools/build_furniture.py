@@ -8,9 +8,11 @@ the project is built so.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
 
+from posepipe.errors import PosepipeError
 from synth.furniture.catalogues.build_bank import MAX_TRIANGLES, MIN_TRIANGLES, build_bank
 from synth.furniture.model_bank import write_bank
 
@@ -33,8 +35,11 @@ def main(arguments: list[str] | None = None) -> None:
     low, high = options.triangles
     if not 4 <= low <= high:
         parser.error(f"--triangles: wanted two numbers from 4 up, the min first, got {low} {high}")
-    bank = build_bank(options.catalogues, options.only_cc0, (low, high), on_model=print)
-    write_bank(bank, options.out)
+    try:
+        bank = build_bank(options.catalogues, options.only_cc0, (low, high), on_model=print)
+        write_bank(bank, options.out)
+    except (PosepipeError, ValueError) as error:
+        sys.exit(f"synth.tools.build_furniture: error: {error}")
     kinds = Counter(each.kind for each in bank.models)
     print("; ".join(f"{kind} {count}" for kind, count in kinds.most_common()))
     triangles = sum(len(each.triangles) for each in bank.models)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from posepipe.body_model.body_model import BodyModel
+from posepipe.body_model.body_model import MAX_SEGMENTS, BodyModel
 from synth.body.creatures import Creature
 
 MIN_SIGMA_RAD = 0.01
@@ -18,8 +18,17 @@ def creature_body_model(creature: Creature) -> BodyModel:
 
     Each bone is a segment with one capsule. Two coefficients describe the build: size, and stoutness. Turns are drawn
     from triangular distributions, of which the model keeps mean, standard deviation and limits.
+
+    Raises
+    ------
+    ValueError
+        For more bones than a body model may have segments.
     """
     bones, body = creature.bones, creature.body
+    if len(bones) > MAX_SEGMENTS:
+        raise ValueError(
+            f"creature {creature.name!r}: a body is fitted with at most {MAX_SEGMENTS} bones, got {len(bones)}"
+        )
     names = [bone.name for bone in bones]
     starts_m, ends_m = np.array([bone.start for bone in bones]), np.array([bone.end for bone in bones])
     parents = np.array([-1 if bone.parent is None else names.index(bone.parent) for bone in bones])

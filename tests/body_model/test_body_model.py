@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from posepipe.body_model.body_model import read_body_model, write_body_model
+from posepipe.body_model.body_model import MAX_SEGMENTS, read_body_model, write_body_model
 from posepipe.errors import FormatError
 from posepipe.io.npz import write_npz
 from synth.body.creatures import read_creature
+from synth.tools.build_body_model import main
 from synth.tools.creature_body_model import creature_body_model
 from tests.support.paths import ROOT
 
@@ -32,6 +33,17 @@ def test_a_model_survives_its_file(tmp_path):
             -5:
         ] != "names" else None
     assert (read.joint_names, read.segment_names) == (model.joint_names, model.segment_names)
+
+
+def test_a_creature_of_too_many_bones_is_refused_before_writing(tmp_path):
+    bones = "".join(
+        f'[[bones]]\nname = "b{k}"\nstart = [0, 0, {k}]\nend = [0, 0, {k + 1}]\nradius = [0.5, 0.5]\npart = "snake"\n'
+        for k in range(MAX_SEGMENTS + 1)
+    )
+    (tmp_path / "snake.toml").write_text(f'name = "snake"\n{bones}[joints.tip]\nbone = "b0"\n')
+    with pytest.raises(SystemExit, match="'snake': a body is fitted with at most 64 bones, got 65"):
+        main([str(tmp_path / "snake.npz"), "--creature", str(tmp_path / "snake.toml")])
+    assert not (tmp_path / "snake.npz").exists()
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def test_the_command_builds_a_bank_from_a_folder(tmp_path, capsys):
     assert "2 models of 2 kinds" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--out", str(tmp_path / "bank.npz"), "--triangles", "9", "3"])
+    with pytest.raises(SystemExit, match=r"^synth\.tools\.build_furniture: error: .*absent: No such file"):
+        main([str(tmp_path / "absent"), "--out", str(tmp_path / "bank.npz")])
 
 
 @pytest.mark.parametrize(
