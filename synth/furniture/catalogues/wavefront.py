@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ MAX_COORDINATE = 1e6
 """Maximum coordinate of a vertex, in the unit of the file: a kilometre in millimetres."""
 MAX_ELEMENTS = 1 << 20
 """Maximum number of vertices, and of triangles. The largest model of the common catalogues has 198,000."""
+
+_CONTINUED = re.compile(r"\\\r?\n")
+"""End of a line that goes on in the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,12 +43,12 @@ def parse_obj(text: str) -> WavefrontMesh:
     owners: list[int] = []
     rows: dict[str, int] = {}
     current = ""
-    for line in text.replace("\\\n", " ").splitlines():
-        keyword, _, rest = line.strip().partition(" ")
+    for line in _CONTINUED.sub(" ", text).splitlines():
+        keyword, rest = _keyword(line)
         if keyword == "v":
             vertices.append([float(x) for x in rest.split()[:3]])
         elif keyword == "usemtl":
-            current = rest.strip()
+            current = rest
         elif keyword == "f":
             corners = [_row(corner, len(vertices)) for corner in rest.split()]
             owner = rows.setdefault(current, len(rows))
@@ -66,6 +70,12 @@ def parse_obj(text: str) -> WavefrontMesh:
     return WavefrontMesh(points[used], triangles_used, tuple(rows), np.array(owners, np.int32))
 
 
+def _keyword(line: str) -> tuple[str, str]:
+    """First word of a line, and the text after it; spaces and tabs separate words."""
+    words = [*line.split(maxsplit=1), "", ""]
+    return words[0], words[1].rstrip()
+
+
 def _row(corner: str, n_vertices: int) -> int:
     """Row of a face's corner such as 3, 3/1/2 or -1, which counts back from the last vertex."""
     number = int(corner.split("/", 1)[0])
@@ -85,9 +95,9 @@ def parse_opacities(text: str) -> dict[str, float]:
     opacities: dict[str, float] = {}
     current = ""
     for line in text.splitlines():
-        keyword, _, rest = line.strip().partition(" ")
+        keyword, rest = _keyword(line)
         if keyword == "newmtl":
-            current = rest.strip()
+            current = rest
             opacities[current] = 1.0
         elif keyword in ("d", "Tr") and current:
             try:

@@ -135,6 +135,16 @@ def test_polygons_become_fans_with_the_material_of_their_face():
     assert parse_opacities(MTL) == {"oak": 1.0, "fabric": pytest.approx(0.8)}
 
 
+@pytest.mark.parametrize(("space", "end"), [("\t", "\n"), (" ", "\r\n"), (" \t ", "\r\n")])
+def test_words_are_separated_by_any_white_space(space, end):
+    text = OBJ.replace("f 1 2 3 4", "f 1 2 \\\n3 4")  # a backslash continues a line
+    as_written, plain = parse_obj(text.replace(" ", space).replace("\n", end)), parse_obj(OBJ)
+    np.testing.assert_array_equal(as_written.vertices, plain.vertices)
+    np.testing.assert_array_equal(as_written.triangles, plain.triangles)
+    assert as_written.materials == plain.materials
+    assert parse_opacities(MTL.replace(" ", space).replace("\n", end)) == parse_opacities(MTL)
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
