@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.errors import PosepipeError
+from posepipe.errors import FormatError, PosepipeError
 from synth.furniture.catalogues.catalogue import CC0, Catalogue, CatalogueEntry, open_catalogue
 from synth.furniture.catalogues.decimation import decimate
 from synth.furniture.kinds import kind_of, material_of
@@ -94,6 +94,8 @@ def _build(catalogue: Catalogue, entry: CatalogueEntry, kind: str, triangle_rang
     share = np.clip((max(entry.size_m) - 0.2) / 1.8, 0, 1) ** 0.5
     target = int(np.interp(share, (0, 1), triangle_range))
     vertices_m, triangles, materials = decimate(placed_m, source.triangles, classes[source.triangle_materials], target)
+    if len(triangles) == 0:
+        raise FormatError(catalogue.path, f"{entry.path}: its faces have no area; leave the model out")
     size_m = np.array(entry.size_m)
     vertices_m = np.clip(vertices_m, size_m * [-0.5, 0, -0.5], size_m * [0.5, 1, 0.5])
     return FurnitureModel(

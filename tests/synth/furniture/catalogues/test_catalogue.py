@@ -63,6 +63,7 @@ def test_the_command_builds_a_bank_from_a_folder(tmp_path, capsys):
         (TABLE + "elevation#1=inf\n", "model 1 .* wrong or missing elevation"),
         (TABLE.replace("dropOnTopElevation#1=45", "dropOnTopElevation#1=nan"), "model 1 .* wrong or missing elevation"),
         (TABLE.replace("1 0 0 0 0 1 0 -1 0", "1 0 0"), "model 3 .* wrong"),
+        (TABLE.replace("1 0 0 0 0 1 0 -1 0", "0 0 0 0 0 0 0 0 0"), "table.obj: its faces have no area"),
         (TABLE.replace("/table.obj", "/desk.obj"), "lacks models/table/desk.obj"),
     ],
 )
