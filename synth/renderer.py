@@ -102,8 +102,9 @@ class FrameRenderer:
             if scene.deserted or np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(
-            f"recipe: of {MAX_VIEWS} views none showed the person; distance_m, camera_height_m, aim_height_m,"
-            " pitch_deg or lateral_offset lie out of sight"
+            f"recipe: of {MAX_VIEWS} views none showed {MIN_PERSON_PIXELS} pixels of the person; distance_m,"
+            " camera_height_m, aim_height_m, pitch_deg or lateral_offset lie out of sight or out of the sensor's range,"
+            f" or its image of {sensor.width}x{sensor.height} pixels is too small"
         )
 
 

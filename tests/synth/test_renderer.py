@@ -48,6 +48,13 @@ def test_a_camera_that_sees_nobody_is_refused():
         renderer.render(0)
 
 
+def test_a_camera_of_few_pixels_is_told_so():
+    lens = {"name": "tiny", "width": 16, "height": 12, "fx": 14.0, "fy": 14.0, "cx": 7.5, "cy": 5.5}
+    sensor = {**lens, "family": "ideal", "min_range_m": 0.3, "max_range_m": 8.0}
+    with pytest.raises(PosepipeError, match=r"none showed 200 pixels .* image of 16x12 pixels is too small"):
+        renderer_of(recipe_of(sensor=sensor)).render(0)
+
+
 def test_validation_poses_come_from_clips_held_out_of_training():
     bank = embedded_pose_bank()
     train, held_out = bank.split("train"), bank.split("validation")
