@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 MAX_GAP_S = 0.5
-"""Longest gap that is interpolated, seconds."""
+"""Longest gap that is interpolated, seconds; at low frame rates, `MAX_GAP_STEPS` frames."""
+MAX_GAP_STEPS = 1.5
+"""More than one step, so that an uneven clock makes no gaps; less than two, so that a lost frame is one."""
 DEFAULT_FRAME_S = 1 / 30
 """Frame time where the timestamps define none, seconds."""
 MAX_FRAMES = 2_000_000
@@ -66,7 +68,8 @@ def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> n
 
     Returns
     -------
-    bool (T', J), True before a joint is first seen, after it is last seen and in gaps above MAX_GAP_S
+    bool (T', J), True before a joint is first seen, after it is last seen and in gaps above the longest that
+    is interpolated
     """
     even_s = times_s[0] + np.arange(int((times_s[-1] - times_s[0]) / frame_s + 1.5)) * frame_s
     absent = np.ones((len(even_s), joints_m.shape[1]), bool)
@@ -77,9 +80,14 @@ def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> n
             before_s = even_s - own_s[np.maximum(after - 1, 0)]
             after_s = own_s[np.minimum(after, len(own_s) - 1)] - even_s
             near = np.minimum(np.abs(before_s), np.abs(after_s)) <= frame_s / 2  # a frame beside a measured one
-            between = (before_s >= 0) & (after_s >= 0) & (before_s + after_s <= MAX_GAP_S)
+            between = (before_s >= 0) & (after_s >= 0) & (before_s + after_s <= _max_gap_s(frame_s))
             absent[:, joint] = ~(near | between)
     return absent
+
+
+def _max_gap_s(frame_s: float) -> float:
+    """Longest gap that is interpolated at a frame time."""
+    return max(MAX_GAP_S, MAX_GAP_STEPS * frame_s)
 
 
 def _interpolate(even_s: np.ndarray, times_s: np.ndarray, positions_m: np.ndarray, frame_s: float) -> np.ndarray:
@@ -88,5 +96,5 @@ def _interpolate(even_s: np.ndarray, times_s: np.ndarray, positions_m: np.ndarra
     gap_s = times_s[after] - times_s[before]
     fraction = np.clip((even_s - times_s[before]) / np.where(gap_s > 0, gap_s, 1.0), 0, 1)
     is_back = times_s[after] - even_s < frame_s / 2  # after a long gap: the frame nearest to the joint's return
-    fraction = np.where(gap_s > MAX_GAP_S, is_back, fraction)
+    fraction = np.where(gap_s > _max_gap_s(frame_s), is_back, fraction)
     return positions_m[before] + fraction[:, None] * (positions_m[after] - positions_m[before])

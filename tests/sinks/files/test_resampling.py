@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.sinks.files.resampling import DEFAULT_FRAME_S, MAX_GAP_S, median_frame_s, resample
+from posepipe.sinks.files.resampling import DEFAULT_FRAME_S, MAX_GAP_S, in_long_gaps, median_frame_s, resample
 
 
 def one_joint(*x):
@@ -42,6 +42,20 @@ def test_the_longest_gap_that_is_crossed():
     for gap_s, middle in ((MAX_GAP_S, 1.0), (MAX_GAP_S + 0.01, 0.0)):
         got = resample(np.array([0.0, gap_s]), one_joint(0, 2), gap_s / 2)
         np.testing.assert_allclose(got[:, 0, 0], [0, middle, 2])
+
+
+@pytest.mark.parametrize("frame_s", [0.5, 1.0, 5.0])
+def test_an_uneven_clock_of_few_frames_makes_no_gaps(frame_s):
+    times_s = frame_s * np.array([0.0, 0.9, 2.1, 3.0, 4.15, 5.0])
+    joints_m = one_joint(*times_s)
+    np.testing.assert_allclose(resample(times_s, joints_m, frame_s)[:, 0, 0], frame_s * np.arange(6), atol=1e-9)
+    np.testing.assert_array_equal(in_long_gaps(times_s, joints_m, frame_s), False)
+
+
+def test_a_frame_lost_among_few_is_a_long_gap():
+    times_s, joints_m = np.arange(5.0), one_joint(0, 1, np.nan, 3, 4)
+    np.testing.assert_array_equal(in_long_gaps(times_s, joints_m, 1.0)[:, 0], [False, False, True, False, False])
+    np.testing.assert_allclose(resample(times_s, joints_m, 1.0)[:, 0, 0], [0, 1, 1, 3, 4])
 
 
 def test_outside_its_times_a_joint_keeps_the_nearest_position():
