@@ -24,7 +24,7 @@ from posepipe.io.files import check_writable, replace_file
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, fit_skeleton
 from posepipe.results import BodyFit, FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
-from posepipe.sinks.files.person_files import write_each
+from posepipe.sinks.files.person_files import told_left_out, write_each
 from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
 from posepipe.sinks.files.result_numbers import rounded
 
@@ -50,9 +50,11 @@ class WrittenBvh:
     frame_s: float
     axes: str  #: "world" or "camera"
     mean_error_m: float  #: mean distance between the rigid skeleton and the found joints
+    left_out: int = 0  #: frames with the person whose times are not after those before
 
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
+        start += told_left_out(self.left_out)
         return (
             f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes, "
             f"rigid bones on average {self.mean_error_m * 100:.1f} cm from the joints found -> {self.path}"
@@ -66,6 +68,7 @@ class _Motion:
         self.times_s = array("d")
         self.positions_m = {axes: array("f") for axes in TO_Y_UP}  # float32: a long run must fit into memory
         self.rotations_xyzw = {axes: array("f") for axes in TO_Y_UP}  # as long as every frame has them
+        self.left_out = 0
 
 
 class BvhSink:
@@ -111,8 +114,11 @@ class BvhSink:
         for (track, world_m), world_xyzw in zip(row.with_world(), turned, strict=True):
             camera_m = {name: joint.xyz_m for name, joint in track.pose.joints.items()}
             motion = self._motions.setdefault(track.id, _Motion())
-            if not camera_m or (motion.times_s and row.timestamp_s <= motion.times_s[-1]):
-                continue  # no joints, or the clock does not advance
+            if not camera_m:
+                continue
+            if motion.times_s and row.timestamp_s <= motion.times_s[-1]:  # the clock does not advance
+                motion.left_out += 1
+                continue
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
             motion.times_s.append(row.timestamp_s)
@@ -152,7 +158,8 @@ class BvhSink:
         errors_m = np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1)
         error_m = float(errors_m[~absent[:, rows]].mean())
         first = round((times_s[0] - self._times_s[0]) / frame_s)
-        self.written += (WrittenBvh(path, id, first, len(even_m), frame_s, self._axes, error_m),)
+        about = id, first, len(even_m), frame_s, self._axes, error_m, motion.left_out
+        self.written += (WrittenBvh(path, *about),)
 
     def _turns(self, motion: _Motion, times_s: np.ndarray, frame_s: float, known: np.ndarray) -> np.ndarray | None:
         """Rotations of the joints at even times, y up, float64 (T, J, 3, 3); None where a known joint has none."""

@@ -13,6 +13,11 @@ def person_file(path: Path, person: int, alone: bool) -> Path:
     return path if alone else path.with_name(f"{path.stem}-{person}{path.suffix}")
 
 
+def told_left_out(frames: int) -> str:
+    """Part of a summary that tells of a person's frames that are in no file; empty without any."""
+    return f", without {frames} frames whose times do not advance" if frames else ""
+
+
 def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], None]) -> None:
     """Write the file of each person; one who cannot be written does not cost the others their files.
 

@@ -11,7 +11,7 @@ from posepipe.body import BodyDefinition
 from posepipe.io.files import check_writable, replace_file
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
-from posepipe.sinks.files.person_files import write_each
+from posepipe.sinks.files.person_files import told_left_out, write_each
 from posepipe.sinks.motion.person_motion import MotionCollector, PersonMotion
 
 
@@ -25,9 +25,11 @@ class WrittenMotion:
     frames: int
     frame_s: float
     axes: str  #: "world" or "camera"
+    left_out: int = 0  #: frames with the person whose times are not after those before
 
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
+        start += told_left_out(self.left_out)
         return (
             f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes "
             f"-> {self.path}"
@@ -78,8 +80,8 @@ class MotionSink:
     def _write_person(self, person: int, path: Path) -> None:
         motion = self._collector.motion(person)
         replace_file(path, self._encode(motion))
-        frames = len(motion.joints_m)
-        self.written += (WrittenMotion(path, person, motion.first_frame, frames, motion.frame_s, motion.axes),)
+        about = motion.first_frame, len(motion.joints_m), motion.frame_s, motion.axes, motion.left_out
+        self.written += (WrittenMotion(path, person, *about),)
 
     def __enter__(self) -> MotionSink:
         check_writable(self.path)  # an error at the end of a long run would lose its results

@@ -26,6 +26,7 @@ class PersonMotion:
     joints_m: np.ndarray  #: float64 (T, J, 3), metres; gaps are filled, NaN = never found
     absent: np.ndarray  #: bool (T, J), whether a joint is in a long gap, or not found yet or any more
     lengths_m: np.ndarray  #: float64 (J, J), median distance of joints found together, metres; NaN = never
+    left_out: int  #: frames with the person that are not in the motion: their times are not after those before
 
     def markers_m(self) -> np.ndarray:
         """Joint positions, float64 (T, J, 3), metres; NaN where a joint is absent."""
@@ -39,6 +40,7 @@ class _Found:
     times_s: array = field(default_factory=lambda: array("d"))
     # float32: a long run must fit into memory
     positions_m: dict[str, array] = field(default_factory=lambda: {axes: array("f") for axes in TO_Y_UP})
+    left_out: int = 0
 
 
 class MotionCollector:
@@ -61,8 +63,11 @@ class MotionCollector:
         for track, world_m in row.with_world():
             camera_m = {name: joint.xyz_m for name, joint in track.pose.joints.items()}
             found = self._people.setdefault(track.id, _Found())
-            if not camera_m or (found.times_s and row.timestamp_s <= found.times_s[-1]):
-                continue  # no joints, or the clock does not advance
+            if not camera_m:
+                continue
+            if found.times_s and row.timestamp_s <= found.times_s[-1]:  # the clock does not advance
+                found.left_out += 1
+                continue
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
             found.times_s.append(row.timestamp_s)
@@ -90,4 +95,5 @@ class MotionCollector:
         even_m = resample(times_s, joints_m, frame_s)
         absent = in_long_gaps(times_s, joints_m, frame_s)
         first = round((times_s[0] - self._times_s[0]) / frame_s)
-        return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent, bone_lengths(joints_m))
+        lengths_m = bone_lengths(joints_m)
+        return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent, lengths_m, found.left_out)

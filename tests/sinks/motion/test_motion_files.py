@@ -297,6 +297,13 @@ def test_a_damaged_clock_is_one_line(tmp_path, suffix):
         write(tmp_path / f"a{suffix}", frames)
 
 
+@pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
+def test_frames_of_a_time_that_was_are_told(tmp_path, suffix):
+    times_s = [0.0, 0.1, 0.2, 0.3, 0.0, 0.1, 0.2]
+    written = write(tmp_path / f"a{suffix}", [result(i, (track(1, standing_m()),), t) for i, t in enumerate(times_s)])
+    assert "4 frames of 100.0 ms, without 3 frames whose times do not advance, camera axes" in str(written[0])
+
+
 @pytest.mark.parametrize("first_s", [-1.8e9, 1.8e9])
 def test_a_c3d_file_refuses_a_start_beyond_its_32_bits(tmp_path, first_s):
     frames = [result(i, timestamp_s=i / 30) for i in range(5)]
