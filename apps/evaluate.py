@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from apps.evaluation.run_suite import add_suite_options, run_suite, suite_options
 from apps.evaluation.score_on_workers import ScoredData, TrackOptions, score_joints, score_sequences, score_tracks
-from apps.evaluation.score_people import add_people_options, asks_for_people, score_people
+from apps.evaluation.score_people import add_people_options, asks_for_people, people_options, score_people
 from apps.evaluation.score_views import add_view_options, score_views
 from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.input_files import refuse_to_replace
@@ -111,10 +111,21 @@ def run(args: argparse.Namespace) -> None:
         run_suite(args)
     elif asks_for_people(args):
         score_people(args)
-    elif args.views:
-        score_views(args)
     else:
-        _score_datasets(args)
+        _refuse_others(args)
+        (score_views if args.views else _score_datasets)(args)
+
+
+def _refuse_others(args: argparse.Namespace) -> None:
+    """Refuse options of people by boxes and of the suite, where neither is scored."""
+    from posepipe.errors import PosepipeError
+
+    if given := people_options(args):
+        raise PosepipeError(
+            f"{given[0]} applies to people by boxes; add --labels FILE.jsonl or --empty, or leave it out"
+        )
+    if given := suite_options(args):
+        raise PosepipeError(f"{given[0]} applies to the suite; add --suite DIR, or leave it out")
 
 
 def _check_places(args: argparse.Namespace) -> None:
@@ -162,17 +173,6 @@ def _check_options(args: argparse.Namespace) -> None:
 
     of_joints = {"--report": args.report, "--card": args.card, "--oracle": args.oracle}
     of_tracks = {"--smooth": args.smooth, "--frame-step": args.frame_step, "--gap": args.gap}
-    of_people = {
-        "--repeat": args.repeat is not None,
-        "--min-confidence": args.min_confidence is not None,
-        "--thresholds": args.thresholds,
-    }
-    if given := [option for option, value in of_people.items() if value]:
-        raise PosepipeError(
-            f"{given[0]} applies to people by boxes; add --labels FILE.jsonl or --empty, or leave it out"
-        )
-    if given := suite_options(args):
-        raise PosepipeError(f"{given[0]} applies to the suite; add --suite DIR, or leave it out")
     if not args.datasets:
         raise PosepipeError("wanted DATASETs to score, or --suite DIR, got neither")
     idle = [option for option, value in (of_joints if args.tracks else of_tracks).items() if value]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from apps.options.input_files import refuse_to_replace
 from apps.options.page_options import add_page_options, leaves_at_end, page_server, plays_for_guests
-from apps.options.pipeline_options import add_pipeline_options, pipeline_maker
-from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.pipeline_options import add_pipeline_options, pipeline_maker, pipeline_options
+from apps.options.source_options import add_source_options, open_named, play_as_asked, refuse_source_options
 from apps.options.value_types import png_file, positive
 from apps.terminal.interrupts import stop_if_interrupted
 from apps.terminal.plain_text import show
@@ -98,10 +98,14 @@ def _play_source(args: argparse.Namespace) -> None:
 
 def _play_results(args: argparse.Namespace) -> None:
     """Show the joints that `run` wrote."""
+    from posepipe.errors import PosepipeError
     from posepipe.io.files import name_text
     from posepipe.sinks.files.json_lines import read_results
     from posepipe.viewer.session import play_results
 
+    refuse_source_options(args, args.source)
+    if given := pipeline_options(args):
+        raise PosepipeError(f"{args.source} are results; {given[0]} says how people are found, leave it out")
     results = read_results(args.source)
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
@@ -152,6 +156,8 @@ def _check_sheet(args: argparse.Namespace) -> None:
     if any(others):
         left_out = "--start, --end, --mirror, --rotate, --topic, --colour and --realtime"
         raise PosepipeError(f"--sheet shows a source as it is; leave out {left_out}")
+    if given := pipeline_options(args):
+        raise PosepipeError(f"--sheet shows a source as it is, without the people found; leave out {given[0]}")
     if args.frames and args.frames > MAX_TILES:
         raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MAX_TILES}; give fewer")
     source, sheet = Path(args.source), args.sheet

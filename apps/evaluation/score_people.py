@@ -53,6 +53,16 @@ def asks_for_people(args: argparse.Namespace) -> bool:
     return args.labels is not None or args.empty is not None
 
 
+def people_options(args: argparse.Namespace) -> list[str]:
+    """Return the options given that apply to people by boxes alone."""
+    given = {
+        "--repeat": args.repeat is not None,
+        "--min-confidence": args.min_confidence is not None,
+        "--thresholds": args.thresholds,
+    }
+    return [option for option, value in given.items() if value]
+
+
 def score_people(args: argparse.Namespace) -> None:
     """Score every model, print the figures, and write them where the arguments say."""
     from apps.terminal.progress import ProgressBar

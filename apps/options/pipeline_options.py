@@ -82,6 +82,24 @@ def add_fit_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
     )
 
 
+def pipeline_options(args: argparse.Namespace) -> list[str]:
+    """Return the options given that say how people are found, for commands that find nobody."""
+    given = {
+        "--model": args.model != "person",
+        "--foreground": args.foreground != "auto",
+        "--background": args.background is not None,
+        "--extrinsics": args.extrinsics is not None,
+        "--max-people": args.max_people,
+        "--min-confidence": args.min_confidence,
+        "--thresholds": args.thresholds is not None,
+        "--no-tracking": args.no_tracking,
+        "--smooth": args.smooth,
+        "--fit": args.fit != "on",
+        "--body-model": args.body_model is not None,
+    }
+    return [option for option, value in given.items() if value]
+
+
 def fit_of(args: argparse.Namespace) -> bool | BodyModel:
     """Whether a body is fitted, as in `Pipeline.load`; or the body, of a file.
 

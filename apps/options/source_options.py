@@ -110,7 +110,7 @@ def refuse_source_options(args: argparse.Namespace, what: str, kind: str = "are 
         "--colour": args.colour,
         "--start": args.start,
         "--end": args.end,
-        "--frame-step": args.frame_step != 1,
+        "--frame-step": args.frame_step not in (1, None),
         "--realtime": args.realtime,
         "--mirror": args.mirror,
         "--rotate": args.rotate,

@@ -220,6 +220,22 @@ def test_results_are_played_without_depth(viser, tmp_path, capsys):
     assert "last line was cut" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [("--start", 1), ("--frame-step", 2), ("--mirror",), ("--camera", "kinect-v1")])
+def test_results_are_played_as_they_are(viser, tmp_path, capsys, option):
+    (tmp_path / "r.jsonl").write_text("{}")
+    line = error_of(capsys, "view", tmp_path / "r.jsonl", "--close-at-end", *option)
+    assert f"are results; {option[0]} applies to depth frames only" in line
+
+
+@pytest.mark.parametrize("option", [("--min-confidence", 0.5), ("--model", "ceiling"), ("--smooth",), ("--fit", "off")])
+def test_nobody_is_found_in_results_or_for_a_sheet(viser, tmp_path, capsys, option):
+    (tmp_path / "r.jsonl").write_text("{}")
+    line = error_of(capsys, "view", tmp_path / "r.jsonl", "--close-at-end", *option)
+    assert f"are results; {option[0]} says how people are found" in line
+    line = error_of(capsys, "view", RECORDING, "--sheet", tmp_path / "a.png", *option)
+    assert f"without the people found; leave out {option[0]}" in line
+
+
 def test_results_that_cannot_be_played_are_one_line(viser, tmp_path, capsys):
     out = written_results(tmp_path)
     capsys.readouterr()

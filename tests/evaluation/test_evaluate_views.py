@@ -72,3 +72,7 @@ def test_views_are_two_or_more_and_of_whole_frames(folders, capsys):
     assert "a DATASET for each of several cameras, got 1" in capsys.readouterr().err
     assert main(["evaluate", *map(str, folders), "--views", "--tracks"]) == 1
     assert "--tracks is of single cameras" in capsys.readouterr().err
+    assert main(["evaluate", *map(str, folders), "--views", "--min-confidence", "0.5"]) == 1
+    assert "--min-confidence applies to people by boxes" in capsys.readouterr().err
+    assert main(["evaluate", *map(str, folders), "--views", "--mocap", "poses.npz"]) == 1
+    assert "--mocap applies to the suite" in capsys.readouterr().err
