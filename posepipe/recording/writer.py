@@ -84,6 +84,7 @@ class RecordingWriter:
         self.frame_id = FRAME_ID  #: in the headers of all messages
         self._shape = (height, width)
         self._start_time_ns = start_time_ns
+        self._zero_ns: int | None = start_time_ns or None  # time in the file of ``timestamp_s`` 0
         self._latest_ns, self._is_told = 0, False
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,8 +128,14 @@ class RecordingWriter:
         return self._file.size
 
     def stamp_ns(self, frame: DepthFrame) -> int:
-        """Time of a frame and of all its messages, nanoseconds."""
-        return self._start_time_ns + round(frame.timestamp_s * 1e9)
+        """Time of a frame and of all its messages, nanoseconds.
+
+        Without a date, a first frame of negative time is at 0: ROS knows no negative times.
+        """
+        time_ns = round(frame.timestamp_s * 1e9)
+        if self._zero_ns is None:
+            self._zero_ns = max(0, -time_ns)
+        return self._zero_ns + time_ns
 
     def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, bytes] | None = None) -> None:
         """Append one frame and flush it.

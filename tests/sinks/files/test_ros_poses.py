@@ -207,3 +207,11 @@ def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
 def test_a_full_disk_is_one_line():
     with pytest.raises(PosepipeError, match="No space left"):
         write("/dev/full", some_results())
+
+
+def test_times_before_those_of_the_first_camera_begin_at_0(tmp_path):
+    with PoseRecordingSink(tmp_path / "r.mcap", HUMAN) as sink:  # a second camera that began earlier, without dates
+        for i in range(20):
+            sink.write(result(i, (track(1, standing_m()),), timestamp_s=i / 20 - 0.5))
+    stamps_ns = [stamp_ns for stamp_ns, _ in messages(tmp_path / "r.mcap", "/posepipe/people")]
+    np.testing.assert_array_equal(stamps_ns, np.arange(20) * 50_000_000)
