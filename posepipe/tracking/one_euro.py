@@ -39,8 +39,9 @@ class OneEuroSmoother:
     min_cutoff_hz: float = 1.0  #: cutoff at rest
     beta: float = 10.0  #: Hz by which each m/s of speed raises the cutoff
     speed_cutoff_hz: float = 1.0  #: cutoff of the filter of the speed
-    forget_after_s: float = 0.5  #: a joint that is absent for longer restarts
+    forget_after_s: float = 0.5  #: a joint that is absent for longer restarts, where a frame came meanwhile
     _known: dict[tuple[int, str], _Filtered] = field(default_factory=dict, init=False)
+    _frame_s: float = field(default=-math.inf, init=False)  #: time of the last frame
 
     def __post_init__(self) -> None:
         if min(self.min_cutoff_hz, self.speed_cutoff_hz) <= 0:
@@ -50,9 +51,10 @@ class OneEuroSmoother:
 
     def update(self, tracks: Sequence[Track], timestamp_s: float) -> tuple[Track, ...]:
         """Smooth the joints of this frame's tracks."""
-        self._known = {
-            key: last for key, last in self._known.items() if 0 <= timestamp_s - last.time_s <= self.forget_after_s
-        }
+        # at low frame rates a joint of the last frame is not absent, however long ago that was
+        since_s = min(timestamp_s - self.forget_after_s, self._frame_s)
+        self._known = {key: last for key, last in self._known.items() if since_s <= last.time_s <= timestamp_s}
+        self._frame_s = timestamp_s
         return tuple(replace(track, pose=self._smoothed(track, timestamp_s)) for track in tracks)
 
     def lag_s(self, speed_m_s: float) -> float:
@@ -84,7 +86,7 @@ class OneEuroSmoother:
 
     def reset(self) -> None:
         """Forget earlier frames: every joint restarts."""
-        self._known = {}
+        self._known, self._frame_s = {}, -math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,6 +58,14 @@ def test_along_one_axis_it_is_the_filter_of_the_paper(values, min_cutoff_hz, bet
     np.testing.assert_allclose(found[:, 1:], [[0, 2]] * len(values), atol=1e-12)
 
 
+@pytest.mark.parametrize("rate_hz", [0.5, 1, 1.9, 120])
+def test_at_any_rate_it_is_the_filter_of_the_paper(rate_hz):
+    values = np.random.default_rng(2).normal(0, 0.02, 30)
+    places, times_s = [(v, 0, 2) for v in values], np.arange(30) / rate_hz
+    found = smoothed(places, OneEuroSmoother(), times_s)
+    np.testing.assert_allclose(found[:, 0], one_euro(values, rate_hz, 1.0, 10.0, 1.0), atol=1e-9)
+
+
 def test_no_axis_is_preferred():
     rng = np.random.default_rng(1)
     path = np.cumsum(rng.normal(0, 0.02, (50, 3)), axis=0)
