@@ -121,10 +121,11 @@ class BvhSink:
                 continue
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
-            motion.times_s.append(row.timestamp_s)
             fit = track.fit
             camera_xyzw = {} if fit is None else dict(zip(fit.names, _as_written(fit), strict=True))
+            # before the time: an unknown joint leaves no half a frame
             motion.positions_m["camera"].extend(self._as_row(camera_m, 3))
+            motion.times_s.append(row.timestamp_s)
             motion.rotations_xyzw["camera"].extend(self._as_row(camera_xyzw, 4))
             if self._axes == "world":
                 motion.positions_m["world"].extend(self._as_row(world_m, 3))

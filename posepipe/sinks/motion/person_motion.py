@@ -70,8 +70,9 @@ class MotionCollector:
                 continue
             if not camera_m.keys() <= world_m.keys():
                 self._axes = "camera"
-            found.times_s.append(row.timestamp_s)
+            # before the time: an unknown joint leaves no half a frame
             found.positions_m["camera"].extend(self._as_row(camera_m))
+            found.times_s.append(row.timestamp_s)
             if self._axes == "world":
                 found.positions_m["world"].extend(self._as_row(world_m))
 

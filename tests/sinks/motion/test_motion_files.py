@@ -304,6 +304,16 @@ def test_frames_of_a_time_that_was_are_told(tmp_path, suffix):
     assert "4 frames of 100.0 ms, without 3 frames whose times do not advance, camera axes" in str(written[0])
 
 
+@pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
+def test_an_unknown_joint_is_named_and_costs_no_other_frame(tmp_path, suffix):
+    sink = open_motion_sink(tmp_path / f"a{suffix}", HUMAN)
+    sink.write(result(0, (track(1, standing_m()),)))
+    tail = {"tail": (0.0, 0.0, 2.0)}
+    with pytest.raises(ValueError, match="tail"), sink:
+        sink.write(result(1, (track_of(1, tail), track_of(2, tail))))
+    assert [(each.person, each.frames) for each in sink.written] == [(1, 1)]
+
+
 @pytest.mark.parametrize("first_s", [-1.8e9, 1.8e9])
 def test_a_c3d_file_refuses_a_start_beyond_its_32_bits(tmp_path, first_s):
     frames = [result(i, timestamp_s=i / 30) for i in range(5)]
