@@ -206,11 +206,7 @@ class Results:
     frames: tuple[ResultRow, ...]
     missing: str = ""  #: message about a truncated last line; empty for a complete file
     cameras: tuple[str, ...] = ()  #: names of the sources of several cameras; empty = there is one
-
-    @property
-    def fitted(self) -> bool:
-        """Whether anybody has a fitted body."""
-        return any(track.fit is not None for row in self.frames for track in row.people)
+    fitted: bool = False  #: bodies were fitted, even if nobody was in view
 
     @property
     def header(self) -> dict:
@@ -252,8 +248,9 @@ def read_results(path: str | Path) -> Results:
             break
         frames.append(_read_row(path, row, offset))
         offset += len(line)
-    cameras = header[-1]
-    return Results(*header[:-1], frames=tuple(frames), missing=missing, cameras=cameras)
+    cameras, fitted = header[-2:]
+    fitted = fitted or any(track.fit is not None for row in frames for track in row.people)
+    return Results(*header[:-2], frames=tuple(frames), missing=missing, cameras=cameras, fitted=fitted)
 
 
 def _parse(line: bytes) -> dict | None:
@@ -265,7 +262,9 @@ def _parse(line: bytes) -> dict | None:
     return row if isinstance(row, dict) else None
 
 
-def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, str, int, str, str, tuple[str, ...]]:
+def _read_header(
+    path: str | Path, line: bytes
+) -> tuple[tuple[str, ...], str, str, int, str, str, tuple[str, ...], bool]:
     row = _parse(line)
     if row is None or row.get("format") != FORMAT:
         raise FormatError(path, f"the first line is no header of format {FORMAT!r}", 0)
@@ -281,6 +280,7 @@ def _read_header(path: str | Path, line: bytes) -> tuple[tuple[str, ...], str, s
             str(row["model"]),
             str(row["source"]),
             tuple(map(str, row.get("cameras", ()))),
+            row["version"] == FITTED_VERSION,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"damaged header ({error!r})", 0) from error

@@ -118,6 +118,15 @@ def test_a_run_and_its_converted_results_give_the_same_table(tmp_path, capsys):
     assert "4 frames, 2 with people in view" in capsys.readouterr().out
 
 
+def test_a_run_that_found_nobody_has_the_columns_of_bodies(tmp_path, capsys):
+    with CsvSink(tmp_path / "run.csv", HUMAN.joints, fitted=True) as sink:
+        sink.write(result(0))
+    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m", fitted=True) as lines:
+        lines.write(result(0))
+    assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / "made.csv")]) == 0
+    assert (tmp_path / "made.csv").read_bytes() == (tmp_path / "run.csv").read_bytes()
+
+
 def test_fitted_bodies_have_columns_at_the_end(tmp_path):
     people = (fitted(track(3, standing_m())), track(4, standing_m()))
     with CsvSink(tmp_path / "r.csv", HUMAN.joints, fitted=True) as sink:
