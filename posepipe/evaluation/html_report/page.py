@@ -59,7 +59,7 @@ def report_html(title: str, reports: Mapping[str, PoseReport]) -> str:
         section(
             "Distance",
             bars_html(side_by_side([report.joints.by_distance() for report in scored])),
-            "Share of the visible joints within 10 cm, by distance of the person.",
+            "Share of a person's visible joints within 10 cm, mean over people, by their distance.",
         ),
         section(
             "Direction",

@@ -184,11 +184,11 @@ class JointScores:
         return float(sum(gaps) / len(self.stated))
 
     def by_distance(self, edges_m: Sequence[float] = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)) -> dict[str, float]:
-        """Share of visible joints within 10 cm, by distance of the person; NaN for an empty bin."""
+        """Mean over people of the share of their visible joints within 10 cm, by distance; NaN for an empty bin."""
         return _binned(np.array([(d, share) for d, _, share in self.views]), edges_m, "{:g}-{:g} m")
 
     def by_yaw(self, edges_deg: Sequence[float] = (0, 30, 60, 90, 120, 150, 180)) -> dict[str, float]:
-        """Share of visible joints within 10 cm, by absolute yaw: 0 faces the camera, 180 shows the back."""
+        """The same mean over people, by absolute yaw: 0 faces the camera, 180 shows the back."""
         rows = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
         return _binned(rows, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
 
