@@ -61,7 +61,8 @@ def refit_background_weight(
     found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]
-    pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+    # candidates are those of the foreground, as recorded, whole
+    pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = None
     pipeline.second_pass = None  # only the forest's labels count
     for frame in looked_at:
         found.begin(frame.people > 0)

@@ -18,7 +18,6 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.segmentation.rotated_views import View
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
@@ -108,9 +107,10 @@ class _Collecting:
         recorder = _Recorder(self.model, self.lengths)
         pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
         pipeline.person_filter = recorder  # type: ignore[assignment]
-        pipeline.rotated_views = pipeline.remainder = None  # candidates are those of the foreground, as recorded
+        # candidates are those of the foreground, as recorded, whole: a filter that learned from single surfaces as well
+        # was less sure of people, most of all of those who lie
+        pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = None
         pipeline.second_pass = None  # they are judged by the first
-        pipeline.surfaces = ConnectedSurfaces()
         rows, evidence, people, empty = [], [], [], []
         for row in block:
             frame = self.frames[row]
