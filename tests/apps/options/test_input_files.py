@@ -48,7 +48,7 @@ def contents(folder):
         ("run a.npz --background pngs --pictures pngs", "--pictures pngs would lie among the frames of the background"),
         ("run a.npz --thresholds t.jsonl --out t.jsonl", "--out t.jsonl would replace the thresholds that are read"),
         ("run a.npz b.npz --extrinsics t.jsonl --extrinsics body.json --out t.jsonl", "would replace the extrinsics"),
-        ("view a.npz --sheet pngs/000000.png --background pngs", "would replace a file of the background"),
+        ("run a.npz --background data --record data/frames-00000.mcap --overwrite", "replace a file of the background"),
         ("evaluate a.npz --labels labels.json --json labels.json", "would replace the labels that are read"),
         ("evaluate data --json data/dataset.json", "--json data/dataset.json would replace a file of the dataset"),
         ("evaluate data/dataset.json --json data/dataset.json", "would replace the dataset that is read"),

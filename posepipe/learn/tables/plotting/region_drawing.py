@@ -73,8 +73,8 @@ def draw_regions(
     ValueError
         For unknown or non-numeric columns, for X and y of different lengths, and for a size that is too small.
     """
-    check_consistent_length(X, y)
     cells, schema = _table(X, names)
+    check_consistent_length(cells, y)
     codes = schema.encode(cells)
     across, up = (_place(column, schema, codes) for column in columns)
     y = np.asarray(y)
