@@ -107,8 +107,8 @@ class _Collecting:
         recorder = _Recorder(self.model, self.lengths)
         pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
         pipeline.person_filter = recorder  # type: ignore[assignment]
-        # candidates are those of the foreground, as recorded, whole: a filter that learned from single surfaces as well
-        # was less sure of people, most of all of those who lie
+        # candidates are those of the foreground, as recorded, whole: single surfaces among them lower the probability
+        # of people, most of all of those who lie
         pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = None
         pipeline.second_pass = None  # they are judged by the first
         rows, evidence, people, empty = [], [], [], []

@@ -23,9 +23,9 @@ MAX_CENTRE_OFFSET = 0.25
 MIN_USABLE_SHARE = 0.05
 """Minimum share of the readings between MIN_DEPTH_M and MAX_DEPTH_M."""
 MAX_MEDIAN_M = 7.0
-"""Maximum plausible median of the depth; that of 163 real rooms of eleven sensors is at most 6 m."""
+"""Maximum plausible median of the depth; that of 163 frames of real rooms is at most 5.9 m."""
 MIN_FARTHEST_M = 0.6
-"""Minimum plausible depth that 95 % of the readings stay below; that of the same rooms is at least 0.8 m."""
+"""Minimum plausible depth that 95 % of the readings stay below; that of the same frames is at least 0.83 m."""
 MIN_READINGS_SHARE = 0.01
 """Minimum share of pixels with a reading; fewer are noise and decide nothing."""
 JUDGED_FRAMES = 3
