@@ -18,21 +18,34 @@ WARM_UP = 3
 
 
 class Stopwatch:
-    """Proxy of a stage that sums the time spent in some of its methods."""
+    """Proxy of a stage that sums the time spent in some of its methods, less that of other stages they call.
 
-    def __init__(self, stage: Any, calls: Iterable[str]) -> None:
+    Parameters
+    ----------
+    stage : any object
+    calls : its methods
+    inner_s : seconds that inner stages took, a sum for each call in progress, outermost first; shared by all stopwatches
+        of a pipeline
+    """
+
+    def __init__(self, stage: Any, calls: Iterable[str], inner_s: list[float]) -> None:
         self._stage = stage
+        self._inner_s = inner_s
         self.seconds = 0.0
         for call in calls:
             setattr(self, call, self._timed(getattr(stage, call)))
 
     def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
+            self._inner_s.append(0.0)
             started = time.perf_counter()
             try:
                 return call(*args, **options)
             finally:
-                self.seconds += time.perf_counter() - started
+                taken_s = time.perf_counter() - started
+                self.seconds += taken_s - self._inner_s.pop()
+                if self._inner_s:
+                    self._inner_s[-1] += taken_s
 
         return timed
 
@@ -41,8 +54,12 @@ class Stopwatch:
 
 
 def with_stopwatches(pipeline: Pipeline) -> tuple[Pipeline, dict[str, Stopwatch]]:
-    """Return a copy of the pipeline with a stopwatch on every stage, and the stopwatches by title."""
-    watches = {stage: Stopwatch(own, stage.calls) for stage, own in pipeline.stages()}
+    """Return a copy of the pipeline with a stopwatch on every stage, and the stopwatches by title.
+
+    What a stage asks of another, as the second pass does of the weighting, is the other's time.
+    """
+    inner_s: list[float] = []
+    watches = {stage: Stopwatch(own, stage.calls, inner_s) for stage, own in pipeline.stages()}
     stopped: dict[str, Any] = {stage.field: watch for stage, watch in watches.items()}
     return replace(pipeline, **stopped), {stage.title: watch for stage, watch in watches.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
-from posepipe.profiling import WHOLE, time_stages
+from posepipe.profiling import WHOLE, Stopwatch, time_stages
 from tests.support.toy_person import TOY, toy_frames
 
 
@@ -31,6 +32,27 @@ def test_every_stage_has_a_time_and_the_whole_takes_longest(pipeline):
     idle = {"head split", "pose search", "rotated views"}  # one whole, upright person; a model without a network
     assert all((seconds > 0).all() for title, seconds in times.items() if title not in idle)
     assert (sum(times[title] for title in titles) <= times[WHOLE]).all()
+
+
+def test_what_a_stage_asks_of_another_is_the_other_s_time(monkeypatch):
+    now_s, inner_s = [0.0], []
+    monkeypatch.setattr(time, "perf_counter", lambda: now_s[0])
+
+    class Weighting:
+        def weigh(self):
+            now_s[0] += 5.0
+
+    class SecondPass:
+        def infer(self, weighting):
+            now_s[0] += 1.0
+            weighting.weigh()
+            now_s[0] += 2.0
+            weighting.weigh()
+
+    inner, outer = Stopwatch(Weighting(), ["weigh"], inner_s), Stopwatch(SecondPass(), ["infer"], inner_s)
+    outer.infer(inner)
+    inner.weigh()
+    assert (outer.seconds, inner.seconds, now_s[0]) == (3.0, 15.0, 18.0)
 
 
 def test_the_pipeline_is_left_as_it_was(pipeline):
