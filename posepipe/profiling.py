@@ -24,8 +24,8 @@ class Stopwatch:
     ----------
     stage : any object
     calls : its methods
-    inner_s : seconds that inner stages took, a sum for each call in progress, outermost first; shared by all stopwatches
-        of a pipeline
+    inner_s : seconds that inner stages took, a sum for each call in progress, outermost first; shared by all
+        stopwatches of a pipeline
     """
 
     def __init__(self, stage: Any, calls: Iterable[str], inner_s: list[float]) -> None:
