@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -40,7 +41,8 @@ def convert_frames(
 ) -> int:
     """Write all frames of a source in the format that the name of ``path`` selects.
 
-    A source without frames is an error, and nothing is written.
+    A source without frames is an error, and nothing is written. Nothing is left of an output whose format cannot hold
+    all frames, except of a camera, whose frames do not come again. A full disk leaves whole frames.
 
     Parameters
     ----------
@@ -66,24 +68,33 @@ def convert_frames(
         raise PosepipeError(f"{path}: is there already; give another name")
     with source:
         frames = _checked(iter(source), path, format_.keeps_fractions or round_to_mm, on_frame)
-        first = next(frames, None)
-        if first is None:
-            raise PosepipeError(f"{source.name}: not a single frame came; {path} was not written")
         try:
+            first = next(frames, None)
+            if first is None:
+                raise PosepipeError(f"{source.name}: not a single frame came; {path} was not written")
             return format_.write(source, chain([first], frames), path)
         except ValueError as error:
+            if source.frame_count is not None:
+                _remove(path.resolve())
             raise PosepipeError(str(error)) from error
+
+
+def _remove(written: Path) -> None:
+    if written.is_dir():
+        shutil.rmtree(written, ignore_errors=True)
+    else:
+        written.unlink(missing_ok=True)
 
 
 def _checked(
     frames: Iterator[DepthFrame], path: Path, fractions_allowed: bool, on_frame: Callable[[], object]
 ) -> Iterator[DepthFrame]:
-    """Check every frame for depth that the format would lose."""
+    """Check every frame for depth that the format would lose. Raises ValueError for such a frame."""
     for frame in frames:
         if not fractions_allowed:
             millimetres = depth_to_levels(frame, 0.001)
             if abs(millimetres * 0.001 - frame.depth_m).max() > ROUNDING_TOLERANCE_M:
-                raise PosepipeError(
+                raise ValueError(
                     f"{path}: frame {frame.index} is finer than millimetres; write an .mcap, or give --round-to-mm"
                 )
         yield frame

@@ -15,7 +15,7 @@ from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import open_source
 from posepipe.sources.conversion import convert_frames
-from tests.support.recordings.depth_senders import frame_bytes, header_line
+from tests.support.recordings.depth_senders import frame_bytes, header_line, stream_bytes
 
 INTRINSICS = Intrinsics(20.25, 21.5, 7.4, 5.6)
 SHAPE = (12, 16)
@@ -71,6 +71,32 @@ def test_depth_finer_than_millimetres_is_kept_or_refused(tmp_path):
     np.testing.assert_allclose(open_source(tmp_path / "rounded.npz")[0].depth_m, 1.235)
 
 
+@pytest.mark.parametrize("name", ["recording.mcap", "folder"])
+def test_frames_of_several_cameras_leave_no_short_file(tmp_path, capsys, name):
+    depth_mm, lens = np.full((3, *SHAPE), 2000, np.uint16), np.array([[20.25, 21.5, 7.4, 5.6]] * 2 + [[25, 25, 7, 5]])
+    np.savez(tmp_path / "two.npz", depth_mm=depth_mm, K=lens)
+    assert main(["convert", str(tmp_path / "two.npz"), str(tmp_path / name)]) == 1
+    assert str(tmp_path / name) in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["two.npz"]
+
+
+def test_the_advice_to_round_works_after_frames_were_written(tmp_path):
+    depth_m = np.full((2, *SHAPE), [[[1.234]], [[1.23456]]], np.float32)
+    with RecordingWriter(tmp_path / "fine.mcap", INTRINSICS, *SHAPE) as writer:
+        for k, each in enumerate(depth_m):
+            writer.write(DepthFrame(each, INTRINSICS, k / 30, k))
+    with pytest.raises(PosepipeError, match=r"frame 1 is finer than millimetres.*give --round-to-mm"):
+        convert_frames(open_source(tmp_path / "fine.mcap"), tmp_path / "folder")
+    assert convert_frames(open_source(tmp_path / "fine.mcap"), tmp_path / "folder", round_to_mm=True) == 2
+
+
+def test_frames_of_a_camera_are_kept_after_an_error(tmp_path):
+    (tmp_path / "sent.bin").write_bytes(stream_bytes(3)[:-9])
+    assert main(["convert", f"camera:pipe:{tmp_path / 'sent.bin'}", str(tmp_path / "a.mcap")]) == 1
+    with open_source(tmp_path / "a.mcap") as kept:
+        assert len(kept) == 2
+
+
 def test_an_existing_output_is_not_overwritten(tmp_path, recording):
     before = recording.read_bytes()
     with pytest.raises(PosepipeError, match="is there already"):
@@ -124,6 +150,7 @@ def test_times_that_no_ros_message_holds_are_one_line(tmp_path, capsys):
     for command in ("convert", "record"):
         assert main([command, str(tmp_path / "late.npz"), str(tmp_path / f"{command}.mcap")]) == 1
         assert "frame 1: a time after January 2038" in capsys.readouterr().err
-        with open_source(tmp_path / f"{command}.mcap") as kept:
-            assert len(kept) == 1
+    with open_source(tmp_path / "record.mcap") as kept:
+        assert len(kept) == 1
+    assert not (tmp_path / "convert.mcap").exists()
     assert convert_frames(open_source(tmp_path / "late.npz"), tmp_path / "folder") == 2
