@@ -82,7 +82,7 @@ def flat_table_trees(learner: Any) -> FlatTrees:
     Raises
     ------
     ValueError
-        For another learner, or one whose prediction is more than the mean of its trees.
+        For another learner, one whose prediction is more than the mean of its trees, or classes that are dates.
     """
     trees = getattr(learner, "trees_", None) or ([learner.tree_] if hasattr(learner, "tree_") else [])
     if not trees or not hasattr(learner, "missing"):
@@ -93,10 +93,12 @@ def flat_table_trees(learner: Any) -> FlatTrees:
         raise ValueError(f"exported trees predict the mean of their leaves; leave out {', '.join(odd) or 'vote'}")
     if any(len(own.subsets) for own in trees):
         raise ValueError("exported trees split one category from the rest, got sets: category_split='one-vs-rest'")
+    schema, classes = learner.schema_, getattr(learner, "classes_", None)
+    if classes is not None and classes.dtype.kind in "mM":
+        raise ValueError(f"exported trees have classes of text or numbers, got {classes.dtype}; fit with those")
     nodes = _flat_nodes([own.tree for own in trees], [0] * len(trees))
     values = [own.values[own.tree.is_leaf][np.argsort(own.tree.first_child[own.tree.is_leaf])] for own in trees]
     combinations, nodes["feature"] = _joined_combinations(trees, nodes)
-    schema, classes = learner.schema_, getattr(learner, "classes_", None)
     return FlatTrees(
         "table",
         {
@@ -122,7 +124,7 @@ def _columns(schema: Any) -> list[dict[str, Any]]:
     return [
         {
             "name": str(name),
-            "categories": None if categories is None else [str(category) for category in categories],
+            "categories": None if categories is None else list(categories),
             "edges": None if own is None else np.asarray(own).tolist(),
         }
         for name, categories, own in zip(schema.names, schema.categories, edges, strict=True)

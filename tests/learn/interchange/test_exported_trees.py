@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -224,6 +225,22 @@ def test_json_of_a_table_names_columns_and_categories(tmp_path):
     columns = json.loads((tmp_path / "trees.json").read_text())["columns"]
     assert columns[0]["categories"] == ["a", "b", "c"]
     assert columns[0]["edges"] is None
+
+
+@pytest.mark.parametrize("categories", [(1, 2.5, "1"), (False, True, 3, "True"), (1 << 60, (1 << 60) + 1)])
+def test_json_keeps_the_types_of_categories(tmp_path, categories):
+    column = np.array(categories * 3, object)[:, None]
+    learner = C45Classifier(categorical="all").fit(column, [*map(repr, categories)] * 3)
+    write_json_trees(tmp_path / "trees.json", flat_table_trees(learner))
+    (stored,) = json.loads((tmp_path / "trees.json").read_text())["columns"]
+    assert list(map(repr, stored["categories"])) == list(map(repr, categories))
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[s]"])
+def test_classes_that_are_dates_are_not_exported(kind):
+    learner = CartClassifier().fit(np.arange(6.0)[:, None], np.arange(6).astype(kind))
+    with pytest.raises(ValueError, match=f"classes of text or numbers, got {re.escape(str(learner.classes_.dtype))}"):
+        flat_table_trees(learner)
 
 
 def test_what_cannot_be_exported_is_refused():
