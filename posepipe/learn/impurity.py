@@ -120,8 +120,9 @@ def impurity_of(criterion, statistics, costs):
     result = 0.0
     if criterion == ENTROPY:
         for weight in statistics:
-            if weight > 0:
-                result -= weight / total * np.log2(weight / total)
+            share = weight / total
+            if share > 0:  # that of a positive weight may underflow
+                result -= share * np.log2(share)
     elif criterion == MISCLASSIFICATION:
         result = 1 - statistics.max() / total if len(costs) == 0 else _least_expected_cost(statistics, total, costs)
     elif len(costs):

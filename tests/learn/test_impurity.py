@@ -35,6 +35,10 @@ def test_nothing_has_no_entropy_and_no_gain():
     assert information_gain(np.zeros(4), np.zeros((2, 4))) == 0
 
 
+def test_a_share_that_underflows_has_no_entropy():
+    np.testing.assert_array_equal(entropy(np.array([[1e-300, 1e300], [1e-300, 1e-300]])), [0, 1])
+
+
 def test_weights_need_not_be_whole():
     # C4.5's missing values: 2/3 + 1/6 + 1 against 1/5 + 1
     assert entropy(np.array([2 / 3 + 1 / 6 + 1, 1 / 5 + 1])) == pytest.approx(0.968, abs=5e-4)
