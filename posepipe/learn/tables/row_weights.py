@@ -41,6 +41,8 @@ def weight_of_a_row(weight: np.ndarray | None) -> float:
     """
     if weight is None:
         return 1.0
-    times = weight / weight.min()
-    repeated = (np.abs(times - np.rint(times)) <= REPEATED * times).all()
-    return float(weight.min() if repeated else weight.mean())
+    smallest, mean = float(weight.min()), float(weight.mean())
+    if smallest < 2 * REPEATED * weight.max():  # so far apart, every number counts as a multiple
+        return mean
+    times = weight / smallest
+    return smallest if (np.abs(times - np.rint(times)) <= REPEATED * times).all() else mean

@@ -40,7 +40,8 @@ class TableGrowthRules(GrowthRules):
         if self.min_impurity_decrease == 0:
             return gain >= 0
         share = _node_weights(nodes) / self.total_weight
-        return gain * share + np.finfo(np.float64).eps >= self.min_impurity_decrease
+        with np.errstate(invalid="ignore"):  # -inf x 0: no split of a node whose share underflows
+            return gain * share + np.finfo(np.float64).eps >= self.min_impurity_decrease
 
 
 def _node_weights(nodes: OpenNodes) -> np.ndarray:

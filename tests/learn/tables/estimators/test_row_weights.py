@@ -107,10 +107,31 @@ def test_scikit_learn_s_ensembles_take_our_trees(bag):
 
 @pytest.mark.parametrize(
     ("weight", "row"),
-    [(None, 1), ([1, 1, 1], 1), ([2, 4, 2], 2), ([1 / 150] * 3, 1 / 150), ([0.3, 0.9, 0.6], 0.3), ([1, 1.5, 2], 1.5)],
+    [
+        *[(None, 1), ([1, 1, 1], 1), ([2, 4, 2], 2), ([1 / 150] * 3, 1 / 150), ([0.3, 0.9, 0.6], 0.3)],
+        *[([1, 1.5, 2], 1.5), ([1e-30, 1, 2], 1), ([1e-300, 1e300], 5e299), ([1, 10**8], 1)],
+    ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_row_weighs_the_unit_of_repeated_rows_or_the_mean(weight, row):
     assert weight_of_a_row(None if weight is None else np.array(weight, float)) == pytest.approx(row)
+
+
+@pytest.mark.parametrize("learner", [C45Classifier(), LEARNERS[3], *LEARNERS[5:7]], ids=repr)
+def test_a_row_of_hardly_any_weight_is_not_the_unit(learner):
+    """Else limits and errors would count the others as very many rows each."""
+    X, y = load_iris(return_X_y=True)
+    weight = np.r_[np.ones(149), 1e-30]
+    beside, alone = clone(learner).fit(X, y, weight), clone(learner).fit(X[:149], y[:149])
+    np.testing.assert_array_equal(beside.tree_.tree.n_leaves, alone.tree_.tree.n_leaves)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_weights_far_apart_are_no_overflow(learner):
+    X, y = load_iris(return_X_y=True)
+    learner = clone(learner).fit(X, y, np.where(np.arange(150) % 3 == 0, 1e-300, 1e300))
+    assert np.mean(np.abs(learner.predict(X) - y) < 0.6) > 0.9
 
 
 @pytest.mark.parametrize(
