@@ -15,13 +15,19 @@ def checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Check weights of rows: float64 (N,), non-negative; None = 1 each. Raises ValueError for others."""
     if sample_weight is None:
         return None
-    return with_finite_sum(_check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True))
+    return in_range(_check_sample_weight(sample_weight, y[:, None], ensure_non_negative=True))
 
 
-def with_finite_sum(weight: np.ndarray) -> np.ndarray:
-    """Return weights, float64 (N,), of which no N add up to infinity. Raises ValueError for larger ones."""
-    if weight.max() > np.finfo(np.float64).max / len(weight):
-        raise ValueError(f"weights of rows must add up to a finite number, got up to {weight.max():g}; scale them down")
+def in_range(weight: np.ndarray) -> np.ndarray:
+    """Return weights, float64 (N,), that float64 adds up. Raises ValueError for others.
+
+    N of the largest must not add up to infinity, and it must not be subnormal, as such numbers have fewer digits.
+    """
+    limits, largest = np.finfo(np.float64), weight.max()
+    if largest > limits.max / len(weight):
+        raise ValueError(f"weights of rows must add up to a finite number, got up to {largest:g}; scale them down")
+    if 0 < largest < limits.tiny:
+        raise ValueError(f"weights of rows below {limits.tiny:.0e} are rounded, got up to {largest:g}; scale them up")
     return weight
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_is_fitted, column_or_1d, validate_data
 
 from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow
-from posepipe.learn.tables.row_weights import checked_weight, with_finite_sum
+from posepipe.learn.tables.row_weights import checked_weight, in_range
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 from posepipe.learn.tables.splitting.descent import TableTree
 from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, ordered_columns, with_own_types
@@ -119,7 +119,7 @@ class ClassifierTable(ClassifierMixin, TableModel):
                 raise ValueError(
                     f"class_weight must be finite, at least 0, and above 0 for a class, got {of_class.tolist()}"
                 )
-            weight = with_finite_sum(of_class[codes] * (1 if weight is None else weight))
+            weight = in_range(of_class[codes] * (1 if weight is None else weight))
         return codes, weight, len(self.classes_)
 
     def _encode_target(self, y: Any) -> np.ndarray:
@@ -148,11 +148,15 @@ class RegressorTable(RegressorMixin, TableModel):
         """Target minus its mean, which keeps the moments accurate; weights of the rows; 3 moments."""
         y = np.asarray(y, np.float64)
         weight = checked_weight(sample_weight, y)
+        largest = 1.0 if weight is None else weight.max()
         with np.errstate(over="ignore", invalid="ignore"):
             self.mean_ = float(np.average(y, weights=weight))
-            squares = len(y) * (y - self.mean_) ** 2 * (1.0 if weight is None else weight.max())
+            squares, plain = len(y) * (y - self.mean_) ** 2 * largest, (y**2).max() * largest
         if not np.isfinite(squares).all():
             raise ValueError(f"squares of targets, times weights, overflow: got {y.min():g} to {y.max():g}; scale them")
+        if plain < np.finfo(np.float64).tiny and y.min() < y.max():
+            problem = f"got {y.min():g} to {y.max():g}, weights up to {largest:g}; scale them"
+            raise ValueError(f"squares of targets, times weights, underflow: {problem}")
         return y - self.mean_, weight, 3
 
     def _encode_target(self, y: Any) -> np.ndarray:

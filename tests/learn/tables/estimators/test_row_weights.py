@@ -137,10 +137,12 @@ def test_weights_far_apart_are_no_overflow(learner):
 @pytest.mark.parametrize(
     "learner", [*LEARNERS[:2], LEARNERS[3], CartRegressor(), RandomForestClassifier(n_estimators=2)]
 )
-def test_weights_that_add_up_to_infinity_are_refused(learner):
+def test_weights_beyond_the_range_of_numbers_are_refused(learner):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="add up to a finite number, got up to 1e"):
         clone(learner).fit(X, y, np.full(150, 1e307))
+    with pytest.raises(ValueError, match="below 2e-308 are rounded, got up to 1e-310; scale them up"):
+        clone(learner).fit(X, y, np.full(150, 1e-310))
 
 
 def test_class_weights_that_add_up_to_infinity_are_refused():

@@ -70,3 +70,12 @@ def test_targets_whose_squares_overflow_are_refused(learner, scale):
     weight = np.full(20, 1e200)
     with pytest.raises(ValueError, match="squares of targets, times weights, overflow"):
         learner().fit(X, 1e100 * y, weight)
+
+
+@pytest.mark.parametrize("learner", [CartRegressor, ExtraTreesRegressor, RandomForestRegressor])
+def test_targets_whose_squares_underflow_are_refused(learner):
+    X, y = slope(20, 0)
+    for scale, weight in ((1e-170, None), (1e-20, np.full(20, 1e-290))):
+        with pytest.raises(ValueError, match="squares of targets, times weights, underflow"):
+            learner().fit(X, scale * y, weight)
+    np.testing.assert_array_equal(learner().fit(X, np.full(20, 1e-170)).predict(X), np.full(20, 1e-170))
