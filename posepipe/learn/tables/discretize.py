@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from posepipe.learn.impurity import entropy, information_gain
-from posepipe.learn.tables.row_weights import weight_of_a_row
+from posepipe.learn.tables.row_weights import in_range, weight_of_a_row
 from posepipe.learn.tables.splitting.column_splits import ROUNDING
 
 STRATEGIES = ("equal-width", "equal-frequency", "best-cut")
@@ -90,7 +90,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For an invalid parameter, X or y.
+            For an invalid parameter, X or y, a weight below 0, or weights that add up to infinity.
         """
         self._check_parameters()
         if self.strategy == "best-cut":
@@ -100,7 +100,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
             classes = np.zeros(len(X), np.int64)
-        weight = _check_sample_weight(sample_weight, X)
+        weight = in_range(_check_sample_weight(sample_weight, X, ensure_non_negative=True))
         self.columns_ = self._positions()
         self.edges_ = [self._edges(X[:, column], classes, weight) for column in self.columns_]
         return self

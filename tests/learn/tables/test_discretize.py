@@ -260,3 +260,10 @@ def test_infinity_is_refused():
 def test_coding_before_fitting_is_refused():
     with pytest.raises(NotFittedError):
         Discretizer().transform([[1.0]])
+
+
+@pytest.mark.parametrize("strategy", ["equal-width", "equal-frequency", "best-cut"])
+@pytest.mark.parametrize(("weight", "said"), [(-1.0, "Negative values"), (1e308, "add up to a finite number")])
+def test_weights_that_trees_refuse_are_refused(strategy, weight, said):
+    with pytest.raises(ValueError, match=said):
+        Discretizer(strategy).fit(np.arange(8.0)[:, None], [0, 1] * 4, np.full(8, weight))
