@@ -26,7 +26,7 @@ from posepipe.sinks.files.fit_fields import (
     world_rotations,
 )
 from posepipe.sinks.files.lazy_file import LazyFile
-from posepipe.sinks.files.result_numbers import finite, point, rounded, rounded_point
+from posepipe.sinks.files.result_numbers import finite, point, rounded, rounded_point, whole
 
 FORMAT = "posepipe-results"
 VERSION = 1
@@ -288,7 +288,7 @@ def _read_header(
 
 def _start_time_ns(value: object) -> int:
     """Time of second 0; 0 = unknown. Raises ValueError for a time that no int64 holds, as of recordings and ROS."""
-    number = int(value)  # type: ignore[call-overload]
+    number = whole(value)
     if not 0 <= number < 1 << 63:
         raise ValueError(f"start_time_ns: wanted nanoseconds since 1970, got {value!r:.40}")
     return number
@@ -301,10 +301,10 @@ def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
         people = tuple(_track(person) for person in row["people"])
         world_m = tuple(_world_positions(person) for person in row["people"])
         turned = tuple(read_world_rotations(person) for person in row["people"])
-        seen_by = tuple(tuple(map(int, person.get("cameras", ()))) for person in row["people"])
+        seen_by = tuple(tuple(map(whole, person.get("cameras", ()))) for person in row["people"])
         timestamp_s = finite(row["timestamp_s"])
         return ResultRow(
-            int(row["frame"]),
+            whole(row["frame"]),
             timestamp_s,
             people,
             world_m if any(world_m) else (),
@@ -326,11 +326,11 @@ def _up(row: list) -> UpVector:
 
 def _track(person: dict) -> Track:
     pose = _pose({name: _joint(name, row) for name, row in person["joints"].items()})
-    return Track(int(person["id"]), pose, read_fit(person["joints"], person["fit"]) if "fit" in person else None)
+    return Track(whole(person["id"]), pose, read_fit(person["joints"], person["fit"]) if "fit" in person else None)
 
 
 def _joint(name: str, row: dict) -> tuple[tuple[float, float, float], float]:
-    confidence = float(row["confidence"])
+    confidence = finite(row["confidence"])
     if not 0 <= confidence <= 1:
         raise ValueError(f"{name}: wanted a confidence from 0 to 1, got {confidence}")
     return point(row["xyz_m"]), confidence

@@ -22,12 +22,19 @@ def rounded_point(xyz_m: Sequence[float] | np.ndarray) -> tuple[float, float, fl
     return x, y, z
 
 
-def finite(value: float) -> float:
-    """Check one number. Raises ValueError for any but a finite one."""
-    number = float(value)
-    if not math.isfinite(number):
+def finite(value: object) -> float:
+    """Check one number of JSON. Raises ValueError for any but a finite one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"wanted a finite number, got {value!r:.40}")
-    return number
+    return float(value)
+
+
+def whole(value: object) -> int:
+    """Check one whole number of JSON; programs write 1.0, too. Raises ValueError for any other."""
+    number = finite(value)
+    if number != int(number):
+        raise ValueError(f"wanted a whole number, got {value!r:.40}")
+    return int(value)  # type: ignore[call-overload]  # large ones have no float of their own
 
 
 def point(values: Sequence[float]) -> tuple[float, float, float]:

@@ -201,6 +201,13 @@ def test_every_cut_keeps_the_frames_before_it(tmp_path):
         '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1}]}',
         '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "joints": {"head": {"xyz_m": [1, 2], "confidence": 1}}}]}',
         '{"frame": "x", "timestamp_s": 0, "people": []}',
+        '{"frame": 1.5, "timestamp_s": 0, "people": []}',
+        '{"frame": 0, "timestamp_s": "0", "people": []}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1.7, "joints": {}}]}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": "1", "joints": {}}]}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": true, "joints": {}}]}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "cameras": [1.5], "joints": {}}]}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "joints": {"head": {"xyz_m": "123", "confidence": 1}}}]}',
     ],
 )
 def test_a_wrong_line_is_named_by_its_byte(tmp_path, line):
@@ -242,7 +249,14 @@ def test_a_full_disk_is_one_line():
         JsonLinesSink("/dev/full", JOINTS, "s", "m").write(result(0))
 
 
-@pytest.mark.parametrize("start", ["9" * 30, "-1", "1e300", "null", "[]"])
+def test_whole_numbers_may_have_a_point(tmp_path):
+    path = write(tmp_path / "r.jsonl", [result(0, (person(7, head=(0, 0, 1)),))])
+    wanted = read_results(path)
+    path.write_text(path.read_text().replace('"id": 7', '"id": 7.0').replace('"frame": 0', '"frame": 0.0'))
+    assert repr(read_results(path).frames) == repr(wanted.frames)
+
+
+@pytest.mark.parametrize("start", ["9" * 30, "-1", "1e300", "null", "[]", "1.7", '"5"', "true"])
 def test_a_start_that_is_no_time_is_an_error(tmp_path, start):
     path = write(tmp_path / "r.jsonl", [result(0)])
     path.write_text(path.read_text().replace('"start_time_ns": 5', f'"start_time_ns": {start}'))
