@@ -18,7 +18,12 @@ _DECIMALS = 4
 
 
 def trc_bytes(motion: PersonMotion) -> bytes:
-    """Return the content of a TRC file; a joint that is never found is no marker."""
+    """Return the content of a TRC file; a joint that is never found is no marker.
+
+    Raises ValueError for a first frame before the run, as of a clock that jumped: its times would be negative.
+    """
+    if motion.first_frame < 0:
+        raise ValueError(f"a TRC file cannot begin at frame {motion.first_frame} of the run; are the timestamps right?")
     known = np.isfinite(motion.joints_m).all(axis=(0, 2))
     names = ["_".join(name.split()) for name, found in zip(motion.body.joints, known, strict=True) if found]
     markers_m = motion.markers_m()[:, known]

@@ -314,12 +314,12 @@ def test_an_unknown_joint_is_named_and_costs_no_other_frame(tmp_path, suffix):
     assert [(each.person, each.frames) for each in sink.written] == [(1, 1)]
 
 
-@pytest.mark.parametrize("first_s", [-1.8e9, 1.8e9])
-def test_a_c3d_file_refuses_a_start_beyond_its_32_bits(tmp_path, first_s):
+@pytest.mark.parametrize(("suffix", "first_s"), [(".c3d", -1.8e9), (".c3d", 1.8e9), (".c3d", -5), (".trc", -5)])
+def test_a_start_that_a_file_cannot_hold_is_refused(tmp_path, suffix, first_s):
     frames = [result(i, timestamp_s=i / 30) for i in range(5)]
     frames += [result(5 + i, (track(1, standing_m()),), timestamp_s=first_s + i / 30) for i in range(5)]
     with pytest.raises(PosepipeError, match=r"begin at frame -?[0-9]+ of the run; are the timestamps right"):
-        write(tmp_path / "a.c3d", frames)
+        write(tmp_path / f"a{suffix}", frames)
 
 
 @pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
