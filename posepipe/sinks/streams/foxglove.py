@@ -21,6 +21,7 @@ from posepipe.errors import PosepipeError
 from posepipe.loopback import is_loopback
 from posepipe.results import FrameResult, Track
 from posepipe.sinks.streams.stream_address import StreamAddress
+from posepipe.sinks.streams.stream_clock import StreamClock
 
 DEPTH_TOPIC, LENS_TOPIC = "/depth/image", "/depth/calibration"
 POINTS_TOPIC, PEOPLE_TOPIC, TRANSFORMS_TOPIC = "/depth/points", "/people", "/tf"
@@ -51,7 +52,7 @@ class FoxgloveSink:
     def __init__(self, address: StreamAddress, body: BodyDefinition, start_time_ns: int = 0) -> None:
         self.address = address
         self._body = body
-        self._start_time_ns = start_time_ns
+        self._clock = StreamClock(start_time_ns)
         self._context: Any = None
         self._server: Any = None
         self._channels: dict[str, Any] = {}
@@ -90,7 +91,7 @@ class FoxgloveSink:
 
     def write(self, result: FrameResult) -> None:
         """Send one frame. Messages that nobody asked for are not made."""
-        time_ns = max(self._start_time_ns + round(result.frame.timestamp_s * 1e9), 0)
+        time_ns = self._clock.stamp_ns(result.frame.timestamp_s)
         makers = {
             DEPTH_TOPIC: _depth,
             LENS_TOPIC: _lens,

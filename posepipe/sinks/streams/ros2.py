@@ -17,6 +17,7 @@ from posepipe.loopback import is_loopback
 from posepipe.recording import POSE_TOPICS, SKELETON_TOPICS, encode_poses, encode_skeletons
 from posepipe.results import FrameResult
 from posepipe.sinks.streams.stream_address import StreamAddress
+from posepipe.sinks.streams.stream_clock import StreamClock
 
 DEFAULT_FRAME_ID = "depth_camera"
 
@@ -42,7 +43,7 @@ class Ros2Sink:
         self.address = address
         self.dropped = 0  #: messages that a slow subscriber kept from being sent
         self._body = body
-        self._start_time_ns = start_time_ns
+        self._clock = StreamClock(start_time_ns)
         self._participant: RosParticipant | None = None
         self._publishers: dict[str, Publisher] = {}
 
@@ -66,7 +67,7 @@ class Ros2Sink:
         """Publish one frame."""
         if not self._publishers:
             raise RuntimeError(f"{self.address}: not open")
-        stamp_ns = max(self._start_time_ns + round(result.frame.timestamp_s * 1e9), 0)
+        stamp_ns = self._clock.stamp_ns(result.frame.timestamp_s)
         own_frame = self.address.path.strip("/")
         frame_id = own_frame or DEFAULT_FRAME_ID
         world = None if own_frame else result.world  # the robot's own tree says where its camera is
