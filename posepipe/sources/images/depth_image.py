@@ -1,4 +1,4 @@
-"""One depth image as ``.npy``, ``.pgm`` or ``.tiff``: levels of 16 bits, or floating point metres.
+"""One depth image as ``.npy``, ``.pgm`` or ``.tiff``: whole levels up to 65535, or floating point metres.
 
 References
 ----------
@@ -8,6 +8,7 @@ netpbm: PGM, raw (P5). Adobe: TIFF Revision 6.0, 1992; pixels are read where the
 from __future__ import annotations
 
 import io
+import math
 import re
 import struct
 import tokenize
@@ -28,6 +29,7 @@ _WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PLACES, _SAMPLES, _SIZES, _KIND = 256, 25
 _SUBFILE, _REDUCED = 254, 1  #: what a directory holds; of a small copy of another image, such as a thumbnail
 _TIFF_TYPES = {3: "H", 4: "I"}
 _TIFF_FLOAT = 3
+_MAX_LEVEL = 65_535
 _MAX_ENTRIES = 1 << 16
 
 
@@ -39,7 +41,7 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
     DamagedMessageError
         For a file that is no such image, is cut or damaged: the other files of a folder may be readable.
     FormatError
-        For another size, or pixels that are neither levels of 16 bits nor floating point.
+        For another size, or pixels that are neither whole levels up to 65535, of 16 bits or more, nor floating point.
     """
     content = read_regular(path, _MAX_FILE_BYTES)
     try:
@@ -52,8 +54,11 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
     if pixels.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return pixels.astype(np.float32)
-    if pixels.dtype.newbyteorder("=") != np.uint16:
+    if pixels.dtype.kind not in "iu" or pixels.dtype.itemsize < 2:
         raise FormatError(path, f"wanted uint16 levels or floating point metres, got {pixels.dtype}")
+    if not 0 <= pixels.min() <= pixels.max() <= _MAX_LEVEL:
+        problem = f"got {pixels.dtype} from {pixels.min()} to {pixels.max()}; save metres as float32"
+        raise FormatError(path, f"wanted levels from 0 to {_MAX_LEVEL}, {problem}")
     return levels_to_depth(pixels.astype(np.uint16), camera.depth_unit_m)
 
 
@@ -62,10 +67,9 @@ def _npy(content: bytes) -> np.ndarray:
     version = np.lib.format.read_magic(stream)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, by_column, dtype = read_header(stream)
-    if len(shape) != 2 or dtype.kind not in "uf":
-        raise ValueError(f"wanted uint16 or floating point (H, W), got {dtype} {shape}")
-    _check_size(shape[0] * shape[1] * dtype.itemsize, len(content) - stream.tell())
-    pixels = np.frombuffer(content, dtype, shape[0] * shape[1], stream.tell())
+    count = math.prod(shape)
+    _check_size(count * dtype.itemsize, len(content) - stream.tell())
+    pixels = np.frombuffer(content, dtype, count, stream.tell())
     return pixels.reshape(shape, order="F" if by_column else "C")
 
 
@@ -74,7 +78,7 @@ def _pgm(content: bytes) -> np.ndarray:
     if head is None:
         raise ValueError("wanted a raw PGM (P5)")
     width, height, largest = map(int, head.groups())
-    if not 255 < largest <= 65_535:
+    if not 255 < largest <= _MAX_LEVEL:
         raise ValueError(f"wanted a PGM of 16 bits, got one with levels to {largest}")
     _check_size(2 * width * height, len(content) - head.end())
     return np.frombuffer(content, ">u2", width * height, head.end()).reshape(height, width)

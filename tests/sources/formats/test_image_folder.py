@@ -10,7 +10,7 @@ import pytest
 
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
-from posepipe.errors import FormatError
+from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.sources import open_source
 from posepipe.sources.formats.image_folder import ImageFolder
 
@@ -50,6 +50,8 @@ def kinds(tmp_path):
     return {
         "npy levels": (".npy", [npy(tmp_path, each) for each in DEPTH_MM]),
         "npy metres": (".npy", [npy(tmp_path, each.astype(float)) for each in metres]),
+        "npy of int32": (".npy", [npy(tmp_path, each.astype(np.int32)) for each in DEPTH_MM]),
+        "npy of >i8": (".npy", [npy(tmp_path, each.astype(">i8")) for each in DEPTH_MM]),
         "npy by columns": (".npy", [npy(tmp_path, np.asfortranarray(each)) for each in DEPTH_MM]),
         "pgm": (".pgm", [pgm(each, b"# a comment\n") for each in DEPTH_MM]),
         "tiff metres": (".tif", [tiff(each) for each in metres]),
@@ -57,7 +59,13 @@ def kinds(tmp_path):
     }
 
 
-@pytest.mark.parametrize("kind", ["npy levels", "npy metres", "npy by columns", "pgm", "tiff metres", "tiff levels"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *["npy levels", "npy metres", "npy of int32", "npy of >i8", "npy by columns"],
+        *["pgm", "tiff metres", "tiff levels"],
+    ],
+)
 def test_frames_are_those_written_in_the_order_of_numbers(tmp_path, kind):
     with open_source(folder(tmp_path, *kinds(tmp_path)[kind])) as source:
         assert isinstance(source, ImageFolder)
@@ -102,9 +110,28 @@ def test_a_small_copy_beside_the_image_does_not_count(tmp_path):
         np.testing.assert_allclose(source[0].depth_m, DEPTH_MM[0] * 0.001, atol=1e-6)
 
 
-@pytest.mark.parametrize("array", [np.zeros(SHAPE, np.uint8), np.zeros((2, *SHAPE), np.uint16), np.array([{}])])
-def test_other_arrays_are_one_line(tmp_path, array):
-    with open_source(folder(tmp_path, ".npy", [npy(tmp_path, array)])) as source, pytest.raises(FormatError):
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.zeros(SHAPE, np.uint8), "got uint8"),
+        (np.zeros(SHAPE, bool), "wanted uint16 levels or floating point metres, got bool"),
+        (np.zeros(SHAPE, complex), "got complex128"),
+        (np.zeros(SHAPE, "M8[s]"), "got datetime64"),
+        (np.full(SHAPE, 65_536), "wanted levels from 0 to 65535, got int64 from 65536 to 65536"),
+        (np.arange(-1, 191, dtype=np.int16).reshape(SHAPE), "got int16 from -1 to 190"),
+        (np.zeros((2, *SHAPE), np.uint16), r"an array \(2, 12, 16\)"),
+        (np.zeros(SHAPE[0], np.uint16), r"an array \(12,\)"),
+    ],
+)
+def test_other_arrays_are_refused_and_not_called_damaged(tmp_path, array, said):
+    with open_source(folder(tmp_path, ".npy", [npy(tmp_path, array)])) as source:
+        with pytest.raises(FormatError, match=said) as error:
+            source[0]
+        assert not isinstance(error.value, DamagedMessageError)
+
+
+def test_an_array_of_objects_is_one_line(tmp_path):
+    with open_source(folder(tmp_path, ".npy", [npy(tmp_path, np.array([{}]))])) as source, pytest.raises(FormatError):
         source[0]
 
 
