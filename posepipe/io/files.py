@@ -43,21 +43,40 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise PosepipeError(f"{path}: {error.strerror or error}") from error
 
 
-def check_writable(path: Path) -> None:
-    """Try to write beside a file, in a folder made for the while if there is none. Raises PosepipeError if it fails."""
+@contextmanager
+def reserved(path: Path) -> Iterator[None]:
+    """Hold the name of a file that is written later, beside it, in a folder that is made if there is none.
+
+    What is not used is removed at the end. Raises PosepipeError if the file cannot be written, or another program holds
+    it: two of them would replace each other's.
+    """
     partial = path.with_name(path.name + ".partial")
-    with disk_errors(path):
-        if path.is_dir():
-            raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
-        missing = [folder for folder in path.parents if not folder.exists()]
-        try:
+    missing = [folder for folder in path.parents if not folder.exists()]
+    try:
+        with disk_errors(path):
+            if path.is_dir():
+                raise IsADirectoryError(None, "is a folder; wanted the name of a file to write")
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.touch()
-            partial.unlink()
-        finally:
-            for folder in missing:
+            held = FileIO(os.fspath(partial), "ab")
+        with held:
+            lock(held, path)
+            if sys.platform == "win32":  # which has no locks, and replaces no file by an open one
+                held.close()
+            try:
+                yield
+            finally:
                 with suppress(OSError):
-                    folder.rmdir()
+                    partial.unlink()
+    finally:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def check_writable(path: Path) -> None:
+    """Try to write beside a file, and leave nothing. Raises the errors of `reserved`."""
+    with reserved(path):
+        pass
 
 
 def open_regular(path: str | Path) -> BufferedReader:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.io.files import check_writable, replace_file
+from posepipe.io.files import replace_file, reserved
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, fit_skeleton
 from posepipe.results import BodyFit, FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
@@ -86,7 +87,7 @@ class BvhSink:
     Raises
     ------
     PosepipeError
-        If the file cannot be written; checked when the sink is opened.
+        If the file cannot be written, or another program writes it; checked when the sink is opened.
     """
 
     def __init__(self, path: str | Path, body: BodyDefinition) -> None:
@@ -97,6 +98,7 @@ class BvhSink:
         self._motions: dict[int, _Motion] = {}
         self._axes = "world"  # as long as every person has world positions
         self._closed = False
+        self._reserved = ExitStack()
 
     @property
     def has_people(self) -> bool:
@@ -175,13 +177,14 @@ class BvhSink:
         return TO_Y_UP[self._axes] @ turns
 
     def __enter__(self) -> BvhSink:
-        check_writable(self.path)  # an error at the end of a long run would lose its results
+        self._reserved.enter_context(reserved(self.path))  # an error at the end of a long run would lose its results
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        with self._reserved:
+            self.close()
 
 
 def _as_written(fit: BodyFit) -> list[list[float]]:

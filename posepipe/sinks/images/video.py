@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,7 +13,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import PosepipeError
-from posepipe.io.files import disk_errors, is_utf8, name_text
+from posepipe.io.files import is_utf8, name_text, reserved
 from posepipe.results import FrameResult
 from posepipe.sinks.files.resampling import median_frame_s
 from posepipe.sinks.images.drawing import draw_result
@@ -32,6 +33,11 @@ class VideoSink:
     ----------
     path : the file to write; it ends in ``.mp4``
     body : parts and bones to draw
+
+    Raises
+    ------
+    PosepipeError
+        On opening, if the file cannot be written, or another program writes it.
     """
 
     def __init__(self, path: str | Path, body: BodyDefinition) -> None:
@@ -42,25 +48,26 @@ class VideoSink:
         self._times_s: list[float] = []
         self._frames = 0
         self._shape: tuple[int, ...] = ()  #: of all pictures
+        self._reserved = ExitStack()
 
     def __enter__(self) -> Self:
         if self.path.suffix.lower() != ".mp4":
             raise PosepipeError(f"{self.path}: a video is written as .mp4; name it so")
         if not is_utf8(self.path):  # OpenCV crashes at a lone surrogate
             raise PosepipeError(f"{name_text(self.path)}: a video needs a path in UTF-8; give another name")
-        with disk_errors(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._reserved.enter_context(reserved(self.path))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pending:
-            self._open()
-        if self._writer is not None:
-            self._writer.release()
-            if error is None:
-                self._check_complete()
+        with self._reserved:
+            if self._pending:
+                self._open()
+            if self._writer is not None:
+                self._writer.release()
+                if error is None:
+                    self._check_complete()
 
     def write(self, result: FrameResult) -> None:
         """Append one picture. Raises PosepipeError if the disk is full; OpenCV does not report that."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from posepipe.body import BodyDefinition
-from posepipe.io.files import check_writable, replace_file
+from posepipe.io.files import replace_file, reserved
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.person_files import told_left_out, write_each
@@ -51,7 +52,7 @@ class MotionSink:
     Raises
     ------
     PosepipeError
-        If the file cannot be written; checked when the sink is opened.
+        If the file cannot be written, or another program writes it; checked when the sink is opened.
     """
 
     def __init__(self, path: str | Path, body: BodyDefinition, encode: Callable[[PersonMotion], bytes]) -> None:
@@ -61,6 +62,7 @@ class MotionSink:
         self._encode = encode
         self._collector = MotionCollector(body)
         self._closed = False
+        self._reserved = ExitStack()
 
     def write(self, result: FrameResult) -> None:
         """Keep the joints of one frame."""
@@ -84,10 +86,11 @@ class MotionSink:
         self.written += (WrittenMotion(path, person, *about),)
 
     def __enter__(self) -> MotionSink:
-        check_writable(self.path)  # an error at the end of a long run would lose its results
+        self._reserved.enter_context(reserved(self.path))  # an error at the end of a long run would lose its results
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        with self._reserved:
+            self.close()
