@@ -256,7 +256,7 @@ def _origins(header: Mapping[str, Any]) -> str:
     if header.get("resumed"):
         rows["which took"][0] += " since it was resumed"
     lines = [f"| {name} | {trees} | {joints} |" for name, (trees, joints) in rows.items() if trees or joints]
-    return "\n".join(["| | trees | joint parameters |", "|---|---|---|", *lines]) if lines else ""
+    return "\n".join(["| origin | trees | joint parameters |", "|---|---|---|", *lines]) if lines else ""
 
 
 def figure_tables(figures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -265,7 +265,7 @@ def figure_tables(figures: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _table(summary: Mapping[str, Any]) -> str:
-    lines = ["| figure | |", "|---|---|"]
+    lines = ["| figure | value |", "|---|---|"]
     lines += [f"| {name} | {value:.3f} |" for name, value in summary["headline"].items() if value is not None]
     titles = {
         "ap": "AP at 10 cm",
@@ -274,6 +274,8 @@ def _table(summary: Mapping[str, Any]) -> str:
     }
     joints = {joint: row for joint, row in summary["joints"].items() if any(row[c] is not None for c in titles)}
     columns = [c for c in titles if any(row[c] is not None for row in joints.values())]
+    if not columns:
+        return "\n".join(lines)
     lines += ["", f"| joint |{''.join(f' {titles[c]} |' for c in columns)}", "|---" * (len(columns) + 1) + "|"]
     for joint, row in joints.items():
         lines.append(f"| {joint} |" + "".join(" |" if row[c] is None else f" {row[c]:.2f} |" for c in columns))

@@ -36,8 +36,9 @@ HISTORY = {
     "joint_command": "posepipe train joints --forest toy.npz --out toy.npz",
     "joint_seconds": 71.0,
 }
+TITLE = "joints: 500 frames, content 238dcbd2dd3f7a10"
 FIGURES = {
-    "joints: 500 frames, content 238dcbd2dd3f7a10": {
+    TITLE: {
         "headline": {"mean part accuracy": None, "joint mAP at 10 cm": 0.8194},
         "joints": {
             "head": {"ap": 0.966, "within_10cm": 0.97, "hidden_within_15cm": 0.4},
@@ -164,6 +165,23 @@ def test_figures_of_the_header_are_tables_of_the_card(tmp_path):
     assert "| torso | 0.84 | 0.87 | |" in figures
     assert "left_hand" not in figures
     assert "mean part accuracy" not in figures
+
+
+def test_every_column_of_a_table_has_a_heading_and_rows(tmp_path):
+    of_parts = {
+        "headline": {"mean part accuracy": 0.7},
+        "joints": {"head": dict.fromkeys(FIGURES[TITLE]["joints"]["head"])},
+    }
+    figures = FIGURES | {"parts alone": of_parts}
+    lines = write_card(save(tmp_path / "toy.npz", HISTORY | {"figures": figures})).read_text().splitlines()
+    headings = [k for k, line in enumerate(lines[:-1]) if lines[k + 1].startswith("|---")]
+    assert [lines[k] for k in headings] == [
+        "| origin | trees | joint parameters |",
+        "| figure | value |",
+        "| joint | AP at 10 cm | visible within 10 cm | hidden within 15 cm |",
+        "| figure | value |",
+    ]
+    assert all(lines[k + 2].startswith("| ") for k in headings)
 
 
 def test_prose_is_kept_and_older_figures_are_not(tmp_path):
