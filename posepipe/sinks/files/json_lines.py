@@ -26,7 +26,7 @@ from posepipe.sinks.files.fit_fields import (
     world_rotations,
 )
 from posepipe.sinks.files.lazy_file import LazyFile
-from posepipe.sinks.files.result_numbers import finite, point, rounded, rounded_point, whole
+from posepipe.sinks.files.result_numbers import finite, names, point, rounded, rounded_point, whole
 
 FORMAT = "posepipe-results"
 VERSION = 1
@@ -246,7 +246,7 @@ def read_results(path: str | Path) -> Results:
         if row is None and not line.endswith(b"\n"):
             missing = f"{path}: the last line was cut and dropped, {len(frames)} frames were read"
             break
-        frames.append(_read_row(path, row, offset))
+        frames.append(_read_row(path, row, offset, header[0]))
         offset += len(line)
     cameras, fitted = header[-2:]
     fitted = fitted or any(track.fit is not None for row in frames for track in row.people)
@@ -273,7 +273,7 @@ def _read_header(
         raise FormatError(path, f"{wanted}, got {row.get('version')!r}", 0)
     try:
         return (
-            tuple(map(str, row["joints"])),
+            names(row["joints"]),
             str(row["axes"]),
             str(row["frame_id"]),
             _start_time_ns(row["start_time_ns"]),
@@ -294,11 +294,15 @@ def _start_time_ns(value: object) -> int:
     return number
 
 
-def _read_row(path: str | Path, row: dict | None, offset: int) -> ResultRow:
+def _read_row(path: str | Path, row: dict | None, offset: int, joints: tuple[str, ...]) -> ResultRow:
     if row is None:
         raise FormatError(path, "a line is no JSON object", offset)
     try:
         people = tuple(_track(person) for person in row["people"])
+        if len({person.id for person in people}) < len(people):
+            raise ValueError("people: two have one id")
+        if unknown := {name for person in people for name in person.pose.joints} - set(joints):
+            raise ValueError(f"joint {min(unknown)!r} is not in the header")
         world_m = tuple(_world_positions(person) for person in row["people"])
         turned = tuple(read_world_rotations(person) for person in row["people"])
         seen_by = tuple(tuple(map(whole, person.get("cameras", ()))) for person in row["people"])

@@ -1,4 +1,4 @@
-"""Numbers of results: rounded when they are written, checked when they are read."""
+"""Numbers and names of results: rounded when they are written, checked when they are read."""
 
 from __future__ import annotations
 
@@ -50,3 +50,12 @@ def quaternion(values: Sequence[float]) -> tuple[float, float, float, float]:
     if abs(length - 1) > _MAX_LENGTH_ERROR:
         raise ValueError(f"wanted a quaternion of length 1, got length {length:.3g}")
     return x, y, z, w
+
+
+def names(values: object) -> tuple[str, ...]:
+    """Check a list of names. Raises ValueError for anything but different texts."""
+    if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
+        raise ValueError(f"wanted a list of names, got {values!r:.40}")
+    if len(set(values)) < len(values):
+        raise ValueError(f"wanted different names, got {values!r:.40}")
+    return tuple(values)

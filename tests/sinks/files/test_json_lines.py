@@ -201,6 +201,8 @@ def test_every_cut_keeps_the_frames_before_it(tmp_path):
         '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1}]}',
         '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "joints": {"head": {"xyz_m": [1, 2], "confidence": 1}}}]}',
         '{"frame": "x", "timestamp_s": 0, "people": []}',
+        '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1, "joints": {}}, {"id": 1, "joints": {}}]}',
+        '{"frame": 0, "timestamp_s":0,"people": [{"id":1,"joints": {"tail": {"xyz_m": [0, 0, 1], "confidence": 0}}}]}',
         '{"frame": 1.5, "timestamp_s": 0, "people": []}',
         '{"frame": 0, "timestamp_s": "0", "people": []}',
         '{"frame": 0, "timestamp_s": 0, "people": [{"id": 1.7, "joints": {}}]}',
@@ -260,5 +262,13 @@ def test_whole_numbers_may_have_a_point(tmp_path):
 def test_a_start_that_is_no_time_is_an_error(tmp_path, start):
     path = write(tmp_path / "r.jsonl", [result(0)])
     path.write_text(path.read_text().replace('"start_time_ns": 5', f'"start_time_ns": {start}'))
+    with pytest.raises(FormatError, match=r"r\.jsonl, byte 0: damaged header"):
+        read_results(path)
+
+
+@pytest.mark.parametrize("joints", ['"head"', "[1, 2]", '["head", "neck", "head"]', '{"head": 1}', "null"])
+def test_joints_that_are_no_list_of_names_are_an_error(tmp_path, joints):
+    path = write(tmp_path / "r.jsonl", [result(0)])
+    path.write_text(path.read_text().replace('"joints": ["head", "neck"]', f'"joints": {joints}'))
     with pytest.raises(FormatError, match=r"r\.jsonl, byte 0: damaged header"):
         read_results(path)
