@@ -33,6 +33,10 @@ _MAX_LEVEL = 65_535
 _MAX_ENTRIES = 1 << 16
 
 
+class _OtherImageError(ValueError):
+    """A whole image that is no depth image, or one that is not read."""
+
+
 def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
     """Read depth (H, W) of the size of a calibration: uint16 millimetres, or float32 metres.
 
@@ -41,11 +45,14 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
     DamagedMessageError
         For a file that is no such image, is cut or damaged: the other files of a folder may be readable.
     FormatError
-        For another size, or pixels that are neither whole levels up to 65535, of 16 bits or more, nor floating point.
+        For another kind of image, another size, or pixels that are neither whole levels up to 65535, of 16 bits or
+        more, nor floating point.
     """
     content = read_regular(path, _MAX_FILE_BYTES)
     try:
         pixels = READERS[path.suffix.lower()](content)
+    except _OtherImageError as error:
+        raise FormatError(path, str(error)) from error
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, struct.error, EOFError, RecursionError) as error:
         raise DamagedMessageError(path, str(error) or "damaged") from error
     if pixels.shape != (camera.height, camera.width):
@@ -79,7 +86,7 @@ def _pgm(content: bytes) -> np.ndarray:
         raise ValueError("wanted a raw PGM (P5)")
     width, height, largest = map(int, head.groups())
     if not 255 < largest <= _MAX_LEVEL:
-        raise ValueError(f"wanted a PGM of 16 bits, got one with levels to {largest}")
+        raise _OtherImageError(f"wanted a PGM of 16 bits, got one with levels to {largest}")
     _check_size(2 * width * height, len(content) - head.end())
     return np.frombuffer(content, ">u2", width * height, head.end()).reshape(height, width)
 
@@ -91,16 +98,18 @@ def _tiff(content: bytes) -> np.ndarray:
     (place,) = struct.unpack_from(order + "I", content, 4)
     tags, following = _tiff_tags(content, order, place)
     if following and not _tiff_tags(content, order, following)[0].get(_SUBFILE, (0,))[0] & _REDUCED:
-        raise ValueError("a TIFF of several images; save each as a file of its own, in name order")
+        raise _OtherImageError("a TIFF of several images; save each as a file of its own, in name order")
     (width,), (height,) = tags.get(_WIDTH, (0,)), tags.get(_HEIGHT, (0,))
     bits, kind = tags.get(_BITS, (1,)), tags.get(_KIND, (1,))
     if tags.get(_SAMPLES, (1,)) != (1,) or len(bits) != 1:
-        raise ValueError("wanted a TIFF of one channel")
+        raise _OtherImageError("wanted a TIFF of one channel")
     if tags.get(_COMPRESSION, (1,)) != (1,) or _PLACES not in tags:
-        raise ValueError("a compressed or tiled TIFF; save it without compression, in strips")
+        raise _OtherImageError("a compressed or tiled TIFF; save it without compression, in strips")
     dtype = {(16, 1): "u2", (32, _TIFF_FLOAT): "f4", (64, _TIFF_FLOAT): "f8"}.get((bits[0], kind[0]))
     if dtype is None:
-        raise ValueError(f"wanted a TIFF of 16-bit levels or floating point, got {bits[0]} bits of kind {kind[0]}")
+        raise _OtherImageError(
+            f"wanted a TIFF of 16-bit levels or floating point, got {bits[0]} bits of kind {kind[0]}"
+        )
     strips = zip(tags[_PLACES], tags.get(_SIZES, ()), strict=True)
     data = b"".join(content[place : place + size] for place, size in strips)
     size = np.dtype(dtype).itemsize * width * height

@@ -96,8 +96,10 @@ def test_the_unit_applies_to_levels_alone(tmp_path):
     ],
 )
 def test_other_images_are_one_line(tmp_path, suffix, content, said):
-    with open_source(folder(tmp_path, suffix, [content])) as source, pytest.raises(FormatError, match=said):
+    with open_source(folder(tmp_path, suffix, [content])) as source, pytest.raises(FormatError, match=said) as error:
         source[0]
+    whole = ("16 bits", "camera.json", "one channel", "got 8 bits", "compress", "several")
+    assert isinstance(error.value, DamagedMessageError) == (said not in whole)
 
 
 def test_a_small_copy_beside_the_image_does_not_count(tmp_path):
