@@ -144,18 +144,24 @@ class Schema:
         return values
 
     def describe(self, column: int, code: int) -> str:
-        """Name a category, or describe an interval: ``above 5 to 8``."""
+        """Name a category, or describe an interval: ``above 5 to 8``. Text is quoted where a number reads the same."""
         categories, edges = self.categories[column], self.edges[column]
         if categories is not None:
             value = categories[code]
-            if not isinstance(value, float):
-                return str(value)
-            return format_number(value, digits_apart(tuple(each for each in categories if isinstance(each, float))))
+            others = () if not isinstance(value, str) else [each for each in categories if not isinstance(each, str)]
+            name = _name(value, categories)
+            return repr(value) if name in [_name(each, categories) for each in others] else name
         assert edges is not None
         digits = digits_apart(tuple(edges.tolist()))
         low = f"above {format_number(edges[code - 1], digits)}" if code > 0 else ""
         high = f"to {format_number(edges[code], digits)}" if code < len(edges) else ""
         return f"{low} {high}".strip() if low else (f"up {high}" if high else "any")
+
+
+def _name(value: object, categories: tuple) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return format_number(value, digits_apart(tuple(each for each in categories if isinstance(each, float))))
 
 
 def format_number(value: float, digits: int = DIGITS) -> str:

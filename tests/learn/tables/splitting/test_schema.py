@@ -327,3 +327,10 @@ def test_column_costs_are_given_by_name_or_position():
         tree = C45Classifier(column_costs=costs).fit(X, [0, 0, 1, 1]).tree_.tree
         assert tree.feature[0] == 1
     assert C45Classifier(column_costs={"cheap": 2}).fit(X, [0, 0, 1, 1]).tree_.tree.feature[0] == 0
+
+
+def test_text_that_reads_as_a_number_beside_it_is_quoted():
+    cells = np.array([[1, "1"], [2.5, "2"], ["1", "True"], ["2.50", "3"], ["2.5", "4"]], object)
+    schema = Schema.learn(cells, ["mixed", "text"], np.ones(2, bool))
+    assert [schema.describe(0, code) for code in range(5)] == ["1", "2.5", "'1'", "'2.5'", "2.50"]
+    assert [schema.describe(1, code) for code in range(5)] == ["1", "2", "3", "4", "True"]
