@@ -166,18 +166,18 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train a model, or one stage of it, and write it with its card."""
-    from posepipe.io.files import check_writable
+    from posepipe.io.files import reserved
     from posepipe.learn.depth.checkpoints import remove_checkpoints
     from posepipe.models.card import write_card
 
     stage = _stage_to_train(args)
     refuse_to_replace(args, [("--out", args.out)], but="model")
-    check_writable(args.out)  # an error at the end would lose hours of training
-    model = TRAININGS[stage](args)
-    model.with_metadata(name=args.out.stem).save(args.out)
-    write_card(args.out)
-    if stage in CHECKPOINTS:
-        remove_checkpoints(checkpoint_folder(args), CHECKPOINTS[stage])
+    with reserved(args.out):  # an error at the end, or another training of this name, would lose hours of work
+        model = TRAININGS[stage](args)
+        model.with_metadata(name=args.out.stem).save(args.out)
+        write_card(args.out)
+        if stage in CHECKPOINTS:
+            remove_checkpoints(checkpoint_folder(args), CHECKPOINTS[stage])
     size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
     show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import pytest
 
+from apps import train
 from apps.cli import main
+from posepipe.errors import PosepipeError
 from posepipe.models.registry import models_dir
 
 
@@ -52,3 +55,17 @@ def test_a_failed_command_leaves_no_folder_behind(place):
     assert main(["evaluate", "nothing", "--json", "new/figures.json"]) == 1
     assert main(["train", "nothing", "--out", "new/m.npz"]) == 1
     assert sorted(place.rglob("*")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_model_is_trained_once_at_a_time(place, capsys, monkeypatch):
+    def twice(args):
+        assert main(["train", "nothing", "--out", "new.npz"]) == 1
+        raise PosepipeError("the first went on")
+
+    monkeypatch.setitem(train.TRAININGS, "all", twice)
+    assert main(["train", "data", "--out", "new.npz"]) == 1
+    of_second, of_first = capsys.readouterr().err.splitlines()
+    assert of_second == "posepipe: error: new.npz: another program is writing this file; give another name"
+    assert "the first went on" in of_first
+    assert not list(place.glob("new*"))
