@@ -91,18 +91,26 @@ def material_libraries(text: str) -> list[str]:
 
 
 def parse_opacities(text: str) -> dict[str, float]:
-    """Parse MTL text: name of each material -> opacity, 0 to 1. Lines that cannot be read are passed over."""
+    """Parse MTL text: name of each material -> opacity, 0 to 1. Lines that cannot be read are passed over.
+
+    `d` is the opacity, and `Tr` is 1 - d. Some writers state the opacity under both names, so `d` outweighs `Tr`.
+    """
     opacities: dict[str, float] = {}
+    dissolves: dict[str, float] = {}
     current = ""
     for line in text.splitlines():
         keyword, rest = _keyword(line)
         if keyword == "newmtl":
             current = rest
             opacities[current] = 1.0
+            dissolves.pop(current, None)
         elif keyword in ("d", "Tr") and current:
             try:
                 value = float(rest.split()[-1])
             except (ValueError, IndexError):
                 continue
-            opacities[current] = value if keyword == "d" else 1.0 - value
-    return opacities
+            if keyword == "d":
+                dissolves[current] = value
+            else:
+                opacities[current] = 1.0 - value
+    return opacities | dissolves

@@ -136,6 +136,15 @@ def test_polygons_become_fans_with_the_material_of_their_face():
     assert parse_opacities(MTL) == {"oak": 1.0, "fabric": pytest.approx(0.8)}
 
 
+@pytest.mark.parametrize("lines", ["d 1.0\nTr 1.0\n", "Tr 1.0\nd 1.0\n", "d 1.0\nTr 0.0\n", "Tr 0.0\n", ""])
+def test_a_material_is_as_opaque_as_d_says_whatever_tr_says(lines):
+    assert parse_opacities(f"newmtl oak\n{lines}newmtl pane\nd 0.3\nTr 0.3\n") == {"oak": 1.0, "pane": 0.3}
+
+
+def test_the_last_of_two_materials_of_one_name_counts():
+    assert parse_opacities("newmtl oak\nd 0.2\nnewmtl oak\n") == {"oak": 1.0}
+
+
 @pytest.mark.parametrize(("space", "end"), [("\t", "\n"), (" ", "\r\n"), (" \t ", "\r\n")])
 def test_words_are_separated_by_any_white_space(space, end):
     text = OBJ.replace("f 1 2 3 4", "f 1 2 \\\n3 4")  # a backslash continues a line
