@@ -15,6 +15,8 @@ MAX_ELEMENTS = 1 << 20
 
 _CONTINUED = re.compile(r"\\\r?\n")
 """End of a line that goes on in the next."""
+_NAMING = ("usemtl", "newmtl")
+"""Their text is the name of a material, which may hold a #: 3ds Max writes Material#26."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,9 +73,10 @@ def parse_obj(text: str) -> WavefrontMesh:
 
 
 def _keyword(line: str) -> tuple[str, str]:
-    """First word of a line, and the text after it; spaces and tabs separate words."""
+    """First word of a line, and the text after it up to a comment; spaces and tabs separate words."""
     words = [*line.split(maxsplit=1), "", ""]
-    return words[0], words[1].rstrip()
+    text = words[1] if words[0] in _NAMING else words[1].partition("#")[0]
+    return words[0], text.rstrip()
 
 
 def _row(corner: str, n_vertices: int) -> int:
