@@ -73,9 +73,9 @@ class MotionPlanner:
     def _play(self, motions: Sequence[Motion]) -> np.ndarray:
         """Part of a motion, forwards and, from its end, backwards: float32 (T, 20, 4)."""
         motion = motions[int(self.rng.integers(len(motions)))]
-        length = len(motion.rotations)
-        first = self.rng.integers(max(1, length - self.frames))
-        rows = np.round(first + np.arange(self.frames) * motion.fps / FPS).astype(int)
+        length, poses_a_frame = len(motion.rotations), motion.fps / FPS
+        first = self.rng.integers(max(1, length - round(self.frames * poses_a_frame)))
+        rows = np.round(first + np.arange(self.frames) * poses_a_frame).astype(int)
         return motion.rotations[length - 1 - np.abs(length - 1 - rows % max(1, 2 * length - 2))]
 
 

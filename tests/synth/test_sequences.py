@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from synth.motion.motion_plans import SCENARIOS, follow, scenario_of
+from synth.motion.motion_plans import SCENARIOS, MotionPlanner, follow, scenario_of
 from synth.motion.motions import Motions
 from synth.motion.poses.clips import Motion, embedded_motion
 from synth.recipe import FPS
@@ -121,6 +121,19 @@ def test_a_short_motion_is_played_to_and_fro(people):
     assert len(render(people, "walking", motions=Motions((short,), (short,)))) == 60
     one = Motion(walk.rotations[:1], walk.root_m[:1], walk.fps)
     assert len(render(people, "walking", frames=3, motions=Motions((one,), (one,)))) == 3
+
+
+@pytest.mark.parametrize("fps", [6, 10, 24, 29.97, 30, 60, 120])
+def test_any_part_of_a_long_motion_is_played_forwards(fps):
+    """A motion of 10 s, in which the time stands in for the pose, and sequences of 2 s."""
+    times_s = np.arange(round(10 * fps)) / fps
+    poses = np.repeat(times_s, 80).reshape(-1, 20, 4)
+    motions = (Motion(poses, np.zeros((len(poses), 3)), fps),)
+    planners = (MotionPlanner(Motions(motions, ()), 60, np.random.default_rng(seed)) for seed in range(200))
+    played_s = np.array([planner._play(motions)[:, 0, 0] for planner in planners])
+    assert (np.diff(played_s) >= 0).all()
+    assert played_s[:, 0].min() < 0.5
+    assert played_s[:, -1].max() > 9.0
 
 
 def test_people_face_the_direction_of_their_walk():
