@@ -1,7 +1,7 @@
 """Motions of people in sequences: walks, played along a path, and acts, played in one place.
 
 Motions come with the project, from packs of motions, or from captures in BVH and ASF/AMC files. Captures are read at
-about the frame rate of sequences and resampled to exactly this rate.
+about the frame rate of sequences; they and packs are resampled to exactly this rate.
 """
 
 from __future__ import annotations
@@ -133,13 +133,19 @@ def _read_one(file: MocapFile, maps: Sequence[BoneMap]) -> list[CapturedMotion]:
     if path.suffix.lower() == ".npz":
         if is_pose_bank(path):
             raise FormatError(path, "single poses; sequences need motions: BVH or AMC files, or a pack of motions")
-        return [CapturedMotion(name, WALK in name.lower(), motion) for name, motion in read_motions(path).items()]
+        packed = read_motions(path).items()
+        return [CapturedMotion(name, WALK in name.lower(), _resampled(path, motion)) for name, motion in packed]
     motion, clip = read_motion(path, maps, FPS)
     walks = WALK in f"{path.absolute().parent.name}/{clip}".lower()
+    return [CapturedMotion(clip, walks, _resampled(path, motion))]
+
+
+def _resampled(path: Path, motion: Motion) -> Motion:
+    """A motion at the frame rate of sequences, without its path."""
     if motion.fps < MIN_FPS:
         raise FormatError(path, f"a pose every {1 / motion.fps:g} s; sequences need at least one a second")
     rotations = at_frame_rate(motion.rotations, motion.fps)
-    return [CapturedMotion(clip, walks, Motion(rotations, np.zeros((len(rotations), 3), np.float32), FPS))]
+    return Motion(rotations, np.zeros((len(rotations), 3), np.float32), FPS)
 
 
 def at_frame_rate(poses: np.ndarray, fps: float) -> np.ndarray:

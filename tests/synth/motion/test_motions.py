@@ -150,15 +150,20 @@ def forearm_deg(motion: Motion) -> np.ndarray:
     return np.degrees((turned * turned[0].inv()).as_rotvec()[:, 1])
 
 
+@pytest.mark.parametrize(("suffix", "rounding_deg"), [("bvh", 0.05), ("npz", 0.1)])  # packs are of float16
 @pytest.mark.parametrize("fps", [6, 10, 24, 25, 29.97, 30, 50, 60, 100, 120, 240])
-def test_a_capture_of_any_rate_takes_as_long_as_it_took(tmp_path, fps):
+def test_a_capture_of_any_rate_takes_as_long_as_it_took(tmp_path, fps, suffix, rounding_deg):
     seconds = np.arange(round(2 * fps) + 1) / fps
-    path = tmp_path / "wave.bvh"
-    path.write_text(bvh_text(SourceSkeleton(UNREAL), swinging(-30 * seconds), fps=fps))
-    (found,) = read_captured_motions(path)
+    poses = swinging(-30 * seconds)
+    if suffix == "bvh":
+        (tmp_path / "wave.bvh").write_text(bvh_text(SourceSkeleton(UNREAL), poses, fps=fps))
+    else:
+        write_motions({"wave": Motion(poses, np.zeros((len(poses), 3)), fps)}, tmp_path / "wave.npz")
+    (found,) = read_captured_motions(tmp_path / f"wave.{suffix}")
     assert found.motion.fps == 30
     assert len(found.motion.rotations) in (60, 61)
-    np.testing.assert_allclose(forearm_deg(found.motion), -np.arange(len(found.motion.rotations)), atol=0.05)
+    turned_deg = forearm_deg(found.motion)
+    np.testing.assert_allclose(turned_deg, -np.arange(len(turned_deg)), atol=rounding_deg)
 
 
 @pytest.mark.parametrize("suffix", ["bvh", "amc"])
@@ -182,6 +187,9 @@ def test_a_capture_of_too_low_a_rate_is_refused(tmp_path, frame_time, problem):
     (tmp_path / "slow.bvh").write_text(text.replace("Frame Time: 0.100000", f"Frame Time: {frame_time}"))
     with pytest.raises(FormatError, match=rf"slow\.bvh: {problem}; sequences need at least one a second"):
         read_captured_motions(tmp_path / "slow.bvh")
+    write_motions({"slow": Motion(WALK.rotations, WALK.root_m, 1 / float(frame_time))}, tmp_path / "slow.npz")
+    with pytest.raises(FormatError, match=rf"slow\.npz: {problem}; sequences need at least one a second"):
+        read_captured_motions(tmp_path / "slow.npz")
 
 
 @pytest.mark.parametrize("frame_time", ["1e-9", "5e-324"])
