@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections import deque
 from threading import Event
 
@@ -29,7 +30,9 @@ LIBRARY_VARIABLE = "POSEPIPE_LIBFREENECT"
 NOMINAL = CAMERA_PRESETS["kinect-v1"]
 """Image size and nominal intrinsics; a Kinect reports none of its own."""
 
-_LIBRARIES = ("libfreenect.so.0.5", "libfreenect.so.0", "libfreenect.so", "libfreenect.dylib", "freenect.dll")
+_LIBRARIES = {"darwin": ("libfreenect.dylib",), "win32": ("freenect.dll",)}
+"""Names of the library by platform."""
+_UNIX_LIBRARIES = ("libfreenect.so.0.5", "libfreenect.so.0", "libfreenect.so")
 _MEDIUM_RESOLUTION = 1  # 640x480
 _DISPARITY = 0  # 11 bits
 _DEPTH_MM = 5  # not aligned to the colour image
@@ -168,7 +171,7 @@ def _load(name: str) -> ctypes.CDLL:
     """Load the library. Raises SourceError, with the command that installs it."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     problem: Exception | None = None
-    for path in [chosen] if chosen else _LIBRARIES:
+    for path in [chosen] if chosen else _LIBRARIES.get(sys.platform, _UNIX_LIBRARIES):
         try:
             return _typed(ctypes.CDLL(path))
         except (OSError, AttributeError) as error:  # AttributeError: another library of this name

@@ -133,8 +133,16 @@ def test_an_invalid_libfreenect_is_one_line(library, monkeypatch):
         open_source("camera:kinect-v1")
 
 
-def test_a_missing_libfreenect_names_the_package_to_install(monkeypatch):
+@pytest.mark.parametrize(
+    ("platform", "library"),
+    [("linux", "libfreenect.so"), ("darwin", "libfreenect.dylib"), ("win32", "freenect.dll")],
+)
+def test_a_missing_libfreenect_is_named_as_on_this_platform(platform, library, monkeypatch):
+    def load(path):
+        raise OSError(f"{path}: cannot open shared object file")
+
     monkeypatch.delenv("POSEPIPE_LIBFREENECT", raising=False)
-    monkeypatch.setattr("posepipe.sources.cameras.kinect_v1._LIBRARIES", ("libnothing.so",))
-    with pytest.raises(SourceError, match=r"needs libfreenect: apt install libfreenect0.5"):
+    monkeypatch.setattr("posepipe.sources.cameras.kinect_v1.sys.platform", platform)
+    monkeypatch.setattr("posepipe.sources.cameras.kinect_v1.ctypes.CDLL", load)
+    with pytest.raises(SourceError, match=rf"needs libfreenect: apt install libfreenect0\.5, .* \({library}: cannot"):
         open_source("camera:kinect-v1")
