@@ -152,8 +152,8 @@ class Pose:
         return fmean(self.confidences.tolist()) if self.names else 0.0
 
     @property
-    def expected_right(self) -> float:
-        """Number of joints that are right, as expected by their confidences."""
+    def expected_correct(self) -> float:
+        """Expected number of joints within CORRECT_M of the truth, by their confidences."""
         return sum(self.confidences.tolist())
 
     def __eq__(self, other: object) -> bool:

@@ -28,7 +28,7 @@ class SecondPass(Stateless):
     relabelling: Relabelling
     proposer: ModeProposer
     pose_estimator: PoseEstimator
-    min_expected: float = 0.3  #: expected share of right joints; labels by a poorer pose would confirm it
+    min_expected: float = 0.3  #: expected share of correct joints; labels by a poorer pose would confirm it
 
     @classmethod
     def of(cls, body: BodyDefinition, parameters: SecondPassParameters) -> SecondPass:
@@ -38,7 +38,7 @@ class SecondPass(Stateless):
 
     def trusts(self, pose: Pose) -> bool:
         """Whether a first pose is good enough to label pixels by."""
-        return pose.expected_right >= self.min_expected * len(self.pose_estimator.body.joints)
+        return pose.expected_correct >= self.min_expected * len(self.pose_estimator.body.joints)
 
     def relabel(self, parts: PartProbabilities, points_m: np.ndarray, pose: Pose) -> PartProbabilities:
         """Part probabilities given a pose; see `posepipe.second_pass.relabelling.relabel`."""

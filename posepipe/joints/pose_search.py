@@ -2,7 +2,7 @@
 
 `settle` changes one landmark at a time, so a limb that is wrong as a whole stays wrong: legs that are exchanged, or
 both at the places of one. The search therefore starts from choices in which limbs are changed as a whole, lets each
-settle, and compares the poses by what the network says of them: their expected number of right joints.
+settle, and compares the poses by what the network says of them: their expected number of correct joints.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ class PoseSearch(Stateless):
     """Tries other choices of proposals where the first pose is not sure."""
 
     starts: Starts
-    enough: float = 0.87  #: expected share of right joints above which there is no search
-    min_gain: float = 0.01  #: in the expected share of right joints, of another choice: less is noise
+    enough: float = 0.87  #: expected share of correct joints above which there is no search
+    min_gain: float = 0.01  #: in the expected share of correct joints, of another choice: less is noise
     max_moved_m: float = 0.2  #: of the trunk's joints, on average: farther off is something else than this person
     max_rounds: int = 2  #: the second round starts from the best choice of the first
 
     def search(self, estimator: PoseEstimator, proposals: Proposals, pose: Pose) -> Pose:
-        """The pose of most right joints to be expected: ``pose``, of these proposals, or that of another choice."""
+        """The pose of most correct joints to be expected: ``pose``, of these proposals, or that of another choice."""
         n_joints = len(estimator.body.joints)
-        if estimator.parameters.refinement is None or pose.expected_right >= self.enough * n_joints:
+        if estimator.parameters.refinement is None or pose.expected_correct >= self.enough * n_joints:
             return pose  # the prior alone says nothing of how well proposals agree
         places_m, confidence = proposals.places_m, proposals.confidence
         prior = LandmarkPrior.of(confidence, estimator.parameters)
@@ -86,12 +86,12 @@ class PoseSearch(Stateless):
             if not others:
                 break
             poses = estimator.poses(Evidence.join([estimator.gather(proposals, other) for other in others], np.float64))
-            expected = [other.expected_right if _moved_m(first, other) <= self.max_moved_m else 0.0 for other in poses]
+            expected = [each.expected_correct if _moved_m(first, each) <= self.max_moved_m else 0.0 for each in poses]
             best = expected.index(max(expected))
-            if expected[best] < pose.expected_right + self.min_gain * n_joints:
+            if expected[best] < pose.expected_correct + self.min_gain * n_joints:
                 break
             pose, ranks = poses[best], others[best]
-            if pose.expected_right >= self.enough * n_joints:
+            if pose.expected_correct >= self.enough * n_joints:
                 break
         return pose
 

@@ -22,7 +22,7 @@ SIDEWAYS = (1, 3)
 """Rotations for people who lie across the image, quarter turns clockwise."""
 UPSIDE_DOWN = (2,)
 POOR_POSE = 0.3
-"""Expected share of right joints below which a person who is cut out may be upside down. In rooms too many who are
+"""Expected share of correct joints below which a person who is cut out may be upside down. In rooms too many who are
 hidden in part would be taken to be."""
 
 
@@ -102,31 +102,31 @@ class RotatedViews(Stateless):
     """Decides in which rotated views a person is classified again, and whether to use the pose of one.
 
     Rotated views often confuse head and feet; the unrotated view seldom does, even at low confidence. The score of a
-    rotated pose is therefore its expected number of right joints, plus that of the first pose where the two agree. Few
-    people are upside down: the first pose must be poor, and the other much better.
+    rotated pose is therefore its expected number of correct joints, plus that of the first pose where the two agree.
+    Few people are upside down: the first pose must be poor, and the other much better.
     """
 
     n_joints: int  #: of the body
-    enough: float = 0.8  #: expected share of right joints above which no view is rotated
+    enough: float = 0.8  #: expected share of correct joints above which no view is rotated
     min_spread: float = 0.8  #: minimum ratio of horizontal to vertical spread for people who lie across the image
-    poor: float = POOR_POSE  #: expected share of right joints below which a person may be upside down; 0 = nobody is
-    margin: float = 0.15  #: minimum gain of a rotated view in the expected share of right joints, twice upside down
+    poor: float = POOR_POSE  #: expected share of correct joints below which a person may be upside down; 0 = nobody is
+    margin: float = 0.15  #: minimum gain of a rotated view in the expected share of correct joints, twice upside down
     agreed_weight: float = 2.0  #: weight of the first pose's confidence relative to the rotated pose's
     agreed_m: float = 0.3  #: maximum distance between joints that agree
 
     def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
         """Rotations, quarter turns clockwise, in which to classify the person of a view, with this pose."""
-        expected = pose.expected_right / self.n_joints
+        expected = pose.expected_correct / self.n_joints
         lies = expected < self.enough and view.spread() >= self.min_spread
         return (SIDEWAYS if lies else ()) + (UPSIDE_DOWN if expected < self.poor else ())
 
     def choose(self, first: Pose, rotated: Mapping[int, Pose]) -> int | None:
         """Rotation whose pose, in camera axes, replaces the first one; None = keep the first one."""
-        expected = first.expected_right
+        expected = first.expected_correct
         better = {
-            quarters: pose.expected_right + self.agreed_weight * self._agreed(first, pose)
+            quarters: pose.expected_correct + self.agreed_weight * self._agreed(first, pose)
             for quarters, pose in rotated.items()
-            if pose.expected_right >= expected + self._margin(quarters) * self.n_joints
+            if pose.expected_correct >= expected + self._margin(quarters) * self.n_joints
         }
         return max(better, key=better.__getitem__) if better else None
 
@@ -134,7 +134,7 @@ class RotatedViews(Stateless):
         return self.margin * (2 if quarters in UPSIDE_DOWN else 1)
 
     def _agreed(self, first: Pose, other: Pose) -> float:
-        """Expected number of right joints of the first pose among those that agree with another pose."""
+        """Expected number of correct joints of the first pose among those that agree with another pose."""
         both = first.joints.keys() & other.joints.keys()
         pairs = [(first.joints[name], other.joints[name]) for name in sorted(both)]
         return sum(one.confidence for one, two in pairs if math.dist(one.xyz_m, two.xyz_m) < self.agreed_m)

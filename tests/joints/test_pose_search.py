@@ -136,7 +136,7 @@ def test_the_pose_searched_for_is_never_expected_to_be_worse(estimator, search, 
     for proposals in seen:
         for each in (proposals, with_legs_exchanged(proposals)):
             first = estimator.estimate(each)
-            assert search.search(estimator, each, first).expected_right >= first.expected_right
+            assert search.search(estimator, each, first).expected_correct >= first.expected_correct
 
 
 def test_joints_follow_from_the_moments_of_the_parts_too(estimator, seen):
@@ -151,7 +151,7 @@ def test_a_pose_is_changed_by_enough_gain_near_by_alone(estimator, search, seen)
     first = estimator.estimate(exchanged)
     unsure = replace(first, confidences=first.confidences / 2)
     found = search.search(estimator, exchanged, unsure)
-    gain = (found.expected_right - unsure.expected_right) / len(HUMAN.joints)
+    gain = (found.expected_correct - unsure.expected_correct) / len(HUMAN.joints)
     assert gain > 0.1
     assert replace(search, min_gain=gain + 0.01).search(estimator, exchanged, unsure) is unsure
     assert replace(search, max_moved_m=1e-6).search(estimator, exchanged, unsure) is unsure
