@@ -30,7 +30,9 @@ class PoseEstimator(Stateless):
 
     body: BodyDefinition
     parameters: JointParameters
-    min_landmarks: int = 3  #: minimum number of landmarks found, or all of a body that has fewer; without, no pose
+    min_landmarks: int = 3
+    """Minimum number of landmarks found, without which there is no pose; of a body with fewer surfaces and fewer voted
+    joints as many as there are of either. Leaves may hold no votes: those of a body of one part are hardly divided."""
     min_confidence: float = 0.1  #: minimum confidence of a joint; others are left out of the pose
     _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
     _mirror: Mirror | None = field(init=False, repr=False)
@@ -42,7 +44,8 @@ class PoseEstimator(Stateless):
     def estimate(self, proposals: Sequence[JointProposal]) -> Pose | None:
         """Estimate the pose of one person from proposals; None when there are too few landmarks."""
         known = Proposals.gather(self._landmarks, proposals)
-        wanted = max(min(self.min_landmarks, len(self._landmarks)), 1)
+        voted = sum(landmark.voted for landmark in self._landmarks)
+        wanted = max(min(self.min_landmarks, max(voted, len(self._landmarks) - voted)), 1)
         if np.count_nonzero((known.confidence > 0).any(axis=1)) < wanted:
             return None
         (pose,) = self.poses(self.gather(known))

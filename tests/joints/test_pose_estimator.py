@@ -282,6 +282,15 @@ def test_a_body_of_few_landmarks_has_a_pose_where_all_are_found():
     assert estimator.estimate([]) is None
 
 
+def test_a_body_of_one_joint_has_a_pose_by_its_surface_or_its_votes():
+    """The forest of a body of one part has nothing to tell apart: its leaves may be too coarse for votes."""
+    body = BodyDefinition("ball", ("ball",), ("ball",), {"ball": ("ball",)})
+    estimator = PoseEstimator(body, JointParameters.default(body, "both"), min_confidence=0)
+    for voted in (False, True):
+        assert set(estimator.estimate([JointProposal("ball", (0.1, 0.2, 2.0), 0.9, voted)]).joints) == {"ball"}
+    assert estimator.estimate([]) is None
+
+
 def test_no_proposals_make_no_pose_whatever_the_minimum():
     assert PoseEstimator(TOY, parameters(), min_landmarks=0).estimate([]) is None
 
