@@ -86,7 +86,14 @@ def fit_joint_parameters(
     parameters = search_modes(searched, classifier.body, method)
     fitted = ModeProposer(classifier.body, parameters)
     both = (FoundModes.of(searched, proposer) for proposer in (stages.proposer, fitted))
-    on_search(*(float(mode_scores(found.heaviest_m, found.landmarks_m).mean()) for found in both))
+    before, after = (float(mode_scores(found.heaviest_m, found.landmarks_m).mean()) for found in both)
+    on_search(before, after)
+    if after <= 0:
+        warnings.warn(
+            f"no joint or part of {len(searched)} people is found within 10 cm, so the model finds no joints; a joint"
+            " that lies more than 14 cm below its surface is never visible: name no `parts` for it",
+            stacklevel=2,
+        )
     found = FoundModes.of(chain(searched, people), fitted)
     parameters = replace(parameters, confidence=fit_confidence(found))
     # a Gaussian is overconfident on the people it was fitted to: calibrate it on held-out people, then fit it to all

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from posepipe.body import BodyDefinition
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_parameters import ForestParameters
@@ -43,6 +46,20 @@ def test_the_search_reports_its_gain(forest):
     fit(forest, PEOPLE - 1, on_search=lambda before, after: gains.append((before, after)))
     ((before, after),) = gains
     assert 0 < before < after <= 1
+
+
+def test_joints_too_deep_to_be_found_are_warned_of():
+    """A ball of 0.3 m radius: its centre is never visible, and nothing else marks it."""
+    ball = BodyDefinition("ball", ("ball",), ("ball",), {"ball": ("ball",)})
+
+    def ball_frame(seed):
+        frame = toy_frame(seed)
+        centre_m = frame.joints_m[:, 1:2] + np.array([0, 0.2, 0.3], np.float32)
+        return replace(frame, parts=frame.people, joints_m=centre_m, visible=np.zeros((1, 1), bool))
+
+    forest = train_forest([ball_frame(k) for k in range(4)], PARAMETERS, ball)
+    with pytest.warns(UserWarning, match=r"of 5 people is found within 10 cm.*14 cm below its surface.*no `parts`"):
+        fit_joint_parameters(forest, [ball_frame(200 + k) for k in range(5)])
 
 
 def test_few_people_train_no_network(forest, few_are_enough):
