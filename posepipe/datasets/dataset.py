@@ -141,9 +141,11 @@ class Dataset:
         Raises
         ------
         FormatError
-            When the manifest is missing or wrong, or a listed recording is missing.
+            When nothing is there, the manifest is missing or wrong, or a listed recording is missing.
         """
         path = Path(path)
+        if not path.exists():
+            raise FormatError(path, "no such file or folder")
         if is_recording(path):
             return cls._of_recording(path)
         manifest_path = path if path.name == MANIFEST_NAME else path / MANIFEST_NAME

@@ -99,6 +99,12 @@ def test_a_folder_without_manifest_is_an_error(tmp_path):
         Dataset.open(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["absent", "absent.npz", "dataset.json"])
+def test_a_path_where_nothing_is_says_so(tmp_path, name):
+    with pytest.raises(FormatError, match=rf"{name}: no such file or folder"):
+        Dataset.open(tmp_path / name)
+
+
 def test_a_missing_recording_is_named(folder):
     (folder / recording_name(1)).unlink()
     with pytest.raises(FormatError, match=r"1 of 2 recordings are missing, frames-00001.mcap"):

@@ -55,7 +55,7 @@ def test_a_stage_refuses_an_option_that_it_does_not_use(capsys, stage, option, v
     elif option in own and (option == "--cluster" or stage == "joints"):
         assert line.startswith(own[option])
     elif option in USED_BY[stage]:
-        assert "nothing: no dataset.json there" in line
+        assert "nothing: no such file or folder" in line
     else:
         assert line == f"{option} does nothing in --only {stage}; leave it out"
 
@@ -73,4 +73,4 @@ def test_joints_of_the_surface_take_no_frames_for_votes(capsys):
 
 def test_a_training_of_all_stages_uses_every_option(capsys):
     for option, value in VALUES.items():
-        assert "nothing: no dataset.json there" in error_of(capsys, option, *([value] if value else []))
+        assert "nothing: no such file or folder" in error_of(capsys, option, *([value] if value else []))
