@@ -7,6 +7,7 @@ import datetime
 import json
 import warnings
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,16 +155,19 @@ def _recording(args: argparse.Namespace) -> str:
 
 def _source(source: FrameSource, alone: bool = True) -> str:
     """Describe length, image and calibration; of the only stream that may be meant also its topic."""
+    from posepipe.sources.base.plausibility import JUDGED_FRAMES
+
     with source:
-        first = next(iter(source), None)
+        # of a file as many as a warning of implausible depth needs; of a camera the first that comes
+        frames = list(islice(source, 1 if source.frame_count is None else JUDGED_FRAMES))
         lines = ["live: frames as they come" if source.frame_count is None else _length(source), _lens(source)]
         lines += _streams(source) if alone else []
-        if first is not None:
-            height, width = first.depth_m.shape
-            measured_m = first.depth_m[first.depth_m > 0]
+        if frames:
+            depth_m = frames[0].depth_m
+            (height, width), measured_m = depth_m.shape, depth_m[depth_m > 0]
             span = f", from {measured_m.min():.2f} to {measured_m.max():.2f} m" if measured_m.size else ""
-            share = measured_m.size / first.depth_m.size
-            lines.insert(1, f"{width} x {height} pixels; {share:.0%} of the first frame have a reading{span}")
+            share = measured_m.size / depth_m.size
+            lines.insert(1, f"{width} x {height} pixels; {share:.0%} of the first frame have a usable reading{span}")
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
+import cv2
 import numpy as np
 import pytest
 
@@ -94,6 +95,16 @@ def test_the_origin_of_the_lens_is_printed_for_every_source(tmp_path, capsys, ca
     write_png_folder(tmp_path / "tum", [DepthFrame(np.zeros((480, 640), np.uint16), ros.CAMERA)])
     (tmp_path / "tum" / "camera.json").unlink()
     assert "; from the default calibration" in info(capsys, tmp_path / "tum")
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_depth_of_another_unit_is_warned_of(tmp_path, capsys, caplog, count):
+    """TUM's 5,000 levels a metre, taken for millimetres."""
+    write_camera_file(tmp_path / "camera.json", CameraFile(16, 12, ros.CAMERA, 0.001, 30.0))
+    for k in range(count):
+        cv2.imwrite(str(tmp_path / f"{k}.png"), np.full(ros.SHAPE, 5 * 2500, np.uint16))
+    assert "0% of the first frame have a usable reading" in info(capsys, tmp_path)
+    assert "its unit (depth_unit_m) seems too large" in caplog.text
 
 
 def test_a_live_source_is_called_so(tmp_path, capsys):
