@@ -48,7 +48,7 @@ class NpzPack(IndexedSource):
     Parameters
     ----------
     path : the pack
-    camera : replaces ``K``
+    camera : replaces ``K``, which may then be missing
 
     Raises
     ------
@@ -64,12 +64,14 @@ class NpzPack(IndexedSource):
         self.shape = self.depth_mm.shape[1:]
         self.timestamps_s = _timestamps(self.path, arrays, len(self.depth_mm))
         self.start_time_ns = _start_time_ns(self.path, arrays)
-        own = _cameras(self.path, arrays, len(self.depth_mm))
-        if camera is None:
-            for each in own:
-                _check_lens(self.path, each, self.shape)
         #: intrinsics of each frame; a single one where they are all the same
-        self.cameras = own if camera is None else (camera.intrinsics_for(*self.depth_mm.shape[1:]),)
+        self.cameras: tuple[Intrinsics, ...]
+        if camera is None:
+            self.cameras = _cameras(self.path, arrays, len(self.depth_mm))
+            for each in self.cameras:
+                _check_lens(self.path, each, self.shape)
+        else:
+            self.cameras = (camera.intrinsics_for(*self.depth_mm.shape[1:]),)
         self.intrinsics = self.cameras[0]
         self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -124,7 +126,10 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns
 
 def _need(path: Path, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
     if key not in arrays:
-        raise FormatError(path, f"array {key!r} is missing; an NPZ pack holds at least depth_mm and K")
+        raise FormatError(
+            path,
+            f"array {key!r} is missing; an NPZ pack holds at least depth_mm and K; --camera PRESET|FILE replaces K",
+        )
     return arrays[key]
 
 

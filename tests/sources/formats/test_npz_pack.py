@@ -165,8 +165,9 @@ def test_each_frame_may_have_its_own_camera(tmp_path, as_matrices):
     assert [frame.intrinsics for frame in NpzPack(tmp_path / "b.npz")] == cameras
 
 
-def test_a_given_calibration_replaces_an_implausible_one(tmp_path):
-    path = save(tmp_path / "a.npz", **GOOD | {"K": np.array([0.4, 0.4, 0.5, 0.5])})
+@pytest.mark.parametrize("k", [np.array([0.4, 0.4, 0.5, 0.5]), np.zeros((3, 3)), None], ids=["normalised", "0", "none"])
+def test_a_given_calibration_replaces_any_or_none(tmp_path, k):
+    path = save(tmp_path / "a.npz", **({} if k is None else {"K": k}), depth_mm=GOOD["depth_mm"])
     camera = CameraFile(5, 4, Intrinsics(10.0, 11.0, 2.0, 1.5), 0.001, 30.0)
     assert NpzPack(path, camera).intrinsics == camera.intrinsics
 
