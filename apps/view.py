@@ -152,6 +152,8 @@ def _check_sheet(args: argparse.Namespace) -> None:
 
     if is_camera_name(args.source):
         raise PosepipeError(f"--sheet shows files and folders; first: posepipe record {args.source} FILE.mcap")
+    if _is_results(args.source):
+        raise PosepipeError(f"{args.source} are results, and --sheet shows depth; give the source that they are of")
     others = (args.start, args.end is not None, args.mirror, args.rotate, args.topic, args.colour, args.realtime)
     if any(others):
         left_out = "--start, --end, --mirror, --rotate, --topic, --colour and --realtime"

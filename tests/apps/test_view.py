@@ -97,6 +97,9 @@ def test_a_sheet_never_lies_among_the_frames(tmp_path, capsys):
 def test_what_cannot_be_shown_is_one_line(tmp_path, capsys):
     sheet = tmp_path / "sheet.png"
     assert "no such file" in error_of(capsys, "view", tmp_path / "nothing", "--sheet", sheet)
+    results = tmp_path / "results.jsonl"
+    results.write_text('{"format": "posepipe-results"}\n')
+    assert "are results, and --sheet shows depth" in error_of(capsys, "view", results, "--sheet", sheet)
     empty = tmp_path / "empty"
     empty.mkdir()
     write_manifest(empty, TOY, {}, [])
