@@ -132,7 +132,7 @@ def _write_sheet(args: argparse.Namespace) -> None:
     from posepipe.sinks.images.contact_sheet import draw_sheet, draw_tile, write_sheet
 
     _check_sheet(args)
-    with _open(args.source, args.camera) as shown:
+    with _open(args.source, args.camera, args.topic) as shown:
         rows = _rows(shown.count, args.frames or DEFAULT_TILES, args.frame_step)
         tiles = []
         with ProgressBar(len(rows), "view", "frames") as bar:
@@ -154,9 +154,9 @@ def _check_sheet(args: argparse.Namespace) -> None:
         raise PosepipeError(f"--sheet shows files and folders; first: posepipe record {args.source} FILE.mcap")
     if _is_results(args.source):
         raise PosepipeError(f"{args.source} are results, and --sheet shows depth; give the source that they are of")
-    others = (args.start, args.end is not None, args.mirror, args.rotate, args.topic, args.colour, args.realtime)
+    others = (args.start, args.end is not None, args.mirror, args.rotate, args.colour, args.realtime)
     if any(others):
-        left_out = "--start, --end, --mirror, --rotate, --topic, --colour and --realtime"
+        left_out = "--start, --end, --mirror, --rotate, --colour and --realtime"
         raise PosepipeError(f"--sheet shows a source as it is; leave out {left_out}")
     if given := pipeline_options(args):
         raise PosepipeError(f"--sheet shows a source as it is, without the people found; leave out {given[0]}")
@@ -193,7 +193,7 @@ class _Shown:
 
 
 @contextmanager
-def _open(name: str, camera: str | None) -> Iterator[_Shown]:
+def _open(name: str, camera: str | None, topic: str | None) -> Iterator[_Shown]:
     """Open labelled frames if there are labels, depth frames otherwise."""
     from posepipe.datasets.dataset import Dataset
     from posepipe.recording import RecordingReader
@@ -202,7 +202,7 @@ def _open(name: str, camera: str | None) -> Iterator[_Shown]:
     from posepipe.sources.formats.recording_file import RecordingSource
 
     about = Path(name).resolve().name
-    with open_source(name, camera) as source:
+    with open_source(name, camera, topic) as source:
         lens = f"{about}, f {source.intrinsics.fx:.1f} px"
         if camera is None and isinstance(source, DatasetFolder):
             with Dataset.open(name) as dataset:
@@ -211,7 +211,7 @@ def _open(name: str, camera: str | None) -> Iterator[_Shown]:
                 about = f"{about}, sensor {sensor}" if sensor else lens
                 yield _Shown(about, len(dataset), dataset, dataset.body)
         elif camera is None and isinstance(source, RecordingSource):
-            with RecordingReader(name) as reader:
+            with RecordingReader(name, depth_topic=topic) as reader:
                 body = reader.body if reader.labelled else None
                 yield _Shown(lens, len(reader), reader, body)
         else:

@@ -22,6 +22,7 @@ from posepipe.sinks.images.contact_sheet import TILE_PX
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
 from tests.support.paths import ROOT
+from tests.support.recordings import ros_writers as ros
 from tests.support.recordings.depth_senders import stream_bytes
 from tests.support.toy_person import INTRINSICS, SHAPE, TOY, toy_frames
 
@@ -107,6 +108,21 @@ def test_what_cannot_be_shown_is_one_line(tmp_path, capsys):
     data = write_dataset(tmp_path / "data")
     assert "room for 1000" in error_of(capsys, "view", data, "--sheet", sheet, "--frames", 1001)
     assert not sheet.exists()
+
+
+@pytest.mark.parametrize("name", ["several.bag", "several.mcap"])
+def test_a_sheet_shows_the_stream_that_topic_names(tmp_path, capsys, name):
+    whole, other = np.full(ros.SHAPE, 1000, np.uint16), "/other/depth/image_raw"
+    half = whole * (np.arange(ros.SHAPE[1]) < 8).astype(np.uint16)
+    messages = [ros.image(whole), ros.camera_info(), ros.image(half, topic=other)]
+    messages += [ros.camera_info(topic="/other/depth/camera_info")]
+    source = (ros.write_bag if name.endswith(".bag") else ros.write_mcap)(tmp_path / name, messages)
+    assert "choose one with --topic" in error_of(capsys, "view", source, "--sheet", tmp_path / "s.png")
+    sheets = [tmp_path / "whole.png", tmp_path / "half.png"]
+    for topic, sheet in zip((ros.DEPTH, other), sheets, strict=True):
+        assert main(["view", str(source), "--sheet", str(sheet), "--whole", "--topic", topic]) == 0
+    shown, cut = (cv2.imread(str(sheet)).astype(int) for sheet in sheets)
+    assert cut.sum() < 0.8 * shown.sum()
 
 
 def test_a_sheet_is_a_png():
