@@ -117,9 +117,9 @@ class Creature:
     Raises
     ------
     ValueError
-        When a bone comes before its parent, two bones have one name, a joint names a bone that is not there, parents of
-        joints form a circle, bones or joints are missing, there are too many parts, or a range of sizes is not
-        (min, max) above 0.
+        When a bone comes before its parent, two bones have one name, a joint or a bone names a bone that is not there,
+        parents of joints form a circle, bones or joints are missing, there are too many parts, or a range of sizes is
+        not (min, max) above 0.
     """
 
     name: str
@@ -137,15 +137,10 @@ class Creature:
                     f"creature {self.name!r}: {name} wants (min, max) from {MIN_FACTOR}, got {(low, high)}"
                 )
             object.__setattr__(self, name, (low, high))
-        seen: set[str] = set()
-        for bone in self.bones:
-            if bone.name in seen:
-                raise ValueError(f"creature {self.name!r}: two bones have the name {bone.name!r}")
-            if bone.parent is not None and bone.parent not in seen:
-                raise ValueError(f"creature {self.name!r}: bone {bone.name!r} comes before its parent {bone.parent!r}")
-            seen.add(bone.name)
+        self._check_bones()
+        names = {bone.name for bone in self.bones}
         for joint, place in self.joints.items():
-            if place.bone not in seen:
+            if place.bone not in names:
                 raise ValueError(f"creature {self.name!r}: joint {joint!r} lies on {place.bone!r}, which is no bone")
         if not self.bones or not self.joints:
             raise ValueError(f"creature {self.name!r}: wanted at least one of bones and one of joints")
@@ -155,6 +150,18 @@ class Creature:
             self._check_reaches_root(joint)
         if len(self.body.parts) >= BACKGROUND:  # higher labels have other meanings while a frame is rendered
             raise ValueError(f"creature {self.name!r}: at most {BACKGROUND - 1} parts, got {len(self.body.parts)}")
+
+    def _check_bones(self) -> None:
+        seen: set[str] = set()
+        for bone in self.bones:
+            if bone.name in seen:
+                raise ValueError(f"creature {self.name!r}: two bones have the name {bone.name!r}")
+            if bone.parent is not None and bone.parent not in seen:
+                problem = f"has the parent {bone.parent!r}, which is no bone"
+                if any(other.name == bone.parent for other in self.bones):
+                    problem = f"comes before its parent {bone.parent!r}"
+                raise ValueError(f"creature {self.name!r}: bone {bone.name!r} {problem}")
+            seen.add(bone.name)
 
     def _check_reaches_root(self, joint: str) -> None:
         above: str | None = joint

@@ -88,7 +88,7 @@ def test_poses_and_sizes_vary_and_one_seed_gives_one_creature():
         ),
         (
             "name='x'\n[[bones]]\nname='a'\nparent='b'\nstart=[0,0,0]\nend=[0,1,0]\nradius=[1,1]\npart='p'\n[joints]",
-            "before its parent",
+            "bone 'a' has the parent 'b', which is no bone",
         ),
         (
             "name='x'\n[[bones]]\nname='a'\nstart=[0,0,0]\nend=[0,1,0]\nradius=[0,1]\npart='p'\n[joints]",
@@ -146,6 +146,10 @@ HOSTILE = {
     "name of a bone": (creature(name="3"), "a bone: name wants text, got 3"),
     "part of a bone": (creature(part="3"), "bone 'a': part wants text, got 3"),
     "parent of a bone": (creature(parent="3"), "bone 'a': parent wants text, got 3"),
+    "bone before its parent": (
+        creature(parent="'b'") + "[[bones]]\nname='b'\nstart=[0,0,0]\nend=[0,1,0]\nradius=[1,1]\npart='p'\n",
+        "bone 'a' comes before its parent 'b'",
+    ),
     "nested": (creature(end="[0, [1], 0]"), "bone 'a': end wants 3 numbers"),
     "text": (creature(end="['x', 1, 0]"), "bone 'a': end wants 3 numbers"),
     "huge": (creature(end="[0, 1e200, 0]"), "bone 'a': end wants 3 numbers, none beyond 100"),
