@@ -60,8 +60,9 @@ def _files_of(folder: Path) -> list[Path]:
         problem = f"unpack {packed[0]} first: zstd -d --rm" if packed else "no .db3 and no .mcap beside metadata.yaml"
         raise FormatError(folder, problem)
     recordings = {(re.sub(r"_\d+$", "", path.stem), path.suffix) for path in found}
-    if len(recordings) > 1:
-        raise _several(folder, found)
+    others = [] if METADATA_NAME in names else [folder / name for name in names if name.endswith(".bag")]
+    if len(recordings) > 1 or others:
+        raise _several(folder, sorted(found + others))
     return found
 
 

@@ -128,6 +128,15 @@ def test_pictures_beside_a_recording_do_not_hide_it(tmp_path):
     assert_plays(folder, COUNT)
 
 
+def test_a_ros_1_bag_beside_a_recording_is_another(tmp_path):
+    folder = write_folder(tmp_path / "walk", ros.depth_recording(COUNT))
+    ros.write_bag(folder / "a.bag", ros.depth_recording(1))
+    assert_plays(folder, COUNT)  # metadata.yaml says that the folder is one recording
+    (folder / "metadata.yaml").unlink()
+    with pytest.raises(FormatError, match=r"several recordings in one folder, give one of them: a\.bag, walk"):
+        open_source(folder)
+
+
 def test_recordings_of_posepipe_are_not_parts_of_one(tmp_path):
     for number in (1, 2):
         with RecordingWriter(tmp_path / f"walk_{number}.mcap", ros.CAMERA, *ros.SHAPE) as writer:
