@@ -161,19 +161,25 @@ def recordings_in(folder: str | Path) -> list[Path]:
     with disk_errors(folder):
         if not folder.is_dir():
             raise SourceError(folder, "wanted a folder of recordings")
-        found = [
-            path
-            for path in sorted(folder.iterdir())
-            if not special_kind(path) and any(each.matches(path) for each in FORMATS)
-        ]
+        found = _readable_in(folder)
     if not found:
         raise SourceError(folder, f"wanted a folder of recordings, found none in it; readable: {COMMON_FORMATS}")
     return found
 
 
+def _readable_in(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if not special_kind(path) and any(each.matches(path) for each in FORMATS)
+    ]
+
+
 def _describe_unknown(path: Path) -> str:
     with disk_errors(path):
         if path.is_dir():
+            if recordings := _readable_in(path):
+                return f"a folder of recordings; give one of them, such as {recordings[0].name}"
             what = "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
         elif path.stat().st_size == 0:
             what = "the file is empty"

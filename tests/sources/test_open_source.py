@@ -164,6 +164,14 @@ def test_a_folder_without_depth_is_an_error(tmp_path):
         open_source(tmp_path)
 
 
+def test_a_folder_of_recordings_names_one(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    for name in ("a.bag", "b.bag"):
+        ros_writers.write_bag(tmp_path / name, messages())
+    with pytest.raises(SourceError, match=r"a folder of recordings; give one of them, such as a\.bag$"):
+        open_source(tmp_path)
+
+
 @pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"hello", "no known kind")])
 def test_an_unknown_file_is_an_error_with_the_formats(tmp_path, content, message):
     (tmp_path / "thing.npz").write_bytes(content)
