@@ -133,8 +133,12 @@ def _read_one(file: MocapFile, maps: Sequence[BoneMap]) -> list[CapturedMotion]:
     if path.suffix.lower() == ".npz":
         if is_pose_bank(path):
             raise FormatError(path, "single poses; sequences need motions: BVH or AMC files, or a pack of motions")
-        packed = read_motions(path).items()
-        return [CapturedMotion(name, WALK in name.lower(), _resampled(path, motion)) for name, motion in packed]
+        packed = {
+            # datasets are known by the digest of their motions, which at this rate are kept as they are
+            name: motion if motion.fps == FPS else _resampled(path, motion)
+            for name, motion in read_motions(path).items()
+        }
+        return [CapturedMotion(name, WALK in name.lower(), motion) for name, motion in packed.items()]
     motion, clip = read_motion(path, maps, FPS)
     walks = WALK in f"{path.absolute().parent.name}/{clip}".lower()
     return [CapturedMotion(clip, walks, _resampled(path, motion))]

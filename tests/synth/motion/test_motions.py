@@ -9,7 +9,15 @@ from scipy.spatial.transform import Rotation
 from posepipe.errors import FormatError, PosepipeError
 from synth.body.skinning import POSED_BONES
 from synth.motion.motions import CapturedMotion, Motions, at_frame_rate, read_captured_motions
-from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE, Motion, embedded_motion, is_held_out, write_motions
+from synth.motion.poses.clips import (
+    MOTIONS_FILE,
+    POSE_BANK_FILE,
+    Motion,
+    embedded_motion,
+    is_held_out,
+    read_motions,
+    write_motions,
+)
 from synth.recipe import PoseRecipe
 from tests.support.recordings.mocap_writers import CMU, UNREAL, SourceSkeleton, asf_amc_text, bvh_text
 
@@ -101,6 +109,15 @@ def test_a_broken_file_in_a_folder_is_left_out_unless_all_are(tmp_path):
     (tmp_path / "sound.bvh").write_text(bvh_text(SourceSkeleton(UNREAL), WALK.rotations[:9:3]))
     with pytest.warns(UserWarning, match="left out: .*broken"):
         assert [each.clip for each in read_captured_motions(tmp_path)] == ["sound"]
+
+
+def test_a_pack_at_the_rate_of_sequences_is_read_as_it_is(tmp_path):
+    """Frozen sets and their datasets are known by the digest."""
+    write_motions({"a walk": WALK}, tmp_path / "pack.npz")
+    (packed,) = read_motions(tmp_path / "pack.npz").values()
+    assert packed.fps == 30.0
+    (read,) = read_captured_motions(tmp_path / "pack.npz")
+    assert Motions((read.motion,), ()).digest() == Motions((packed,), ()).digest()
 
 
 def test_a_pack_without_a_motion_or_a_frame_is_told(tmp_path):
