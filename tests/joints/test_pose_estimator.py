@@ -282,7 +282,7 @@ def test_a_body_of_few_landmarks_has_a_pose_where_all_are_found():
     assert estimator.estimate([]) is None
 
 
-def test_a_body_of_one_joint_has_a_pose_by_its_surface_or_its_votes():
+def test_a_body_of_one_joint_has_a_pose_by_surface_or_votes():
     """The forest of a body of one part has nothing to tell apart: its leaves may be too coarse for votes."""
     body = BodyDefinition("ball", ("ball",), ("ball",), {"ball": ("ball",)})
     estimator = PoseEstimator(body, JointParameters.default(body, "both"), min_confidence=0)

@@ -145,7 +145,7 @@ def test_the_last_of_two_materials_of_one_name_counts():
     assert parse_opacities("newmtl oak\nd 0.2\nnewmtl oak\n") == {"oak": 1.0}
 
 
-def test_comments_after_numbers_are_left_out_but_not_a_number_sign():
+def test_comments_after_numbers_are_left_out_of_names_are_not():
     mesh = parse_obj("v 0 0 0 # front\nv 1 0 0#\nv 0 1 0\nusemtl Material#26\nf 1 2 3 # seat of 4\nf 3 2 1#back\n")
     np.testing.assert_array_equal(mesh.triangles, [[0, 1, 2], [2, 1, 0]])
     assert mesh.materials == ("Material#26",)
