@@ -125,6 +125,8 @@ def _check_options(args: argparse.Namespace, known: list[str]) -> None:
         "--repeat": args.repeat is not None,
         "--min-confidence": args.min_confidence is not None,
         "--thresholds": args.thresholds,
+        "--camera": args.camera,
+        "--topic": args.topic,
     }
     if idle := [option for option, value in unwanted.items() if value]:
         raise PosepipeError(f"{idle[0]} does not go with --suite, which scores its own sets; leave out one of the two")

@@ -46,6 +46,8 @@ def add_people_options(parser: argparse.ArgumentParser) -> None:
         "--min-confidence", type=share, metavar="C", help="leave people of mean confidence below C out, as run does"
     )
     people.add_argument("--thresholds", type=Path, metavar="FILE", help="thresholds of the stages, as run takes them")
+    people.add_argument("--camera", metavar="PRESET|FILE", help="calibration of all sources instead of their own")
+    people.add_argument("--topic", metavar="NAME", help="depth stream of all sources, where files hold several")
 
 
 def asks_for_people(args: argparse.Namespace) -> bool:
@@ -59,6 +61,8 @@ def people_options(args: argparse.Namespace) -> list[str]:
         "--repeat": args.repeat is not None,
         "--min-confidence": args.min_confidence is not None,
         "--thresholds": args.thresholds,
+        "--camera": args.camera,
+        "--topic": args.topic,
     }
     return [option for option, value in given.items() if value]
 
@@ -134,9 +138,9 @@ def _open(args: argparse.Namespace) -> PeopleFrames:
     from posepipe.evaluation.people.people_frames import PeopleFrames
 
     if args.labels is not None:
-        frames = PeopleFrames.labelled(args.datasets, args.labels)
+        frames = PeopleFrames.labelled(args.datasets, args.labels, args.camera, args.topic)
     else:
-        frames = PeopleFrames.without_people([*args.datasets, *args.empty])
+        frames = PeopleFrames.without_people([*args.datasets, *args.empty], args.camera, args.topic)
     if args.tracks and (single := frames.unplayable()):
         raise PosepipeError(
             f"{single}: its frames do not follow one another, and --tracks wants sequences: a recording, a folder of"

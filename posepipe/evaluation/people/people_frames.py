@@ -28,11 +28,13 @@ class PeopleFrames:
     sequences: tuple[tuple[range, ...], ...]  #: of each source, rows of frames that follow one another
 
     @classmethod
-    def labelled(cls, paths: Sequence[str | Path], labels: str | Path) -> PeopleFrames:
+    def labelled(
+        cls, paths: Sequence[str | Path], labels: str | Path, camera: str | None = None, topic: str | None = None
+    ) -> PeopleFrames:
         """Open sources and the file with their labels.
 
         A line names its source by the file's or folder's name without suffix, and the frame by its row or by the array
-        ``index`` of an NPZ pack.
+        ``index`` of an NPZ pack. Sources are opened with ``camera`` and ``topic``, as by `open_source`.
 
         Raises
         ------
@@ -46,7 +48,7 @@ class PeopleFrames:
             own = known.get(_name(path))
             if own is None:
                 raise FormatError(labels, f"has no labels of {_name(path)!r}; it has {', '.join(sorted(known))}")
-            source = _open(path)
+            source = _open(path, camera, topic)
             rows = _rows(path, source)
             if absent := sorted(set(own) - set(rows)):
                 raise FormatError(labels, f"labels frame {absent[0]} of {_name(path)!r}; {path} has no such frame")
@@ -54,12 +56,14 @@ class PeopleFrames:
         return cls(*zip(*opened, strict=True))
 
     @classmethod
-    def without_people(cls, paths: Sequence[str | Path]) -> PeopleFrames:
-        """Open sources that show nobody. Raises PosepipeError when two have the same name."""
+    def without_people(
+        cls, paths: Sequence[str | Path], camera: str | None = None, topic: str | None = None
+    ) -> PeopleFrames:
+        """Open sources that show nobody, as `labelled` does. Raises PosepipeError when two have the same name."""
         _check_names(paths)
         opened = []
         for path in map(Path, paths):
-            source = _open(path)
+            source = _open(path, camera, topic)
             labels = dict.fromkeys(range(_count(source)), FrameLabels(place=_name(path)))
             opened.append((source, labels, _sequences(path, source)))
         return cls(*zip(*opened, strict=True))
@@ -112,8 +116,8 @@ def _check_names(paths: Sequence[str | Path]) -> None:
         )
 
 
-def _open(path: Path) -> FrameSource:
-    source = open_source(path)
+def _open(path: Path, camera: str | None, topic: str | None) -> FrameSource:
+    source = open_source(path, camera, topic)
     if source.frame_count is None:
         raise PosepipeError(f"{path}: wanted a file or a folder of frames, got a camera")
     return source

@@ -116,6 +116,21 @@ def test_played_frames_without_labels_are_not_judged(folder):
     assert [labels is None for _, labels in sequence] == [True, False]
 
 
+def test_sources_take_a_calibration_and_a_topic(folder, tmp_path, capsys):
+    with np.load(folder / "walk.npz") as pack:
+        np.savez(tmp_path / "walk.npz", depth_mm=pack["depth_mm"])
+    source = tmp_path / "walk.npz"
+    assert main(["evaluate", str(source), "--empty"]) == 1
+    assert "--camera" in capsys.readouterr().err
+    assert score(folder, source, "--empty", "--camera", "kinect-v1-320")["false"] == 2
+    labels = folder / "people.jsonl"
+    assert score(folder, source, "--labels", labels, "--camera", "kinect-v1-320")["found"] == 1
+    assert main(["evaluate", str(folder / "walk.npz"), "--empty", "--topic", "/depth"]) == 1
+    assert "topic" in capsys.readouterr().err
+    assert main(["evaluate", "--suite", str(tmp_path / "suite"), "--topic", "/depth"]) == 1
+    assert "--topic does not go with --suite" in capsys.readouterr().err
+
+
 def test_packs_number_their_frames_with_index(folder, tmp_path):
     with np.load(folder / "walk.npz") as pack:
         np.savez(
@@ -162,6 +177,7 @@ def test_frames_and_labels_decide_the_identity(folder):
         (("--labels", "l.jsonl", "--smooth"), "--smooth does not go with --labels"),
         (("--empty", "--fill", "README.md"), "--fill applies to the suite"),
         (("--empty", "--tracks", "--repeat", "1"), "leave out one of the two"),
+        (("--camera", "kinect-v1"), "--camera applies to people by boxes"),
         (("--repeat", "1"), "--repeat applies to people by boxes"),
         (("--rooms", "room.npz"), "--rooms applies to the suite"),
     ],
