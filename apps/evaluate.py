@@ -77,6 +77,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " by the true labels (default for all else)",
     )
     parser.add_argument("--frames", type=positive, metavar="N", help="use only the first N frames")
+    parser.add_argument(
+        "--camera",
+        metavar="PRESET|FILE",
+        help="calibration instead of their own: of NPZ packs with true joints, or of all sources of people by boxes",
+    )
     add_cluster_option(parser, "score the frames of DATASETs")
     add_fit_options(parser)
     add_people_options(parser)
@@ -154,7 +159,7 @@ def _score_datasets(args: argparse.Namespace) -> None:
     paths = {model: model_path(model) for model in args.model or ["person"]}
     hashes = {path: answer_hash(path) for path in paths.values()} if args.card else {}
     models = {name: PoseModel.load(path) for name, path in paths.items()}
-    frames = open_labelled(args.datasets, next(iter(models.values())).body)[: args.frames]
+    frames = open_labelled(args.datasets, next(iter(models.values())).body, args.camera)[: args.frames]
     _check(models, frames, args.oracle)
     with kernels_compiled():
         show(f"{len(frames)} frames, content {frames.identity}")

@@ -30,6 +30,7 @@ class ScoredData:
     model: str  #: shipped model, or file
     datasets: tuple[Path, ...]
     max_frames: int | None
+    camera: str | None = None  #: calibration of NPZ packs, where it is given
 
     @classmethod
     def of(cls, args: argparse.Namespace, model: str) -> ScoredData:
@@ -37,7 +38,8 @@ class ScoredData:
         from posepipe.models.registry import model_names
 
         named = model if model in model_names() else str(Path(model).absolute())
-        return cls(named, tuple(path.absolute() for path in args.datasets), args.frames)
+        camera = str(Path(args.camera).absolute()) if args.camera and Path(args.camera).exists() else args.camera
+        return cls(named, tuple(path.absolute() for path in args.datasets), args.frames, camera)
 
     def open(self) -> tuple[PoseModel, FrameSequence]:
         """Open both, once in every worker."""
@@ -50,7 +52,7 @@ def _opened(data: ScoredData) -> tuple[PoseModel, FrameSequence]:
     from posepipe.models.pose_model import PoseModel
 
     model = PoseModel.load(data.model)
-    return model, open_labelled(data.datasets, model.body)[: data.max_frames]
+    return model, open_labelled(data.datasets, model.body, data.camera)[: data.max_frames]
 
 
 def score_joints(

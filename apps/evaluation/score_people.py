@@ -46,7 +46,6 @@ def add_people_options(parser: argparse.ArgumentParser) -> None:
         "--min-confidence", type=share, metavar="C", help="leave people of mean confidence below C out, as run does"
     )
     people.add_argument("--thresholds", type=Path, metavar="FILE", help="thresholds of the stages, as run takes them")
-    people.add_argument("--camera", metavar="PRESET|FILE", help="calibration of all sources instead of their own")
     people.add_argument("--topic", metavar="NAME", help="depth stream of all sources, where files hold several")
 
 
@@ -61,7 +60,6 @@ def people_options(args: argparse.Namespace) -> list[str]:
         "--repeat": args.repeat is not None,
         "--min-confidence": args.min_confidence is not None,
         "--thresholds": args.thresholds,
-        "--camera": args.camera,
         "--topic": args.topic,
     }
     return [option for option, value in given.items() if value]

@@ -61,6 +61,7 @@ def _check(args: argparse.Namespace) -> None:
         "--smooth": args.smooth,
         "--frame-step": args.frame_step,
         "--gap": args.gap,
+        "--camera": args.camera,
         "--no-whole-frames": args.whole_frames is False,
     }
     if given := [option for option, value in others.items() if value]:

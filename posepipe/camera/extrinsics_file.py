@@ -39,7 +39,8 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
 def parse_extrinsics(value: object) -> Extrinsics:
     """Make extrinsics of four rows of four numbers; raises ValueError if they are not a rotation and translation."""
     try:
-        matrix = np.array(value, float)
+        given = np.array(value)
+        matrix = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)  # numbers in quotes are text
     except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (4, 4) or not (np.abs(matrix) < _MAX_VALUE).all():

@@ -38,6 +38,7 @@ def test_a_rotation_of_four_digits_becomes_an_exact_one(tmp_path):
         (None, "four rows of four numbers"),
         ([[1, 2], [3, 4]], "four rows of four numbers"),
         ([[1, 2, 3, 4], "x"], "four rows of four numbers"),
+        (np.eye(4).astype(str).tolist(), "four rows of four numbers"),
         ([[float("nan")] * 4] * 4, "four rows of four numbers"),
         (np.diag([1, 1, -1, 1]).tolist(), "no rotation"),
         (np.diag([1000, 1000, 1000, 1]).tolist(), "no rotation"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.camera.camera_file import CameraFile, find_camera
 from posepipe.datasets.dataset import MANIFEST_NAME, FrameSequence, is_recording, open_datasets
 from posepipe.datasets.frame_sequence import SequenceRows
 from posepipe.errors import FormatError, PosepipeError
@@ -26,13 +27,16 @@ FAR_M, FAR_SHARE = 1.5, 0.2
 _CHECKED_FRAMES, _PIXEL_STEP = 32, 4  # frames checked, and one pixel in 4 x 4
 
 
-def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSequence:
+def open_labelled(
+    paths: Sequence[str | Path], body: BodyDefinition, camera: str | Path | None = None
+) -> FrameSequence:
     """Open datasets, NPZ packs with true joints, or files of ITOP, as one sequence of frames.
 
     Parameters
     ----------
     paths : all of one kind
     body : of packs and of ITOP; a dataset has its own
+    camera : of packs, name of a preset or path of a ``camera.json``; replaces their own, which may be missing
 
     Returns
     -------
@@ -41,10 +45,11 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
     Raises
     ------
     FormatError, ValueError, PosepipeError
-        When a file is malformed, bodies differ, or kinds are mixed.
+        When a file is malformed, bodies differ, kinds are mixed, or a camera is given for frames that have one.
     """
     packs = [path for path in map(Path, paths) if path.is_file() and not is_dataset(path)]
     if not packs:
+        _refuse_camera(paths[0], camera)
         return open_datasets(paths)
     if len(packs) < len(paths):
         dataset = next(path for path in map(Path, paths) if path not in packs)
@@ -54,7 +59,16 @@ def open_labelled(paths: Sequence[str | Path], body: BodyDefinition) -> FrameSeq
     other = [path for path in packs if not is_itop(path)]
     if 0 < len(other) < len(packs):
         raise PosepipeError(f"{other[0]} is none of ITOP's files, unlike the others; score them apart")
-    return FrameSequence([LabelledPack(path, body) if other else LabelledItop(path, body) for path in packs])
+    if not other:
+        _refuse_camera(packs[0], camera)
+        return FrameSequence([LabelledItop(path, body) for path in packs])
+    calibration = None if camera is None else find_camera(camera)
+    return FrameSequence([LabelledPack(path, body, calibration) for path in packs])
+
+
+def _refuse_camera(path: str | Path, camera: str | Path | None) -> None:
+    if camera is not None:
+        raise PosepipeError(f"{path}: its frames know their camera; a calibration is given for NPZ packs, leave it out")
 
 
 def is_dataset(path: Path) -> bool:
@@ -69,6 +83,7 @@ class LabelledPack:
     ----------
     path : the pack
     body : BodyDefinition
+    camera : replaces the pack's ``K``, which may then be missing
 
     Raises
     ------
@@ -78,11 +93,11 @@ class LabelledPack:
 
     source_revision = ""  # not made by posepipe
 
-    def __init__(self, path: str | Path, body: BodyDefinition) -> None:
+    def __init__(self, path: str | Path, body: BodyDefinition, camera: CameraFile | None = None) -> None:
         self.body = body
         self.recipe: dict = {}
         self.name = str(path)
-        self._pack = NpzPack(path)
+        self._pack = NpzPack(path, camera)
         self._joints_m = _true_joints(self._pack, body)  # float32 (N, P, J, 3), metres, NaN = unknown
         _check_labels(self._pack, body, self._joints_m.shape[1])
         self._check_joints()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
+from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.evaluation.labelled.labelled_pack import LabelledPack, open_labelled
 from tests.support.toy_person import INTRINSICS, TOY, toy_frames
@@ -137,6 +138,16 @@ def test_packs_are_one_sequence_whose_identity_is_its_content(path, tmp_path):
     depth_mm = room(0)
     for change in ({"K": K + 1}, {"depth_mm": depth_mm}, {"ok": np.arange(24).reshape(6, 4) > 0}):
         assert open_labelled([toy_pack(path, **change)], TOY).identity != own.identity
+
+
+def test_a_calibration_replaces_that_of_packs_alone(path, tmp_path):
+    camera = CameraFile(64, 48, INTRINSICS, 0.001, 30.0, "kinect")
+    write_camera_file(tmp_path / "camera.json", camera)
+    given = open_labelled([toy_pack(path, K=None)], TOY, tmp_path / "camera.json")
+    assert given[2].depth.intrinsics == INTRINSICS
+    assert given.identity == open_labelled([toy_pack(path)], TOY).identity
+    with pytest.raises(PosepipeError, match="is given for NPZ packs"):
+        open_labelled([tmp_path / "dataset"], TOY, tmp_path / "camera.json")
 
 
 def test_datasets_and_packs_are_scored_apart(path, tmp_path):
