@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +15,8 @@ MIN_DEPTH_M = 0.1
 """Minimum depth. Nearer readings are noise: no depth camera measures them."""
 MAX_DEPTH_M = 9.5
 """Maximum depth. Farther readings are dropped, to keep every reading below BACKGROUND_M (10 m)."""
+MISTAKEN_M = 100.0
+"""Median of floating point depth beyond which it seems to be millimetres: 10 cm of them, or too far for any room."""
 EARLIEST_DATE_NS = 946_684_800_000_000_000
 """Year 2000, since the Unix epoch. Earlier times are no dates, but of simulations and of clocks that begin at 0."""
 
@@ -50,6 +53,17 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     return cv2.copyTo(depth_m, usable.view(np.uint8))  # a new image, 0 elsewhere; faster than np.where
 
 
+def _warn_of_millimetres(depth: np.ndarray) -> None:
+    """Warn when most readings of floating point depth, of which none is usable, lie beyond MISTAKEN_M."""
+    readings = depth[np.isfinite(depth) & (depth > 0)]
+    if readings.size and (median := float(np.median(readings))) > MISTAKEN_M:
+        warnings.warn(
+            f"floating point depth is metres, got a median of {median:g} and no reading of at most {MAX_DEPTH_M:g};"
+            " divide millimetres by 1000",
+            stacklevel=4,  # who made the frame
+        )
+
+
 def window_of(mask: np.ndarray) -> tuple[slice, slice]:
     """Bounding box of a mask (H, W), as row and column slices; empty for an empty mask."""
     if mask.itemsize > 1:
@@ -68,6 +82,13 @@ class DepthFrame:
     ------
     ValueError
         When the depth is not an image, the time is not finite, up is no direction, or colour is no image.
+    TypeError
+        When the intrinsics are anything else, such as four numbers.
+
+    Warns
+    -----
+    UserWarning
+        When floating point depth seems to be millimetres: no reading is in range, and most are beyond MISTAKEN_M.
 
     Examples
     --------
@@ -91,7 +112,12 @@ class DepthFrame:
     def __post_init__(self) -> None:
         if not math.isfinite(self.timestamp_s):
             raise ValueError(f"a frame's time must be a finite number of seconds, got {self.timestamp_s}")
-        object.__setattr__(self, "depth_m", clean_depth(self.depth_m))
+        if not isinstance(self.intrinsics, Intrinsics):
+            raise TypeError(f"a frame's intrinsics are Intrinsics(fx, fy, cx, cy), got {self.intrinsics!r:.60}")
+        depth_m = clean_depth(self.depth_m)
+        if np.asarray(self.depth_m).dtype.kind == "f" and not cv2.countNonZero(depth_m):
+            _warn_of_millimetres(np.asarray(self.depth_m))
+        object.__setattr__(self, "depth_m", depth_m)
         if self.up is not None:
             object.__setattr__(self, "up", unit_up(self.up))
         if self.colour is not None and (self.colour.dtype != np.uint8 or self.colour.shape[2:] != (3,)):

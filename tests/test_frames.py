@@ -26,6 +26,26 @@ def test_millimetres_become_metres():
     np.testing.assert_allclose(clean_depth(depth_mm), [[0, 0, 0.1, 1.234, 9.5, 0, 0]], atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_floating_point_millimetres_are_warned_of(dtype):
+    depth = np.array([[0, np.nan, 2100, 2200]], dtype)
+    with pytest.warns(UserWarning, match="got a median of 2150 and no reading .* divide millimetres") as caught:
+        assert not DepthFrame(depth, CAMERA).depth_m.any()
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("depth", [[[0, np.nan, np.inf]], [[30.0, 40.0, 50.0]], [[1000.0, 1000.0, 2.0]]])
+def test_empty_and_distant_scenes_in_metres_are_not(depth):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DepthFrame(np.array(depth), CAMERA)
+
+
+def test_intrinsics_of_another_type_are_refused():
+    with pytest.raises(TypeError, match=r"Intrinsics\(fx, fy, cx, cy\), got \(525, 525, 319.5"):
+        DepthFrame(np.ones((2, 2)), (525, 525, 319.5, 239.5))
+
+
 def test_the_limits_themselves_are_kept():
     kept = clean_depth(np.array([[MIN_DEPTH_M, MAX_DEPTH_M]], np.float32))
     np.testing.assert_array_equal(kept, np.array([[MIN_DEPTH_M, MAX_DEPTH_M]], np.float32))

@@ -27,9 +27,7 @@ FAR_M, FAR_SHARE = 1.5, 0.2
 _CHECKED_FRAMES, _PIXEL_STEP = 32, 4  # frames checked, and one pixel in 4 x 4
 
 
-def open_labelled(
-    paths: Sequence[str | Path], body: BodyDefinition, camera: str | Path | None = None
-) -> FrameSequence:
+def open_labelled(paths: Sequence[str | Path], body: BodyDefinition, camera: str | Path | None = None) -> FrameSequence:
     """Open datasets, NPZ packs with true joints, or files of ITOP, as one sequence of frames.
 
     Parameters
