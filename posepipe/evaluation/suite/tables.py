@@ -182,7 +182,7 @@ def _oracle(own: Mapping[str, Any]) -> str:
         [name, *(number(_headline(own, "held-out-clips", CUT_OUT_COLUMNS[name], title)) for title in titles)]
         for name in ORACLE_ROWS
     ]
-    return markdown_table(["", *titles.values()], rows)
+    return markdown_table(["figure", *titles.values()], rows)
 
 
 def _track_figures(own: Mapping[str, Any], name: str, tracker: str, played: str = "all") -> Mapping[str, float | None]:
@@ -241,7 +241,7 @@ def _real_frames(own: Mapping[str, Any]) -> str:
         for title, shown in _REAL_ROWS.items()
         if title in scores
     ]
-    return markdown_table(["", "within 10 cm", "within 15 cm"], rows)
+    return markdown_table(["compared", "within 10 cm", "within 15 cm"], rows)
 
 
 def _real_bones(own: Mapping[str, Any]) -> str:
