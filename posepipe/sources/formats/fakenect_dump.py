@@ -188,7 +188,7 @@ def _read_plane(folder: Path) -> ZeroPlane:
         zero = values["reg_info"]["zero_plane_info"]
         names = ("dcmos_emitter_distance", "reference_distance", "reference_pixel_size")
         numbers = [float(zero[name]) for name in names] + [float(values["const_shift"])]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(
             path,
             f"wanted reg_info.zero_plane_info and const_shift, as libfreenect reads them ({error!r}); or remove it",

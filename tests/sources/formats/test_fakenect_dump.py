@@ -264,7 +264,8 @@ def test_an_invalid_image_is_one_line(folder, content):
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", device_json({}, 200), device_json({**OTHER_PLANE, "reference_distance": "far"}, 200),
-     device_json(OTHER_PLANE, -1), device_json({**OTHER_PLANE, "reference_pixel_size": 1e999}, 200)],
+     device_json(OTHER_PLANE, -1), device_json(OTHER_PLANE, 10**400),
+     device_json({**OTHER_PLANE, "reference_pixel_size": 1e999}, 200)],
 )  # fmt: skip
 def test_a_damaged_device_file_is_one_line(folder, text):
     write_dump(folder, disparity(1))
