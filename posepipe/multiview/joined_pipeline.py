@@ -54,10 +54,8 @@ class JoinedPipeline:
         tracker = Tracker(body) if isinstance(first.tracker, Tracker) else NoTracker()
         fitter = None if first.body_fitter is None else replace(first.body_fitter)
         limits = first.max_people, first.min_confidence
-        joined = cls(tuple(cameras), ViewFusion(body), tracker, fitter, first.smoother, *limits)
-        for camera in cameras:
-            camera.smoother, camera.max_people, camera.min_confidence = None, None, 0.0
-        return joined
+        own = tuple(replace(camera, smoother=None, max_people=None, min_confidence=0.0) for camera in cameras)
+        return cls(own, ViewFusion(body), tracker, fitter, first.smoother, *limits)
 
     @property
     def world(self) -> Extrinsics:

@@ -15,8 +15,10 @@ from posepipe.frames import DepthFrame
 from posepipe.multiview.joined_pipeline import JoinedPipeline
 from posepipe.multiview.moments import Moment
 from posepipe.multiview.view_fusion import ViewFusion
+from posepipe.pipeline import Pipeline
 from posepipe.results import BodyFit, FrameResult, Pose, Track
 from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import Tracker
 from tests.body_model.fitted_bodies import human, random_posture
 from tests.reference.body_model.placement import place
@@ -121,6 +123,16 @@ def test_limits_apply_to_joined_people():
     assert join(joined(min_confidence=0.4), *weak).people == ()
     both = result(FIRST, PERSON_M, confidence=0.3), result(SECOND, PERSON_M, confidence=0.3)
     assert len(join(joined(min_confidence=0.4), *both).people) == 1
+
+
+def test_the_given_pipelines_keep_their_own_limits():
+    limits = {"smoother": OneEuroSmoother(), "max_people": 1, "min_confidence": 0.5}
+    cameras = [replace(Pipeline.load("person"), extrinsics=pose, **limits) for pose in (FIRST, SECOND)]
+    for _ in range(2):
+        again = JoinedPipeline.of(cameras)
+        assert (again.smoother, again.max_people, again.min_confidence) == (cameras[0].smoother, 1, 0.5)
+    assert all((camera.max_people, camera.min_confidence) == (1, 0.5) for camera in cameras)
+    assert all((camera.max_people, camera.min_confidence) == (None, 0.0) for camera in again.cameras)
 
 
 def test_lines_say_which_cameras_saw_whom(tmp_path):
