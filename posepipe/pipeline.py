@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,30 +46,29 @@ FOREGROUNDS = ("auto", "none")
 
 
 class Stage(NamedTuple):
-    """Field, title and methods of one stage, for timing, tuning and display."""
+    """Field and title of one stage, for timing, tuning and display."""
 
     field: str  #: of the `Pipeline`
     title: str  #: for tables and pages
-    calls: tuple[str, ...] = ("update",)  #: its methods that a frame goes through
 
 
 STAGES = (
-    Stage("foreground", "foreground", ("update", "group", "learn")),
-    Stage("classifier", "body parts", ("predict",)),
-    Stage("person_filter", "person filter", ("person_mask", "person_probability")),
-    Stage("weighting", "weighting, votes", ("weigh",)),
-    Stage("proposer", "proposals", ("find",)),
-    Stage("pose_estimator", "pose", ("estimate",)),
-    Stage("pose_search", "pose search", ("search",)),
-    Stage("rotated_views", "rotated views", ("choose",)),
-    Stage("second_pass", "second pass", ("infer",)),
-    Stage("head_split", "head split", ("split", "cut_out")),
-    Stage("surfaces", "surfaces", ("masks",)),
-    Stage("remainder", "remainder", ("masks",)),
-    Stage("segmentation", "segmentation", ("segment",)),
+    Stage("foreground", "foreground"),
+    Stage("classifier", "body parts"),
+    Stage("person_filter", "person filter"),
+    Stage("weighting", "weighting, votes"),
+    Stage("proposer", "proposals"),
+    Stage("pose_estimator", "pose"),
+    Stage("pose_search", "pose search"),
+    Stage("rotated_views", "rotated views"),
+    Stage("second_pass", "second pass"),
+    Stage("head_split", "head split"),
+    Stage("surfaces", "surfaces"),
+    Stage("remainder", "remainder"),
+    Stage("segmentation", "segmentation"),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
-    Stage("known_people", "known people", ("accepts", "update")),
+    Stage("known_people", "known people"),
     Stage("body_fitter", "body fit"),
     Stage("smoother", "smoother"),
 )
@@ -238,17 +237,8 @@ class Pipeline:
     @property
     def person_inference(self) -> PersonInference:
         """The stages from a candidate to the people in it."""
-        return PersonInference(
-            self.joint_stages,
-            self.person_filter,
-            self.pose_search,
-            self.second_pass,
-            self.rotated_views,
-            self.head_split,
-            self.surfaces,
-            self.remainder,
-            self.known_people,
-        )
+        own = {each.name: getattr(self, each.name) for each in fields(PersonInference) if each.name != "joint_stages"}
+        return PersonInference(self.joint_stages, **own)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate; see `PersonInference.estimate`."""

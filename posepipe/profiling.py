@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from inspect import ismethod
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,19 @@ WARM_UP = 3
 
 
 class Stopwatch:
-    """Proxy of a stage that sums the time spent in some of its methods, less that of other stages they call.
+    """Proxy of a stage that sums the time spent in its methods, less that of other stages they call.
 
     Parameters
     ----------
     stage : any object
-    calls : its methods
     inner_s : seconds that inner stages took, a sum for each call in progress, outermost first; shared by all
         stopwatches of a pipeline
     """
 
-    def __init__(self, stage: Any, calls: Iterable[str], inner_s: list[float]) -> None:
+    def __init__(self, stage: Any, inner_s: list[float]) -> None:
         self._stage = stage
         self._inner_s = inner_s
         self.seconds = 0.0
-        for call in calls:
-            setattr(self, call, self._timed(getattr(stage, call)))
 
     def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
@@ -50,7 +48,8 @@ class Stopwatch:
         return timed
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stage, name)
+        own = getattr(self._stage, name)
+        return self._timed(own) if ismethod(own) else own
 
 
 def with_stopwatches(pipeline: Pipeline) -> tuple[Pipeline, dict[str, Stopwatch]]:
@@ -59,7 +58,7 @@ def with_stopwatches(pipeline: Pipeline) -> tuple[Pipeline, dict[str, Stopwatch]
     What a stage asks of another, as the second pass does of the weighting, is the other's time.
     """
     inner_s: list[float] = []
-    watches = {stage: Stopwatch(own, stage.calls, inner_s) for stage, own in pipeline.stages()}
+    watches = {stage: Stopwatch(own, inner_s) for stage, own in pipeline.stages()}
     stopped: dict[str, Any] = {stage.field: watch for stage, watch in watches.items()}
     return replace(pipeline, **stopped), {stage.title: watch for stage, watch in watches.items()}
 

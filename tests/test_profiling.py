@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.profiling import WHOLE, Stopwatch, time_stages
+from posepipe.segmentation.rotated_views import RotatedViews
 from tests.support.toy_person import TOY, toy_frames
 
 
@@ -49,10 +51,29 @@ def test_what_a_stage_asks_of_another_is_the_other_s_time(monkeypatch):
             now_s[0] += 2.0
             weighting.weigh()
 
-    inner, outer = Stopwatch(Weighting(), ["weigh"], inner_s), Stopwatch(SecondPass(), ["infer"], inner_s)
+    inner, outer = Stopwatch(Weighting(), inner_s), Stopwatch(SecondPass(), inner_s)
     outer.infer(inner)
     inner.weigh()
     assert (outer.seconds, inner.seconds, now_s[0]) == (3.0, 15.0, 18.0)
+
+
+def test_every_method_of_a_stage_is_timed(pipeline, monkeypatch):
+    now_s = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now_s[0])
+
+    class SlowViews(RotatedViews):
+        def wanted(self, view, pose):
+            now_s[0] += 5.0
+            return (1,)
+
+        def choose(self, first, rotated):
+            now_s[0] += 2.0
+
+    slow = replace(pipeline, rotated_views=SlowViews(len(TOY.joints)))
+    times = time_stages(slow, [frame.depth for frame in toy_frames(2)])
+    asked = times["rotated views"] / 7
+    assert (asked >= 1).all()
+    np.testing.assert_array_equal(times["rotated views"], times[WHOLE])
 
 
 def test_the_pipeline_is_left_as_it_was(pipeline):
