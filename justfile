@@ -41,9 +41,10 @@ docs:
     pytest -n 0 -m slow tests/docs/test_site.py
     NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
 
-# every figure of the documents: the frozen sets rendered, the shipped model scored, tables and picture filled
-figures mocap motions pack:
+# every table of the suite: the frozen sets rendered, the shipped model scored on them and on real frames; several rooms in one pair of quotes
+figures mocap motions pack rooms labels empty:
     posepipe evaluate --suite .work/suite --mocap {{mocap}} --motions {{motions}} --pack {{pack}} \
+        --rooms {{rooms}} --labels {{labels}} --empty {{empty}} \
         --fill README.md docs/evaluation/accuracy.md docs/evaluation/accuracy-by-set.md docs/guides/tracking.md models/person.md --card --figure docs/images/accuracy.png
 
 # Give the CMU poses as a pose bank or captures, a folder with a folder of empty rooms for each place, and a bank or catalogue of

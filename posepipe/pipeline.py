@@ -199,8 +199,8 @@ class Pipeline:
             rows = list(compress(rows, self.still_furniture.update(frame, found)))
         if self.known_people is not None:
             masks = [person.mask for person, _ in rows]
-            sure = [self.person_filter.accepts(person.probability) for person, _ in rows]
-            self.known_people.update(frame.timestamp_s, masks, sure)
+            accepted = [self.person_filter.accepts(person.probability) for person, _ in rows]
+            self.known_people.update(frame.timestamp_s, masks, accepted)
         return [person for person, _ in rows], tuple(track for _, track in rows)
 
     def _result(

@@ -25,7 +25,7 @@ class HeadSplit(Stateless):
     min_distance_m: float = 0.35  #: minimum distance between two heads; nearer proposals are of the same head
     min_confidence: float = 0.45  #: minimum mean confidence of a pose; a part of the split below it is no person
     max_heads: int = 3  #: maximum number of heads whose surroundings are cut out of a candidate
-    reach_m: float = 0.5  #: maximum level distance of a person's surface from the head
+    reach_m: float = 0.5  #: maximum horizontal distance of a person's surface from the head
     above_m: float = 0.3  #: maximum height of a person's surface above the head
     below_m: float = 2.0  #: maximum height of a head above a person's surface
 

@@ -15,7 +15,7 @@ class _Known(NamedTuple):
     """Somebody who was found in the last frame."""
 
     mask: np.ndarray  #: bool (H, W)
-    sure_s: float  #: time of the last frame in which the person filter accepted them by itself
+    accepted_s: float  #: time of the last frame in which the person filter accepted them by itself
 
 
 @dataclass(slots=True, eq=False)
@@ -36,12 +36,12 @@ class KnownPeople:
         """Whether what was found in a frame, bool (H, W), of that probability, is somebody known."""
         return probability >= self.min_probability and self._find(timestamp_s, mask) is not None
 
-    def update(self, timestamp_s: float, masks: Sequence[np.ndarray], sure: Sequence[bool]) -> None:
+    def update(self, timestamp_s: float, masks: Sequence[np.ndarray], accepted: Sequence[bool]) -> None:
         """Remember the people of a frame: masks, bool (H, W), and whether the person filter accepts each by itself."""
         people = []
-        for mask, is_sure in zip(masks, sure, strict=True):
-            before = None if is_sure else self._find(timestamp_s, mask)
-            people.append(_Known(mask, timestamp_s if before is None else before.sure_s))
+        for mask, is_accepted in zip(masks, accepted, strict=True):
+            before = None if is_accepted else self._find(timestamp_s, mask)
+            people.append(_Known(mask, timestamp_s if before is None else before.accepted_s))
         self._people = people
 
     def reset(self) -> None:
@@ -53,7 +53,8 @@ class KnownPeople:
         overlaps = [
             (_overlap(person.mask, mask), person)
             for person in self._people
-            if -BACKWARDS_S <= timestamp_s - person.sure_s <= self.forget_after_s and person.mask.shape == mask.shape
+            if -BACKWARDS_S <= timestamp_s - person.accepted_s <= self.forget_after_s
+            and person.mask.shape == mask.shape
         ]
         overlap, person = max(overlaps, key=lambda pair: pair[0], default=(0.0, None))
         return person if overlap >= self.min_overlap else None

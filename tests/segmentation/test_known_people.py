@@ -16,12 +16,12 @@ def person_at(col: int, shape: tuple[int, int] = (60, 80)) -> np.ndarray:
     return mask
 
 
-def after(*seconds: float, sure: bool = False) -> KnownPeople:
-    """The stage after a sure frame at 0 s and others at these times; in all, the person stood in one place."""
+def after(*seconds: float, accepted: bool = False) -> KnownPeople:
+    """The stage after a person was accepted at 0 s, and found at these times; they stood in one place."""
     known = KnownPeople(forget_after_s=2.0)
     known.update(0.0, [person_at(30)], [True])
     for second in seconds:
-        known.update(second, [person_at(30)], [sure])
+        known.update(second, [person_at(30)], [accepted])
     return known
 
 
@@ -48,10 +48,10 @@ def test_who_was_not_found_in_the_last_frame_is_forgotten():
     assert not known.accepts(0.2, person_at(30), 0.4)
 
 
-def test_unsure_frames_do_not_prolong_the_time():
+def test_rejected_frames_do_not_prolong_the_time():
     assert after(1.0, 1.9).accepts(2.0, person_at(30), 0.4)
     assert not after(1.0, 1.9).accepts(2.1, person_at(30), 0.4)
-    assert after(1.0, 1.9, sure=True).accepts(3.8, person_at(30), 0.4)
+    assert after(1.0, 1.9, accepted=True).accepts(3.8, person_at(30), 0.4)
 
 
 def test_each_of_several_people_has_a_time_of_their_own():
