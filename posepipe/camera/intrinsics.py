@@ -7,7 +7,7 @@ centre of that pixel.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,6 +103,14 @@ class Intrinsics:
         rows = y / z * self.fy + self.cy
         cols = x / z * self.fx + self.cx
         return np.stack([rows, cols], axis=-1)
+
+    def cropped(self, top: int, left: int) -> Intrinsics:
+        """Return the intrinsics of a window that begins at row ``top`` and column ``left``; both may be negative."""
+        return replace(self, cx=self.cx - left, cy=self.cy - top)
+
+    def mirrored(self, width: int) -> Intrinsics:
+        """Return the intrinsics after left and right of the image, of ``width`` columns, are exchanged."""
+        return replace(self, cx=width - 1 - self.cx)
 
     def subsampled(self, step: int) -> Intrinsics:
         """Return the intrinsics of every ``step``-th row and column, from the first."""

@@ -5,7 +5,7 @@ Classifier and person filter decide later whether a candidate is a person, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import cv2
@@ -190,7 +190,7 @@ def _grid_of(mask: np.ndarray, intrinsics: Intrinsics) -> tuple[tuple[slice, sli
     """
     step = intrinsics.step_to(FINEST_PX)
     rows, cols = window_of(mask)
-    in_window = replace(intrinsics, cx=intrinsics.cx - cols.start, cy=intrinsics.cy - rows.start)
+    in_window = intrinsics.cropped(rows.start, cols.start)
     return (slice(rows.start, rows.stop, step), slice(cols.start, cols.stop, step)), in_window.subsampled(step)
 
 

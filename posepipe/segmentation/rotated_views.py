@@ -41,7 +41,7 @@ class View:
         """Crop an unrotated view to the person and rotate it clockwise by one to three quarter turns."""
         rows, cols = window_of(self.mask)
         height, width = rows.stop - rows.start, cols.stop - cols.start
-        intrinsics = replace(self.intrinsics, cx=self.intrinsics.cx - cols.start, cy=self.intrinsics.cy - rows.start)
+        intrinsics = self.intrinsics.cropped(rows.start, cols.start)
         for _ in range(quarters):
             intrinsics, height, width = intrinsics.rotated(height), width, height
         depth_m, mask = (

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 def mirror_frame(frame: DepthFrame) -> DepthFrame:
     """Exchange left and right of an image, its colour and intrinsics. Up stays: drivers mirror no accelerometer."""
-    intrinsics = _mirrored(frame.intrinsics, frame.depth_m.shape[1])
+    intrinsics = frame.intrinsics.mirrored(frame.depth_m.shape[1])
     colour = None if frame.colour is None else frame.colour[:, ::-1]
     return replace(frame, depth_m=frame.depth_m[:, ::-1], intrinsics=intrinsics, colour=colour)
 
@@ -42,10 +42,6 @@ def upright_rotation(up: UpVector) -> int:
     if abs(down) >= abs(right):
         return 180 if down > 0 else 0
     return 270 if right > 0 else 90
-
-
-def _mirrored(intrinsics: Intrinsics, width: int) -> Intrinsics:
-    return replace(intrinsics, cx=width - 1 - intrinsics.cx)
 
 
 class RotatedSource(WrappedSource):
@@ -82,7 +78,7 @@ class RotatedSource(WrappedSource):
         """Intrinsics of the first frame, mirrored and rotated."""
         intrinsics, (height, width) = self._source.intrinsics, self._source.shape
         if self._mirror:
-            intrinsics = _mirrored(intrinsics, width)
+            intrinsics = intrinsics.mirrored(width)
         for _ in range(self._quarters):
             intrinsics = intrinsics.rotated(height)
             height, width = width, height

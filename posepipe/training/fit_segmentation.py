@@ -157,7 +157,7 @@ class SegmentFrames(Sequence[LabelledFrame]):
             depth_m = np.where(person, depth_m, np.float32(0))
         if index % 2:
             depth_m, person = (np.ascontiguousarray(image[:, ::-1]) for image in (depth_m, person))
-            intrinsics = replace(intrinsics, cx=depth_m.shape[1] - 1 - intrinsics.cx)
+            intrinsics = intrinsics.mirrored(depth_m.shape[1])
         labels = np.where(person, _PERSON, _SURROUNDINGS).astype(np.uint8)
         drawn = np.sqrt(_shares(depth_m, person))  # as `draw_pixels` weighs classes
         self.drawn += drawn / max(drawn.sum(), 1e-9)

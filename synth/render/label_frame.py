@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import cv2
 import numpy as np
 
@@ -49,7 +47,7 @@ def label_frame(
     parts = paint(ids, rendered.parts)
     parts[parts >= min(HELD, BACKGROUND)] = 0
     people = paint(ids, rendered.people)
-    cropped_lens = replace(intrinsics, cx=intrinsics.cx - window.left, cy=intrinsics.cy - window.top)
+    cropped_lens = intrinsics.cropped(window.top, window.left)
     visible = visible_joints(labelled_m, parts, people, rendered.joints_m, cropped_lens, body)
     shape = readings_m.shape
     frame = DepthFrame(window.within(shape, labelled_m), intrinsics, index / FPS, index)

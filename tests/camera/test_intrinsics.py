@@ -52,6 +52,14 @@ def test_every_second_pixel_sees_the_same_points():
     np.testing.assert_allclose(camera.subsampled(2).deproject(depth_m[::2, ::2]), points_m, atol=1e-6)
 
 
+def test_a_window_and_a_mirror_image_see_the_same_points():
+    camera, depth_m = Intrinsics(100, 80, 5, 3), np.random.default_rng(2).uniform(1, 2, (6, 10))
+    points_m = camera.deproject(depth_m)
+    np.testing.assert_allclose(camera.cropped(2, 3).deproject(depth_m[2:, 3:]), points_m[2:, 3:], atol=1e-6)
+    mirrored_m = camera.mirrored(10).deproject(depth_m[:, ::-1])[:, ::-1]
+    np.testing.assert_allclose(mirrored_m, points_m * [-1, 1, 1], atol=1e-6)
+
+
 @given(CAMERAS, st.lists(PIXELS, min_size=1, max_size=20))
 def test_projecting_what_was_deprojected_gives_the_pixel_back(camera, pixels):
     rows, cols, depth_m = np.array(pixels).T

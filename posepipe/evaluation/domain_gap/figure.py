@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -80,8 +80,7 @@ def _around_person(frame: DepthFrame) -> DepthFrame:
     top, left = (int(values.min() + values.max() - side) // 2 for values in (rows, cols))
     padded = np.pad(frame.depth_m, side)  # the square may exceed the image
     cut = padded[top + side : top + 2 * side, left + side : left + 2 * side]
-    lens = frame.intrinsics
-    return DepthFrame(cut, replace(lens, cx=lens.cx - left, cy=lens.cy - top))
+    return DepthFrame(cut, frame.intrinsics.cropped(top, left))
 
 
 def _shaded(frame: DepthFrame) -> np.ndarray:

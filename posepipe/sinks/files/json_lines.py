@@ -211,7 +211,7 @@ class Results:
     @property
     def header(self) -> dict:
         """Everything but the frames, as a dict."""
-        names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source")
+        names = ("joints", "axes", "frame_id", "start_time_ns", "model", "source", "fitted", "cameras")
         return {name: getattr(self, name) for name in names}
 
 
