@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> None:
 def _play(sources: list[FrameSource], calibration: CameraCalibration) -> None:
     """Show all frames to the calibration."""
     from apps.terminal.progress import ProgressBar
-    from posepipe.multiview.moments import Moments
+    from posepipe.multiview.frame_sets import FrameSets
 
-    with Moments(sources) as moments, ProgressBar(moments.frame_count, "calibrate", "frames") as bar:
-        for moment in moments:
-            calibration.add(moment, moments.shifts_s)
+    with FrameSets(sources) as frame_sets, ProgressBar(frame_sets.frame_count, "calibrate", "frames") as bar:
+        for frame_set in frame_sets:
+            calibration.add(frame_set, frame_sets.shifts_s)
             bar.update()
 
 

@@ -43,7 +43,7 @@ MODULES = {
         "Several cameras",
         (
             "posepipe.multiview.joined_pipeline",
-            "posepipe.multiview.moments",
+            "posepipe.multiview.frame_sets",
             "posepipe.multiview.view_fusion",
             "posepipe.multiview.calibration",
             "posepipe.multiview.walk_calibration",

@@ -16,8 +16,8 @@ from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.track_metrics import TrackCounts, TrackScores, joints_of
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
+from posepipe.multiview.frame_sets import FrameSet
 from posepipe.multiview.joined_pipeline import JoinedPipeline
-from posepipe.multiview.moments import Moment
 from posepipe.pipeline import Pipeline
 from posepipe.results import CORRECT_M, Track
 
@@ -65,20 +65,20 @@ class ViewFigures:
 class ViewsReport:
     """Figures of every camera alone, and of all joined."""
 
-    moments: int
+    frame_sets: int
     by_view: Mapping[str, ViewFigures]  #: camera 1, camera 2 ... and `JOINED`
 
     def to_dict(self) -> dict:
         """Every figure, ready for JSON; NaN (nothing to measure) becomes None."""
         return {
-            "moments": self.moments,
+            "moments": self.frame_sets,
             "views": without_nan({view: each.figures() for view, each in self.by_view.items()}),
         }
 
     def text(self) -> str:
         """Format for the terminal: the cameras and the joined people side by side."""
         columns = [each.figures() for each in self.by_view.values()]
-        lines = [f"{f'{self.moments} moments':36s}" + "".join(f"{view:>12s}" for view in self.by_view)]
+        lines = [f"{f'{self.frame_sets} moments':36s}" + "".join(f"{view:>12s}" for view in self.by_view)]
         return "\n".join(
             [
                 *lines,
@@ -100,10 +100,10 @@ def _shown(value: float) -> str:
 def evaluate_views(
     model: PoseModel,
     views: Sequence[FrameSequence],
-    on_moment: Callable[[], object] = lambda: None,
+    on_frame_set: Callable[[], object] = lambda: None,
     fit: bool | BodyModel = True,
 ) -> ViewsReport:
-    """Find the people of every moment in each view and in all, in whole frames, and score them.
+    """Find the people of every frame set in each view and in all, in whole frames, and score them.
 
     People count if at least IN_VIEW_JOINTS of their joints are visible to any camera. The same people and joints
     count for every column.
@@ -112,7 +112,7 @@ def evaluate_views(
     ----------
     model : PoseModel
     views : sequences of the same scenes, one `FrameSequence` for each camera, with its pose in the world
-    on_moment : called after every moment
+    on_frame_set : called after every frame set
     fit : as in `Pipeline.load`, in every view
 
     Raises
@@ -121,16 +121,16 @@ def evaluate_views(
         When the cameras' poses are unknown, or the views are not of the same scenes.
     """
     names = [*(f"camera {k}" for k in range(1, len(views) + 1)), JOINED]
-    total, moments = {name: ViewFigures() for name in names}, 0
+    total, frame_sets = {name: ViewFigures() for name in names}, 0
     for sequences in _paired(views):
         run = _SequenceRun(model, [rows for rows, _ in sequences], fit)
         for frames in zip(*(frames for _, frames in sequences), strict=True):
             run.add(frames)
-            moments += 1
-            on_moment()
+            frame_sets += 1
+            on_frame_set()
         for name, figures in zip(names, run.figures(), strict=True):
             total[name] += figures
-    return ViewsReport(moments, total)
+    return ViewsReport(frame_sets, total)
 
 
 def _paired(views: Sequence[FrameSequence]) -> list[tuple[tuple[SequenceRows, FrameSequence], ...]]:
@@ -160,15 +160,15 @@ class _SequenceRun:
         self._scores = [TrackScores(self._joints) for _ in range(len(rows) + 1)]
         self._errors_m: list[list[np.ndarray]] = [[] for _ in self._scores]
         self._visible: list[np.ndarray] = []  # bool (people, cameras, joints)
-        self._moments = 0
+        self._frame_sets = 0
 
     def add(self, frames: Sequence[LabelledFrame]) -> None:
-        """Add the frames of one moment."""
+        """Add the frames of one frame set."""
         self._check_scene(frames)
-        moment = Moment(self._moments, frames[0].depth.timestamp_s, tuple(frame.depth for frame in frames))
+        frame_set = FrameSet(self._frame_sets, frames[0].depth.timestamp_s, tuple(frame.depth for frame in frames))
         steps = [camera.step(frame.depth) for camera, frame in zip(self._joined.cameras, frames, strict=True)]
-        joined = self._joined.join(moment, steps)
-        self._moments += 1
+        joined = self._joined.join(frame_set, steps)
+        self._frame_sets += 1
         visible = np.stack([frame.visible for frame in frames], axis=1)
         in_view = np.count_nonzero(visible.any(axis=1), axis=1) >= IN_VIEW_JOINTS
         self._visible.append(visible[in_view])

@@ -9,8 +9,8 @@ import numpy as np
 
 from posepipe.camera import Extrinsics, Plane
 from posepipe.errors import PosepipeError
+from posepipe.multiview.frame_sets import FrameSet
 from posepipe.multiview.joint_tracks import TrackCollector
-from posepipe.multiview.moments import Moment
 from posepipe.multiview.walk_calibration import WalkCalibration, calibrate_walk
 from posepipe.pipeline import Pipeline
 
@@ -40,9 +40,9 @@ class CameraCalibration:
         self._floors: list[Plane] = []  # of the first camera
         self._views = [TrackCollector(camera.classifier.body) for camera in cameras]
 
-    def add(self, moment: Moment, shifts_s: Sequence[float]) -> None:
-        """Add the frames of one moment; ``shifts_s`` bring their times to the clock of the first camera."""
-        for camera, frame in enumerate(moment.frames):
+    def add(self, frame_set: FrameSet, shifts_s: Sequence[float]) -> None:
+        """Add the frames of one frame set; ``shifts_s`` bring their times to the clock of the first camera."""
+        for camera, frame in enumerate(frame_set.frames):
             if frame is None:
                 continue
             result = self._cameras[camera].step(frame)

@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.camera import Extrinsics
 from posepipe.frames import DepthFrame
-from posepipe.multiview.moments import Moment, Moments
+from posepipe.multiview.frame_sets import FrameSet, FrameSets
 from posepipe.multiview.view_fusion import FusedPerson, ViewedPerson, ViewFusion
 from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose, Track
@@ -62,17 +62,17 @@ class JoinedPipeline:
         """Pose of the first camera."""
         return _pose_of(self.cameras[0])
 
-    def step(self, moment: Moment) -> FrameResult:
-        """Find the people of one moment; every frame is in camera axes and has the time of its source."""
-        self._image = moment.frames[0] or self._image
+    def step(self, frame_set: FrameSet) -> FrameResult:
+        """Find the people of one frame set; every frame is in camera axes and has the time of its source."""
+        self._image = frame_set.frames[0] or self._image
         steps = [
             None if frame is None else camera.step(frame)
-            for camera, frame in zip(self.cameras, moment.frames, strict=True)
+            for camera, frame in zip(self.cameras, frame_set.frames, strict=True)
         ]
-        return self.join(moment, steps)
+        return self.join(frame_set, steps)
 
-    def join(self, moment: Moment, steps: Sequence[FrameResult | None]) -> FrameResult:
-        """Join the results of the cameras at one moment; None = the camera has no frame."""
+    def join(self, frame_set: FrameSet, steps: Sequence[FrameResult | None]) -> FrameResult:
+        """Join the results of the cameras at one frame set; None = the camera has no frame."""
         views = [
             [] if result is None else self._viewed(camera, result, _pose_of(self.cameras[camera]))
             for camera, result in enumerate(steps)
@@ -80,23 +80,23 @@ class JoinedPipeline:
         people = self.fusion.fuse(views)
         poses = [self._pose(person) for person in people]
         order = sorted(range(len(people)), key=lambda row: -poses[row].confidence)
-        tracks = self.tracker.update([poses[row] for row in order], moment.timestamp_s)
+        tracks = self.tracker.update([poses[row] for row in order], frame_set.timestamp_s)
         rows = list(zip([people[row] for row in order], tracks, strict=True))[: self.max_people]
         rows = [(person, track) for person, track in rows if track.pose.confidence >= self.min_confidence]
         shown = tuple(track for _, track in rows)
         if self.body_fitter is not None:
-            shown = self.body_fitter.update_joints(shown, moment.timestamp_s)
+            shown = self.body_fitter.update_joints(shown, frame_set.timestamp_s)
             shown = tuple(_explained_by(person, track, steps) for (person, _), track in zip(rows, shown, strict=True))
         if self.smoother is not None:
-            shown = self.smoother.update(shown, moment.timestamp_s)
-        return self._result(moment, steps[0], [person for person, _ in rows], shown)
+            shown = self.smoother.update(shown, frame_set.timestamp_s)
+        return self._result(frame_set, steps[0], [person for person, _ in rows], shown)
 
     def run(self, sources: Sequence[FrameSource], sink: FrameSink, offsets_s: Sequence[float] | None = None) -> None:
-        """Step through several sources, and write each result to a sink; ``offsets_s`` as in `Moments`."""
-        with Moments(sources, offsets_s) as moments, sink:
+        """Step through several sources, and write each result to a sink; ``offsets_s`` as in `FrameSets`."""
+        with FrameSets(sources, offsets_s) as frame_sets, sink:
             self._image = DepthFrame(np.zeros(sources[0].shape, np.float32), sources[0].intrinsics)
-            for moment in moments:
-                sink.write(self.step(moment))
+            for frame_set in frame_sets:
+                sink.write(self.step(frame_set))
 
     def _viewed(self, camera: int, result: FrameResult, pose: Extrinsics) -> list[ViewedPerson]:
         body = self.fusion.body
@@ -112,15 +112,15 @@ class JoinedPipeline:
         return Pose(names, self.world.camera_points(person.joints_m[found]), person.confidence[found])
 
     def _result(
-        self, moment: Moment, first: FrameResult | None, people: Sequence[FusedPerson], tracks: tuple[Track, ...]
+        self, frame_set: FrameSet, first: FrameResult | None, people: Sequence[FusedPerson], tracks: tuple[Track, ...]
     ) -> FrameResult:
         """Result in the image of the first camera; without a frame of it, nothing is in the image."""
         if first is None:
-            first = self._nothing_seen(moment)
+            first = self._nothing_seen(frame_set)
         masks = [_mask_in(first, person) for person in people]
         mask = np.any(masks, axis=0) if masks else np.zeros(first.mask.shape, bool)
         return FrameResult(
-            replace(first.frame, index=moment.index, timestamp_s=moment.timestamp_s),
+            replace(first.frame, index=frame_set.index, timestamp_s=frame_set.timestamp_s),
             mask,
             np.where(mask, first.parts, np.uint8(0)),
             tuple(_proposals_in(first, person) for person in people),
@@ -131,9 +131,9 @@ class JoinedPipeline:
             tuple(tuple(view.camera + 1 for view in person.views) for person in people),
         )
 
-    def _nothing_seen(self, moment: Moment) -> FrameResult:
+    def _nothing_seen(self, frame_set: FrameSet) -> FrameResult:
         """Result of a first camera that has no frame: depth without a reading, of its size once that is known."""
-        known = self._image or next(frame for frame in moment.frames if frame is not None)
+        known = self._image or next(frame for frame in frame_set.frames if frame is not None)
         shape = known.depth_m.shape
         empty = replace(known, depth_m=np.zeros(shape, np.float32), colour=None)
         return FrameResult(empty, np.zeros(shape, bool), np.zeros(shape, np.uint8), ())

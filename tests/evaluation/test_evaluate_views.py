@@ -32,7 +32,7 @@ def test_two_views_find_more_joints_than_each(folders):
     report = evaluate_views(shipped_model(), [open_datasets([folder]) for folder in folders], fit=False)
     assert list(report.by_view) == ["camera 1", "camera 2", JOINED]
     figures = {view: each.figures() for view, each in report.by_view.items()}
-    assert report.moments == 2 * FRAMES
+    assert report.frame_sets == 2 * FRAMES
     assert {each["people, summed over frames"] for each in figures.values()} == {3 * FRAMES}
     right = {view: each["all joints within 10 cm"] for view, each in figures.items()}
     assert right[JOINED] > max(right["camera 1"], right["camera 2"]) + 0.03

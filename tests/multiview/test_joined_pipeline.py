@@ -12,8 +12,8 @@ from posepipe.body import HUMAN
 from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.frames import DepthFrame
+from posepipe.multiview.frame_sets import FrameSet
 from posepipe.multiview.joined_pipeline import JoinedPipeline
-from posepipe.multiview.moments import Moment
 from posepipe.multiview.view_fusion import ViewFusion
 from posepipe.pipeline import Pipeline
 from posepipe.results import BodyFit, FrameResult, Pose, Track
@@ -68,7 +68,7 @@ def result(pose, *people_m, confidence=0.8):
 
 def join(pipeline, first, second, index=0):
     frames = tuple(None if each is None else frame(index) for each in (first, second))
-    return pipeline.join(Moment(index, index / 30, frames), [first, second])
+    return pipeline.join(FrameSet(index, index / 30, frames), [first, second])
 
 
 def test_two_views_make_one_person_in_both_axes():
@@ -110,8 +110,8 @@ def test_a_camera_without_a_frame_shows_an_empty_image():
 def test_a_camera_without_a_frame_shows_no_older_colour():
     pipeline = JoinedPipeline((Watching(FIRST), Watching(SECOND)), ViewFusion(TOY), Tracker(TOY))
     coloured = replace(frame(), colour=np.full((*SHAPE, 3), 90, np.uint8))
-    assert pipeline.step(Moment(0, 0.0, (coloured, frame()))).frame.colour is not None
-    found = pipeline.step(Moment(1, 1 / 30, (None, frame(1))))
+    assert pipeline.step(FrameSet(0, 0.0, (coloured, frame()))).frame.colour is not None
+    found = pipeline.step(FrameSet(1, 1 / 30, (None, frame(1))))
     assert found.frame.colour is None
     assert found.seen_by == ((2,),)
 

@@ -11,8 +11,8 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.multiview import moments as moments_module
-from posepipe.multiview.moments import Moments
+from posepipe.multiview import frame_sets as frame_sets_module
+from posepipe.multiview.frame_sets import FrameSets
 
 LENS = Intrinsics(30.0, 30.0, 7.5, 5.5)
 RATE_S = 1 / 30
@@ -54,9 +54,9 @@ class Recording:
 
 
 def paired(*sources, offsets_s=None):
-    """Rows of the frames of each moment; None = no frame."""
-    with Moments(sources, offsets_s) as moments:
-        rows = [tuple(frame and frame.index for frame in moment.frames) for moment in moments]
+    """Rows of the frames of each frame set; None = no frame."""
+    with FrameSets(sources, offsets_s) as frame_sets:
+        rows = [tuple(frame and frame.index for frame in frame_set.frames) for frame_set in frame_sets]
     assert [source.closed for source in sources] == [1] * len(sources)
     return rows
 
@@ -166,17 +166,19 @@ def test_no_frame_at_all_is_an_error():
 def test_a_live_camera_that_lags_is_not_waited_for():
     go_on = threading.Event()
     stuck = Recording(times(3), live=True, gate=lambda index: index and go_on.wait(30))
-    with Moments([Recording(times(30)), stuck]) as moments:
+    with FrameSets([Recording(times(30)), stuck]) as frame_sets:
         rows = [
-            tuple(frame and frame.index for frame in moment.frames) for moment in moments if _release(moment, go_on)
+            tuple(frame and frame.index for frame in frame_set.frames)
+            for frame_set in frame_sets
+            if _release(frame_set, go_on)
         ]
     assert [row[0] for row in rows[:29]] == list(range(29))
     assert [row[1] for row in rows[:29]].count(None) >= 28
 
 
-def _release(moment, event):
-    """Let a stuck camera go on at the last moment: it must end."""
-    if moment.index >= 28:
+def _release(frame_set, event):
+    """Let a stuck camera go on at the last frame set: it must end."""
+    if frame_set.index >= 28:
         event.set()
     return True
 
@@ -196,17 +198,17 @@ def test_live_cameras_pair_at_any_rate(step_s):
 
 
 @pytest.mark.parametrize("first_rate_s", [RATE_S, 2 * RATE_S])
-def test_doubled_frames_of_a_second_camera_make_no_moments(first_rate_s):
+def test_doubled_frames_of_a_second_camera_make_no_frame_sets(first_rate_s):
     """Drivers deliver a frame twice, with its time."""
     doubled = np.repeat(times(9, -0.2 * RATE_S, 2 * RATE_S), 2)
-    with Moments([Recording(times(18, 0.0, first_rate_s)), Recording(doubled)]) as moments:
-        found = [(moment.timestamp_s, moment.frames) for moment in moments]
+    with FrameSets([Recording(times(18, 0.0, first_rate_s)), Recording(doubled)]) as frame_sets:
+        found = [(frame_set.timestamp_s, frame_set.frames) for frame_set in frame_sets]
     assert [frames[0].index for _, frames in found] == list(range(18))
     assert sum(frames[1] is not None for _, frames in found) == 9
     assert np.all(np.diff([time_s for time_s, _ in found]) > 0)
 
 
-def test_each_doubled_frame_of_the_first_camera_is_a_moment():
+def test_each_doubled_frame_of_the_first_camera_has_a_frame_set():
     assert [row[0] for row in paired(Recording(np.repeat(times(4), 2)), Recording(times(4)))] == list(range(8))
 
 
@@ -219,24 +221,33 @@ def test_the_first_live_camera_leads_one_that_is_behind(clock):
     arrive = began_s + late_s + own
     told = own if late_s else own * 0.8
     behind = Recording(told, live=True, gate=lambda k: time.sleep(max(0, arrive[k] - time.monotonic())))
-    with Moments([live(0.1, own), behind]) as moments:
-        found = [(moment.timestamp_s, moment.frames) for moment in moments]
+    with FrameSets([live(0.1, own), behind]) as frame_sets:
+        found = [(frame_set.timestamp_s, frame_set.frames) for frame_set in frame_sets]
     used = [frames[0].index for _, frames in found if frames[0] is not None]
     assert len([index for index in used if index >= 30]) >= 24
     while_both = [time_s for time_s, frames in found if frames[0] is not None or time_s < own[-1]]
     assert np.all(np.diff(while_both) > -RATE_S)
 
 
+def test_a_live_camera_that_is_far_behind_delays_no_other():
+    """Each of its frames is nearer to the time than the one before, and comes before its interval is over."""
+    own = times(100, 0.0, 0.02)
+    behind = Recording(times(200, -5.0, 0.02), live=True, gate=lambda k: time.sleep(0.01))
+    with FrameSets([live(0.1, own), behind]) as frame_sets:
+        used = [frame_set.frames[0].index for frame_set in frame_sets if frame_set.frames[0] is not None]
+    assert len(used) > 30
+
+
 @pytest.mark.parametrize(("clock_s", "words"), [(-5.0, "s older than those"), (5.0, "s newer than those"), (0.0, "")])
 def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
-    monkeypatch.setattr(moments_module, "UNPAIRED_MOMENTS", 5)
+    monkeypatch.setattr(frame_sets_module, "UNPAIRED_MOMENTS", 5)
     own = times(120, 0.0, 0.02)
     began_s = time.monotonic() + 0.1
     other = Recording(
         own + clock_s, "other", live=True, gate=lambda k: time.sleep(max(0, began_s + own[k] - time.monotonic()))
     )
-    with Moments([live(0.1, own), other]) as moments:
-        list(moments)
+    with FrameSets([live(0.1, own), other]) as frame_sets:
+        list(frame_sets)
     messages = [record.getMessage() for record in caplog.records]
     if words:
         (message,) = messages
@@ -247,7 +258,7 @@ def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monk
 
 
 def test_a_live_camera_that_was_a_frame_behind_catches_up():
-    """Its frame before the last was taken for the newest in every moment."""
+    """Its frame before the last was taken for the newest in every frame set."""
     rows = paired(live(0.1, times(16, 0.0, 0.1)[1:]), live(0.1, times(16, 0.03, 0.1)))
     assert sum(None not in row for row in rows[-10:]) >= 7
 
@@ -261,9 +272,9 @@ def test_of_live_cameras_the_newest_frames_are_paired():
 
     cameras = [Recording(times(41), live=True, gate=wait_at_last) for _ in range(2)]
     seen = []
-    with Moments(cameras) as moments:
-        for moment in moments:
-            seen.append(tuple(frame and frame.index for frame in moment.frames))
+    with FrameSets(cameras) as frame_sets:
+        for frame_set in frame_sets:
+            seen.append(tuple(frame and frame.index for frame in frame_set.frames))
             if len(seen) == 1:
                 both_done.wait()  # the consumer is busy until both cameras have shown all but one frame
     assert len(seen) <= 8
@@ -273,7 +284,7 @@ def test_of_live_cameras_the_newest_frames_are_paired():
 def test_a_reader_holds_few_frames():
     read = []
     ahead = Recording(times(500), gate=read.append)
-    with Moments([Recording(times(500)), ahead]) as moments:
-        next(iter(moments))
+    with FrameSets([Recording(times(500)), ahead]) as frame_sets:
+        next(iter(frame_sets))
         most = max(read)
     assert most <= 8

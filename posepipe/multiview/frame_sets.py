@@ -1,8 +1,8 @@
 """Frames of several sources, paired by time.
 
-Each source is read by a thread of its own, a few frames ahead. Of files every moment waits for the next frame of all:
-the pairs do not depend on speed. Of a live camera the newest frames are kept, and one that is late is not waited for
-again until it has a frame. Where its next frame should be nearer than the one that is there, it is waited for.
+Each source is read by a thread of its own, a few frames ahead. Of files every frame set waits for the next frame of
+all: the pairs do not depend on speed. Of a live camera the newest frames are kept, and one that is late is not waited
+for again until it has a frame. Where its next frame should be nearer than the one that is there, it is waited for.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _log = logging.getLogger(__name__)
 QUEUE_FRAMES, LIVE_FRAMES = 4, 2
 """Maximum number of frames of a file, and of a live camera, that are read and not yet used."""
 PATIENCE = 2.0
-"""Time that a moment waits for a live camera that was in time before, frame intervals."""
+"""Time that a frame set waits for a live camera that was in time before, frame intervals."""
 UNPAIRED_MOMENTS = 60
-"""Moments without a frame of a live camera that gives some, until one line tells of it."""
+"""Frame sets without a frame of a live camera that gives some, until one line tells of it."""
 _FIRST_INTERVAL_S = 1 / 30
 _INTERVALS = 15  # of a live camera, whose median is its frame interval
 _POLL_S = 0.05
@@ -40,7 +40,7 @@ _ROUNDING_S = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moment:
+class FrameSet:
     """Frames of one time."""
 
     index: int  #: counted from 0
@@ -55,14 +55,15 @@ class _Time(NamedTuple):
     seconds: float  #: on the clock of the first source
 
 
-class Moments:
-    """Moments of several sources; a context manager to iterate over once.
+class FrameSets:
+    """Frame sets of several sources; a context manager to iterate over once.
 
-    The leader of a moment is the first source whose next frame is due within a frame interval: usually the first of
+    The leader of a frame set is the first source whose next frame is due within a frame interval: usually the first of
     all. Every other source gives its nearest frame, if that lies within half a frame interval of the leader's. A frame
-    is used once; frames that are nearest to no moment are dropped: so are doubled ones, and those of all but the first
-    source that come after a moment of their time or a later one. Where the times of files start anew, as between the
-    recordings of a dataset, each session is paired by itself. A source that ends or fails does not end the others.
+    is used once; frames that are nearest to no frame set are dropped: so are doubled ones, and those of all but the
+    first source that come after a frame set of their time or a later one. Where the times of files start anew, as
+    between the recordings of a dataset, each session is paired by itself. A source that ends or fails does not end the
+    others.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Moments:
         self._offsets_s = [0.0] * len(sources) if offsets_s is None else list(offsets_s)
         self._changed = threading.Condition()  # guards the queues of all readers
         self._readers: list[_Reader] = []
-        self._now = _Time(0, -math.inf)  # of the last moment
+        self._now = _Time(0, -math.inf)  # of the last frame set
         self.shifts_s: list[float] = []  #: added to the times of each source for those of the first; known once open
         self._open = ExitStack()
 
@@ -113,16 +114,16 @@ class Moments:
         for reader in self._readers:
             reader.join()
 
-    def __iter__(self) -> Iterator[Moment]:
+    def __iter__(self) -> Iterator[FrameSet]:
         for reader in self._readers:
             reader.start()
         index = 0
         while True:
             with self._changed:  # held throughout: a frame that came between the two could turn back the time
-                moment = self._next_moment(index) if self._wait_for_heads() else None
-            if moment is None:
+                frame_set = self._next_frame_set(index) if self._wait_for_heads() else None
+            if frame_set is None:
                 break
-            yield moment
+            yield frame_set
             index += 1
         if not index:
             raise SourceError(self._sources[0].name, "no frame came from any camera; what was written before is kept")
@@ -150,7 +151,7 @@ class Moments:
             reader.drop_until(self._now)
         return [each for each in self._readers if not each.queue and not each.ended]
 
-    def _next_moment(self, index: int) -> Moment:
+    def _next_frame_set(self, index: int) -> FrameSet:
         with self._changed:
             waiting = [each for each in self._readers if each.queue]
             first = min(each.head for each in waiting)
@@ -164,9 +165,9 @@ class Moments:
                 own if each is leader else each.nearest(now, reach_s) if each.queue else None for each in self._readers
             )
             for each, frame in zip(self._readers, frames, strict=True):
-                each.count_moment(now.seconds, frame is not None)
+                each.count_frame_set(now.seconds, frame is not None)
             self._changed.notify_all()
-        return Moment(index, now.seconds, frames)
+        return FrameSet(index, now.seconds, frames)
 
 
 class _Reader:
@@ -179,8 +180,8 @@ class _Reader:
         self.late = False
         self._source, self._shift_s, self._changed = source, shift_s, changed
         self._stopped = False
-        self._frames = self._frames_before = 0  # that were read, in all and until the last moment
-        self._unpaired, self._told = 0, False  # moments in a row without a frame of this camera though it gave some
+        self._frames = self._frames_before = 0  # that were read, in all and until the last frame set
+        self._unpaired, self._told = 0, False  # frame sets in a row without a frame of this camera though it gave some
         self._has_sessions, self._session = has_sessions, 0
         self._last_s: float | None = None  # time of the last frame that was read
         self._failure: BaseException | None = None
@@ -218,7 +219,10 @@ class _Reader:
 
     def nearest(self, now: _Time, reach_s: float) -> DepthFrame | None:
         """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
-        while self.head < now and self._has_next(now) and _apart_s(self.queue[1][0], now) < _apart_s(self.head, now):
+        give_up_s = time.monotonic() + self.interval_s
+        while self.head < now and self._has_next(now, give_up_s):
+            if _apart_s(self.queue[1][0], now) >= _apart_s(self.head, now):
+                break
             self.take()
         if _apart_s(self.head, now) <= reach_s:
             return self.take()
@@ -226,8 +230,8 @@ class _Reader:
             self.take()
         return None
 
-    def count_moment(self, now_s: float, used: bool) -> None:
-        """Count a moment; log once where a live camera gives frames and all are of other times than the moments."""
+    def count_frame_set(self, now_s: float, used: bool) -> None:
+        """Count a frame set; log once where a live camera gives frames and all are of other times."""
         came, self._frames_before = self._frames > self._frames_before, self._frames
         if used:
             self._unpaired = 0
@@ -242,13 +246,12 @@ class _Reader:
                     *(self._source.name, abs(behind_s), "older than" if behind_s > 0 else "newer than"),
                 )
 
-    def _has_next(self, now: _Time) -> bool:
+    def _has_next(self, now: _Time, give_up_s: float) -> bool:
         """Whether the frame after the next is there.
 
-        Of a file it is waited for. Of a live camera it is waited for during a frame interval, where it should be nearer
-        to a time than the next one: that one would be dropped, and the other come too late for ever.
+        Of a file it is waited for. Of a live camera it is waited for until ``give_up_s``, where it should be nearer to
+        a time than the next one: that one would be dropped, and the other come too late for ever.
         """
-        give_up_s = time.monotonic() + self.interval_s
         while len(self.queue) < 2 and not self.ended:
             left_s = give_up_s - time.monotonic()
             if self.live and (left_s <= 0 or _apart_s(self.head, now) <= self.interval_s / 2):
