@@ -158,7 +158,7 @@ def _hdf5_errors(path: Path) -> Iterator[None]:
     """Convert errors of h5py for damaged files to one line that names the file."""
     try:
         yield
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(path, f"not HDF5, or cut or damaged ({reason}); fetch it again") from error
 
