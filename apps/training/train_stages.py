@@ -195,13 +195,13 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
     from posepipe.learn.depth.checkpoints import Checkpoints
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity, model_path
-    from posepipe.training.fit_person_filter import refit_person_filter
+    from posepipe.training.fit_person_classifier import refit_person_classifier
 
     frames = open_datasets(args.datasets)
     data = f"{model_identity(model_path(args.forest))} {frames.identity}"
     checkpoints = Checkpoints(checkpoint_folder(args), {"only": "filter"}, data, args.resume, CHECKPOINTS["filter"])
     with ProgressBar(len(frames), "candidates", "frames") as bar:
-        return refit_person_filter(
+        return refit_person_classifier(
             PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args), checkpoints
         )
 

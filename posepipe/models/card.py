@@ -217,7 +217,7 @@ def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
 
 
 def _left_out(point: Mapping[str, float]) -> str:
-    """Describe a filter on datasets that it has not seen, `posepipe.training.fit_person_filter.OperatingPoint`."""
+    """Describe a filter on datasets that it has not seen, `posepipe.training.fit_person_classifier.OperatingPoint`."""
     return (
         f" At a probability of {point['min_probability']:.2f}, on datasets left out, it accepts {point['found']:.3f} of"
         f" the candidates that are people, and somebody in {point['false_frames']:.3f} of the frames without people."

@@ -32,7 +32,7 @@ from posepipe.models.joint_sections import (
     refinement_from_arrays,
     refinement_to_arrays,
 )
-from posepipe.models.person_filter_section import classifier_from_arrays, classifier_to_arrays
+from posepipe.models.person_classifier_section import classifier_from_arrays, classifier_to_arrays
 from posepipe.models.second_pass_sections import second_pass_from_arrays, second_pass_to_arrays
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier

@@ -48,17 +48,17 @@ class PersonClassifier:
         evidence = PersonEvidence(self.body, self.lengths)
         known = {name: k for k, name in enumerate(evidence.names)}
         if unknown := [name for name in self.names if name not in known]:
-            raise ValueError(f"the person filter needs {unknown[0]!r}, which this posepipe does not measure; update it")
+            raise ValueError(f"the person classifier needs {unknown[0]!r}, which this posepipe does not measure; update it")
         inner = np.flatnonzero(self.number != LEAF)
         size = len(self.number)
         if not len(self.roots) or not ((self.roots >= 0) & (self.roots < size)).all():
-            raise ValueError("a person filter needs trees whose roots are among its nodes")
+            raise ValueError("a person classifier needs trees whose roots are among its nodes")
         if (self.number < LEAF).any() or self.number.max() >= len(self.names):
-            raise ValueError(f"nodes of the person filter ask for evidence outside 0..{len(self.names) - 1}")
+            raise ValueError(f"nodes of the person classifier ask for evidence outside 0..{len(self.names) - 1}")
         if ((self.child[inner] <= inner) | (self.child[inner] + 1 >= size)).any():
-            raise ValueError("children of the person filter's nodes come after them, within the tree")
+            raise ValueError("children of the person classifier's nodes come after them, within the tree")
         if len(self.roots) > MAX_TREES or self._exceeds(MAX_LEVELS):
-            raise ValueError(f"a person filter has at most {MAX_TREES} trees of {MAX_LEVELS} levels")
+            raise ValueError(f"a person classifier has at most {MAX_TREES} trees of {MAX_LEVELS} levels")
         first = evidence.names[: len(self.names)] == self.names
         order = slice(len(self.names)) if first else np.array([known[name] for name in self.names], np.int64)
         object.__setattr__(self, "_evidence", evidence)

@@ -1,4 +1,4 @@
-"""Classifier of the person filter as arrays of a model file."""
+"""Person classifier as arrays of a model file."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
         return None
     for name, dtype in {**_ARRAYS, "bone_m": np.float32}.items():
         if arrays[name].dtype != dtype or arrays[name].ndim != 1 or not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} of the person filter must be finite {np.dtype(dtype).name} (N,)")
+            raise ValueError(f"{name} of the person classifier must be finite {np.dtype(dtype).name} (N,)")
     sizes = {len(arrays[name]) for name in ("number", "threshold", "child", "value")}
     bones = tuple(body.bones())
     if len(sizes) > 1 or len(arrays["calibration"]) != 2 or len(arrays["bone_m"]) != len(bones):
-        raise ValueError("arrays of the person filter have sizes that do not match")
+        raise ValueError("arrays of the person classifier have sizes that do not match")
     shortest_m, longest_m = _BONE_M
     plausible = (arrays["bone_m"] > shortest_m) & (arrays["bone_m"] < longest_m)
     if not plausible.all() or arrays["names"].dtype.kind != "U" or arrays["names"].ndim != 1:
-        raise ValueError("the person filter needs bone lengths in metres, above 0, and the names of its evidence")
+        raise ValueError("the person classifier needs bone lengths in metres, above 0, and the names of its evidence")
     return PersonClassifier(
         body=body,
         lengths=BoneLengths(bones, arrays["bone_m"]),

@@ -15,14 +15,14 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.training import fit_person_filter, person_candidates
+from posepipe.training import fit_person_classifier, person_candidates
 from posepipe.training.fit_background_weight import refit_background_weight
-from posepipe.training.fit_person_filter import (
+from posepipe.training.fit_person_classifier import (
     FALSE_FRAMES,
     FOLDS,
     folds_of,
     operating_point,
-    refit_person_filter,
+    refit_person_classifier,
 )
 from posepipe.training.fit_segmentation import refit_segmentation, train_segmentation
 from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
@@ -48,7 +48,7 @@ def frames_of(*datasets: range) -> FrameSequence:
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
-        monkeypatch.setitem(fit_person_filter.BOOSTING, name, value)
+        monkeypatch.setitem(fit_person_classifier.BOOSTING, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +98,9 @@ def test_the_segmentation_of_a_fold_sees_some_frames(model, monkeypatch):
         trained.append(len(others))
         return segmentation
 
-    monkeypatch.setattr(fit_person_filter, "train_segmentation", train)
-    monkeypatch.setattr(fit_person_filter, "FOLD_FRAMES", 3)
-    refit_person_filter(replace(model, segmentation=segmentation), frames)
+    monkeypatch.setattr(fit_person_classifier, "train_segmentation", train)
+    monkeypatch.setattr(fit_person_classifier, "FOLD_FRAMES", 3)
+    refit_person_classifier(replace(model, segmentation=segmentation), frames)
     assert trained == [3, 3, 3]
 
 
@@ -119,9 +119,9 @@ def test_every_fold_is_segmented_by_a_forest_new_to_it(model, monkeypatch):
         collected.append({frame.depth.index for frame in rows})
         return own_collect(of_fold, rows, *rest)
 
-    monkeypatch.setattr(fit_person_filter, "train_segmentation", train)
-    monkeypatch.setattr(fit_person_filter, "collect_candidates", collect)
-    refit_person_filter(model, frames)
+    monkeypatch.setattr(fit_person_classifier, "train_segmentation", train)
+    monkeypatch.setattr(fit_person_classifier, "collect_candidates", collect)
+    refit_person_classifier(model, frames)
     assert len(trained) == len(collected) == FOLDS
     for others, own in zip(trained, collected, strict=True):
         assert not others & own
@@ -141,14 +141,14 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
         if len(seen) == 8:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(fit_person_filter, "collect_candidates", collect)
+    monkeypatch.setattr(fit_person_classifier, "collect_candidates", collect)
     open_checkpoints = partial(Checkpoints, tmp_path, {}, "boards", kind="fold")
     with pytest.raises(KeyboardInterrupt):
-        refit_person_filter(model, frames, on_frame=on_frame, checkpoints=open_checkpoints(resume=False))
+        refit_person_classifier(model, frames, on_frame=on_frame, checkpoints=open_checkpoints(resume=False))
     assert len(collected) == 3
-    resumed = refit_person_filter(model, frames, checkpoints=open_checkpoints(resume=True))
+    resumed = refit_person_classifier(model, frames, checkpoints=open_checkpoints(resume=True))
     assert collected[3:] == [{306, 307, 308}]
-    whole = refit_person_filter(model, frames)
+    whole = refit_person_classifier(model, frames)
     for name in ("number", "threshold", "value", "calibration"):
         np.testing.assert_array_equal(
             getattr(resumed.person_classifier, name), getattr(whole.person_classifier, name), err_msg=name
@@ -159,7 +159,7 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
 
 def test_a_filter_tells_a_board_from_people(model):
     frames = frames_of(range(300, 308), range(308, 316), range(316, 324))
-    taught = refit_person_filter(model, frames)
+    taught = refit_person_classifier(model, frames)
     about = taught.metadata["person_filter"]
     assert about["candidates"] > about["people"] > 16
     assert about["auc_left_out"] > 0.95
@@ -172,16 +172,16 @@ def test_a_filter_tells_a_board_from_people(model):
 def test_furniture_alone_teaches_nothing(model):
     frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
     with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
-        refit_person_filter(model, FrameSequence([FramesInMemory(frames)]))
+        refit_person_classifier(model, FrameSequence([FramesInMemory(frames)]))
 
 
 def test_frames_without_candidates_are_refused_as_such(model):
     dark = replace(with_board(300), depth=DepthFrame(np.zeros((48, 64), np.float32), with_board(300).depth.intrinsics))
     with pytest.raises(ValueError, match="these 2 frames give no candidate with confident joints"):
-        refit_person_filter(model, FrameSequence([FramesInMemory([dark, dark])]))
+        refit_person_classifier(model, FrameSequence([FramesInMemory([dark, dark])]))
 
 
-@pytest.mark.parametrize("refit", [refit_person_filter, refit_segmentation, refit_background_weight])
+@pytest.mark.parametrize("refit", [refit_person_classifier, refit_segmentation, refit_background_weight])
 def test_frames_of_another_body_are_refused(model, refit):
     frames = FramesInMemory([with_board(300)])
     frames.body = replace(TOY, name="toad", joints=TOY.joints[::-1])

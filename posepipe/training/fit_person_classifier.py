@@ -1,4 +1,4 @@
-"""Trains the classifier of the person filter: on the candidates that a pipeline makes of labelled whole frames."""
+"""Trains the person classifier: on the candidates that a pipeline makes of labelled whole frames."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class OperatingPoint(NamedTuple):
     found: float  #: share of the candidates that are people which are accepted
 
 
-def refit_person_filter(
+def refit_person_classifier(
     model: PoseModel,
     frames: FrameSequence,
     command: str = "",
@@ -63,7 +63,7 @@ def refit_person_filter(
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
 ) -> PoseModel:
-    """Train the person filter of a model.
+    """Train the person classifier of a model.
 
     Datasets are the rooms that are left out in turn: those of one fold are segmented by a forest that was trained on
     the other folds. On candidates of datasets that the trees have not seen the probabilities are calibrated, and an
