@@ -108,7 +108,7 @@ MAY_IMPORT = {
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
     " inference pipeline second_pass segmentation segmentation.person_classifier training.joints",
     "evaluation.metrics": "body frames kinematics results",
-    "evaluation.labelled": "body datasets errors frames io models pipeline results sources.formats"
+    "evaluation.labelled": "body camera datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",
     "evaluation": f"{NOUNS} body_model camera datasets evaluation.metrics io models multiview pipeline segmentation",
     "evaluation.forest_curves": "body datasets errors evaluation.metrics frames io learn learn.depth"

@@ -24,7 +24,8 @@ from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.remainder import Remainder
-from posepipe.segmentation.rotated_views import RotatedViews, View
+from posepipe.segmentation.rotated_views import RotatedViews
+from posepipe.segmentation.view import View
 
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
@@ -50,7 +51,7 @@ class PersonEstimate:
     probability: float = 1.0  #: of a person, by the person filter
 
 
-class _Seen(NamedTuple):
+class _ViewEstimate(NamedTuple):
     """What one view of a candidate shows."""
 
     view: View  #: without background pixels
@@ -75,15 +76,15 @@ class _Region(NamedTuple):
     min_probability: float = 0.0  #: of a person, beyond what the person filter asks for
 
 
-class _Judged(NamedTuple):
+class _JudgedCandidate(NamedTuple):
     """A candidate that the person filter has judged."""
 
-    seen: dict[int, _Seen]  #: by quarter turns of the view, the unrotated one first
+    seen: dict[int, _ViewEstimate]  #: by quarter turns of the view, the unrotated one first
     probability: float  #: of a person
     accepted: bool  #: as a person
 
     @property
-    def unrotated(self) -> _Seen:
+    def unrotated(self) -> _ViewEstimate:
         """What is seen in the image as it is."""
         return self.seen[0]
 
@@ -105,9 +106,10 @@ class PersonInference:
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in one candidate: none, one, or several who touch.
 
-        Where the whole is no person, somebody may touch furniture: each surface is judged by itself, what is around
-        each head, and what the pose explains. Where it is one, somebody else may stand close or be hidden behind them:
-        so is each surface, and what their pose does not explain.
+        If the person filter rejects the whole, its surfaces and the surroundings of its heads are judged one by one:
+        somebody may touch furniture. If none of them is a person, what the pose explains is judged. If the filter
+        accepts the whole, it is split by its heads. Where that gives fewer than two people, somebody else may stand
+        close or be hidden behind them: its surfaces, and what the pose does not explain, are judged.
         """
         judged = self._judge(frame, mask, floor)
         up = frame.up or CAMERA_UP if floor is None else floor.normal
@@ -134,22 +136,22 @@ class PersonInference:
             return None
         return self._estimate_of(judged) if judged.accepted else self._explained_by_pose(frame, mask, judged, floor)
 
-    def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _Judged | None:
+    def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _JudgedCandidate | None:
         """What a candidate shows, and whether that is a person; None without a pose.
 
         Where a rotated view gives a better pose, the person filter judges both: each alone is wrong more often.
         """
         found = self._without_background(View(frame.depth_m, mask, frame.intrinsics))
-        unrotated = None if found is None else self._seen_in(*found)
+        unrotated = None if found is None else self._infer_view(*found)
         if unrotated is None:
             return None
-        rotated = {quarters: self._seen_in(unrotated.view.rotated(quarters)) for quarters in self._wanted(unrotated)}
+        rotated = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in self._wanted(unrotated)}
         seen = {0: unrotated} | {quarters: other for quarters, other in rotated.items() if other is not None}
         probability = fmean(self._probability(unrotated.view, seen[each], floor) for each in {0, self._best(seen)})
         accepted = self.person_filter.accepts(probability) or self._is_known(frame, unrotated.view.mask, probability)
-        return _Judged(seen, probability, accepted)
+        return _JudgedCandidate(seen, probability, accepted)
 
-    def _probability(self, unrotated: View, seen: _Seen, floor: Plane | None) -> float:
+    def _probability(self, unrotated: View, seen: _ViewEstimate, floor: Plane | None) -> float:
         """Probability of a person, by what one view shows."""
         parts = seen.view.parts_to_image(seen.inference.parts)
         return self.person_filter.person_probability(unrotated, parts, seen.pose, floor)
@@ -158,13 +160,13 @@ class PersonInference:
         """Whether somebody was found there in the last frame, for whom that probability is enough."""
         return self.known_people is not None and self.known_people.accepts(frame.timestamp_s, mask, probability)
 
-    def _estimate_of(self, judged: _Judged) -> PersonEstimate:
+    def _estimate_of(self, judged: _JudgedCandidate) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""
-        unrotated = self._searched(judged.unrotated)
+        unrotated = self._with_pose_search(judged.unrotated)
         wanted = [quarters for quarters in self._wanted(unrotated) if quarters in judged.seen]
-        searched = {0: unrotated} | {quarters: self._searched(judged.seen[quarters]) for quarters in wanted}
+        searched = {0: unrotated} | {quarters: self._with_pose_search(judged.seen[quarters]) for quarters in wanted}
         best = searched[self._best(searched)]
-        again = self._seen_again(best)
+        again = self._with_second_pass(best)
         view, inference, _ = again
         mask = view.to_image(view.mask)
         return PersonEstimate(
@@ -177,17 +179,17 @@ class PersonInference:
             judged.probability,
         )
 
-    def _wanted(self, unrotated: _Seen) -> tuple[int, ...]:
+    def _wanted(self, unrotated: _ViewEstimate) -> tuple[int, ...]:
         """Rotations in which a candidate is classified again."""
         return () if self.rotated_views is None else self.rotated_views.wanted(unrotated.view, unrotated.pose)
 
-    def _best(self, seen: dict[int, _Seen]) -> int:
+    def _best(self, seen: dict[int, _ViewEstimate]) -> int:
         """Rotation with the best pose, quarter turns; 0 = the image as it is."""
         others = {quarters: other.pose for quarters, other in seen.items() if quarters}
         return 0 if self.rotated_views is None else self.rotated_views.choose(seen[0].pose, others) or 0
 
     def _beside_furniture(
-        self, frame: DepthFrame, mask: np.ndarray, judged: _Judged | None, floor: Plane | None, up: UpVector
+        self, frame: DepthFrame, mask: np.ndarray, judged: _JudgedCandidate | None, floor: Plane | None, up: UpVector
     ) -> list[PersonEstimate]:
         """People in a candidate that is none: in its surfaces, and around its heads."""
         min_probability = 0.0 if self.surfaces is None else self.surfaces.min_probability
@@ -202,7 +204,7 @@ class PersonInference:
         return [] if person is None else [person]
 
     def _explained_by_pose(
-        self, frame: DepthFrame, mask: np.ndarray, judged: _Judged, floor: Plane | None
+        self, frame: DepthFrame, mask: np.ndarray, judged: _JudgedCandidate, floor: Plane | None
     ) -> PersonEstimate | None:
         """The person in a candidate that is none as a whole: what its pose explains is judged by itself."""
         view, inference, _ = judged.seen[self._best(judged.seen)]
@@ -219,7 +221,7 @@ class PersonInference:
         return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)
 
     def _with_others(
-        self, frame: DepthFrame, shown: _Seen, person: PersonEstimate, floor: Plane | None
+        self, frame: DepthFrame, shown: _ViewEstimate, person: PersonEstimate, floor: Plane | None
     ) -> list[PersonEstimate]:
         """A person, and whoever else is found in surfaces of the candidate, or in what their pose does not explain."""
         if self.remainder is None:
@@ -252,12 +254,12 @@ class PersonInference:
             person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
         return None if person is None else (replace(view, mask=person), parts)
 
-    def _seen_in(self, view: View, parts: PartProbabilities | None = None) -> _Seen | None:
+    def _infer_view(self, view: View, parts: PartProbabilities | None = None) -> _ViewEstimate | None:
         """Infer the pose in one view; None when there is none."""
         found = PoseInference(self.joint_stages, view, parts)
-        return None if found.pose is None else _Seen(view, found, found.pose)
+        return None if found.pose is None else _ViewEstimate(view, found, found.pose)
 
-    def _searched(self, seen: _Seen) -> _Seen:
+    def _with_pose_search(self, seen: _ViewEstimate) -> _ViewEstimate:
         """The same, with the best pose of all choices of proposals."""
         found, search = seen.inference, self.pose_search
         if search is None or found.pose is None:
@@ -265,12 +267,12 @@ class PersonInference:
         pose = search.search(self.joint_stages.pose_estimator, found.proposals, found.pose)
         return seen._replace(view_pose=pose)
 
-    def _seen_again(self, seen: _Seen) -> _Seen:
+    def _with_second_pass(self, seen: _ViewEstimate) -> _ViewEstimate:
         """The same view after the second pass, where that finds a pose."""
         if self.second_pass is None:
             return seen
         found = self.second_pass.infer(self.joint_stages, seen.inference, seen.view_pose)
-        return seen if found is None or found.pose is None else _Seen(seen.view, found, found.pose)
+        return seen if found is None or found.pose is None else _ViewEstimate(seen.view, found, found.pose)
 
     def _disjoint(self, frame: DepthFrame, regions: Sequence[_Region], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in regions that overlap; those who come first have the pixels."""

@@ -58,10 +58,10 @@ class FusedPerson:
     def is_fragment_of(self, other: FusedPerson) -> bool:
         """Whether one view alone has this person, in the place of another and much less confidently."""
         apart_m = np.linalg.norm(self._middle_m()[:2] - other._middle_m()[:2])
-        weak = self._evidence() < FRAGMENT_SHARE * other._evidence()
+        weak = self._confidence_sum() < FRAGMENT_SHARE * other._confidence_sum()
         return bool(len(self.views) == 1 and weak and apart_m < MIN_APART_M)
 
-    def _evidence(self) -> float:
+    def _confidence_sum(self) -> float:
         """Confidence summed over joints, without those that a fitted body has and nobody saw."""
         return float(self.confidence[self.confidence > GUESSED].sum())
 

@@ -26,7 +26,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
-from posepipe.segmentation.rotated_views import View
+from posepipe.segmentation.view import View
 from posepipe.training.joints.fit_joints import fit_joint_parameters
 from posepipe.training.train_model import TrainingCallbacks
 

@@ -19,7 +19,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.segmentation.rotated_views import View
+from posepipe.segmentation.view import View
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
 FURNITURE_SHARE = 0.2

@@ -20,7 +20,8 @@ from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll
 from posepipe.segmentation.remainder import Remainder
-from posepipe.segmentation.rotated_views import RotatedViews, View
+from posepipe.segmentation.rotated_views import RotatedViews
+from posepipe.segmentation.view import View
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 

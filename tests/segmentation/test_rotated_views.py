@@ -15,7 +15,8 @@ from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Joint, JointProposal, Pose, Proposals
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.rotated_views import RotatedViews, View
+from posepipe.segmentation.rotated_views import RotatedViews
+from posepipe.segmentation.view import View
 from posepipe.sources import open_source
 from posepipe.sources.rotation import rotate_frame
 from tests.support.shipped_model import shipped_model

@@ -48,7 +48,9 @@ class PersonClassifier:
         evidence = PersonEvidence(self.body, self.lengths)
         known = {name: k for k, name in enumerate(evidence.names)}
         if unknown := [name for name in self.names if name not in known]:
-            raise ValueError(f"the person classifier needs {unknown[0]!r}, which this posepipe does not measure; update it")
+            raise ValueError(
+                f"the person classifier needs {unknown[0]!r}, which this posepipe does not measure; update it"
+            )
         inner = np.flatnonzero(self.number != LEAF)
         size = len(self.number)
         if not len(self.roots) or not ((self.roots >= 0) & (self.roots < size)).all():

@@ -23,7 +23,7 @@ from posepipe.segmentation.person_classifier.person_evidence import (
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.rotated_views import View
+from posepipe.segmentation.view import View
 
 BODY = BodyDefinition(
     "pair",
@@ -251,7 +251,7 @@ def test_a_chain_of_nodes_is_bounded(levels, refused):
 
 
 def test_unknown_evidence_is_refused():
-    with pytest.raises(ValueError, match="does not measure"):
+    with pytest.raises(ValueError, match="not measured by this posepipe"):
         replace(stump(), names=("mood",))
 
 
