@@ -41,7 +41,7 @@ class Proposals(Sequence[JointProposal]):
     landmarks: tuple[Landmark, ...]
     places_m: np.ndarray  #: float64 (L, M, 3), camera axes, metres
     confidence: np.ndarray  #: float64 (L, M), 0 = no proposal
-    moments: np.ndarray | None = None  #: float64 (K, N_MOMENTS), of the parts, from `part_moments`; None = unknown
+    moments: np.ndarray | None = None  #: float64 (C - 1, N_MOMENTS), of the parts, from `part_moments`; None = unknown
 
     @classmethod
     def gather(cls, landmarks: Sequence[Landmark], proposals: Iterable[JointProposal]) -> Proposals:
@@ -177,7 +177,7 @@ class BodyFit:
     joints_m: np.ndarray  #: float64 (J, 3), camera axes, metres; bones have the lengths of the person's build
     rotations_xyzw: np.ndarray  #: float64 (J, 4), unit quaternions: from the rest pose to camera axes
     sigma_m: np.ndarray  #: float64 (J,), standard deviation along an axis by the curvature of the fit; NaN = unknown
-    shape: np.ndarray  #: float64 (K,), coefficients of the build, in standard deviations of people
+    shape: np.ndarray  #: float64 (B,), coefficients of the build, in standard deviations of people
     pixels_explained: float  #: share of the person's surface that lies on the body, 0 to 1
     outline_explained: float  #: share of the body that lies within the person's outline, 0 to 1
 

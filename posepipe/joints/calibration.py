@@ -69,14 +69,14 @@ def confidence_of_mass(masses_m2: np.ndarray, confidence: np.ndarray) -> np.ndar
 
 @compiled_for("f8[::1], f8, f8[::1]")
 @njit(cache=True)
-def _share_within(sigma, radius, out):
+def _probability_within(sigma, radius, out):
     for n in range(len(sigma)):
         ratio = radius / max(np.float64(sigma[n]), 1e-9)
         share = math.erf(ratio / math.sqrt(2)) - math.sqrt(2 / math.pi) * ratio * math.exp(-(ratio**2) / 2)
         out[n] = min(max(share, 0.0), 1.0)
 
 
-def share_within(sigma_m: np.ndarray, radius_m: float = CORRECT_M) -> np.ndarray:
+def probability_within(sigma_m: np.ndarray, radius_m: float = CORRECT_M) -> np.ndarray:
     """Probability that an isotropic 3D Gaussian error stays below a radius.
 
     Parameters
@@ -93,7 +93,7 @@ def share_within(sigma_m: np.ndarray, radius_m: float = CORRECT_M) -> np.ndarray
     The Maxwell distribution of the error's length. Naive twin: tests/reference/joints/calibration.py
     """
     out = np.empty(sigma_m.shape)
-    _share_within(sigma_m.ravel(), float(radius_m), out.reshape(-1))
+    _probability_within(sigma_m.ravel(), float(radius_m), out.reshape(-1))
     return out
 
 

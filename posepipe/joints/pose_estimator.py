@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.joints.calibration import calibrate, fuse, share_within
+from posepipe.joints.calibration import calibrate, fuse, probability_within
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.joints.part_moments import N_MOMENTS
 from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_noise
@@ -89,7 +89,7 @@ class PoseEstimator(Stateless):
     def _fused_joints(self, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
         """Joints (P, J, 3), metres, and their calibrated confidences, (P, J)."""
         network = self.parameters.refinement
-        expected = evidence.joints_m, calibrate(share_within(evidence.sigma_m), self.parameters.calibration)
+        expected = evidence.joints_m, calibrate(probability_within(evidence.sigma_m), self.parameters.calibration)
         if network is None:
             return expected
         corrected_m, share = refine(network, evidence, self._mirror)

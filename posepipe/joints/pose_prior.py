@@ -75,7 +75,7 @@ LANDMARK_PRIOR_TYPE = LandmarkPrior, "i8[::1], f4[:,::1], f8[:,:,::1], f8[::1]"
 
 @compiled_for("f8[:,:,::1], f8[:,::1]", LANDMARK_PRIOR_TYPE, "i8[::1]")
 @njit(cache=True)
-def _settle(places, confidence, prior, best):  # noqa: C901  # one loop over proposals; its sums stay in registers
+def _improve_choice(places, confidence, prior, best):  # noqa: C901  # one loop over proposals; its sums stay in registers
     measured, n = prior.measured, len(prior.measured)
     centre, residual, pull = np.zeros(3), np.empty((n, 3)), np.zeros((n, 3))
     for row in measured:
@@ -118,7 +118,7 @@ def _settle(places, confidence, prior, best):  # noqa: C901  # one loop over pro
             break
 
 
-def settle(places_m: np.ndarray, confidence: np.ndarray, prior: LandmarkPrior, ranks: np.ndarray) -> np.ndarray:
+def improve_choice(places_m: np.ndarray, confidence: np.ndarray, prior: LandmarkPrior, ranks: np.ndarray) -> np.ndarray:
     """Improve a choice of proposals: of each landmark in turn, the one with the best score given all others.
 
     Parameters
@@ -137,16 +137,16 @@ def settle(places_m: np.ndarray, confidence: np.ndarray, prior: LandmarkPrior, r
     Iterated conditional modes: Besag, J. R. Stat. Soc. B 48, 1986. Naive twin: tests/reference/joints/pose_prior.py
     """
     best = ranks.astype(np.int64)
-    _settle(places_m, confidence, prior, best)
+    _improve_choice(places_m, confidence, prior, best)
     return best
 
 
 def choose_proposals(places_m: np.ndarray, confidence: np.ndarray, parameters: JointParameters) -> np.ndarray:
     """Choose one proposal of each landmark: that of highest confidence, then the best score given the others.
 
-    Parameters are those of `settle`; 0 is chosen where there is no proposal.
+    Parameters are those of `improve_choice`; 0 is chosen where there is no proposal.
     """
-    return settle(places_m, confidence, LandmarkPrior.of(confidence, parameters), confidence.argmax(axis=1))
+    return improve_choice(places_m, confidence, LandmarkPrior.of(confidence, parameters), confidence.argmax(axis=1))
 
 
 def infer_joints(

@@ -1,8 +1,8 @@
 """Pose search: other choices of proposals are tried for whole limbs, and the most probable pose is kept.
 
-`settle` changes one landmark at a time, so a limb that is wrong as a whole stays wrong: legs that are exchanged, or
-both at the places of one. The search therefore starts from choices in which limbs are changed as a whole, lets each
-settle, and compares the poses by what the network says of them: their expected number of correct joints.
+`improve_choice` changes one landmark at a time, so a limb that is wrong as a whole stays wrong: legs are exchanged, or
+both at the places of one. The search therefore starts from choices in which limbs are changed as a whole, improves
+each, and compares the poses by what the network says of them: their expected number of correct joints.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.joints.limb_changes import STAYS, change_limbs
 from posepipe.joints.pose_estimator import PoseEstimator
-from posepipe.joints.pose_prior import LandmarkPrior, settle
+from posepipe.joints.pose_prior import LandmarkPrior, improve_choice
 from posepipe.joints.refinement import Evidence
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import Pose, Proposals
@@ -79,10 +79,10 @@ class PoseSearch(Stateless):
             return pose  # the prior alone says nothing of how well proposals agree
         places_m, confidence = proposals.places_m, proposals.confidence
         prior = LandmarkPrior.of(confidence, estimator.parameters)
-        ranks, first = settle(places_m, confidence, prior, confidence.argmax(axis=1)), pose
+        ranks, first = improve_choice(places_m, confidence, prior, confidence.argmax(axis=1)), pose
         for _ in range(self.max_rounds):
             starts = change_limbs(places_m, confidence, ranks, *self.starts)
-            others = _different([settle(places_m, confidence, prior, start) for start in starts], ranks)
+            others = _different([improve_choice(places_m, confidence, prior, start) for start in starts], ranks)
             if not others:
                 break
             poses = estimator.poses(Evidence.join([estimator.gather(proposals, other) for other in others], np.float64))

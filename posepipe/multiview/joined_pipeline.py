@@ -60,7 +60,7 @@ class JoinedPipeline:
     @property
     def world(self) -> Extrinsics:
         """Pose of the first camera."""
-        return _pose_of(self.cameras[0])
+        return _extrinsics_of(self.cameras[0])
 
     def step(self, frame_set: FrameSet) -> FrameResult:
         """Find the people of one frame set; every frame is in camera axes and has the time of its source."""
@@ -74,7 +74,7 @@ class JoinedPipeline:
     def join(self, frame_set: FrameSet, steps: Sequence[FrameResult | None]) -> FrameResult:
         """Join the results of the cameras at one frame set; None = the camera has no frame."""
         views = [
-            [] if result is None else self._viewed(camera, result, _pose_of(self.cameras[camera]))
+            [] if result is None else self._viewed(camera, result, _extrinsics_of(self.cameras[camera]))
             for camera, result in enumerate(steps)
         ]
         people = self.fusion.fuse(views)
@@ -165,6 +165,6 @@ def _proposals_in(first: FrameResult, person: FusedPerson) -> Sequence[JointProp
     return () if row is None else first.proposals[row]
 
 
-def _pose_of(camera: Pipeline) -> Extrinsics:
+def _extrinsics_of(camera: Pipeline) -> Extrinsics:
     assert camera.extrinsics is not None, "a camera of several has extrinsics"
     return camera.extrinsics

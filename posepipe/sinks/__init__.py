@@ -1,7 +1,7 @@
-"""Sinks: where results go. `FrameSink` is the protocol; ``files``, ``streams`` and ``images`` hold the sinks.
+"""Sinks: where results go. `FrameSink` is the protocol; folders hold files, motion files, streams, images, masks.
 
-To add one: a context manager with ``write``, and a line in ``files/result_formats.py``, ``streams/stream_formats.py``
-or ``apps/options/sink_options.py``.
+To add one: a context manager with ``write``, and a line in ``files/result_formats.py``, ``motion/motion_formats.py``,
+``streams/stream_formats.py`` or ``apps/options/sink_options.py``.
 """
 
 from __future__ import annotations

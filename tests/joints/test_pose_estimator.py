@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posepipe.body import BodyDefinition
-from posepipe.joints.calibration import calibrate, share_within
+from posepipe.joints.calibration import calibrate, probability_within
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.joints.pose_estimator import PoseEstimator
-from posepipe.joints.pose_prior import LandmarkPrior, choose_proposals, infer_joints, landmark_noise, settle
+from posepipe.joints.pose_prior import (
+    LandmarkPrior,
+    choose_proposals,
+    improve_choice,
+    infer_joints,
+    landmark_noise,
+)
 from posepipe.landmarks import landmark_names, landmarks_of
 from posepipe.results import JointProposal, Proposals
 from tests.support import random_inputs
@@ -110,12 +116,12 @@ def test_a_noisier_landmark_moves_the_joints_less():
 def test_the_share_within_a_radius_is_that_of_a_million_samples(sigma_m):
     errors = np.linalg.norm(np.random.default_rng(1).normal(0, sigma_m, (1_000_000, 3)), axis=1)
     # five standard deviations of a share of a million throws
-    assert share_within(np.array([sigma_m]))[0] == pytest.approx((errors < 0.1).mean(), abs=2.5e-3)
-    assert share_within(np.array([sigma_m]), 0.15)[0] == pytest.approx((errors < 0.15).mean(), abs=2.5e-3)
+    assert probability_within(np.array([sigma_m]))[0] == pytest.approx((errors < 0.1).mean(), abs=2.5e-3)
+    assert probability_within(np.array([sigma_m]), 0.15)[0] == pytest.approx((errors < 0.15).mean(), abs=2.5e-3)
 
 
 def test_the_share_within_falls_from_1_to_0():
-    share = share_within(np.array([0.0, 1e-6, 0.01, 0.03, 0.1, 1.0, 1e3, 1e9]))
+    share = probability_within(np.array([0.0, 1e-6, 0.01, 0.03, 0.1, 1.0, 1e3, 1e9]))
     assert share[0] == share[1] == 1
     assert (np.diff(share) <= 0).all()
     assert share[-1] == pytest.approx(0, abs=1e-12)
@@ -206,7 +212,7 @@ def test_a_landmark_is_chosen_whatever_was_chosen_before(row, seed):
     chosen = []
     for rank in range(3):
         start[row] = rank
-        chosen.append(settle(places_m, confidence, prior, start)[row])
+        chosen.append(improve_choice(places_m, confidence, prior, start)[row])
         assert start[row] == rank  # not written to
     assert len(set(chosen)) == 1
 
@@ -215,7 +221,9 @@ def test_a_choice_that_has_settled_stays():
     rng = np.random.default_rng(4)
     places_m, confidence = places()[:, None] + rng.normal(0, 0.2, (5, 3, 3)), rng.uniform(0.2, 0.9, (5, 3))
     best = choose_proposals(places_m, confidence, parameters())
-    np.testing.assert_array_equal(settle(places_m, confidence, LandmarkPrior.of(confidence, parameters()), best), best)
+    np.testing.assert_array_equal(
+        improve_choice(places_m, confidence, LandmarkPrior.of(confidence, parameters()), best), best
+    )
 
 
 def test_a_landmark_without_proposals_stays_without():
@@ -320,7 +328,7 @@ def test_confidence_is_the_calibrated_share_of_the_gaussian():
     p = replace(parameters(), calibration=np.array([[-1, 0.5], [0, 1], [1, 2], [-3, 0]], np.float32))
     pose = PoseEstimator(TOY, p, min_confidence=0).estimate(proposals(places(), 1.0))
     _, sigma = infer_joints(places(), ALL, np.zeros(5), p)
-    share = share_within(sigma)
+    share = probability_within(sigma)
     stated = 1 / (1 + np.exp(-(p.calibration[:, 0] + p.calibration[:, 1] * np.log(share / (1 - share)))))
     np.testing.assert_allclose([pose.joints[joint].confidence for joint in TOY.joints], stated, rtol=1e-5)
 

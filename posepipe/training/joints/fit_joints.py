@@ -16,7 +16,7 @@ import numpy as np
 
 from posepipe.frames import LabelledFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
-from posepipe.joints.calibration import calibrate, fuse, fusion_terms, share_within
+from posepipe.joints.calibration import calibrate, fuse, fusion_terms, probability_within
 from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.refinement import Evidence, Mirror, refine
@@ -123,7 +123,7 @@ def _calibrate_gaussian(stages: JointStages, found: FoundModes, people: np.ndarr
     known, evidence = _evidence(stages, found, np.flatnonzero(people))
     if evidence is None:  # no person is held out
         return stages.pose_estimator.parameters.calibration
-    return fit_calibration(share_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
+    return fit_calibration(probability_within(evidence.sigma_m), evidence.joints_m, found.joints_m[known])
 
 
 def _evidence(stages: JointStages, found: FoundModes, people: np.ndarray) -> tuple[np.ndarray, Evidence | None]:
@@ -151,7 +151,7 @@ def _fit_refinement(stages: JointStages, found: FoundModes, on_epoch: Callable[[
     held, truth_m = evidence[held_out], truth_m[held_out]
     joints_m, share = refine(network, held, Mirror.of(body, parameters.method))
     calibration = fit_calibration(share, joints_m, truth_m)
-    expected = held.joints_m, calibrate(share_within(held.sigma_m), parameters.calibration)
+    expected = held.joints_m, calibrate(probability_within(held.sigma_m), parameters.calibration)
     corrected = joints_m, calibrate(share, calibration)
     correct = [is_correct(model[0], truth_m) for model in (expected, corrected)]
     terms = fusion_terms(expected, corrected)

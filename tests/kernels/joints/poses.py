@@ -15,7 +15,7 @@ from posepipe.joints.calibration import (
     calibrate,
     fuse,
     fusion_terms,
-    share_within,
+    probability_within,
 )
 from posepipe.joints.conditional_gaussian import NUGGET, condition, precision
 from posepipe.joints.joint_parameters import JointParameters
@@ -26,8 +26,8 @@ from posepipe.joints.pose_prior import (
     TRANSLATION_VARIANCE_M2,
     LandmarkPrior,
     choose_proposals,
+    improve_choice,
     infer_joints,
-    settle,
 )
 from posepipe.joints.refinement_features import decode_output, encode_features
 from tests.kernels.kernel import Kernel
@@ -156,9 +156,9 @@ KERNELS = (
         reason="float32 sums",
     ),
     Kernel(
-        "share_within",
-        lambda i: share_within(i.sigma_m, 0.12),
-        lambda i: naive_calibration.share_within(i.sigma_m, 0.12),
+        "probability_within",
+        lambda i: probability_within(i.sigma_m, 0.12),
+        lambda i: naive_calibration.probability_within(i.sigma_m, 0.12),
         _two_models,
         size=60,
         tolerance=1e-7,
@@ -233,7 +233,7 @@ KERNELS = (
     Kernel(
         "choose_proposals",
         lambda i: choose_proposals(i.places_m, i.confidence, i.parameters),
-        lambda i: naive_pose_prior.settle(
+        lambda i: naive_pose_prior.improve_choice(
             i.places_m,
             i.confidence,
             i.parameters.mean_m,
@@ -246,9 +246,9 @@ KERNELS = (
         size=6,
     ),
     Kernel(
-        "settle",
-        lambda i: settle(i.places_m, i.confidence, LandmarkPrior.of(i.confidence, i.parameters), i.first),
-        lambda i: naive_pose_prior.settle(
+        "improve_choice",
+        lambda i: improve_choice(i.places_m, i.confidence, LandmarkPrior.of(i.confidence, i.parameters), i.first),
+        lambda i: naive_pose_prior.improve_choice(
             i.places_m,
             i.confidence,
             i.parameters.mean_m,

@@ -25,7 +25,7 @@ def confidence_of_mass(masses_m2, confidence):
     return out
 
 
-def share_within(sigma_m, radius_m, steps=20_000):
+def probability_within(sigma_m, radius_m, steps=20_000):
     """The density of the length of a 3D Gaussian error, 4 pi r^2 times the Gaussian's, summed up to the radius."""
     out = []
     for sigma in sigma_m:

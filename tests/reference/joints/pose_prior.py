@@ -48,7 +48,7 @@ def expect_landmarks(landmarks_m, found, noise_m2, mean_m, covariance_m2, transl
     return places, variances
 
 
-def settle(places_m, confidence, mean_m, covariance_m2, translation_variance_m2, ranks, passes):
+def improve_choice(places_m, confidence, mean_m, covariance_m2, translation_variance_m2, ranks, passes):
     """Which proposal of each landmark: in turn the one that fits all others best, until none changes."""
     best = list(ranks)
     found = confidence.max(1) > 0
