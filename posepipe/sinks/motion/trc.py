@@ -1,6 +1,7 @@
 """Results as TRC, the table of markers that OpenSim and other biomechanics programs read.
 
 Markers are the joints as found, not moved by rigid bones. Units are metres, y is up. A missing marker has empty cells.
+A tab ends every line of the table, as in files of Cortex: OpenSim does not count an empty cell at the end of a line.
 Content of the files: docs/reference/results.md.
 
 References
@@ -32,12 +33,12 @@ def trc_bytes(motion: PersonMotion) -> bytes:
         f"PathFileType\t4\t(X/Y/Z)\tperson-{motion.person}.trc",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
         f"{rate:.6f}\t{rate:.6f}\t{frames}\t{len(names)}\tm\t{rate:.6f}\t{first}\t{frames}",
-        "Frame#\tTime\t" + "\t".join(f"{name}\t\t" for name in names),
-        "\t\t" + "\t".join(f"X{k}\tY{k}\tZ{k}" for k in range(1, len(names) + 1)),
+        "Frame#\tTime\t" + "".join(f"{name}\t\t\t" for name in names),
+        "\t\t" + "".join(f"X{k}\tY{k}\tZ{k}\t" for k in range(1, len(names) + 1)),
         "",
     ]
     for row, markers in enumerate(markers_m.reshape(frames, -1).tolist()):
         frame = motion.first_frame + row
         cells = (f"{value:.{_DECIMALS}f}" if value == value else "" for value in markers)
-        lines.append("\t".join((str(frame + 1), f"{frame * motion.frame_s:.6f}", *cells)))
+        lines.append("\t".join((str(frame + 1), f"{frame * motion.frame_s:.6f}", *cells, "")))
     return ("\n".join(lines) + "\n").encode()
