@@ -42,7 +42,7 @@ def evaluate(
     Parameters
     ----------
     model : PoseModel
-    frames : labelled; joints that are NaN are left out
+    frames : labelled; joints that are NaN are left out. People without other joints are neither found, missed nor false
     on_frame : called after every frame
     oracle : replaces the classifier, for the upper bound and for chance. Labels are not changed by a pose; joint
         parameters are those of the model's second pass, if it has one
@@ -152,8 +152,9 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, i
         report.joints.add(frame.joints_m[person], frame.visible[person], *_first(one))
         report.extremes.add(frame.joints_m[person], frame.visible[person], one, report.joints.body)
         _score_body(frame, person, one, report)
-    false = set(range(len(found))) - set(pairs.values())
-    for row in sorted(false):
+    unmatched = sorted(set(range(len(found))) - set(pairs.values()))
+    false = [row for row in unmatched if not _is_unknown(frame, result.person_masks[row])]
+    for row in false:
         report.joints.add_false(*_first(_only(result, row)))
     report.detection.add(
         people=len(to_find),
@@ -162,6 +163,13 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, i
         background=(frame.people == 0) & (frame.depth.depth_m > 0),
         parts=result.parts,
     )
+
+
+def _is_unknown(frame: LabelledFrame, mask: np.ndarray) -> bool:
+    """Whether most pixels of somebody found, bool (H, W), show a person of whom no joint is known: nobody false."""
+    known = 1 + np.flatnonzero(np.isfinite(frame.joints_m).all(axis=2).any(axis=1))
+    shown = frame.people[mask]
+    return bool(np.count_nonzero((shown > 0) & ~np.isin(shown, known)) > len(shown) / 2)
 
 
 def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: PoseReport) -> None:

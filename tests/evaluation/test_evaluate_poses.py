@@ -95,6 +95,17 @@ def test_candidates_are_people_as_the_person_filter_decides(model, limits, peopl
     assert len(pipeline.step(with_chair(side_by_side(31)).depth).people) == people
 
 
+def test_a_person_without_known_joints_is_not_judged(model, four_in_view):
+    known = [side_by_side(seed) for seed in range(30, 34)]
+    frames = [replace(frame, joints_m=frame.joints_m.copy(), visible=frame.visible.copy()) for frame in known]
+    for frame in frames:
+        frame.joints_m[0], frame.visible[0] = np.nan, False  # as of another tracker, which lost them
+    report = evaluate(model, frames, whole_frames=True)
+    figures = report.detection.figures()
+    assert (figures["people missed"], figures["false people a frame"]) == (0, 0)
+    assert report.joints.people == 4
+
+
 def test_all_joints_of_a_missed_person_are_wrong(model, four_in_view):
     frame = side_by_side(31)
     gone = replace(frame, depth=replace(frame.depth, depth_m=np.where(frame.people == 2, 0, frame.depth.depth_m)))
