@@ -285,7 +285,7 @@ def _still_camera(own: Mapping[str, Any]) -> str:
 
 
 def _readme(own: Mapping[str, Any]) -> str:
-    real, clips = own[REAL_FRAMES], CUT_OUT_COLUMNS
+    clips = CUT_OUT_COLUMNS
 
     def share(name: str, column: str) -> str:
         return number(_headline(own, name, column))
@@ -294,17 +294,11 @@ def _readme(own: Mapping[str, Any]) -> str:
         value = _headline(own, name, column)
         return "-" if value is None else f"{100 * value:.{digits}f} %"
 
-    def within(title: str) -> str:
-        scores = real["scores"][title]
-        return f"{number(scores['within 10 cm'])}; {number(scores['within 15 cm'])}"
-
-    removed = "joints within 10 cm; 15 cm, constant offsets between joint definitions removed (cross-validated)"
     swapped = [percent("held-out-clips", clips[c], 1) for c in ("left and right swapped", "facing the wrong way")]
     missed, false = percent("rooms", "people missed"), number(_headline(own, "rooms", "false people a frame"), 2)
     lying = f"{percent('lying', 'people missed')}; {share('lying', 'visible joints within 10 cm')}"
     rows = [
-        [f"real Kinect v1, {real['frames']} frames of {real['subjects']} people", removed, within("offsets removed")],
-        ["", "the same, as they come", within("as found")],
+        *_real_frames_in_short(own[REAL_FRAMES]),
         [
             "rendered, held-out clips, one person cut out, any direction, 1 to 4 m",
             "visible joints within 10 cm",
@@ -322,6 +316,20 @@ def _readme(own: Mapping[str, Any]) -> str:
         *_real_rooms_in_short(own),
     ]
     return markdown_table(["frames", "figure", "value"], rows)
+
+
+def _real_frames_in_short(real: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of a pack with another tracker's joints; of a single subject no offsets are removed."""
+    shares, frames = "joints within 10 cm; 15 cm", f"real Kinect v1, {real['frames']} frames of "
+
+    def within(title: str) -> str:
+        return f"{number(real['scores'][title]['within 10 cm'])}; {number(real['scores'][title]['within 15 cm'])}"
+
+    if "offsets removed" not in real["scores"]:
+        return [[f"{frames}1 person", f"{shares}, as they come", within("as found")]]
+    removed = f"{shares}, constant offsets between joint definitions removed (cross-validated)"
+    first = [f"{frames}{real['subjects']} people", removed, within("offsets removed")]
+    return [first, ["", "the same, as they come", within("as found")]]
 
 
 def _real_rooms_in_short(own: Mapping[str, Any]) -> list[list[str]]:

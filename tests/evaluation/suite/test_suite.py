@@ -207,6 +207,18 @@ def test_every_block_of_the_documents_has_a_table_of_its_shape(tmp_path, path):
     assert before == after  # a table may have more rows
 
 
+def test_a_pack_of_one_subject_has_no_offsets_in_the_readme():
+    figures = everything_scored()
+    figures.sets[REAL_FRAMES]["subjects"], scores = 1, figures.sets[REAL_FRAMES]["models"]["m"]
+    for title in ("offsets removed", "offsets removed, all joints"):
+        del scores[title]
+    scores["as found"] = {"within 10 cm": 0.9, "within 15 cm": 0.95}
+    first, second = suite_tables(figures, "m")["readme"].splitlines()[2:4]
+    people = "real Kinect v1, 9 frames of 1 person"
+    assert first == f"| {people} | joints within 10 cm; 15 cm, as they come | 0.900; 0.950 |"
+    assert second.startswith("| rendered, held-out clips")
+
+
 def test_single_joints_and_a_fitted_body_share_a_table(tmp_path):
     (exercises,) = [each for each in SETS if each.name == "exercises"]
     recipe = replace(read_recipe("exercises"), frames=10, sequence_frames=10)
