@@ -86,7 +86,7 @@ class LabelledPack:
     Raises
     ------
     FormatError
-        When the pack shares no joint with the body, or does not assign pixels to people.
+        When the pack shares no joint with the body, does not assign pixels to people, or has nothing to score.
     """
 
     source_revision = ""  # not made by posepipe
@@ -101,6 +101,8 @@ class LabelledPack:
         self._check_joints()
         if self._pack.trusted is not None:  # after the check: a limb with untrusted joints still belongs to its person
             self._joints_m[~_in_body_order(self._pack.trusted, self._pack, body, missing=False)] = np.nan
+        if not self.has_parts and not np.isfinite(self._joints_m).all(axis=-1).any():
+            raise FormatError(path, "no joint is known, or trusted by `ok` or `visible`, so there is nothing to score")
 
     @property
     def has_parts(self) -> bool:

@@ -145,6 +145,8 @@ def compare_with_reference(
     trusted = np.asarray(np.isfinite(reference_m).all(axis=-1))
     if frames.trusted is not None:
         trusted &= frames.trusted[:, chosen]
+    if not trusted.any():
+        raise FormatError(pack, "no scored joint is known, or trusted by `ok` or `visible`: nothing to compare with")
     pipeline = Pipeline.from_model(model, tracking=False)
     found_m = np.full(reference_m.shape, np.nan)
     for row in range(len(frames)):

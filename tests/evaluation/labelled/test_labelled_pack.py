@@ -120,6 +120,8 @@ def test_joints_in_other_units_or_axes_are_refused(path):
         ({"joints_m": np.zeros((6, 1, 1, 4, 3))}, r"\(N, P, J, 3\), got \(6, 1, 1, 4, 3\)"),
         ({"parts": np.full((6, 48, 64), 6, np.uint8)}, "codes 0 to 5 of the body 'toy', got 6"),
         ({"people": np.zeros((6, 48, 64), np.uint8)}, "person 1 to 1"),
+        ({"ok": np.zeros((6, 4), bool)}, "no joint is known, or trusted by `ok`"),
+        ({"joints_m": np.full((6, 4, 3), np.nan)}, "nothing to score"),
         ({"depth_mm": None}, "'depth_mm' is missing"),
     ],
 )

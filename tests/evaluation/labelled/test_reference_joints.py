@@ -113,6 +113,7 @@ def test_the_sdk_s_names_are_known_and_subjects_read_from_frames(tmp_path):
         {"joints_m": None, "joint_names": None},
         {"joints_m": np.zeros((2, 1, 2, 3), np.float32)},
         {"joint_names": np.array(["tail", "wing"])},
+        {"ok": np.zeros((2, 2), bool)},
     ],
 )
 def test_a_pack_without_joints_to_compare_with_is_refused(tmp_path, changes):
