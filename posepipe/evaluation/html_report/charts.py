@@ -94,15 +94,15 @@ def _places(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) ->
 
 
 def confusion_svg(confusion: np.ndarray, parts: Sequence[str]) -> str:
-    """Draw the confusion of parts: rows are true parts, columns predicted ones, opacity is the share of the row.
+    """Draw the confusion of parts: rows are true parts, columns predicted ones, opacity is the share of the true part.
 
     Parameters
     ----------
-    confusion : int (C, C), true class, predicted class; class 0 is left out
+    confusion : int (C, C), true class, predicted class; class 0 is not drawn, but pixels taken for it count
     parts : names of classes 1 to C - 1
     """
-    counts = confusion[1:, 1:].astype(float)
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    counts = confusion[1:].astype(float)
+    share = counts[:, 1:] / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     side = _NAMES + _CELL * len(parts)
     shapes = []
     for row, name in enumerate(parts):

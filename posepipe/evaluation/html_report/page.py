@@ -76,7 +76,7 @@ def report_html(title: str, reports: Mapping[str, PoseReport]) -> str:
     return document(title, [key_html(names), charts, *models])
 
 
-_OF_PARTS = "Rows are true parts, columns labelled ones; stronger = a larger share."
+_OF_PARTS = "Rows are true parts, columns labelled ones; stronger = a larger share of the true part's pixels."
 _OF_PEOPLE = (
     "By the mean error of visible joints, where a missing joint counts 0.5 m. Discs: joints found. White rings: visible"
     " joints of the truth. Red lines: 10 cm or more apart."

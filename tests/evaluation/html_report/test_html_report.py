@@ -137,6 +137,12 @@ def test_perfect_parts_are_a_diagonal():
     assert all(x == y for x, y in cells)
 
 
+def test_pixels_taken_for_background_count_in_the_confusion():
+    confusion = np.array([[0, 0, 0], [6, 3, 1], [5, 0, 0]])  # of part a 3 of 10 pixels are right
+    shares = re.findall(r"<title>(.*?)</title>", confusion_svg(confusion, "ab"))
+    assert shares == ["a labelled a: 0.30", "a labelled b: 0.10"]
+
+
 def test_a_bar_is_as_long_as_its_share():
     html = bars_html({"left_hand": [0.25, float("nan")], "unknown": [float("nan")]})
     assert "left hand" in html
