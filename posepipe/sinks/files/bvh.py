@@ -26,7 +26,7 @@ from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, f
 from posepipe.results import BodyFit, FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
 from posepipe.sinks.files.person_files import told_left_out, write_each
-from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
+from posepipe.sinks.files.resampling import first_frame, in_long_gaps, median_frame_s, resample
 from posepipe.sinks.files.result_numbers import rounded
 
 UNITS_PER_METRE = 100.0
@@ -148,19 +148,19 @@ class BvhSink:
 
     def _write_person(self, id: int, path: Path) -> None:
         motion = self._motions[id]
-        frame_s = median_frame_s(np.array(self._times_s))
+        frame_s, start_s = median_frame_s(np.array(self._times_s)), self._times_s[0]
         times_s = np.array(motion.times_s)
         shape = (len(times_s), len(self._body.joints), 3)
         found_m = np.array(motion.positions_m[self._axes]).reshape(shape) @ TO_Y_UP[self._axes].T
-        even_m = resample(times_s, found_m, frame_s)
+        even_m = resample(times_s, found_m, frame_s, start_s)
         turns = self._turns(motion, times_s, frame_s, np.isfinite(even_m).all(axis=(0, 2)))
-        absent = in_long_gaps(times_s, found_m, frame_s)
+        absent = in_long_gaps(times_s, found_m, frame_s, start_s)
         skeleton = fit_skeleton(self._body, even_m, bone_lengths(found_m), turns, absent)
         replace_file(path, bvh_text(skeleton, frame_s).encode())
         rows = [self._body.joint_index(joint) for joint in skeleton.joints]
         errors_m = np.linalg.norm(skeleton.positions_m() - even_m[:, rows], axis=-1)
         error_m = float(errors_m[~absent[:, rows]].mean())
-        first = round((times_s[0] - self._times_s[0]) / frame_s)
+        first = first_frame(times_s, frame_s, start_s)
         about = id, first, len(even_m), frame_s, self._axes, error_m, motion.left_out
         self.written += (WrittenBvh(path, *about),)
 
@@ -171,7 +171,7 @@ class BvhSink:
         xyzw = np.array(motion.rotations_xyzw[self._axes], float).reshape(len(times_s), len(self._body.joints), 4)
         if not np.isfinite(xyzw[:, known]).all(axis=-1).any(axis=0).all():
             return None
-        even = resample(times_s, _same_signs(xyzw), frame_s)
+        even = resample(times_s, _same_signs(xyzw), frame_s, self._times_s[0])
         turns = np.broadcast_to(np.eye(3), (*even.shape[:2], 3, 3)).copy()
         turns[:, known] = Rotation.from_quat(even[:, known].reshape(-1, 4)).as_matrix().reshape(len(even), -1, 3, 3)
         return TO_Y_UP[self._axes] @ turns

@@ -1,6 +1,7 @@
 """Joint positions at a constant frame rate, for formats without timestamps.
 
-Short gaps are interpolated linearly. In long gaps joints stay where they were last seen.
+All people of a run have frames at the same times: multiples of the frame time after its start. Short gaps are
+interpolated linearly. In long gaps joints stay where they were last seen.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ DEFAULT_FRAME_S = 1 / 30
 """Frame time where the timestamps define none, seconds."""
 MAX_FRAMES = 2_000_000
 """Eighteen hours at 30 frames a second; longer results have a damaged clock."""
+_MAX_FIRST = 2**53  # frames from the start of the run
 
 
 def median_frame_s(times_s: np.ndarray) -> float:
@@ -24,7 +26,15 @@ def median_frame_s(times_s: np.ndarray) -> float:
     return float(np.median(steps)) if len(steps) else DEFAULT_FRAME_S
 
 
-def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.ndarray:
+def first_frame(times_s: np.ndarray, frame_s: float, start_s: float) -> int:
+    """Frame from the start of the run that is nearest to the first time. Raises ValueError for one beyond 2^53."""
+    frames = (float(times_s[0]) - start_s) / frame_s
+    if not abs(frames) < _MAX_FIRST:
+        raise ValueError(f"{times_s[0]:g} s is too far from the run's start, {start_s:g} s; are the timestamps right?")
+    return round(frames)
+
+
+def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float, start_s: float) -> np.ndarray:
     """Resample joint positions to one frame every ``frame_s``, from the first time to the last.
 
     Before a joint is first seen it takes its first position, after it is last seen its last position.
@@ -34,6 +44,8 @@ def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.nd
     times_s : float (T,), T > 0, strictly increasing
     joints_m : float (T, J, 3), metres; NaN = absent
     frame_s : float, seconds, above 0
+    start_s : float, start of the run, seconds: frames are multiples of ``frame_s`` after it, the first and the last one
+        nearest to the first and last time
 
     Returns
     -------
@@ -42,15 +54,9 @@ def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.nd
     Raises
     ------
     ValueError
-        If the result would have more than MAX_FRAMES frames.
+        If the result would have more than MAX_FRAMES frames, or the run started too long before.
     """
-    frames = (times_s[-1] - times_s[0]) / frame_s + 1.5
-    if not frames < MAX_FRAMES:
-        raise ValueError(
-            f"from {times_s[0]:g} to {times_s[-1]:g} s there are more than {MAX_FRAMES} frames of {frame_s:g} s; "
-            "are the timestamps right?"
-        )
-    even_s = times_s[0] + np.arange(int(frames)) * frame_s
+    even_s = _even_times(times_s, frame_s, start_s)
     even_m = np.full((len(even_s), *joints_m.shape[1:]), np.nan)
     for joint in range(joints_m.shape[1]):
         seen = np.isfinite(joints_m[:, joint]).all(axis=-1)
@@ -59,19 +65,19 @@ def resample(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.nd
     return even_m
 
 
-def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> np.ndarray:
+def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float, start_s: float) -> np.ndarray:
     """Find the frames of `resample` in which a joint is unknown, for formats that can say so.
 
     Parameters
     ----------
-    times_s, joints_m, frame_s : as for `resample`
+    times_s, joints_m, frame_s, start_s : as for `resample`
 
     Returns
     -------
     bool (T', J), True before a joint is first seen, after it is last seen and in gaps above the longest that
     is interpolated
     """
-    even_s = times_s[0] + np.arange(int((times_s[-1] - times_s[0]) / frame_s + 1.5)) * frame_s
+    even_s = _even_times(times_s, frame_s, start_s)
     absent = np.ones((len(even_s), joints_m.shape[1]), bool)
     for joint in range(joints_m.shape[1]):
         own_s = times_s[np.isfinite(joints_m[:, joint]).all(axis=-1)]
@@ -79,10 +85,27 @@ def in_long_gaps(times_s: np.ndarray, joints_m: np.ndarray, frame_s: float) -> n
             after = np.searchsorted(own_s, even_s)
             before_s = even_s - own_s[np.maximum(after - 1, 0)]
             after_s = own_s[np.minimum(after, len(own_s) - 1)] - even_s
-            near = np.minimum(np.abs(before_s), np.abs(after_s)) <= frame_s / 2  # a frame beside a measured one
+            near = np.minimum(np.abs(before_s), np.abs(after_s)) <= _half(frame_s)  # a frame beside a measured one
             between = (before_s >= 0) & (after_s >= 0) & (before_s + after_s <= _max_gap_s(frame_s))
             absent[:, joint] = ~(near | between)
     return absent
+
+
+def _even_times(times_s: np.ndarray, frame_s: float, start_s: float) -> np.ndarray:
+    """Times of the frames of `resample`, seconds. Raises ValueError for too many."""
+    frames = (times_s[-1] - times_s[0]) / frame_s + 1.5
+    if not frames < MAX_FRAMES:
+        raise ValueError(
+            f"from {times_s[0]:g} to {times_s[-1]:g} s there are more than {MAX_FRAMES} frames of {frame_s:g} s; "
+            "are the timestamps right?"
+        )
+    first, last = (first_frame(times_s[row:], frame_s, start_s) for row in (0, -1))
+    return start_s + np.arange(first, last + 1) * frame_s
+
+
+def _half(frame_s: float) -> float:
+    """Half a frame time, and what rounding adds to it."""
+    return frame_s / 2 * (1 + 1e-6)
 
 
 def _max_gap_s(frame_s: float) -> float:
@@ -95,6 +118,6 @@ def _interpolate(even_s: np.ndarray, times_s: np.ndarray, positions_m: np.ndarra
     after = np.minimum(before + 1, len(times_s) - 1)
     gap_s = times_s[after] - times_s[before]
     fraction = np.clip((even_s - times_s[before]) / np.where(gap_s > 0, gap_s, 1.0), 0, 1)
-    is_back = times_s[after] - even_s < frame_s / 2  # after a long gap: the frame nearest to the joint's return
+    is_back = times_s[after] - even_s <= _half(frame_s)  # after a long gap: the frame nearest to the joint's return
     fraction = np.where(gap_s > _max_gap_s(frame_s), is_back, fraction)
     return positions_m[before] + fraction[:, None] * (positions_m[after] - positions_m[before])

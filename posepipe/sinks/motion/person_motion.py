@@ -11,7 +11,7 @@ from posepipe.body import BodyDefinition
 from posepipe.kinematics.skeleton_fitting import bone_lengths
 from posepipe.sinks.files.bvh import TO_Y_UP
 from posepipe.sinks.files.json_lines import ResultRow
-from posepipe.sinks.files.resampling import in_long_gaps, median_frame_s, resample
+from posepipe.sinks.files.resampling import first_frame, in_long_gaps, median_frame_s, resample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,11 +90,11 @@ class MotionCollector:
         """Return the motion of one person. Raises ValueError for times that give too many frames."""
         found = self._people[id]
         times_s = np.array(found.times_s)
-        frame_s = median_frame_s(np.array(self._times_s))
+        frame_s, start_s = median_frame_s(np.array(self._times_s)), self._times_s[0]
         shape = (len(times_s), len(self._body.joints), 3)
         joints_m = np.array(found.positions_m[self._axes]).reshape(shape) @ TO_Y_UP[self._axes].T
-        even_m = resample(times_s, joints_m, frame_s)
-        absent = in_long_gaps(times_s, joints_m, frame_s)
-        first = round((times_s[0] - self._times_s[0]) / frame_s)
+        even_m = resample(times_s, joints_m, frame_s, start_s)
+        absent = in_long_gaps(times_s, joints_m, frame_s, start_s)
+        first = first_frame(times_s, frame_s, start_s)
         lengths_m = bone_lengths(joints_m)
         return PersonMotion(id, self._body, self._axes, frame_s, first, even_m, absent, lengths_m, found.left_out)

@@ -248,9 +248,13 @@ def test_several_people_get_a_file_each(tmp_path, suffix):
 
 
 def test_times_count_from_the_start_of_the_run(tmp_path):
-    frames = [result(i, (track(1, standing_m()),) if i > 3 else ()) for i in range(10)]
+    clock_s = np.arange(10) / 30 + np.resize([0.0, 0.009, -0.007], 10)  # uneven, as of a camera
+    frames = [result(i, (track(1, standing_m(x=now_s)),) if i > 3 else (), now_s) for i, now_s in enumerate(clock_s)]
     write(tmp_path / "a.trc", frames)
-    assert read_trc(tmp_path / "a.trc")[2][0] == pytest.approx(4 / 30, abs=1e-5)
+    _, _, times_s, markers_m = read_trc(tmp_path / "a.trc")
+    assert times_s[0] == pytest.approx(4 * np.median(np.diff(clock_s)), abs=1e-5)
+    x_m = markers_m[1:-1, HUMAN.joint_index("pelvis"), 0]  # at the ends between frames they are held
+    np.testing.assert_allclose(x_m, times_s[1:-1], atol=1e-4)
 
 
 def test_above_a_floor_y_is_height(tmp_path):
