@@ -14,7 +14,7 @@ from apps.evaluation.score_people import add_people_options, asks_for_people, pe
 from apps.evaluation.score_views import add_view_options, score_views
 from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.input_files import refuse_to_replace
-from apps.options.pipeline_options import add_fit_options, fit_of
+from apps.options.pipeline_options import add_fit_options, fit_of, told_fit
 from apps.options.value_types import json_file, positive, seconds
 from apps.terminal.plain_text import show
 
@@ -260,7 +260,8 @@ def _score_joints(
 
 def _title(args: argparse.Namespace, frames: FrameSequence, whole: bool) -> str:
     names = ", ".join(path.absolute().name for path in args.datasets)
-    return f"{names}: {len(frames)} {'whole frames' if whole else 'frames'}, content {frames.identity}"
+    kind = "whole frames" if whole else "frames"
+    return f"{names}: {len(frames)} {kind}, content {frames.identity}{told_fit(args)}"
 
 
 def _score_tracks(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.evaluation.run_suite import suite_options
+from apps.options.pipeline_options import fit_of, told_fit
 from apps.options.value_types import seconds, share
 from apps.terminal.plain_text import show
 
@@ -76,7 +77,7 @@ def score_people(args: argparse.Namespace) -> None:
     _check_options(args)
     models = {name: PoseModel.load(name) for name in args.model or ["person"]}
     frames = _open(args)
-    title = f"{_names(args)}: {len(frames)} frames, content {frames.identity}"
+    title = f"{_names(args)}: {len(frames)} frames, content {frames.identity}{_told_pipeline(args)}"
     show(title)
     reports: dict[str, PeopleReport] = {}
     for name, model in models.items():
@@ -95,7 +96,6 @@ def score_people(args: argparse.Namespace) -> None:
 
 def make_pipeline(args: argparse.Namespace, model: PoseModel) -> Pipeline:
     """Make the pipeline of whole frames that `run` would have; frames by themselves are not tracked."""
-    from apps.options.pipeline_options import fit_of
     from posepipe.pipeline import Pipeline
     from posepipe.thresholds import read_thresholds
 
@@ -151,6 +151,13 @@ def _names(args: argparse.Namespace) -> str:
     names = ", ".join(path.absolute().name for path in (*args.datasets, *(args.empty or ())))
     played = ", played" if args.tracks else f", each for {args.repeat:g} s" if args.repeat else ""
     return names + ("" if args.empty is None else ", nobody in it") + played
+
+
+def _told_pipeline(args: argparse.Namespace) -> str:
+    """What differs from how `run` finds people unless told otherwise; empty for nothing."""
+    told = told_fit(args)
+    told += f", thresholds of {args.thresholds.name}" if args.thresholds is not None else ""
+    return told + (f", mean confidence from {args.min_confidence:g}" if args.min_confidence else "")
 
 
 def _warn_of_torsos(reports: Mapping[str, PeopleReport]) -> None:

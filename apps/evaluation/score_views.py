@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from apps.options.pipeline_options import fit_of
+from apps.options.pipeline_options import fit_of, told_fit
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def score_views(args: argparse.Namespace) -> None:
     views = [open_datasets([path])[: args.frames] for path in args.datasets]
     moments = sum(len(frames) for _, frames in views[0].sequences())
     names = ", ".join(path.absolute().name for path in args.datasets)
-    title = f"{names}: {moments} moments, content {' '.join(view.identity for view in views)}"
+    title = f"{names}: {moments} moments, content {' '.join(view.identity for view in views)}{told_fit(args)}"
     show(title)
     reports: dict[str, ViewsReport] = {}
     for name, model in models.items():

@@ -118,6 +118,13 @@ def fit_of(args: argparse.Namespace) -> bool | BodyModel:
     return read_body_model(args.body_model)
 
 
+def told_fit(args: argparse.Namespace) -> str:
+    """Part of the title of figures that says how bodies were fitted; empty as `run` does unless told otherwise."""
+    if args.body_model is not None:
+        return f", fitted body of {args.body_model.name}"
+    return ", no body fitted" if args.fit == "off" else ""
+
+
 def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable[[], Pipeline], bool]:
     """Return a function that makes the pipeline of the arguments, and whether tracks are smoothed.
 

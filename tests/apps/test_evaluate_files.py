@@ -53,6 +53,14 @@ def test_a_cut_recording_of_no_dataset_has_no_count(recording, tmp_path, capsys)
     assert "are lost" not in line
 
 
+def test_figures_without_a_fitted_body_say_so(recording, tmp_path):
+    titles = []
+    for options in ([], ["--fit", "off"]):
+        assert main(["evaluate", str(recording), "--json", str(tmp_path / "figures.json"), *options]) == 0
+        titles.append(json.loads((tmp_path / "figures.json").read_text())["frames"])
+    assert titles[1] == f"{titles[0]}, no body fitted"
+
+
 def test_an_empty_file_is_called_so(tmp_path, capsys):
     (tmp_path / "empty.npz").write_bytes(b"")
     assert main(["evaluate", str(tmp_path / "empty.npz")]) == 1
