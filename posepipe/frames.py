@@ -160,3 +160,12 @@ class LabelledFrame:
     joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
     visible: np.ndarray  #: bool (P, J), whether the surface around the joint is visible (docs/reference/formats.md)
     bodies: BodyTruth | None = None  #: None = orientations and bone lengths are not known
+
+    @property
+    def located(self) -> np.ndarray:
+        """Whether any joint of each person is known: bool (P,). The others are there, but cannot be scored."""
+        return np.isfinite(self.joints_m).all(axis=2).any(axis=1)
+
+    def unlocated_people(self) -> np.ndarray:
+        """Pixels of people of whom no joint is known: bool (H, W)."""
+        return (self.people > 0) & ~np.isin(self.people, 1 + np.flatnonzero(self.located))

@@ -153,7 +153,8 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, i
         report.extremes.add(frame.joints_m[person], frame.visible[person], one, report.joints.body)
         _score_body(frame, person, one, report)
     unmatched = sorted(set(range(len(found))) - set(pairs.values()))
-    false = [row for row in unmatched if not _is_unknown(frame, result.person_masks[row])]
+    unlocated = frame.unlocated_people()  # whoever is found there is not false
+    false = [row for row in unmatched if not _is_mostly_in(unlocated, result.person_masks[row])]
     for row in false:
         report.joints.add_false(*_first(_only(result, row)))
     report.detection.add(
@@ -165,11 +166,9 @@ def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, i
     )
 
 
-def _is_unknown(frame: LabelledFrame, mask: np.ndarray) -> bool:
-    """Whether most pixels of somebody found, bool (H, W), show a person of whom no joint is known: nobody false."""
-    known = 1 + np.flatnonzero(np.isfinite(frame.joints_m).all(axis=2).any(axis=1))
-    shown = frame.people[mask]
-    return bool(np.count_nonzero((shown > 0) & ~np.isin(shown, known)) > len(shown) / 2)
+def _is_mostly_in(area: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether more than half of the pixels of a mask are in an area, bool (H, W) both."""
+    return bool(np.count_nonzero(area & mask) > np.count_nonzero(mask) / 2)
 
 
 def _score_body(frame: LabelledFrame, person: int, result: FrameResult, report: PoseReport) -> None:

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.figures import without_nan
@@ -287,8 +288,11 @@ class _Run:
 
     def _score(self, frame: LabelledFrame, tracks: Sequence[Track]) -> dict[int, Track]:
         """Match tracks to true people; row of each person found -> track."""
-        if frame.joints_m.size and not np.isfinite(frame.joints_m).any():
+        if frame.joints_m.size and not frame.located.any():
             return {}  # no joint of the truth is known: the frame is not scored
+        if not frame.located.all():
+            unlocated = frame.unlocated_people()
+            tracks = [track for track in tracks if not _is_within(unlocated, track, frame.depth.intrinsics)]
         in_view = frame.visible.sum(axis=1) >= self._in_view_joints
         self._persons |= set(np.flatnonzero(in_view).tolist())
         return self._scores.add(frame.joints_m, in_view, tracks)
@@ -317,6 +321,14 @@ class _Run:
         if self._smoother is not None and not exact_joints:  # the estimate is too small for smoothed joints
             return replace(jitter, squares_m2=0.0, freedom=0)
         return jitter
+
+
+def _is_within(mask: np.ndarray, track: Track, lens: Intrinsics) -> bool:
+    """Whether more than half of the joints of a track are seen at pixels of a mask, bool (H, W)."""
+    joints_m = track.pose.joints_m
+    rows, cols = np.rint(lens.project(joints_m[joints_m[:, 2] > 0])).astype(int).T
+    inside = (rows >= 0) & (rows < mask.shape[0]) & (cols >= 0) & (cols < mask.shape[1])
+    return bool(np.count_nonzero(mask[rows[inside], cols[inside]]) > len(joints_m) / 2)
 
 
 def _by_person(frames_m: Sequence[np.ndarray]) -> np.ndarray:

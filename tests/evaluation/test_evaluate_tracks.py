@@ -190,6 +190,21 @@ def test_frames_without_a_known_joint_are_played_and_not_scored():
     assert (got["people, summed over frames"], got["missed"], got["false people"]) == (28, 0, 0)
 
 
+def test_a_person_without_known_joints_is_not_judged():
+    filmed, places = Filmed([[[(-0.5, 2.5), (0.5, 2.5)]] * 30], exact=False), [labelled(0, [(-0.5, 2.5), (0.5, 2.5)])]
+    for row in range(10, 20):
+        frame = filmed.frames[row]
+        people = np.ones(frame.people.shape, np.uint8)
+        people[:, 32:] = 2
+        joints_m, visible = frame.joints_m.copy(), frame.visible.copy()
+        joints_m[0], visible[0] = np.nan, False
+        filmed.frames[row] = replace(frame, people=people, joints_m=joints_m, visible=visible)
+    (_, poses), *_ = found()(places)
+    got = figures(evaluate(filmed, lambda frames: ((frame, poses) for frame in frames)))
+    assert (got["people, summed over frames"], got["missed"], got["false people"], got["id switches"]) == (50, 0, 0, 0)
+    assert got["MOTA"] == got["IDF1"] == 1
+
+
 def test_people_who_show_too_few_joints_are_not_counted():
     filmed = Filmed([standing()])
     for row in range(10):
