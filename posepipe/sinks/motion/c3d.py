@@ -46,8 +46,8 @@ def c3d_bytes(motion: PersonMotion) -> bytes:
         points.tobytes(),
     )
     content = b"".join(parts)
-    # where 16 bits do not count the frames, readers take all that follows: no padding then
-    return content if frames > _MAX_UINT16 else _whole_blocks(content)
+    # where 16 bits do not count the frames, or are all set, readers take all that follows: no padding then
+    return content if frames >= _MAX_UINT16 else _whole_blocks(content)
 
 
 def _points(motion: PersonMotion) -> np.ndarray:

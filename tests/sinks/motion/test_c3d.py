@@ -1,0 +1,23 @@
+"""C3D files about as long as their 16 bits count: ezc3d reads as many frames as were written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from posepipe.body import BodyDefinition
+from posepipe.sinks.motion.c3d import c3d_bytes
+from posepipe.sinks.motion.person_motion import PersonMotion
+
+DOT = BodyDefinition("dot", ("all",), ("tip",), {}, {"tip": None})
+
+
+@pytest.mark.parametrize("frames", [65_534, 65_535, 65_536])
+def test_ezc3d_reads_all_frames_of_a_long_file(tmp_path, frames):
+    ezc3d = pytest.importorskip("ezc3d")
+    x_m = np.arange(frames) / 1000
+    joints_m = np.stack([x_m, np.zeros(frames), np.ones(frames)], axis=1)[:, None]
+    absent, lengths_m = np.zeros((frames, 1), bool), np.zeros((1, 1))
+    (tmp_path / "a.c3d").write_bytes(c3d_bytes(PersonMotion(1, DOT, "camera", 0.1, 0, joints_m, absent, lengths_m, 0)))
+    points_mm = ezc3d.c3d(str(tmp_path / "a.c3d"))["data"]["points"]
+    np.testing.assert_allclose(points_mm[0, 0], np.arange(frames), rtol=1e-6)
