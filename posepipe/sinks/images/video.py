@@ -27,7 +27,8 @@ RATE_FRAMES = 8
 class VideoSink:
     """Writes results as an MP4 video that browsers play; a `FrameSink`.
 
-    The frame rate is that of the first RATE_FRAMES frames. Their pictures are kept in memory until it is known.
+    The frame rate is that of the first RATE_FRAMES frames, from 1 to 240 a second. Their pictures are kept in memory
+    until it is known.
 
     Parameters
     ----------
