@@ -47,6 +47,24 @@ def test_undistorted_discs_are_where_a_pinhole_shows_them(model):
     assert set(np.unique(undistorted)) <= {0, *range(1000, 1000 + len(points))}  # nothing is blended
 
 
+@pytest.mark.parametrize(
+    ("model", "coefficients", "radius"),
+    [
+        ("plumb_bob", (-0.3, 0.0, 0.0, 0.0), 0.66),  # folds back at 1.05 focal lengths, the corner lies at 1.33
+        ("rational_polynomial", (-0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.66),
+        ("equidistant", (-0.5, 0.0, 0.0, 0.0), 0.535),
+    ],
+)
+def test_nothing_is_shown_twice_where_a_model_folds_back(model, coefficients, radius):
+    wide, shape = Intrinsics(300.0, 300.0, 319.5, 239.5), (480, 640)
+    distorted = np.full(shape, 3000, np.uint16)
+    cv2.circle(distorted, (round(319.5 + 240 * radius), round(239.5 + 180 * radius)), 5, 1000, -1)
+    undistorted = Undistortion(wide, LensDistortion(model, coefficients), shape).undistort(distorted)
+    assert cv2.connectedComponents((undistorted == 1000).astype(np.uint8))[0] == 2  # background and one disc
+    assert undistorted[240, 320] == 3000
+    assert undistorted[0, 0] == 0
+
+
 def test_zero_distortion_changes_nothing():
     depth = np.random.default_rng(0).integers(0, 5000, SHAPE, dtype=np.uint16)
     none = LensDistortion("plumb_bob", (0.0,) * 5)
