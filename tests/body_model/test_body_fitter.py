@@ -70,6 +70,16 @@ def test_a_body_is_fitted_to_joints_alone(seed):
         assert np.degrees(np.arccos(bone @ found)) < 15
 
 
+def test_a_fit_to_joints_alone_is_the_same_behind_the_camera():
+    model, body, rng, posture, _, _ = _scene(0)
+    pose = noisy_pose(body, posture, rng, 0.04)
+    behind_m = np.array([0.0, 0.0, -7.0])
+    moved = replace(pose, joints_m=pose.joints_m + behind_m)
+    before, behind = (BodyFitter(HUMAN, model).update_joints([Track(1, each)], 0.0)[0].fit for each in (pose, moved))
+    np.testing.assert_allclose(behind.joints_m - behind_m, before.joints_m, atol=1e-6)
+    np.testing.assert_allclose(behind.shape, before.shape, atol=1e-5)
+
+
 def test_bones_of_joints_alone_stay_constant_over_a_track():
     model, body, rng, posture, _, _ = _scene(1)
     fitter, a, b = BodyFitter(HUMAN, model), HUMAN.joint_index("left_hip"), HUMAN.joint_index("left_knee")

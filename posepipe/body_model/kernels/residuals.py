@@ -180,7 +180,7 @@ def _add_spheres(body, placement, seen, weights, equations, by_shape):
                 sigma_m, bound_m = weights.silhouette_sigma_m, weights.silhouette_bound_m
                 dx, dy = by_u, by_v * fy / fx
                 dz = outside / fx - (by_u * x + by_v * y * fy / fx) / z
-            elif outside == 0 and depth_m > z - radius:
+            elif outside == 0 and depth_m > max(z - radius, 0.0):  # 0 = no reading, also before the camera's plane
                 term, residual, by_radius = FREE_SPACE, depth_m - (z - radius), 1.0
                 sigma_m, bound_m = weights.free_sigma_m, weights.free_bound_m
                 dx, dy, dz = 0.0, 0.0, -1.0

@@ -84,7 +84,7 @@ def _spheres(ends, radii, seen, w):
             if outside > 0:
                 if not 0 < depth < z - radius:
                     silhouette += bounded((outside * z / fx) ** 2, w.silhouette_sigma_m, w.silhouette_bound_m)
-            elif depth > z - radius:
+            elif depth > 0 and depth > z - radius:
                 free += bounded((depth - z + radius) ** 2, w.free_sigma_m, w.free_bound_m)
     return silhouette, free
 
