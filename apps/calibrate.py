@@ -96,7 +96,7 @@ def _write(files: Sequence[Path], each: Sequence[argparse.Namespace], cameras: S
     from posepipe.camera.extrinsics_file import write_extrinsics
 
     for number, (file, camera) in enumerate(zip(files, cameras, strict=True), start=1):
-        show(f"camera {number}: {_described(camera)} -> {file}")  # before a full disk may lose it
+        show(f"camera {number}: {_described(camera, cameras[0])} -> {file}")  # before a full disk may lose it
     words = ["posepipe", "run"]
     for file, one, camera in zip(files, each, cameras, strict=True):
         write_extrinsics(file, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
@@ -104,11 +104,17 @@ def _write(files: Sequence[Path], each: Sequence[argparse.Namespace], cameras: S
     show(shlex.join(words))
 
 
-def _described(camera: CalibratedCamera) -> str:
-    x, y, height_m = camera.extrinsics.translation_m
+def _described(camera: CalibratedCamera, first: CalibratedCamera) -> str:
+    from posepipe.camera import Extrinsics, Plane
+
+    position_m = camera.extrinsics.translation_m
+    height_m = position_m[2]
     if camera.walk is None:
         return f"{height_m:.2f} m above the floor"
     walk = camera.walk
+    floor = Plane(tuple(first.extrinsics.rotation[2].tolist()), float(first.extrinsics.translation_m[2]))
+    beside_first = Extrinsics.above_floor(floor)  # a given world has axes of its own
+    x, y, _ = beside_first.world_points(first.extrinsics.camera_points(position_m))
     offset = f", its clock {walk.time_offset_s:+.3f} s" if walk.time_offset_s else ""
     return (
         f"{height_m:.2f} m above the floor, {x:+.2f} m to the right of camera 1 and {y:+.2f} m ahead{offset}; joints"

@@ -8,14 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from apps.cli import main
-from posepipe.camera import Extrinsics, Intrinsics
+from posepipe.camera import Extrinsics, Intrinsics, Plane
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.multiview.calibration import CalibratedCamera
+from posepipe.multiview.rigid_alignment import RigidMotion
+from posepipe.multiview.walk_calibration import WalkCalibration
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.commands import error_of
@@ -61,6 +64,21 @@ def test_poses_are_printed_before_they_are_written(empty, tmp_path, capsys, monk
     first, second = capsys.readouterr().out.splitlines()
     assert "camera 1: 1.50 m above the floor" in first
     assert "camera 2: 2.50 m above the floor" in second
+
+
+@pytest.mark.parametrize("origin_m", [(0, 0, 0), (4, -3, 0)])
+@pytest.mark.parametrize("heading_deg", [0, 90])
+def test_a_camera_is_beside_the_first_in_any_world(heading_deg, origin_m, empty, tmp_path, capsys, monkeypatch):
+    level = Extrinsics.above_floor(Plane((0.0, -1.0, 0.0), 1.5))
+    turn = Rotation.from_euler("z", heading_deg, degrees=True).as_matrix()
+    first = Extrinsics(turn @ level.rotation, turn @ level.translation_m + origin_m)
+    walk = WalkCalibration(RigidMotion(np.eye(3), np.array([2.0, 0.0, 1.0])), 0.0, 50, 50, 0.03, 2.0)
+    second = Extrinsics(first.rotation, first.world_points(walk.motion.translation_m))
+    found = [CalibratedCamera(first), CalibratedCamera(second, walk)]
+    monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: found)
+    assert main(["calibrate", str(empty), str(empty), "--out", str(tmp_path / "poses")]) == 0
+    line = capsys.readouterr().out.splitlines()[1]
+    assert "camera 2: 1.50 m above the floor, +2.00 m to the right of camera 1 and +1.00 m ahead" in line
 
 
 @pytest.mark.slow
