@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.body_model.kernels.curvature import Curvature
+from posepipe.body_model.kernels.explanation import explained
 from posepipe.body_model.kernels.fit_arrays import CONTACT, FitScratch, Weights
 from posepipe.body_model.kernels.fitting import curve_at_posture, improve_posture
 from posepipe.body_model.kernels.placement import Posture
@@ -32,6 +33,17 @@ def test_the_gradient_is_the_finite_difference_of_the_naive_cost(seed):
         ahead, back = (naive.costs(body, each, seen, targets, Weights(), assigned).sum() for each in moved)
         slope = (ahead - back) / (2 * STEP)
         assert 2 * equations.gradient[unknown] == pytest.approx(slope, rel=2e-3, abs=0.05), unknown
+
+
+@pytest.mark.parametrize("points", [9, 25, 160])
+def test_no_more_than_the_whole_surface_is_explained(points):
+    _, _, seen, _, placement, assigned, _ = _linearized(0, with_contacts=True)
+    on_body = np.tile(placement.ends_m[0, 0] + [0, 0, placement.radii_m[0, 0]], (points, 1))
+    weights = np.full(points, 1 / points)  # in floating point, nine ninths are more than 1
+    assigned.capsules[:points] = 0
+    share, _ = explained(placement, seen._replace(points_m=on_body, point_weights=weights), assigned)
+    assert share <= 1
+    assert share == pytest.approx(1)
 
 
 def test_a_fit_places_the_posture_that_it_finds():

@@ -24,7 +24,7 @@ def explained(placement: Placement, seen: Observation, assigned: Assignment) -> 
     share of pixels, share of the silhouette; both 0 to 1
     """
     points, inside = _explained(placement, seen, assigned)
-    return float(points), float(inside)
+    return min(float(points), 1.0), float(inside)  # shares of a surface, summed, may exceed 1 by rounding
 
 
 @compiled_for(PLACEMENT_TYPE, OBSERVATION_TYPE, ASSIGNMENT_TYPE)
