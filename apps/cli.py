@@ -16,6 +16,7 @@ from types import ModuleType
 from apps.options.parser import CommandParser
 from apps.terminal.interrupts import INTERRUPTED, leave_at_signals, say_stopped, was_interrupted, watch_for_interrupt
 from apps.terminal.plain_text import plain_line, show, show_beside_bars
+from apps.terminal.standard_streams import replace_closed_streams
 from posepipe import __version__
 from posepipe.errors import PosepipeError
 from posepipe.io.files import name_text
@@ -80,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C or SIGTERM, 141 when the reader of the output
         left.
     """
+    replace_closed_streams()
     try:
         status = _run(arguments)
         sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while Python ends
