@@ -58,7 +58,7 @@ def open_server(host: str = LOOPBACK, port: int | None = None) -> Iterator[Any]:
             _reject_foreign_pages(server, is_loopback(host))
             yield server
         finally:
-            server.get_event_loop().call_soon_threadsafe(_cancel_connections)
+            server.get_event_loop().call_soon_threadsafe(_drop_connections, server)
             server.stop()
     finally:
         console.quiet = previous[0]
@@ -92,11 +92,13 @@ def is_allowed_origin(origin: str | None, host: str | None, loopback: bool) -> b
     return page.netloc == host and (not loopback or page.hostname in _LOCAL_NAMES)
 
 
-def _cancel_connections() -> None:
-    """Cancel all connections. Browsers hold idle ones open, and stopping the server would wait for them."""
+def _drop_connections(server: Any) -> None:
+    """Drop all connections. Browsers hold idle ones open, or do not answer: stopping the server would wait for them."""
     for task in asyncio.all_tasks():
         if getattr(task.get_coro(), "__qualname__", "") == "Server.conn_handler":
             task.cancel()
+    for connection in server._websock_server._live_connections.values():
+        connection.transport.abort()  # else its other tasks may stay, and asyncio prints a line of each
 
 
 def _reject_foreign_pages(server: Any, loopback: bool) -> None:

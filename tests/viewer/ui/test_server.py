@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import contextlib
 import socket
 import sys
 import threading
+import time
 
 import pytest
 
@@ -111,15 +115,20 @@ def test_a_public_server_allows_any_host_name_of_its_own_origin():
     assert not is_allowed_origin("https://example.org", "robot.local:8080", loopback=False)
 
 
-def first_message(server, origin):
-    """What a page of that origin is sent first."""
+def open_page(server, origin=None):
+    """Connection of a page of that origin."""
     import viser
     from websockets.sync.client import connect
     from websockets.typing import Subprotocol
 
     subprotocol = Subprotocol(f"viser-v{viser.__version__}")
     url = f"ws://127.0.0.1:{server.get_port()}"
-    with connect(url, subprotocols=[subprotocol], origin=origin, proxy=None) as client:
+    return connect(url, subprotocols=[subprotocol], origin=origin, proxy=None)
+
+
+def first_message(server, origin):
+    """What a page of that origin is sent first."""
+    with open_page(server, origin) as client:
         return client.recv(timeout=10)
 
 
@@ -142,3 +151,27 @@ def test_an_idle_connection_does_not_delay_closing():
     for thread in set(threading.enumerate()) - before:  # the client's own may end a moment later
         thread.join(timeout=2)  # the library would wait 10 s
         assert not thread.is_alive()
+
+
+def silent_page(server):
+    """Socket of a page that has connected, and then neither reads nor answers, as of a laptop that sleeps."""
+    import viser
+
+    page = socket.create_connection(("127.0.0.1", server.get_port()))
+    page.sendall(
+        f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{server.get_port()}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n".encode()
+    )
+    assert page.recv(12) == b"HTTP/1.1 101"
+    return page
+
+
+def test_silent_pages_are_dropped_at_once():
+    with contextlib.ExitStack() as pages:
+        with open_server() as server:
+            for _ in range(3):
+                pages.enter_context(silent_page(server))
+            loop, closing_s = server.get_event_loop(), time.monotonic()
+        assert time.monotonic() - closing_s < 2  # the library would wait 10 s
+        assert not asyncio.all_tasks(loop)  # asyncio prints a line of those that are destroyed before their end
