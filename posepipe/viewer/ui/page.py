@@ -184,4 +184,6 @@ class Page:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.flush()
+        with self._lock:
+            self.flush()
+            self._update_readouts()  # of the last result, however soon it came

@@ -244,6 +244,17 @@ def test_results_are_not_drawn_while_no_browser_is_open():
         assert page.rates.frames == 200
 
 
+def test_the_last_readouts_are_of_the_last_frame():
+    """`posepipe run --view` keeps the page open with them."""
+    with open_server() as server:
+        with Page(server, HUMAN, "sink") as page:
+            shown = []
+            page.panel.put_readouts = lambda readouts, times: shown.append(readouts)
+            for index in range(200):
+                page.write(result(index))
+        assert ">199<" in shown[-1]
+
+
 def test_frames_of_any_size_are_drawn():
     with open_server() as server, Page(server, HUMAN, "odd") as page:
         for depth_m in (np.zeros((1, 1)), np.zeros((480, 640)), np.full((5, 2000), 3.0), np.full((1, 1), 9.0)):
