@@ -36,7 +36,7 @@ def prune_model(model: PoseModel, share: float | None, reached: Sequence[np.ndar
 
     Returns
     -------
-    PoseModel, without the figures of the full one; its metadata name the share of leaves as ``pruned``
+    PoseModel, without the figures of the full one; its metadata name the share of the leaves as trained, ``pruned``
 
     Raises
     ------
@@ -62,7 +62,7 @@ def prune_model(model: PoseModel, share: float | None, reached: Sequence[np.ndar
             votes.append(_merged_votes(model.votes[k], weighted, closed))
     smaller = DepthForest(trees, forest.offsets, forest.body, forest.symmetric, forest.probes)
     kept = sum(tree.n_leaves for tree in trees) / sum(tree.n_leaves for tree in forest.trees)
-    told = round(kept, 3) if share is None else share
+    told = (round(kept, 3) if share is None else share) * model.metadata.get("pruned", 1.0)  # of one pruned before
     return replace(model, forest=smaller, votes=tuple(votes)).with_metadata(figures=None, pruned=told)
 
 

@@ -66,6 +66,13 @@ def test_a_pruned_model_has_at_most_that_share_of_leaves(tmp_path, share):
     np.testing.assert_array_equal(one, other)
 
 
+def test_a_model_pruned_twice_tells_the_share_of_both():
+    twice = prune_model(prune_model(random_model(), 0.5), 0.5)
+    assert twice.metadata["pruned"] == 0.25
+    for tree, smaller in zip(random_model().forest.trees, twice.forest.trees, strict=True):
+        assert smaller.n_leaves <= 0.25 * tree.n_leaves
+
+
 def test_more_pruning_closes_all_that_less_did():
     half, quarter = (prune_model(random_model(), share).forest.trees for share in (0.5, 0.25))
     assert [t.n_leaves for t in quarter] < [t.n_leaves for t in half]
