@@ -62,7 +62,11 @@ def njit(*function: Callable[..., Any], **options: Any) -> Any:
     decorate: Callable[..., Any] = partial(numba_njit, no_cfunc_wrapper=True, **options)
 
     def declare(function: Callable[..., Any]) -> Any:
-        kernel = decorate(function)
+        try:
+            kernel = decorate(function)
+        except RuntimeError:  # no folder of the cache can be written
+            _say_uncached()
+            kernel = decorate(function, cache=False)
         if options.get("parallel") and isinstance(kernel, Dispatcher):  # a plain function where Numba is switched off
             setattr(kernel, "__class__", _TakesTurns)  # noqa: B010  # no assignment: to mypy it is no class
         return kernel
@@ -186,6 +190,11 @@ class _ForgivingIndex(caching.IndexDataCacheFile):
 def say_compiling() -> None:
     """Log, once in a process, that kernels are compiled: nothing else tells a user what takes so long."""
     _log.info("compiling kernels for this machine, once")
+
+
+@cache
+def _say_uncached() -> None:
+    _log.warning("no folder for compiled kernels can be written: every start compiles them; name one, NUMBA_CACHE_DIR")
 
 
 class _Announcement(event.Listener):

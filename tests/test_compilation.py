@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core import caching
 
-from posepipe.compilation import helper, njit
+from posepipe.compilation import helper, is_compiled, njit
 
 HELPER = """
 from posepipe.compilation import njit
@@ -107,6 +108,14 @@ def test_a_helper_is_for_kernels_alone_and_says_so_to_python():
         with pytest.raises(TypeError, match=r"halve is compiled for kernels alone; call a kernel, or \S*halve.py_func"):
             halve(3.0)
         assert quarter(3.0) == halve.py_func(1.5) == 0.75
+
+
+def test_kernels_run_where_no_cache_can_be_written(monkeypatch, caplog):
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # as where all folders are read-only
+    kernel = njit(cache=True)(lambda x: x + 1)
+    assert kernel(1) == 2
+    assert is_compiled(kernel)
+    assert "NUMBA_CACHE_DIR" in caplog.text
 
 
 @pytest.mark.parametrize("layer", ["workqueue", "default"])
