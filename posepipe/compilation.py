@@ -177,13 +177,19 @@ def _content(path: str) -> bytes:
 
 
 class _ForgivingIndex(caching.IndexDataCacheFile):
-    """Index of a cached kernel; one that cannot be read, as of classes that have moved, counts as empty."""
+    """Index and code of a cached kernel; what cannot be read, as of classes that have moved, counts as missing."""
 
     def _load_index(self) -> Any:
         try:
             return super()._load_index()
         except Exception:  # whatever a class that is gone, or a cut file, may raise
             return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except Exception as error:  # likewise; Numba compiles anew what it finds no file of
+            raise FileNotFoundError(name) from error
 
 
 @cache

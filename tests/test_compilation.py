@@ -95,6 +95,16 @@ def test_index_with_a_class_that_has_moved_counts_as_empty(tmp_path: Path) -> No
     assert _run(tmp_path) == (2, 1)
 
 
+@pytest.mark.parametrize("kept", [0, 100])
+def test_code_that_was_cut_is_compiled_anew(tmp_path: Path, kept: int) -> None:
+    """A machine that loses its power may keep the names of files it wrote, and not their content."""
+    assert _run(tmp_path) == (2, 0)
+    for code in tmp_path.rglob("*.nbc"):
+        code.write_bytes(code.read_bytes()[:kept])
+    assert _run(tmp_path) == (2, 0)
+    assert _run(tmp_path) == (2, 1)
+
+
 def test_a_helper_is_for_kernels_alone_and_says_so_to_python():
     @helper()
     def halve(x):
