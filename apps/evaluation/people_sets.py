@@ -25,7 +25,7 @@ def people_sets(args: argparse.Namespace) -> dict[str, PeopleSet]:
     They are judged one by one, and a second time as a still camera would see them after STILL_S seconds.
     """
     from posepipe.evaluation.people.people_frames import PeopleFrames
-    from posepipe.evaluation.suite.tables import EMPTY_ROOMS, REAL_ROOMS, STILL, STILL_S
+    from posepipe.evaluation.suite.figure_names import EMPTY_ROOMS, REAL_ROOMS, STILL, STILL_S
 
     sets = {}
     if args.rooms is not None:

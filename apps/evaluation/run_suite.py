@@ -80,8 +80,8 @@ def suite_options(args: argparse.Namespace) -> list[str]:
 
 def run_suite(args: argparse.Namespace) -> None:
     """Render, score and fill, as far as poses and packs for it are given."""
+    from posepipe.evaluation.suite.figure_names import OF_PACKS
     from posepipe.evaluation.suite.sets import SETS, SuiteFigures
-    from posepipe.evaluation.suite.tables import OF_PACKS
     from posepipe.models.header import answer_hash
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_path
@@ -189,7 +189,7 @@ def _score_pack(
     from apps.terminal.progress import ProgressBar
     from posepipe.evaluation.labelled.labelled_pack import open_labelled
     from posepipe.evaluation.labelled.reference_joints import compare_with_reference
-    from posepipe.evaluation.suite.tables import BONE_ERRORS, REAL_FRAMES
+    from posepipe.evaluation.suite.figure_names import BONE_ERRORS, REAL_FRAMES
 
     for name, model in models.items():
         frames = open_labelled([args.pack], model.body)
@@ -248,7 +248,7 @@ def _fill_cards(names: Sequence[str], figures: SuiteFigures) -> None:
 def _draw(path: Path, figures: SuiteFigures, model: str) -> None:
     import cv2
 
-    from posepipe.evaluation.suite.figure import draw_suite
+    from posepipe.evaluation.suite.bar_chart import draw_suite
     from posepipe.io.files import replace_file
 
     replace_file(path, cv2.imencode(".png", draw_suite(figures, model))[1].tobytes())

@@ -12,44 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from posepipe.errors import FormatError
+from posepipe.evaluation.suite.figure_names import (
+    BONE_ERRORS,
+    CUT_OUT_FIGURES,
+    EMPTY_ROOMS,
+    REAL_FRAMES,
+    REAL_ROOMS,
+    STILL,
+    WHOLE_FRAME_FIGURES,
+    headline,
+)
 from posepipe.evaluation.suite.fit_table import fit_table
 from posepipe.evaluation.suite.markdown import markdown_table, number
+from posepipe.evaluation.suite.readme_table import readme_table
 from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
 from posepipe.io.files import disk_errors, replace_file
 
-REAL_FRAMES = "real-frames"
-"""Name of the figures of labelled packs, which the suite is given and does not render."""
-BONE_ERRORS = "bone errors"
-"""Of these figures, the error that bones of varying length imply."""
-REAL_ROOMS, EMPTY_ROOMS = "real-rooms", "empty-rooms"
-"""Names of the figures of real frames whose people are labelled by boxes, and of real frames without people."""
-STILL, STILL_S = "-still", 2.0
-"""End of the names of the same frames as a still camera would see them after so many seconds, with tracking."""
-OF_PACKS = (REAL_FRAMES, REAL_ROOMS, EMPTY_ROOMS, REAL_ROOMS + STILL, EMPTY_ROOMS + STILL)
 _BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
 
-#: column of a table of one set -> where it stands among the figures
-CUT_OUT_COLUMNS = {
-    "part accuracy": "mean part accuracy",
-    "joint mAP": "joint mAP at 10 cm",
-    "visible joints within 10 cm": "visible joints within 10 cm",
-    "within 15 cm": "visible joints within 15 cm",
-    "all joints within 10 cm": "all joints within 10 cm",
-    "hidden joints within 15 cm": "hidden joints within 15 cm",
-    "left and right swapped": "people with left and right swapped",
-    "facing the wrong way": "people taken to face the wrong way",
-    "calibration error": "calibration error",
-}
-WHOLE_FRAME_COLUMNS = {
-    "people missed": "people missed",
-    "false people per frame": "false people a frame",
-    "room pixels taken for people": "room pixels taken for people",
-    "visible joints within 10 cm": "visible joints within 10 cm",
-    "hidden joints within 15 cm": "hidden joints within 15 cm",
-    "joint mAP": "joint mAP at 10 cm",
-    "left and right swapped": "people with left and right swapped",
-    "facing the wrong way": "people taken to face the wrong way",
-}
+CUT_OUT_SETS = ("embedded-clips", "upside-down", "near", "from-above")
+SETS_IN_ROOMS = ("rooms", "furnished-rooms", "seated", "lying", "bending", "rooms-from-above")
 SENSOR_SETS = ("kinect-v2", "azure-nfov", "d435")
 """Sets of the same recipe as the held-out clips, with the noise of other cameras."""
 SENSOR_COLUMNS = ("part accuracy", "joint mAP", "visible joints within 10 cm", "hidden joints within 15 cm")
@@ -73,13 +55,10 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
     """
     sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
-        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("held-out-clips", "embedded-clips")},
-        **{name: ((name,), _set_table(name, CUT_OUT_COLUMNS)) for name in ("upside-down", "near", "from-above")},
+        "held-out-clips": (("held-out-clips",), _sets(("held-out-clips",), CUT_OUT_FIGURES)),
+        "cut-out-sets": (CUT_OUT_SETS, _sets(CUT_OUT_SETS, CUT_OUT_FIGURES)),
         "by-sensor": (("held-out-clips", *SENSOR_SETS), _by_sensor),
-        **{
-            name: ((name,), _set_table(name, WHOLE_FRAME_COLUMNS))
-            for name in ("rooms", "furnished-rooms", "seated", "lying", "bending", "rooms-from-above")
-        },
+        "sets-in-rooms": (SETS_IN_ROOMS, _sets(SETS_IN_ROOMS, WHOLE_FRAME_FIGURES)),
         "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
         "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),
         "oracle": (("held-out-clips",), _oracle),
@@ -107,7 +86,7 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
         "real-rooms-by-state": ((REAL_ROOMS,), _real_rooms_by_state),
         "empty-rooms": ((EMPTY_ROOMS,), _empty_rooms),
         "still-camera": ((REAL_ROOMS + STILL, EMPTY_ROOMS + STILL), _still_camera),
-        "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), _readme),
+        "readme": (("held-out-clips", "rooms", "lying", REAL_FRAMES), readme_table),
     }
     own = {name: {**about, "scores": about["models"][model]} for name, about in sets.items()}
     with damaged_figures(f"suite tables of {model}"):
@@ -144,15 +123,16 @@ def fill_document(path: Path, tables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in whole if name in tables)
 
 
-def _headline(own: Mapping[str, Any], name: str, column: str, title: str = "model") -> float | None:
-    return own[name]["scores"][title]["headline"][column]
+def _sets(names: Sequence[str], figures: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
+    """Table of sets: a column a set, a row a figure."""
 
-
-def _set_table(name: str, columns: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
     def make(own: Mapping[str, Any]) -> str:
-        values = [number(_headline(own, name, column)) for column in columns.values()]
-        row = [str(own[name]["frames"]), *values, own[name]["content"]]
-        return markdown_table(["frames", *columns, "content"], [row])
+        rows = [
+            ["frames", *(str(own[name]["frames"]) for name in names)],
+            *([title, *(number(headline(own, name, key)) for name in names)] for title, key in figures.items()),
+            ["content", *(own[name]["content"] for name in names)],
+        ]
+        return markdown_table(["figure", *(name.replace("-", " ") for name in names)], rows)
 
     return make
 
@@ -170,7 +150,7 @@ def _by(key: str, title: str, unit: str, sign: str) -> Callable[[Mapping[str, An
 def _by_sensor(own: Mapping[str, Any]) -> str:
     named = {"held-out-clips": "kinect-v1-320", **{name: name for name in SENSOR_SETS}}
     rows = [
-        [sensor, str(own[name]["frames"]), *(number(_headline(own, name, CUT_OUT_COLUMNS[c])) for c in SENSOR_COLUMNS)]
+        [sensor, str(own[name]["frames"]), *(number(headline(own, name, CUT_OUT_FIGURES[c])) for c in SENSOR_COLUMNS)]
         for name, sensor in named.items()
     ]
     return markdown_table(["sensor", "frames", *SENSOR_COLUMNS], rows)
@@ -179,7 +159,7 @@ def _by_sensor(own: Mapping[str, Any]) -> str:
 def _oracle(own: Mapping[str, Any]) -> str:
     titles = {"oracle labels": "oracle labels", "model": "the model's labels", "shuffled labels": "shuffled labels"}
     rows = [
-        [name, *(number(_headline(own, "held-out-clips", CUT_OUT_COLUMNS[name], title)) for title in titles)]
+        [name, *(number(headline(own, "held-out-clips", CUT_OUT_FIGURES[name], title)) for title in titles)]
         for name in ORACLE_ROWS
     ]
     return markdown_table(["figure", *titles.values()], rows)
@@ -282,66 +262,3 @@ def _still_camera(own: Mapping[str, Any]) -> str:
     row = [people["recall"], people["precision"], empty["share of frames with a false person"]]
     columns = ["found", "precision", "empty frames with a false person"]
     return markdown_table(columns, [list(map(number, row))])
-
-
-def _readme(own: Mapping[str, Any]) -> str:
-    clips = CUT_OUT_COLUMNS
-
-    def share(name: str, column: str) -> str:
-        return number(_headline(own, name, column))
-
-    def percent(name: str, column: str, digits: int = 0) -> str:
-        value = _headline(own, name, column)
-        return "-" if value is None else f"{100 * value:.{digits}f} %"
-
-    swapped = [percent("held-out-clips", clips[c], 1) for c in ("left and right swapped", "facing the wrong way")]
-    missed, false = percent("rooms", "people missed"), number(_headline(own, "rooms", "false people a frame"), 2)
-    lying = f"{percent('lying', 'people missed')}; {share('lying', 'visible joints within 10 cm')}"
-    rows = [
-        *_real_frames_in_short(own[REAL_FRAMES]),
-        [
-            "rendered, held-out clips, one person cut out, any direction, 1 to 4 m",
-            "visible joints within 10 cm",
-            share("held-out-clips", "visible joints within 10 cm"),
-        ],
-        ["", "joint mAP at 10 cm", share("held-out-clips", "joint mAP at 10 cm")],
-        ["", "left and right swapped; facing the wrong way", "; ".join(swapped)],
-        ["", "hidden joints within 15 cm", share("held-out-clips", "hidden joints within 15 cm")],
-        [
-            "rendered rooms with furniture, one to three people, partly hidden",
-            "people missed; false people per frame",
-            f"{missed}; {false}",
-        ],
-        ["rendered rooms, one person lying on a bed or the floor", "people missed; visible joints within 10 cm", lying],
-        *_real_rooms_in_short(own),
-    ]
-    return markdown_table(["frames", "figure", "value"], rows)
-
-
-def _real_frames_in_short(real: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of a pack with another tracker's joints; of a single subject no offsets are removed."""
-    shares, frames = "joints within 10 cm; 15 cm", f"real Kinect v1, {real['frames']} frames of "
-
-    def within(title: str) -> str:
-        return f"{number(real['scores'][title]['within 10 cm'])}; {number(real['scores'][title]['within 15 cm'])}"
-
-    if "offsets removed" not in real["scores"]:
-        return [[f"{frames}1 person", f"{shares}, as they come", within("as found")]]
-    removed = f"{shares}, constant offsets between joint definitions removed (cross-validated)"
-    first = [f"{frames}{real['subjects']} people", removed, within("offsets removed")]
-    return [first, ["", "the same, as they come", within("as found")]]
-
-
-def _real_rooms_in_short(own: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of real rooms with people and without; none for sets that were not scored."""
-    rows = []
-    if REAL_ROOMS in own:
-        figures = own[REAL_ROOMS]["scores"]["people"]
-        frames = f"real rooms, {figures['frames']} frames with {figures['people']} people"
-        found = f"{number(figures['recall'], 2)}; {number(figures['precision'], 2)}"
-        rows.append([frames, "people found; share of the found who are people", found])
-    if EMPTY_ROOMS in own:
-        figures = own[EMPTY_ROOMS]["scores"]["people"]
-        share = f"{100 * figures['share of frames with a false person']:.0f} %"
-        rows.append([f"real rooms, {figures['frames']} frames without people", "frames with a false person", share])
-    return rows

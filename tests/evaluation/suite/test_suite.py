@@ -11,18 +11,11 @@ import pytest
 from apps.cli import main
 from posepipe.datasets.dataset import open_datasets
 from posepipe.errors import FormatError
-from posepipe.evaluation.suite.figure import draw_suite
+from posepipe.evaluation.suite.bar_chart import draw_suite
+from posepipe.evaluation.suite.figure_names import BONE_ERRORS, EMPTY_ROOMS, REAL_FRAMES, REAL_ROOMS, STILL
+from posepipe.evaluation.suite.markdown import markdown_table
 from posepipe.evaluation.suite.sets import SETS, SuiteFigures, frames_to_score, score_set, scored_as
-from posepipe.evaluation.suite.tables import (
-    BONE_ERRORS,
-    EMPTY_ROOMS,
-    REAL_FRAMES,
-    REAL_ROOMS,
-    STILL,
-    fill_document,
-    markdown_table,
-    suite_tables,
-)
+from posepipe.evaluation.suite.tables import CUT_OUT_SETS, fill_document, suite_tables
 from synth.recipe import read_recipe
 from tests.support.paths import ROOT
 from tests.support.rendered_people import render_people
@@ -76,14 +69,17 @@ def test_figures_say_what_they_are_of(folder):
     assert 0 < headline["visible joints within 10 cm"] <= 1
 
 
-def test_the_table_of_a_set_shows_its_figures(folder):
+def test_a_table_of_sets_has_a_column_a_set(folder):
     figures = SuiteFigures.read(folder / "figures.json")
-    table = suite_tables(figures, "person")["embedded-clips"].splitlines()
     own = figures.sets["embedded-clips"]
-    assert table[0].startswith("| frames | part accuracy | joint mAP |")
+    assert "cut-out-sets" not in suite_tables(figures, "person")
+    figures.sets.update({name: {**own, "content": name} for name in CUT_OUT_SETS})
+    table = suite_tables(figures, "person")["cut-out-sets"].splitlines()
     accuracy = own["models"]["person"]["model"]["headline"]["mean part accuracy"]
-    assert table[2].startswith(f"| 3 | {accuracy:.3f} |")
-    assert table[2].endswith(f"| {own['content']} |")
+    assert table[0] == "| figure | embedded clips | upside down | near | from above |"
+    assert table[2] == "| frames | 3 | 3 | 3 | 3 |"
+    assert table[3] == f"| part accuracy |{f' {accuracy:.3f} |' * 4}"
+    assert table[-1] == "| content | embedded-clips | upside-down | near | from-above |"
 
 
 def scored(content="1a2b", identity="x", **models) -> SuiteFigures:
@@ -213,10 +209,10 @@ def test_a_pack_of_one_subject_has_no_offsets_in_the_readme():
     for title in ("offsets removed", "offsets removed, all joints"):
         del scores[title]
     scores["as found"] = {"within 10 cm": 0.9, "within 15 cm": 0.95}
-    first, second = suite_tables(figures, "m")["readme"].splitlines()[2:4]
-    people = "real Kinect v1, 9 frames of 1 person"
-    assert first == f"| {people} | joints within 10 cm; 15 cm, as they come | 0.900; 0.950 |"
-    assert second.startswith("| rendered, held-out clips")
+    first, second, third = suite_tables(figures, "m")["readme"].splitlines()[2:5]
+    assert first == "| real Kinect v1, 9 frames of 1 person | joints within 10 cm, as they come | 0.900 |"
+    assert second == "| | joints within 15 cm, as they come | 0.950 |"
+    assert third.startswith("| rendered, held-out clips")
 
 
 def test_single_joints_and_a_fitted_body_share_a_table(tmp_path):

@@ -16,9 +16,10 @@ from posepipe.camera.camera_file import CameraFile, find_camera, write_camera_fi
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset, RecordingEntry, write_manifest
 from posepipe.evaluation.people.people_frames import PeopleFrames
-from posepipe.evaluation.suite.figure import draw_suite
+from posepipe.evaluation.suite.bar_chart import draw_suite
+from posepipe.evaluation.suite.figure_names import BONE_ERRORS, REAL_FRAMES
 from posepipe.evaluation.suite.sets import SETS, SuiteFigures
-from posepipe.evaluation.suite.tables import BONE_ERRORS, REAL_FRAMES, suite_tables
+from posepipe.evaluation.suite.tables import suite_tables
 from posepipe.io.npz import write_npz
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest

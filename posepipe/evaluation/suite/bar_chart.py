@@ -5,8 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from posepipe.evaluation.suite.figure_names import REAL_FRAMES
 from posepipe.evaluation.suite.sets import SuiteFigures, damaged_figures
-from posepipe.evaluation.suite.tables import REAL_FRAMES
 
 _PAPER, _INK, _GRID = (255, 255, 255), (60, 60, 60), (225, 225, 225)
 _CUT_OUT, _ROOM, _REAL = (176, 114, 76), (82, 132, 221), (104, 168, 85)  # BGR: blue, orange, green
