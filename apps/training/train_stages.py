@@ -95,13 +95,13 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             joint_frames,
             parameters,
             checkpoint_folder(args),
-            args.resume,
-            callbacks,
-            args.typed,
-            args.joints_from,
-            vote_frames,
-            memory,
-            _local_grower(args, memory) if cluster is None else partial(ShardedGrower.read, cluster),
+            resume=args.resume,
+            callbacks=callbacks,
+            command=args.typed,
+            method=args.joints_from,
+            vote_frames=vote_frames,
+            memory=memory,
+            make_grower=_local_grower(args, memory) if cluster is None else partial(ShardedGrower.read, cluster),
         )
     if "out_of_bag" in model.metadata:
         show(describe_out_of_bag(model.metadata["out_of_bag"]))

@@ -101,12 +101,12 @@ def train_model(
         frames,
         parameters,
         frames.body,
-        callbacks.on_level,
-        checkpoints,
-        callbacks.on_frame,
-        segment_as_in_use,
-        memory,
-        make_grower,
+        on_level=callbacks.on_level,
+        checkpoints=checkpoints,
+        on_frame=callbacks.on_frame,
+        segmentation=segment_as_in_use,
+        memory=memory,
+        make_grower=make_grower,
     )
     seconds = round(time.monotonic() - started, 1)
     about = _about_forest(forest, frames, parameters, callbacks)
