@@ -100,7 +100,7 @@ def _find_offset_s(
 ) -> float:
     """Offset at which the views agree best: coarsely, then finely around the best."""
     steps = int(np.ceil(max_offset_s / OFFSET_STEP_S))
-    coarse = OFFSET_STEP_S * np.arange(-steps, steps + 1)
+    coarse = np.clip(OFFSET_STEP_S * np.arange(-steps, steps + 1), -max_offset_s, max_offset_s)
     scores = np.array([_agreement(first, second, offset_s, None, rng) for offset_s in coarse])
     best_s = float(coarse[np.argmax(scores)])
     others = scores[np.abs(coarse - best_s) > SAME_OFFSET_S]
@@ -112,7 +112,8 @@ def _find_offset_s(
     if not len(pairs.moments):
         return 0.0
     motion = _refined(_sampled(pairs, SAMPLES, rng), pairs)
-    fine = best_s + OFFSET_STEP_S * np.arange(-_FINE_STEPS, _FINE_STEPS + 1) / _FINE_STEPS
+    around = OFFSET_STEP_S * np.arange(-_FINE_STEPS, _FINE_STEPS + 1) / _FINE_STEPS
+    fine = np.clip(best_s + around, -max_offset_s, max_offset_s)
     of_fine = [_agreement(first, second, offset_s, motion, rng) for offset_s in fine]
     return float(fine[np.argmax(of_fine)])
 

@@ -114,6 +114,13 @@ def test_an_offset_between_clocks_is_found(offset_s):
     assert errors(found.motion)[1] < 0.05
 
 
+@pytest.mark.parametrize("max_offset_s", [0.01, 0.05, 0.2])
+def test_no_larger_offset_is_found_than_is_asked_for(max_offset_s):
+    first, second = walk(frames=120)
+    late = replace(second, times_s=second.times_s - max_offset_s - 0.04)
+    assert 0 < calibrate_walk([first], [late], max_offset_s).time_offset_s <= max_offset_s
+
+
 def test_a_straight_walk_tells_no_offset():
     first, second = walk(turn_rad_s=0.0, swing_m=0.0)
     with pytest.raises(PosepipeError, match="looks alike at other offsets"):
