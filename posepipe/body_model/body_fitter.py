@@ -30,7 +30,9 @@ FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 """Rotation of an upright body that faces a level camera."""
 FORGET_AFTER_S = 2.0
 REST_S = 0.1
-"""Time after which the last place of a joint says nothing about its next one."""
+"""Time after which the last place of a joint says nothing about its next one: an interval of 10 frames a second, which
+rounding makes a little longer in half of the frames."""
+_ROUNDING_S = 1e-6
 WORSE = 1.1
 """Cost from the last posture, over what the track costs at best, beyond which the pose is tried as well."""
 FORGIVEN = 1.03
@@ -214,7 +216,7 @@ class BodyFitter:
         """Joints of a pose, weighted by confidence, and those of the last frame."""
         targets, rows = Targets.empty(len(self.body.joints)), self._rows(pose)
         targets.joints_m[rows], targets.weights[rows] = pose.joints_m, pose.confidences
-        if known is not None and self._now_s - known.seen_s <= REST_S:
+        if known is not None and self._now_s - known.seen_s <= REST_S + _ROUNDING_S:
             targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
         return targets
 

@@ -158,6 +158,19 @@ def test_the_last_posture_holds_nobody_back(seed):
     assert np.linalg.norm(track.fit.joints_m - place(body, lying)[2], axis=1).mean() < 0.04
 
 
+def test_at_ten_frames_a_second_joints_rest_in_every_frame():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    tracks = [Track(1, noisy_pose(body, posture, rng, 0.03)) for _ in range(9)]
+    at_ten, a_little_faster = (
+        [
+            fitter.update([track], [pixels], replace(frame, timestamp_s=start_s + index * step))[0].fit.joints_m
+            for index, track in enumerate(tracks)
+        ]
+        for fitter, start_s, step in ((BodyFitter(HUMAN, model), 0.0, 1 / 10), (BodyFitter(HUMAN, model), 0.0, 0.0999))
+    )
+    np.testing.assert_array_equal(at_ten, a_little_faster)
+
+
 def test_without_tracking_a_frame_depends_on_itself_alone():
     model, body, rng, posture, frame, pixels = _scene(0)
     track = Track(1, noisy_pose(body, posture, rng, 0.05))
