@@ -2,7 +2,7 @@
 
 From a camera, until Ctrl-C, depth and people are recorded as well (recording.mcap). That file is a source again: view
 it in Foxglove or run another model on it. True bones keep their length: how much it varies shows how far to trust the
-joints.
+joints. No body is fitted for that: its bones never vary.
 """
 
 import argparse
@@ -44,12 +44,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("source", help="a file or folder of depth frames, or camera:NAME")
     parser.add_argument("folder", type=Path, help="where to write")
     args = parser.parse_args(arguments)
-    pipeline, model = Pipeline.load(MODEL), model_identity(model_path(MODEL))
+    pipeline, model = Pipeline.load(MODEL, fit=False), model_identity(model_path(MODEL))
     body, results_file = pipeline.classifier.body, args.folder / "results.jsonl"
     with open_source(args.source, every_frame=True) as source:
         start_ns, bvh = source.start_time_ns, BvhSink(args.folder / "person.bvh", body)
-        fitted = pipeline.body_fitter is not None
-        results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns, fitted=fitted)
+        results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns)
         sinks: list[FrameSink] = [results, bvh]
         if args.source.startswith("camera:"):
             sinks.append(PoseRecordingSink(args.folder / "recording.mcap", body, start_time_ns=start_ns))
