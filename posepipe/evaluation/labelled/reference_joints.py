@@ -79,8 +79,9 @@ class ReferenceJoints:
         """Estimate the error of a joint, metres RMS, of either tracker, from the bones that are rigid; at least that.
 
         With errors of deviation s along every axis, independent at both ends, the length of a person's bone has the
-        variance 2 s^2, and a joint is off by sqrt(3) s. Errors that are constant or common to both ends stay unseen.
-        Empty without a bone that a subject shows in two frames.
+        variance 2 s^2, and a joint is off by sqrt(3) s. Errors that are constant or common to both ends stay unseen,
+        and so do most errors of a fitted body, which keeps its bones near one build. Empty without a bone that a
+        subject shows in two frames.
         """
         out = {}
         for title, joints_m in (("reference", self.reference_m), ("as found", self.found_m)):
