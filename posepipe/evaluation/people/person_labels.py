@@ -35,7 +35,7 @@ class FrameLabels:
 
     people: tuple[PersonLabel, ...] = ()
     place: str = ""  #: name of the place, for figures by place
-    empty: bool = True  #: whether anybody found is false
+    empty: bool = True  #: counts among frames in which nobody is; people without a label are false in any frame
 
 
 def read_person_labels(path: str | Path) -> dict[str, dict[int, FrameLabels]]:
