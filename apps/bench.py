@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from posepipe.frames import DepthFrame
     from posepipe.pipeline import Pipeline
 
-RECORDING = Path(__file__).parent / "data" / "walk.mcap"
+RECORDING = Path(__file__).parent / "data" / "cut_out.mcap"
 """A rendered person, cut out, who walks, with Kinect v1 noise and the truth."""
-HELP = "time every stage of the pipeline, on the shipped recording or your own"
+HELP = "time every stage of the pipeline, on a shipped recording or your own"
 EXAMPLES = (
     "posepipe bench",
     "posepipe bench --threads 1",
@@ -33,7 +33,8 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("source", nargs="?", metavar="SOURCE", help="recording (default: the shipped one, 320x240)")
+    shipped = "one person cut out, 60 frames, 320x240"
+    parser.add_argument("source", nargs="?", metavar="SOURCE", help=f"recording (default: {shipped})")
     parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
     parser.add_argument(
         "--frames", type=positive, default=120, metavar="N", help="time at most N frames (default: 120)"

@@ -1,4 +1,4 @@
-"""``posepipe demo``: the shipped model on the shipped recording."""
+"""``posepipe demo``: the shipped model on a rendered recording of a furnished room."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from posepipe.sinks import FrameSink
     from posepipe.sinks.files.json_lines import Results
 
-HELP = "run the shipped model on the shipped recording: prints a table, writes results.jsonl, images and a video"
+HELP = "run the shipped model on a recording of a room: prints a table, writes results.jsonl, images and a video"
 EXAMPLES = ("posepipe demo", "posepipe demo --out /tmp/demo")
 RECORDING = Path(__file__).parent / "data" / "demo.mcap"
 """A rendered person in a furnished room, who walks, waves, squats and sits down, with Kinect v1 noise and the truth."""
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Find the person in the shipped recording, and compare their joints with the true ones."""
+    """Find the person in the recording, and compare their joints with the true ones."""
     from apps.running.completed_sinks import CompletedSinks
     from apps.terminal.compilation import kernels_compiled
     from apps.terminal.progress import ProgressBar

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset
     from posepipe.sources import FrameSource
 
-WALK = Path(__file__).parent / "data" / "walk.mcap"
+CUT_OUT = Path(__file__).parent / "data" / "cut_out.mcap"
 HELP = "describe a model, dataset, recording, source, pose bank or results file"
 EXAMPLES = (
     "posepipe info person",
@@ -37,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     drawing = parser.add_argument_group("pictures of a model's forest")
     drawing.add_argument("--draw", type=Path, metavar="DIR", help="draw the trees and the map of probes")
     drawing.add_argument(
-        "--on", default=str(WALK), metavar="SOURCE", help="frames whose people go down the trees (default: the shipped)"
+        "--on",
+        default=str(CUT_OUT),
+        metavar="SOURCE",
+        help="frames whose people go down the trees (default: shipped ones)",
     )
     drawing.add_argument(
         "--levels", type=int, choices=range(1, 6), default=4, help="levels of a tree that are drawn (default: 4)"

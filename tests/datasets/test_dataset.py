@@ -170,7 +170,7 @@ def test_one_labelled_recording_is_a_dataset():
     with Dataset.open(RECORDING) as dataset:
         assert len(dataset) == 60
         assert dataset[7].joints_m.shape == (1, 20, 3)
-        assert dataset.content.startswith("walk.mcap 60 ")
+        assert dataset.content.startswith("cut_out.mcap 60 ")
 
 
 def list_as(folder, scenes):

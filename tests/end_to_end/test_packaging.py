@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 
 NEEDED = (
     "apps/data/demo.mcap",
-    "apps/data/walk.mcap",
+    "apps/data/cut_out.mcap",
     "synth/data/body.npz",
     "synth/recipes/train.toml",
     "posepipe/body_model/human.npz",
