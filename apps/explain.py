@@ -102,5 +102,5 @@ def _pixel_of(part: str, forest: DepthForest, frame: DepthFrame, mask: np.ndarra
     except ValueError as problem:
         raise PosepipeError(f"--part: {problem}") from None
     parts = forest.predict(frame.depth_m, mask, frame.intrinsics)
-    row, col = parts.pixels[int(np.argmax(parts.values[:, code]))]
+    row, col = parts.pixels[int(np.argmax(parts.probabilities[:, code]))]
     return int(row), int(col)

@@ -34,7 +34,7 @@ class PartProbabilities:
     """Part probabilities at the classified pixels of a person, and the votes of these pixels for joints."""
 
     pixels: np.ndarray  #: int32 (N, 2), row and column, in image order
-    values: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
+    probabilities: np.ndarray  #: float32 (N, C); column = label code, column 0 = not a person; rows sum to 1
     stride: Stride
     cast_votes: CastVotes | None = None  #: decodes the votes on demand; None = the classifier has no votes
 

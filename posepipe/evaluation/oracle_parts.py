@@ -41,4 +41,4 @@ class OracleParts(Stateless):
         labels = self.labels[parts.pixels[:, 0], parts.pixels[:, 1]]
         if self._shuffle is not None:
             labels = self._shuffle.permutation(labels)
-        return replace(parts, values=np.eye(self.body.n_classes, dtype=np.float32)[labels])
+        return replace(parts, probabilities=np.eye(self.body.n_classes, dtype=np.float32)[labels])

@@ -175,7 +175,7 @@ class PersonInference:
             again.proposals,
             again.pose,
             FirstPass(best.proposals, best.pose),
-            PersonPixels(view.to_camera(inference.points.points_m), inference.parts.values, mask),
+            PersonPixels(view.to_camera(inference.points.points_m), inference.parts.probabilities, mask),
             judged.probability,
         )
 

@@ -37,12 +37,14 @@ def find_landmarks(points: WeightedPoints, parameters: JointParameters) -> tuple
     ValueError
         When the parameters need votes and the points have none.
     """
-    n_surfaces = points.probabilities.shape[1] if parameters.method != "votes" else 0
+    n_surfaces = points.landmark_probabilities.shape[1] if parameters.method != "votes" else 0
     found = []
     if n_surfaces:
         own = slice(n_surfaces)
         bandwidth_m, min_probability = parameters.bandwidth_m[own], parameters.min_probability[own]
-        found.append(find_modes(points.points_m, points.probabilities, points.area_m2, bandwidth_m, min_probability))
+        found.append(
+            find_modes(points.points_m, points.landmark_probabilities, points.area_m2, bandwidth_m, min_probability)
+        )
     if parameters.method != "parts":
         if points.votes is None:
             raise ValueError(
@@ -76,7 +78,8 @@ class ModeProposer(Stateless):
 
     def moments(self, points: WeightedPoints) -> np.ndarray | None:
         """Moments of all parts, from `part_moments`; None where only the landmarks' probabilities are known."""
-        return None if points.values is None else part_moments(points.points_m, points.area_m2, points.values)
+        parts = points.part_probabilities
+        return None if parts is None else part_moments(points.points_m, points.area_m2, parts)
 
     def propose(self, places_m: np.ndarray, masses_m2: np.ndarray, moments: np.ndarray | None = None) -> Proposals:
         """Give modes their confidence: places, float64 (L, M, 3) metres, and masses, float (L, M) square metres."""

@@ -17,15 +17,15 @@ class WeightedPoints:
     """Points of a person's surface, with the probability of each landmark and their votes for joints."""
 
     points_m: np.ndarray  #: float32 (N, 3), camera axes, metres
-    probabilities: np.ndarray  #: float32 (N, L), of the landmarks
+    landmark_probabilities: np.ndarray  #: float32 (N, L)
     area_m2: np.ndarray  #: float32 (N,), square metres of surface that a pixel represents, seen face on
     votes: JointVotes | None = None  #: of these points; None = the classifier has no votes
-    values: np.ndarray | None = None  #: float32 (N, C), their part probabilities; None = the landmarks' alone are known
+    part_probabilities: np.ndarray | None = None  #: float32 (N, C); None = those of the landmarks alone are known
 
     @property
     def weights(self) -> np.ndarray:
         """float32 (N, L), square metres: probability x area."""
-        return self.probabilities * self.area_m2[:, None]
+        return self.landmark_probabilities * self.area_m2[:, None]
 
 
 def weigh_points(
@@ -54,8 +54,10 @@ def weigh_points(
     ----------
     Shotton et al., CVPR 2011, eq. 8, in square metres. Naive twin: tests/reference/joints/weighted_points.py
     """
-    if parts.values.shape[1] != landmark_classes.shape[1]:
-        raise ValueError(f"landmarks need pixels of {landmark_classes.shape[1]} classes, got {parts.values.shape[1]}")
+    if parts.probabilities.shape[1] != landmark_classes.shape[1]:
+        raise ValueError(
+            f"landmarks need pixels of {landmark_classes.shape[1]} classes, got {parts.probabilities.shape[1]}"
+        )
     landmarks, classes = np.nonzero(landmark_classes)
     n_points, n_landmarks = len(parts.pixels), len(landmark_classes)
     points_m, area_m2 = np.empty((n_points, 3), np.float32), np.empty(n_points, np.float32)
@@ -63,10 +65,10 @@ def weigh_points(
     camera = np.array([intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy], np.float32)
     per_m2 = np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
     written = points_m, area_m2, probabilities
-    if _weigh(depth_m, parts.pixels, parts.values, camera, per_m2, landmarks, classes, *written):
+    if _weigh(depth_m, parts.pixels, parts.probabilities, camera, per_m2, landmarks, classes, *written):
         raise ValueError(f"classified pixels must lie in the image of {depth_m.shape}, and some do not")
     votes = None if parts.cast_votes is None else parts.cast_votes(points_m, area_m2)
-    return WeightedPoints(points_m, probabilities, area_m2, votes, parts.values)
+    return WeightedPoints(points_m, probabilities, area_m2, votes, parts.probabilities)
 
 
 @compiled_for("f4[:,::1], i4[:,::1], f4[:,::1], f4[::1], f4, i8[:], i8[:], f4[:,::1], f4[::1], f4[:,::1]")

@@ -92,11 +92,11 @@ def relabel(
     Log-linear pooling: Genest and Zidek, Statistical Science 1986. Labels that see an earlier labelling's context: Tu,
     CVPR 2008. Naive twin: tests/reference/second_pass/relabelling.py
     """
-    terms = pool_terms(parts.values, points_m, joints_m, confidences)
+    terms = pool_terms(parts.probabilities, points_m, joints_m, confidences)
     log_odds = mlp_forward(terms, [_whole_vectors(relabelling.weights)], [_whole_vectors(relabelling.bias)])
-    values = np.empty_like(parts.values)
-    _share_among_parts(parts.values, log_odds, values)
-    return replace(parts, values=values)
+    values = np.empty_like(parts.probabilities)
+    _share_among_parts(parts.probabilities, log_odds, values)
+    return replace(parts, probabilities=values)
 
 
 def _whole_vectors(weights: np.ndarray) -> np.ndarray:

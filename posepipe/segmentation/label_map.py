@@ -62,7 +62,7 @@ def draw_labels(parts: PartProbabilities, mask: np.ndarray) -> np.ndarray:
     """
     rows, cols = parts.stride
     cells = np.full((-(-mask.shape[0] // rows), -(-mask.shape[1] // cols)), UNKNOWN, np.int16)
-    _label_cells(parts.pixels, parts.values, rows, cols, cells)
+    _label_cells(parts.pixels, parts.probabilities, rows, cols, cells)
     image = np.zeros(mask.shape, np.uint8)
     _draw(cells, rows, cols, mask, image)
     return image

@@ -60,7 +60,7 @@ class PersonFilter(Stateless):
         grid, area_m2 = np.zeros((2, *cells.shape), np.float32)
         cell = tuple((parts.pixels // parts.stride - corner).T)
         area_m2[cell] = depth_m[tuple(parts.pixels.T)] ** 2 * (parts.stands_for / (intrinsics.fx * intrinsics.fy))
-        grid[cell] = parts.values[:, 0] <= 0.5
+        grid[cell] = parts.probabilities[:, 0] <= 0.5
         votes, voters = (
             cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT)
             for image in (grid, np.sign(area_m2))
@@ -87,7 +87,7 @@ class PersonFilter(Stateless):
         if pose.confidence < self.min_confidence:
             return 0.0
         if self.classifier is None:
-            return float(parts.values[:, 0].mean() <= self.max_background)
+            return float(parts.probabilities[:, 0].mean() <= self.max_background)
         return self.classifier.probability(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
 
     def accepts(self, probability: float) -> bool:

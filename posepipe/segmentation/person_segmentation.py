@@ -74,7 +74,7 @@ class PersonSegmentation(Stateless):
         shape = tuple(-(-size // step) for size, step in zip(coarse_m.shape, STRIDE, strict=True))
         person, known = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         cell = tuple((found.pixels // STRIDE).T)
-        person[cell], known[cell] = found.values[:, SEGMENTS.part_code("person")], 1
+        person[cell], known[cell] = found.probabilities[:, SEGMENTS.part_code("person")], 1
         sums = [
             cv2.boxFilter(image, -1, (WINDOW, WINDOW), normalize=False, borderType=cv2.BORDER_CONSTANT)
             for image in (person, known)

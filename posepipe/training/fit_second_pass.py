@@ -171,7 +171,10 @@ def _labelled_terms(
             truth = frame.parts[tuple(seen.parts.pixels.T)]
             rows = rng.permutation(np.flatnonzero(truth))[:PIXELS]
             joints_m, confidences = joint_arrays(first.pose(seen), body)
-            yield pool_terms(seen.parts.values[rows], seen.points.points_m[rows], joints_m, confidences), truth[rows]
+            yield (
+                pool_terms(seen.parts.probabilities[rows], seen.points.points_m[rows], joints_m, confidences),
+                truth[rows],
+            )
 
 
 def _mirrored_terms(body: BodyDefinition) -> np.ndarray:

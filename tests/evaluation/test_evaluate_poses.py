@@ -140,8 +140,8 @@ def test_oracle_labels_are_the_truth_of_the_frame(model):
     frame, oracle = toy_frame(30), OracleParts(model.classifier())
     oracle.labels = frame.parts
     parts = parts_by(oracle, frame)
-    np.testing.assert_array_equal(parts.values.argmax(axis=1), frame.parts[tuple(parts.pixels.T)])
-    assert (parts.values.max(axis=1) == 1).all()
+    np.testing.assert_array_equal(parts.probabilities.argmax(axis=1), frame.parts[tuple(parts.pixels.T)])
+    assert (parts.probabilities.max(axis=1) == 1).all()
     assert oracle.body == TOY
 
 
@@ -149,7 +149,7 @@ def test_shuffled_oracle_labels_are_those_of_other_pixels(model):
     frame, oracle = toy_frame(30), OracleParts(model.classifier(), shuffled=True)
     oracle.labels = frame.parts
     parts = parts_by(oracle, frame)
-    found, truth = parts.values.argmax(axis=1), frame.parts[tuple(parts.pixels.T)]
+    found, truth = parts.probabilities.argmax(axis=1), frame.parts[tuple(parts.pixels.T)]
     np.testing.assert_array_equal(np.bincount(found), np.bincount(truth))
     assert (found != truth).mean() > 0.5
 

@@ -125,7 +125,7 @@ def test_a_rotated_view_is_labelled_in_its_own_axes(model):
     first = PoseInference(pipeline.joint_stages, view)
     again = pipeline.second_pass.infer(pipeline.joint_stages, first, first.pose)
     np.testing.assert_array_equal(found.pose.joints_m, view.to_camera(again.pose.joints_m))
-    np.testing.assert_array_equal(found.pixels.probabilities, again.parts.values)
+    np.testing.assert_array_equal(found.pixels.probabilities, again.parts.probabilities)
 
 
 def test_a_joint_that_a_pose_lacks_says_nothing():

@@ -114,7 +114,7 @@ def test_proposals_come_with_the_moments_of_the_parts():
     assert proposer.find(points).moments is None  # of landmarks alone nothing is known of the parts
     values = np.zeros((50, TOY.n_classes), np.float32)
     values[:, 1] = 1
-    moments = proposer.find(replace(points, values=values)).moments
+    moments = proposer.find(replace(points, part_probabilities=values)).moments
     assert moments.shape == (len(TOY.parts), N_MOMENTS)
     np.testing.assert_allclose(moments[0, :4], [50e-4, *points.points_m.mean(axis=0)], rtol=1e-5)
     np.testing.assert_allclose(moments[0, 4:7], points.points_m.var(axis=0), atol=1e-8)

@@ -66,7 +66,7 @@ def test_a_landmark_of_several_parts_sums_their_probabilities():
     depth_m = np.full((1, 1), 2, np.float32)
     parts = PartProbabilities(np.zeros((1, 2), np.int32), np.array([[0.5, 0.3, 0.2]], np.float32), EVERY_PIXEL)
     points = weigh_points(depth_m, CAMERA, parts, np.array([[False, True, True]]))
-    assert points.probabilities.tolist() == [[pytest.approx(0.5)]]
+    assert points.landmark_probabilities.tolist() == [[pytest.approx(0.5)]]
 
 
 def test_no_pixels_weigh_nothing():

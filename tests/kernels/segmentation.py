@@ -239,7 +239,7 @@ KERNELS = (
     Kernel(
         "draw_labels",
         lambda i: draw_labels(i.parts, i.mask),
-        lambda i: naive_label_map.draw_labels(i.parts.pixels, i.parts.values, i.parts.stride, i.mask),
+        lambda i: naive_label_map.draw_labels(i.parts.pixels, i.parts.probabilities, i.parts.stride, i.mask),
         _drawn_labels,
         size=700,
         tolerance=0,

@@ -58,7 +58,7 @@ def test_a_weighted_forest_finds_more_of_rare_parts():
         for frame in toy_frames(4, first=50):
             found = forest.predict(frame.depth.depth_m, frame.people > 0, frame.depth.intrinsics)
             truth = frame.parts[found.pixels[:, 0], found.pixels[:, 1]]
-            right += np.bincount(truth[found.values.argmax(axis=1) == truth], minlength=TOY.n_classes)
+            right += np.bincount(truth[found.probabilities.argmax(axis=1) == truth], minlength=TOY.n_classes)
         recalls.append(right[TOY.part_code("head")])
     assert recalls[1] > recalls[0]
 

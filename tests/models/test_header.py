@@ -54,7 +54,7 @@ def test_figures_change_nothing_but_the_header(model):
 
 def probabilities(model) -> np.ndarray:
     depth = toy_frame(3).depth
-    return PoseModel.load(model).forest.predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).values
+    return PoseModel.load(model).forest.predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).probabilities
 
 
 def test_figures_of_the_same_frames_replace_the_older(model):

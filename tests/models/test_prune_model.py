@@ -62,7 +62,9 @@ def test_a_pruned_model_has_at_most_that_share_of_leaves(tmp_path, share):
     pruned.save(tmp_path / "pruned.npz")
     depth = toy_frame(1).depth
     kept, again = pruned.classifier(), PoseModel.load(tmp_path / "pruned.npz").classifier()
-    one, other = (each.predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).values for each in (kept, again))
+    one, other = (
+        each.predict(depth.depth_m, depth.depth_m > 0, depth.intrinsics).probabilities for each in (kept, again)
+    )
     np.testing.assert_array_equal(one, other)
 
 

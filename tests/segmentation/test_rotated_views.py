@@ -59,7 +59,7 @@ def test_parts_of_a_rotated_view_return_to_their_pixels(quarters):
     found = rotated.parts_to_image(PartProbabilities(pixels, values, (2, 1)))
     assert straight.mask[tuple(found.pixels.T)].all()
     np.testing.assert_array_equal(straight.depth_m[tuple(found.pixels.T)], rotated.depth_m[tuple(pixels.T)])
-    assert found.values is values  # in the order of the view
+    assert found.probabilities is values  # in the order of the view
     assert (found.pixels.dtype, found.stands_for) == (np.int32, 2)
     own = PartProbabilities(pixels, values, (2, 1))
     assert straight.parts_to_image(own) is own

@@ -86,7 +86,7 @@ def test_probabilities_are_of_pixels_as_they_are_not_as_drawn(frames):
     stated, actual = [], []
     for segments in (SegmentFrames(frames)[k] for k in range(0, 40, 2)):  # neither mirrored nor cut out
         depth_m = segments.depth.depth_m
-        stated.append(forest.predict(depth_m, depth_m > 0, segments.depth.intrinsics).values[:, PERSON].mean())
+        stated.append(forest.predict(depth_m, depth_m > 0, segments.depth.intrinsics).probabilities[:, PERSON].mean())
         actual.append((segments.parts[depth_m > 0] == PERSON).mean())
     assert np.mean(stated) == pytest.approx(np.mean(actual), abs=0.02)
 

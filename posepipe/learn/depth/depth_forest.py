@@ -41,7 +41,7 @@ class DepthForest(Stateless):
     (3, 'human', True)
     >>> depth_m = np.full((60, 40), 2.5, np.float32)
     >>> parts = forest.predict(depth_m, depth_m > 0, Intrinsics(fx=70.0, fy=70.0, cx=19.5, cy=29.5))
-    >>> parts.values.shape == (60 * 40, forest.body.n_classes)
+    >>> parts.probabilities.shape == (60 * 40, forest.body.n_classes)
     True
     """
 

@@ -185,7 +185,7 @@ def train_forest(
     >>> parameters = ForestParameters(trees=1, growth=GrowthRules(max_depth=4, candidates=50), symmetric=False)
     >>> forest = train_forest([frame], parameters, body)
     >>> found = forest.predict(depth_m, depth_m > 0, depth.intrinsics)
-    >>> labels = found.values.argmax(axis=1).reshape(24, 16)
+    >>> labels = found.probabilities.argmax(axis=1).reshape(24, 16)
     >>> bool((labels == parts).mean() > 0.9)
     True
     """

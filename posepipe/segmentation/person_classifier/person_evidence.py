@@ -97,7 +97,7 @@ class PersonEvidence:
         float32 (E,), in the order of ``names``
         """
         sample = _spread(len(parts.pixels))
-        pixels, values = parts.pixels[sample], parts.values[sample]
+        pixels, values = parts.pixels[sample], parts.probabilities[sample]
         rows, cols = pixels.T
         z = depth_m[rows, cols]
         points_m = intrinsics.deproject_pixels(rows, cols, z)

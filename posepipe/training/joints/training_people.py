@@ -66,7 +66,7 @@ def training_people(
 
 def _with_true_labels(parts: PartProbabilities, truth: np.ndarray) -> PartProbabilities:
     labels = truth[parts.pixels[:, 0], parts.pixels[:, 1]]
-    return replace(parts, values=np.eye(parts.values.shape[1], dtype=np.float32)[labels], cast_votes=None)
+    return replace(parts, probabilities=np.eye(parts.probabilities.shape[1], dtype=np.float32)[labels], cast_votes=None)
 
 
 def _true_landmarks(
@@ -74,7 +74,7 @@ def _true_landmarks(
 ) -> np.ndarray:
     default = JointParameters.default(body)
     modes, masses = find_modes(
-        truth.points_m, truth.probabilities, truth.area_m2, default.bandwidth_m, default.min_probability
+        truth.points_m, truth.landmark_probabilities, truth.area_m2, default.bandwidth_m, default.min_probability
     )
     places = []
     for row, (name, voted) in enumerate(landmarks_of(body, method)):

@@ -126,7 +126,7 @@ KERNELS = (
             i.intrinsics.cx,
             i.intrinsics.cy,
             i.parts.pixels,
-            i.parts.values,
+            i.parts.probabilities,
             i.parts.stands_for,
             i.landmark_classes,
         ),

@@ -34,7 +34,7 @@ def _pixels(rng, size):
 
 def _relabelled(inputs):
     parts = PartProbabilities(np.zeros((len(inputs.values), 2), np.int32), inputs.values, (1, 1))
-    return relabel(parts, inputs.points_m, inputs.joints_m, inputs.confidences, inputs.relabelling).values
+    return relabel(parts, inputs.points_m, inputs.joints_m, inputs.confidences, inputs.relabelling).probabilities
 
 
 KERNELS = (

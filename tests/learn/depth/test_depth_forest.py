@@ -57,7 +57,7 @@ def test_a_forest_labels_people_it_never_saw(forest):
     for frame in toy_frames(10, first=100):
         found = predict(forest, frame)
         truth = frame.parts[found.pixels[:, 0], found.pixels[:, 1]]
-        right += (found.values.argmax(1) == truth).sum()
+        right += (found.probabilities.argmax(1) == truth).sum()
         total += len(truth)
     assert right / total > 0.9
 
@@ -67,7 +67,7 @@ def test_left_and_right_arms_are_told_apart(forest):
     found = predict(forest, frame)
     for side in ("left_arm", "right_arm"):
         own = frame.parts[found.pixels[:, 0], found.pixels[:, 1]] == TOY.part_code(side)
-        assert (found.values[own].argmax(1) == TOY.part_code(side)).mean() > 0.8
+        assert (found.probabilities[own].argmax(1) == TOY.part_code(side)).mean() > 0.8
 
 
 def test_every_pixel_with_a_reading_has_probabilities_of_sum_1(forest):
@@ -76,8 +76,8 @@ def test_every_pixel_with_a_reading_has_probabilities_of_sum_1(forest):
     depth_m[::5] = 0
     found = forest.predict(depth_m, frame.people > 0, INTRINSICS)
     np.testing.assert_array_equal(found.pixels, np.argwhere((frame.people > 0) & (depth_m > 0)))
-    assert found.values.shape == (len(found.pixels), TOY.n_classes)
-    np.testing.assert_allclose(found.values.sum(1), 1, atol=1e-5)
+    assert found.probabilities.shape == (len(found.pixels), TOY.n_classes)
+    np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-5)
 
 
 def test_a_stride_classifies_a_grid_as_before(forest):
@@ -86,7 +86,7 @@ def test_a_stride_classifies_a_grid_as_before(forest):
     on_grid = (every.pixels % (3, 2) == 0).all(1)
     assert third.stride == (3, 2)
     np.testing.assert_array_equal(third.pixels, every.pixels[on_grid])
-    np.testing.assert_array_equal(third.values, every.values[on_grid])
+    np.testing.assert_array_equal(third.probabilities, every.probabilities[on_grid])
 
 
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1), (3, 3)])
@@ -107,7 +107,7 @@ def test_a_mask_may_be_of_any_dtype(forest, dtype):
     masks = (frame.people > 0, (frame.people > 0).astype(dtype) * 2)
     bools, numbers = (forest.predict(frame.depth.depth_m, mask, INTRINSICS) for mask in masks)
     np.testing.assert_array_equal(numbers.pixels, bools.pixels)
-    np.testing.assert_array_equal(numbers.values, bools.values)
+    np.testing.assert_array_equal(numbers.probabilities, bools.probabilities)
 
 
 @pytest.mark.parametrize("what", ["empty mask", "no reading"])
@@ -115,7 +115,7 @@ def test_an_empty_mask_gives_no_pixels(forest, what):
     depth_m = np.full(SHAPE, 2, np.float32) if what == "empty mask" else np.zeros(SHAPE, np.float32)
     found = forest.predict(depth_m, np.full(SHAPE, what != "empty mask"), INTRINSICS)
     assert found.pixels.shape == (0, 2)
-    assert found.values.shape == (0, TOY.n_classes)
+    assert found.probabilities.shape == (0, TOY.n_classes)
     assert not draw_labels(found, np.ones(SHAPE, bool)).any()
 
 
@@ -125,7 +125,7 @@ def test_a_forest_trained_on_one_camera_serves_another(forest):
     fine = [np.repeat(np.repeat(image, 2, 0), 2, 1) for image in (frame.depth.depth_m, frame.people > 0, frame.parts)]
     found = forest.predict(fine[0], fine[1], INTRINSICS.scaled(2))
     truth = fine[2][found.pixels[:, 0], found.pixels[:, 1]]
-    assert (found.values.argmax(1) == truth).mean() > 0.9
+    assert (found.probabilities.argmax(1) == truth).mean() > 0.9
 
 
 @pytest.mark.parametrize("children", [1, 3])
@@ -275,7 +275,7 @@ def test_saved_posteriors_stay_within_the_stated_quantisation(forest, tmp_path):
     PoseModel.of(forest).save(tmp_path / "toy.npz")
     loaded = PoseModel.load(tmp_path / "toy.npz").forest
     for seed in range(300, 303):
-        before, after = (predict(each, toy_frame(seed)).values for each in (forest, loaded))
+        before, after = (predict(each, toy_frame(seed)).probabilities for each in (forest, loaded))
         assert np.abs(after - before).max() <= 0.002
 
 
@@ -285,7 +285,7 @@ def test_a_body_of_255_parts_can_be_trained():
     parts = np.where(frame.parts > 0, 255, 0).astype(np.uint8)
     trained = train_forest([replace(frame, parts=parts)], replace(PARAMETERS, trees=1), body)
     found = trained.predict(frame.depth.depth_m, frame.people > 0, INTRINSICS)
-    assert (found.values.argmax(1) == 255).all()
+    assert (found.probabilities.argmax(1) == 255).all()
 
 
 def test_labels_beyond_the_body_are_refused():
@@ -302,4 +302,4 @@ def test_depth_that_no_camera_delivers_stops_no_prediction(forest):
         depth_m = frame.depth.depth_m.copy()
         depth_m[20:24, 20:40] = strange
         found = forest.predict(depth_m, frame.people > 0, Intrinsics(60.0, 60.0, 31.5, 23.5))
-        np.testing.assert_allclose(found.values.sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-5)

@@ -38,7 +38,7 @@ def test_parts_are_those_of_the_forest_alone(person, stride):
     forest, votes = drawn()
     own, plain = VotingForest(forest, votes).predict(*person, stride), forest.predict(*person, stride)
     np.testing.assert_array_equal(own.pixels, plain.pixels)
-    np.testing.assert_array_equal(own.values, plain.values)
+    np.testing.assert_array_equal(own.probabilities, plain.probabilities)
     assert own.stride == plain.stride == stride
 
 

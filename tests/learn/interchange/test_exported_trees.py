@@ -111,7 +111,7 @@ def test_a_compiled_depth_forest_gives_the_same_sums_and_labels(tmp_path, symmet
     write_c_header(tmp_path / "trees.h", flat_depth_forest(forest))
     text = "\n".join(f"{depth} {own:d}" for depth, own in zip(depth_mm.ravel(), mask.ravel(), strict=True))
     found = run_driver(tmp_path, DEPTH_DRIVER, text, str(INTRINSICS.fx), str(INTRINSICS.fy))
-    values = forest.predict((depth_mm / 1000).astype(np.float32), mask, INTRINSICS).values
+    values = forest.predict((depth_mm / 1000).astype(np.float32), mask, INTRINSICS).probabilities
     np.testing.assert_array_equal(found[:, 1:], np.rint(values * 255 * forest.packed.walks))
     np.testing.assert_array_equal(found[:, 0], found[:, 1:].argmax(axis=1))
     assert len(set(found[:, 0])) > 2

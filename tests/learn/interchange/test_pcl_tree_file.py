@@ -75,7 +75,7 @@ def test_a_forest_averages_the_labels_of_its_trees(folder):
     for text in (tree_text(1), tree_text(2, height=3)):
         labels = naive_labels(text, depth_m, mask, parts.pixels)
         wanted[np.arange(len(labels)), np.array(labels) + 1] += 0.5
-    np.testing.assert_allclose(parts.values, wanted, atol=1e-6)
+    np.testing.assert_allclose(parts.probabilities, wanted, atol=1e-6)
 
 
 def test_splits_between_equal_labels_are_dropped(folder):
@@ -142,7 +142,7 @@ def test_a_model_names_the_rules_of_its_probes(folder):
     assert loaded.forest.probes == CLAMPED
     assert loaded.body == PCL_BODY
     depth_m, mask = person()
-    one, other = (each.forest.predict(depth_m, mask, INTRINSICS).values for each in (model, loaded))
+    one, other = (each.forest.predict(depth_m, mask, INTRINSICS).probabilities for each in (model, loaded))
     np.testing.assert_array_equal(one, other)
     assert shipped_model().forest.probes == METRIC
 

@@ -47,7 +47,7 @@ def test_the_path_is_the_forest_s_own(kind):
     leaves = forest.find_leaves(depth_m, mask, pixels, lens)
     found = forest.predict(depth_m, mask, lens)
     posterior = np.zeros((*depth_m.shape, HANDS.n_classes))
-    posterior[tuple(found.pixels.T)] = found.values
+    posterior[tuple(found.pixels.T)] = found.probabilities
     for pixel, own in zip(pixels.tolist(), leaves, strict=True):
         explained = explain_pixel(forest, depth_m, mask, tuple(pixel), lens)
         assert [walk.leaf for walk in explained.walks] == own.tolist()
