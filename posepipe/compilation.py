@@ -64,8 +64,8 @@ def njit(*function: Callable[..., Any], **options: Any) -> Any:
     def declare(function: Callable[..., Any]) -> Any:
         try:
             kernel = decorate(function)
-        except RuntimeError:  # no folder of the cache can be written
-            _say_uncached()
+        except RuntimeError:  # of Numba
+            _say_uncached("no folder can be written")
             kernel = decorate(function, cache=False)
         if options.get("parallel") and isinstance(kernel, Dispatcher):  # a plain function where Numba is switched off
             setattr(kernel, "__class__", _TakesTurns)  # noqa: B010  # no assignment: to mypy it is no class
@@ -176,7 +176,7 @@ def _content(path: str) -> bytes:
     return hashlib.sha256(Path(path).read_bytes()).digest()
 
 
-class _ForgivingIndex(caching.IndexDataCacheFile):
+class _ForgivingCacheFile(caching.IndexDataCacheFile):
     """Index and code of a cached kernel; what cannot be read, as of classes that have moved, counts as missing."""
 
     def _load_index(self) -> Any:
@@ -191,6 +191,13 @@ class _ForgivingIndex(caching.IndexDataCacheFile):
         except Exception as error:  # likewise; Numba compiles anew what it finds no file of
             raise FileNotFoundError(name) from error
 
+    def save(self, key: Any, data: Any) -> None:
+        """Keep a compiled kernel, if the disk has room."""
+        try:
+            super().save(key, data)
+        except OSError as error:
+            _say_uncached(error.strerror or str(error))
+
 
 @cache
 def say_compiling() -> None:
@@ -199,8 +206,8 @@ def say_compiling() -> None:
 
 
 @cache
-def _say_uncached() -> None:
-    _log.warning("no folder for compiled kernels can be written: every start compiles them; name one, NUMBA_CACHE_DIR")
+def _say_uncached(reason: str) -> None:
+    _log.warning("compiled kernels are not kept (%s): every start compiles; NUMBA_CACHE_DIR names a folder", reason)
 
 
 class _Announcement(event.Listener):
@@ -223,7 +230,7 @@ def is_compiled(kernel: Any) -> bool:
 
 def _install() -> None:
     """Put our locators before Numba's own, and our index in place of it."""
-    setattr(caching, "IndexDataCacheFile", _ForgivingIndex)  # noqa: B010  # no assignment: to mypy it is a type
+    setattr(caching, "IndexDataCacheFile", _ForgivingCacheFile)  # noqa: B010  # no assignment: to mypy it is a type
     locators: list[type] = list(caching.CacheImpl._locator_classes)
     ours = [type(f"_{each.__name__}", (_TracksHelpers, each), {}) for each in locators]
     caching.CacheImpl._locator_classes = ours + locators  # type: ignore[assignment]

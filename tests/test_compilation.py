@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 import subprocess
 import sys
@@ -118,6 +119,17 @@ def test_a_helper_is_for_kernels_alone_and_says_so_to_python():
         with pytest.raises(TypeError, match=r"halve is compiled for kernels alone; call a kernel, or \S*halve.py_func"):
             halve(3.0)
         assert quarter(3.0) == halve.py_func(1.5) == 0.75
+
+
+def test_kernels_run_where_the_disk_of_the_cache_is_full(tmp_path, monkeypatch, caplog):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fail)
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    kernel = njit(cache=True)(lambda x: x + 1)
+    assert kernel(1) == 2
+    assert "No space left" in caplog.text
 
 
 def test_kernels_run_where_no_cache_can_be_written(monkeypatch, caplog):
