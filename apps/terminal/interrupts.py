@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: one line, exit code 130, and an end within seconds whatever the command is doing.
+"""Ctrl-C, SIGTERM and a closed terminal: one line, exit code 130, and an end within seconds whatever the command does.
 
 A signal raises KeyboardInterrupt, and commands close what they write. A compiler or a callback may swallow that
 exception, and a long call into a library delays it. A thread therefore ends the process when the command has not ended
@@ -88,7 +88,8 @@ def say_stopped() -> None:
     from apps.terminal.plain_text import show  # imported late: `leave_at_signals` has no time to lose
 
     if _line.acquire(blocking=False):
-        show(STOPPED, sys.stderr)
+        with suppress(OSError):  # the terminal may be closed
+            show(STOPPED, sys.stderr)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -103,7 +104,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
     if _line.acquire(blocking=False):
-        os.write(2, f"{STOPPED}\n".encode())  # sys.stderr may be in the middle of a line
+        with suppress(OSError):
+            os.write(2, f"{STOPPED}\n".encode())  # sys.stderr may be in the middle of a line
     os._exit(INTERRUPTED)
 
 
@@ -153,7 +155,8 @@ def _received(told: socket.socket) -> bool:
 def _say_finishing() -> None:
     from apps.terminal.plain_text import show_beside_bars
 
-    show_beside_bars(FINISHING)
+    with suppress(OSError):
+        show_beside_bars(FINISHING)
 
 
 def _end_process() -> NoReturn:
@@ -164,5 +167,6 @@ def _end_process() -> NoReturn:
         for child in processes.active_children():
             child.kill()
     if shows_bar():
-        os.write(2, b"\n")
+        with suppress(OSError):
+            os.write(2, b"\n")
     _leave(signal.SIGINT, None)

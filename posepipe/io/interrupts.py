@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: steps that must be whole before they strike, and work that is finished after them."""
+"""Ctrl-C, SIGTERM and a closed terminal: steps that must be whole before they strike, and work finished after them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Signals by which users, services and containers ask a program to end."""
+_HANG_UP: tuple[signal.Signals, ...] = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()  # not on Windows
+STOP_SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    *(number for number in _HANG_UP if signal.getsignal(number) != signal.SIG_IGN),  # which nohup has ignored
+)
+"""Signals by which users, services, containers and a terminal that is closed ask a program to end."""
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from apps.terminal import interrupts
 from apps.running.completed_sinks import CompletedSinks
 
 interrupts.MAX_UNWINDING_S = 0.3
-interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+interrupt = lambda: os.kill(os.getpid(), signal.Signals[sys.argv[1]])
 
 class SlowFile:
     def __enter__(self):
@@ -44,8 +44,25 @@ with interrupts.watch_for_interrupt():
 
 @pytest.mark.parametrize("again", [False, True])
 def test_files_are_complete_before_a_stopped_run_ends(tmp_path, again):
-    words = [sys.executable, "-c", PROGRAM, *["again"] * again]
+    words = [sys.executable, "-c", PROGRAM, "SIGINT", *["again"] * again]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == INTERRUPTED, done.stderr
     assert done.stderr.splitlines() == [FINISHING, STOPPED]
     assert (tmp_path / "walk.bvh").exists() != again
+
+
+def test_files_are_complete_when_the_terminal_is_closed(tmp_path):
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-c", PROGRAM, "SIGHUP"]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs) as running:
+        os.close(theirs)
+        os.close(ours)
+        assert running.wait(timeout=60) == INTERRUPTED
+    assert (tmp_path / "walk.bvh").exists()
+
+
+def test_nohup_keeps_a_command_from_being_stopped():
+    program = "import signal; from posepipe.io.interrupts import STOP_SIGNALS; print(signal.SIGHUP in STOP_SIGNALS)"
+    for before, stops in ([], "True"), (["nohup"], "False"):
+        done = subprocess.run([*before, sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert done.stdout.strip() == stops
