@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ def _play_results(args: argparse.Namespace) -> None:
 
 
 def _is_results(source: str) -> bool:
-    """Return whether the content begins as JSON does, which no source of frames does."""
+    """Return whether the content begins as JSON does, after the mark of an editor; no source of frames does."""
     from posepipe.io.files import disk_errors, open_regular
 
     path = Path(source)
@@ -123,7 +124,7 @@ def _is_results(source: str) -> bool:
         if not path.is_file():
             return False
         with open_regular(path) as file:
-            return file.read(1) == b"{"
+            return file.read(len(BOM_UTF8) + 1).removeprefix(BOM_UTF8).startswith(b"{")
 
 
 def _write_sheet(args: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from contextlib import contextmanager
 
 import cv2
@@ -237,6 +238,8 @@ def test_results_are_played_without_depth(viser, tmp_path, capsys):
     out.write_bytes(out.read_bytes()[:-20])
     assert main(["view", str(out), "--close-at-end"]) == 0
     assert "last line was cut" in capsys.readouterr().err
+    out.write_bytes(BOM_UTF8 + out.read_bytes())  # as editors of Windows save it
+    assert main(["view", str(out), "--close-at-end"]) == 0
 
 
 @pytest.mark.parametrize("option", [("--start", 1), ("--frame-step", 2), ("--mirror",), ("--camera", "kinect-v1")])
