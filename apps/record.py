@@ -43,13 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Record the source until it ends, Ctrl-C is pressed or a limit is reached."""
+    from posepipe.sources.playback import NonEmptySource
+
     _refuse_to_replace(args)
     with open_named(args, every_frame=True) as source:
         bar = _RecordingBar(args.frames, "record", "frames")
         recorder = _Recorder(args.file, source, {"command": args.typed})
         try:
             with bar, recorder:
-                for frame in play_as_asked(source, args):
+                for frame in NonEmptySource(play_as_asked(source, args)):
                     if args.seconds is not None and frame.timestamp_s - recorder.first_s(frame) > args.seconds:
                         break
                     recorder.write(frame)

@@ -20,6 +20,7 @@ import pytest
 
 from apps import record
 from apps.cli import main
+from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.io.growing_file import GrowingFile
 from posepipe.io.interrupts import delayed_interrupt
 from posepipe.recording import RecordingReader
@@ -332,3 +333,11 @@ def test_a_folder_that_does_not_exist_is_made(stream, tmp_path, capsys):
     captured = capsys.readouterr()
     assert "walk.mcap: " in captured.err.splitlines()[-1]
     assert "nothing was recorded" in captured.out
+
+
+def test_frames_that_are_all_damaged_are_an_error(tmp_path, capsys):
+    write_camera_file(tmp_path / "camera.json", CameraFile(*SHAPE[::-1], INTRINSICS, 0.001, 30.0))
+    (tmp_path / "0.png").touch()
+    assert main(["record", str(tmp_path), str(tmp_path.with_suffix(".mcap"))]) == 1
+    assert "no frame came" in capsys.readouterr().err
+    assert not tmp_path.with_suffix(".mcap").exists()
