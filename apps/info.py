@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the description of whatever the path is."""
     from posepipe.datasets.dataset import MANIFEST_NAME
+    from posepipe.errors import PosepipeError
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names, model_path
     from posepipe.sinks.files.json_lines import is_results
@@ -63,6 +64,8 @@ def run(args: argparse.Namespace) -> None:
 
             for picture in draw_forest(model_path(args.path), args.on, args.draw, args.levels):
                 show(f"picture -> {picture}")
+    elif args.draw is not None and path.exists():
+        raise PosepipeError(f"--draw draws the forest of a model, and {args.path} is none; leave it out")
     elif (path / MANIFEST_NAME).is_file():
         show(_dataset(path))
     elif path.is_file() and (path.suffix == ".jsonl" or is_results(path)):

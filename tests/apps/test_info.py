@@ -154,3 +154,10 @@ def test_results_are_known_by_content_and_a_cut_is_told(tmp_path, capsys):
     said = capsys.readouterr()
     assert "results of 2 frames" in said.out
     assert "the last line was cut and dropped" in said.err
+
+
+def test_a_recording_has_no_forest_to_draw(tmp_path, capsys):
+    assert main(["info", str(RECORDING), "--draw", str(tmp_path / "pictures")]) == 1
+    assert "--draw draws the forest of a model" in capsys.readouterr().err
+    assert main(["info", "nothing", "--draw", str(tmp_path / "pictures")]) == 1
+    assert "no such file" in capsys.readouterr().err
