@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from posepipe.body import BodyDefinition
-from posepipe.io.files import disk_errors
+from posepipe.io.files import check_writable, disk_errors
 from posepipe.recording import POSE_TOPICS, RecordingWriter, encode_poses
 from posepipe.results import FrameResult
 
@@ -67,6 +67,7 @@ class PoseRecordingSink:
             self._writer.close()
 
     def __enter__(self) -> PoseRecordingSink:
+        check_writable(self.path)  # before other sinks replace older files
         return self
 
     def __exit__(

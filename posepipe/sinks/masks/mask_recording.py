@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from posepipe.body import BodyDefinition
+from posepipe.io.files import check_writable
 from posepipe.recording import MASK_TOPICS, RecordingWriter, encode_masks
 from posepipe.results import FrameResult
 
@@ -60,6 +61,7 @@ class MaskRecording:
             self._writer.close()
 
     def __enter__(self) -> Self:
+        check_writable(self.path)  # before other sinks replace older files
         return self
 
     def __exit__(

@@ -11,6 +11,7 @@ from apps import train
 from apps.cli import main
 from posepipe.errors import PosepipeError
 from posepipe.models.registry import models_dir
+from tests.support.paths import WALK
 
 
 @pytest.fixture
@@ -69,3 +70,12 @@ def test_a_model_is_trained_once_at_a_time(place, capsys, monkeypatch):
     assert of_second == "posepipe: error: new.npz: another program is writing this file; give another name"
     assert "the first went on" in of_first
     assert not list(place.glob("new*"))
+
+
+@pytest.mark.parametrize("option", ["--record", "--masks", "--video", "--bvh"])
+def test_an_output_that_cannot_be_written_replaces_no_results(option, tmp_path):
+    older, file = tmp_path / "r.jsonl", tmp_path / f"a{ {'--video': '.mp4', '--bvh': '.bvh'}.get(option, '.mcap') }"
+    older.write_text("older")
+    file.with_name(f"{file.name}.partial").mkdir()  # where it would be written first
+    assert main(["run", str(WALK), "--out", str(older), option, str(file)]) == 1
+    assert older.read_text() == "older"
