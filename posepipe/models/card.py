@@ -89,7 +89,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" {file_bytes / 1e6:.1f} MB."
     )
     paragraphs = [size, _changes(header), _joints_from(model.joint_parameters), _second_pass(model), _origins(header)]
-    if "out_of_bag" in header and "trees_kept" not in header:  # which was measured with all of them
+    if "out_of_bag" in header and not header.keys() & {"trees_kept", "pruned"}:  # it is that of whole trees, of all
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
     of_background, of_second_pass = header.get("background", {}), _about_second_pass(model)

@@ -233,6 +233,6 @@ def test_a_card_tells_what_was_changed_after_training(tmp_path):
 
 def test_an_accuracy_of_all_trees_is_not_that_of_some(tmp_path):
     of_all = {"part_accuracy": 0.5, "of_trees": [0.4, 0.4], "frames": 10}
-    for kept, shown in (({}, True), ({"trees_kept": 1}, False)):
-        model = save(tmp_path / f"toy{len(kept)}.npz", HISTORY | {"out_of_bag": of_all} | kept)
+    for kept, shown in (({}, True), ({"trees_kept": 1}, False), ({"pruned": 0.5}, False)):
+        model = save(tmp_path / "toy.npz", HISTORY | {"out_of_bag": of_all} | kept)
         assert ("Out-of-bag part accuracy 0.500" in block(write_card(model).read_text(), "made")) == shown
