@@ -69,7 +69,9 @@ def coarsen_leaves(model: PoseModel, steps: int) -> PoseModel:
     forest = model.forest
     trees = [replace(tree, leaf_statistics=_rounded(tree.leaf_statistics, steps)) for tree in forest.trees]
     coarse = DepthForest(trees, forest.offsets, forest.body, forest.symmetric, forest.probes)
-    return replace(model, forest=coarse).with_metadata(figures=None, leaf_steps=steps)
+    before = model.metadata.get("leaf_steps", WHOLE)
+    kept = before if steps % before == 0 else steps  # finer steps leave coarse posteriors as they are
+    return replace(model, forest=coarse).with_metadata(figures=None, leaf_steps=kept)
 
 
 def _rounded(leaves: np.ndarray, steps: int) -> np.ndarray:

@@ -33,6 +33,7 @@ def test_posteriors_are_multiples_of_one_step(steps, tmp_path):
         assert np.abs(shares - before.leaf_statistics * steps).max() <= 1 + 1e-6
         np.testing.assert_array_equal(tree.feature, before.feature)
     assert coarse.metadata["leaf_steps"] == steps
+    assert coarsen_leaves(coarse, 255).metadata["leaf_steps"] == steps
 
 
 @pytest.mark.parametrize("steps", [0, 2, 16, 256, 510])
