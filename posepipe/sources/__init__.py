@@ -11,6 +11,7 @@ CONTRIBUTING.md shows a complete format. Cameras have a table of their own, `pos
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2B
 from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
 from posepipe.sources.images.depth_png import PNG_MAGIC
 
+_log = logging.getLogger(__name__)
+
 __all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source", "recordings_in"]
 
 
@@ -44,9 +47,8 @@ class SourceFormat:
 
     description: str  #: for messages, with its article
     matches: Callable[[Path], bool]  #: whether an existing file or folder has this format
-    open: Callable[
-        ..., FrameSource
-    ]  #: open(path, camera), then colour with `has_colour`, before it topic with `has_topics`
+    #: open(path, camera), then colour with `has_colour`, before it topic with `has_topics`
+    open: Callable[..., FrameSource]
     has_topics: bool = False  #: whether a file can hold several depth streams, selected by topic, and of colour
     has_colour: bool = False  #: whether it can hold colour beside depth
 
@@ -152,6 +154,8 @@ def open_source(
 def recordings_in(folder: str | Path) -> list[Path]:
     """List the files and folders in a folder that `open_source` reads, in the order of their names.
 
+    One line of the log names what else the folder holds, but for hidden files.
+
     Raises
     ------
     SourceError
@@ -162,8 +166,12 @@ def recordings_in(folder: str | Path) -> list[Path]:
         if not folder.is_dir():
             raise SourceError(folder, "wanted a folder of recordings")
         found = _readable_in(folder)
+        others = sorted(path.name for path in folder.iterdir() if path not in found and not path.name.startswith("."))
     if not found:
         raise SourceError(folder, f"wanted a folder of recordings, found none in it; readable: {COMMON_FORMATS}")
+    if others:
+        named = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+        _log.warning("%s: left out, of no known kind or damaged: %s", folder, named)
     return found
 
 

@@ -12,7 +12,7 @@ from posepipe.datasets.dataset import RecordingEntry, write_manifest
 from posepipe.errors import FormatError, PosepipeError, SourceError
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.recording import RecordingWriter
-from posepipe.sources import FORMATS, open_source
+from posepipe.sources import FORMATS, open_source, recordings_in
 from posepipe.sources.formats.fakenect_dump import ZeroPlane
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from posepipe.sources.formats.png_folder import write_png_folder
@@ -170,6 +170,16 @@ def test_a_folder_of_recordings_names_one(tmp_path):
         ros_writers.write_bag(tmp_path / name, messages())
     with pytest.raises(SourceError, match=r"a folder of recordings; give one of them, such as a\.bag$"):
         open_source(tmp_path)
+
+
+def test_what_else_a_folder_of_recordings_holds_is_told_once(tmp_path, caplog):
+    ros_writers.write_bag(tmp_path / "a.bag", messages())
+    assert recordings_in(tmp_path) == [tmp_path / "a.bag"]
+    assert caplog.messages == []
+    for name in ("z.mcap", *"bcdef", ".hidden"):
+        (tmp_path / name).write_bytes(b"x")
+    assert recordings_in(tmp_path) == [tmp_path / "a.bag"]
+    assert caplog.messages == [f"{tmp_path}: left out, of no known kind or damaged: b, c, d, e, f and 1 more"]
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (b"hello", "no known kind")])
