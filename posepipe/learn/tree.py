@@ -26,9 +26,8 @@ class Tree:
     first_child: np.ndarray  #: int32 (N,), node; at a leaf the row of `leaf_statistics`
     #: float or uint8 (L, K): class weights, moments of the target (`impurity`), or posteriors that sum to 1
     leaf_statistics: np.ndarray
-    n_children: np.ndarray = field(
-        default_factory=lambda: np.zeros(0, np.int32)
-    )  #: int32 (N,), 0 at a leaf; 2 if left out
+    #: int32 (N,), 0 at a leaf; 2 if left out
+    n_children: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __post_init__(self) -> None:
         if len(self.n_children) == 0:

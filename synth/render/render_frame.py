@@ -29,9 +29,8 @@ class RenderedFrame:
     parts: np.ndarray  #: uint8 (T,), label of each triangle: a part code, HELD or BACKGROUND
     people: np.ndarray  #: uint8 (T,), id of the subject that each triangle belongs to; 0 = no person
     joints_m: np.ndarray  #: float32 (P, J, 3), metres, camera axes
-    objects: (
-        np.ndarray
-    )  #: uint16 (T,), number of the thing that each triangle is of; 0 = person, floor, wall or ceiling
+    #: uint16 (T,), number of the thing that each triangle is of; 0 = person, floor, wall or ceiling
+    objects: np.ndarray
     materials: np.ndarray  #: uint8 (T,), row of `synth.furniture.kinds.MATERIALS`, or UNKNOWN
     bodies: BodyTruth | None = None  #: orientations and bone lengths; None = not known
 
