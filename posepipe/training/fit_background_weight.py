@@ -17,9 +17,9 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.models.change_model import weigh_background
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
+from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
 MAX_FRAMES = 2000
@@ -75,11 +75,7 @@ def refit_background_weight(
         )
     weight = background_weight(found.histogram, found.share)
     about: dict[str, Any] = {
-        "frames": len(looked_at),
-        "identity": looked_at.identity,
-        "recipes": looked_at.recipes,
-        "source_revision": source_revision(),
-        "command": command,
+        **origin_of(looked_at, command),
         "candidates": found.count,
         "share": round(found.share, 4),
         "mean_probability": round(found.mean_probability, 4),

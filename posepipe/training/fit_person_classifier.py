@@ -19,11 +19,11 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.provenance import source_revision
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training.boosted_trees import flat_trees
 from posepipe.training.fit_segmentation import train_segmentation
+from posepipe.training.origin import origin_of
 from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
 
 FOLDS = 3
@@ -112,11 +112,7 @@ def refit_person_classifier(
         calibration=calibration,
     )
     about: dict[str, Any] = {
-        "frames": len(frames),
-        "identity": frames.identity,
-        "recipes": frames.recipes,
-        "source_revision": source_revision(),
-        "command": command,
+        **origin_of(frames, command),
         "candidates": len(candidates.row),
         "people": int(candidates.is_person.sum()),
         "auc_left_out": _auc(candidates.is_person, score),

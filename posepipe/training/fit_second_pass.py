@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,13 +20,13 @@ from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.inference.second_pass import joint_arrays
 from posepipe.joints.pose_search import PoseSearch, Starts
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.provenance import source_revision
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.view import View
 from posepipe.training.joints.fit_joints import fit_joint_parameters
+from posepipe.training.origin import origin_of
 from posepipe.training.train_model import TrainingCallbacks
 
 RELABELLING_PEOPLE = 3000
@@ -66,13 +65,7 @@ def refit_second_pass(
     if frames.body != model.body:
         raise ValueError(f"a model of {model.body.name!r} needs frames of the same body, got {frames.body.name!r}")
     callbacks = callbacks or TrainingCallbacks()
-    about: dict[str, Any] = {
-        "frames": len(frames),
-        "identity": frames.identity,
-        "recipes": frames.recipes,
-        "source_revision": source_revision(),
-        "command": command,
-    }
+    about = origin_of(frames, command)
     started = time.monotonic()
     first = FirstPoses(model)
     classifier = first.stages.classifier

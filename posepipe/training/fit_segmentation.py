@@ -18,8 +18,8 @@ from posepipe.learn.depth.splitting.responses import OffsetRange
 from posepipe.learn.depth.train_forest import TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
-from posepipe.models.provenance import source_revision
 from posepipe.segmentation.person_segmentation import SEGMENTS, on_segmentation_grid
+from posepipe.training.origin import origin_of
 
 SEGMENTATION_PARAMETERS = ForestParameters(
     trees=3,
@@ -104,11 +104,7 @@ def refit_segmentation(
     frames.check_joints(model.body)
     frames = frames_read(frames)
     about = {
-        "frames": len(frames),
-        "identity": frames.identity,
-        "recipes": frames.recipes,
-        "source_revision": source_revision(),
-        "command": command,
+        **origin_of(frames, command),
         "parameters": parameters.to_dict(),
     }
     started = time.monotonic()
