@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -51,6 +52,15 @@ def test_files_are_complete_before_a_stopped_run_ends(tmp_path, again):
     assert (tmp_path / "walk.bvh").exists() != again
 
 
+@pytest.fixture
+def hangup_stops():
+    """Programs begun by a test stop when their terminal is closed, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_stops")
 def test_files_are_complete_when_the_terminal_is_closed(tmp_path):
     ours, theirs = os.openpty()
     words = [sys.executable, "-c", PROGRAM, "SIGHUP"]
@@ -61,6 +71,7 @@ def test_files_are_complete_when_the_terminal_is_closed(tmp_path):
     assert (tmp_path / "walk.bvh").exists()
 
 
+@pytest.mark.usefixtures("hangup_stops")
 def test_nohup_keeps_a_command_from_being_stopped():
     program = "import signal; from posepipe.io.interrupts import STOP_SIGNALS; print(signal.SIGHUP in STOP_SIGNALS)"
     for before, stops in ([], "True"), (["nohup"], "False"):
