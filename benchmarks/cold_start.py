@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
-RECORDING = "apps/data/walk.mcap"
+RECORDING = "apps/data/cut_out.mcap"
 
 
 def main() -> None:

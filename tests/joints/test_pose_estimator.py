@@ -113,14 +113,14 @@ def test_a_noisier_landmark_moves_the_joints_less():
 
 
 @pytest.mark.parametrize("sigma_m", [0.02, 0.05, 0.1, 0.3])
-def test_the_share_within_a_radius_is_that_of_a_million_samples(sigma_m):
+def test_probability_within_a_radius_is_that_of_samples(sigma_m):
     errors = np.linalg.norm(np.random.default_rng(1).normal(0, sigma_m, (1_000_000, 3)), axis=1)
     # five standard deviations of a share of a million throws
     assert probability_within(np.array([sigma_m]))[0] == pytest.approx((errors < 0.1).mean(), abs=2.5e-3)
     assert probability_within(np.array([sigma_m]), 0.15)[0] == pytest.approx((errors < 0.15).mean(), abs=2.5e-3)
 
 
-def test_the_share_within_falls_from_1_to_0():
+def test_probability_within_falls_from_1_to_0():
     share = probability_within(np.array([0.0, 1e-6, 0.01, 0.03, 0.1, 1.0, 1e3, 1e9]))
     assert share[0] == share[1] == 1
     assert (np.diff(share) <= 0).all()

@@ -1,6 +1,6 @@
 """Render the recording of `posepipe bench`: one person, cut out, walks past a Kinect v1, with the truth.
 
-    python -m synth.tools.build_walk apps/data/walk.mcap
+    python -m synth.tools.build_cut_out apps/data/cut_out.mcap
 
 The body is not in the training data; poses of this clip are.
 """
