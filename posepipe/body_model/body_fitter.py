@@ -269,7 +269,6 @@ def calibrated_sigmas(sigmas_m: np.ndarray, confidences: np.ndarray) -> np.ndarr
 
     Returns
     -------
-    float64 (J,), metres: 71 % of the joints of rendered clips, and 73 % of those of sequences, lie within 1.88 of it;
-    of a Gaussian of three dimensions 68 % do
+    float64 (J,), metres; of a Gaussian of three dimensions 68 % lie within 1.88 of it
     """
     return np.hypot(CURVATURE_SCALE * sigmas_m, np.interp(confidences, *MISTAKES_M))

@@ -31,7 +31,7 @@ QUEUE_FRAMES, LIVE_FRAMES = 4, 2
 """Maximum number of frames of a file, and of a live camera, that are read and not yet used."""
 PATIENCE = 2.0
 """Time that a frame set waits for a live camera that was in time before, frame intervals."""
-UNPAIRED_MOMENTS = 60
+UNPAIRED_SETS = 60
 """Frame sets without a frame of a live camera that gives some, until one line tells of it."""
 _FIRST_INTERVAL_S = 1 / 30
 _INTERVALS = 15  # of a live camera, whose median is its frame interval
@@ -237,7 +237,7 @@ class _Reader:
             self._unpaired = 0
         elif self.live and came and self._last_s is not None:
             self._unpaired += 1
-            if self._unpaired >= UNPAIRED_MOMENTS and not self._told:
+            if self._unpaired >= UNPAIRED_SETS and not self._told:
                 self._told = True
                 behind_s = now_s - self._last_s
                 _log.warning(

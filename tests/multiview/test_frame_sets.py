@@ -240,7 +240,7 @@ def test_a_live_camera_that_is_far_behind_delays_no_other():
 
 @pytest.mark.parametrize(("clock_s", "words"), [(-5.0, "s older than those"), (5.0, "s newer than those"), (0.0, "")])
 def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
-    monkeypatch.setattr(frame_sets_module, "UNPAIRED_MOMENTS", 5)
+    monkeypatch.setattr(frame_sets_module, "UNPAIRED_SETS", 5)
     own = times(120, 0.0, 0.02)
     began_s = time.monotonic() + 0.1
     other = Recording(

@@ -14,10 +14,10 @@ LYING = "rendered rooms, one person lying on a bed or the floor"
 
 
 def readme_table(own: Mapping[str, Any]) -> str:
-    """Make the table; real rooms that were not scored are left out. Figures without a unit are shares, 0 to 1."""
+    """Make the table; real rooms that were not scored are left out."""
 
-    def share(name: str, key: str, digits: int = 3) -> str:
-        return number(headline(own, name, key), digits)
+    def share(name: str, key: str) -> str:
+        return number(headline(own, name, key))
 
     of_clips = ("visible joints within 10 cm", "hidden joints within 15 cm", "joint mAP")
     sides = ("left and right swapped", "facing the wrong way")

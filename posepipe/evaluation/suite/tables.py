@@ -30,8 +30,21 @@ from posepipe.io.files import disk_errors, replace_file
 
 _BLOCK = re.compile(r"<!-- suite: (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end of suite: (?P=name) -->", re.DOTALL)
 
-CUT_OUT_SETS = ("embedded-clips", "upside-down", "near", "from-above")
-SETS_IN_ROOMS = ("rooms", "furnished-rooms", "seated", "lying", "bending", "rooms-from-above")
+#: set -> its title
+CUT_OUT_SETS = {
+    "embedded-clips": "embedded clips",
+    "upside-down": "upside down",
+    "near": "near",
+    "from-above": "from above",
+}
+SETS_IN_ROOMS = {
+    "rooms": "rooms",
+    "furnished-rooms": "furnished rooms",
+    "seated": "seated",
+    "lying": "lying",
+    "bending": "bending",
+    "rooms-from-above": "rooms from above",
+}
 SENSOR_SETS = ("kinect-v2", "azure-nfov", "d435")
 """Sets of the same recipe as the held-out clips, with the noise of other cameras."""
 SENSOR_COLUMNS = ("part accuracy", "joint mAP", "visible joints within 10 cm", "hidden joints within 15 cm")
@@ -55,10 +68,10 @@ def suite_tables(figures: SuiteFigures, model: str) -> dict[str, str]:
     """
     sets = {name: own for name, own in figures.sets.items() if model in own["models"]}
     makers: dict[str, tuple[Sequence[str], Callable[[Mapping[str, Any]], str]]] = {
-        "held-out-clips": (("held-out-clips",), _sets(("held-out-clips",), CUT_OUT_FIGURES)),
-        "cut-out-sets": (CUT_OUT_SETS, _sets(CUT_OUT_SETS, CUT_OUT_FIGURES)),
+        "held-out-clips": (("held-out-clips",), _sets({"held-out-clips": "held-out clips"}, CUT_OUT_FIGURES)),
+        "cut-out-sets": (tuple(CUT_OUT_SETS), _sets(CUT_OUT_SETS, CUT_OUT_FIGURES)),
         "by-sensor": (("held-out-clips", *SENSOR_SETS), _by_sensor),
-        "sets-in-rooms": (SETS_IN_ROOMS, _sets(SETS_IN_ROOMS, WHOLE_FRAME_FIGURES)),
+        "sets-in-rooms": (tuple(SETS_IN_ROOMS), _sets(SETS_IN_ROOMS, WHOLE_FRAME_FIGURES)),
         "by-turn": (("held-out-clips",), _by("within_10cm_by_yaw", "turned away by", " deg", "°")),
         "by-distance": (("held-out-clips",), _by("within_10cm_by_distance", "distance", "", "")),
         "oracle": (("held-out-clips",), _oracle),
@@ -123,16 +136,16 @@ def fill_document(path: Path, tables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in whole if name in tables)
 
 
-def _sets(names: Sequence[str], figures: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
+def _sets(titles: Mapping[str, str], figures: Mapping[str, str]) -> Callable[[Mapping[str, Any]], str]:
     """Table of sets: a column a set, a row a figure."""
 
     def make(own: Mapping[str, Any]) -> str:
         rows = [
-            ["frames", *(str(own[name]["frames"]) for name in names)],
-            *([title, *(number(headline(own, name, key)) for name in names)] for title, key in figures.items()),
-            ["content", *(own[name]["content"] for name in names)],
+            ["frames", *(str(own[name]["frames"]) for name in titles)],
+            *([title, *(number(headline(own, name, key)) for name in titles)] for title, key in figures.items()),
+            ["content", *(own[name]["content"] for name in titles)],
         ]
-        return markdown_table(["figure", *(name.replace("-", " ") for name in names)], rows)
+        return markdown_table(["figure", *titles.values()], rows)
 
     return make
 
