@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel
     from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.csv_file import CsvSink
-    from posepipe.sinks.files.json_lines import Results
+    from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sinks.motion.motion_sink import MotionSink
 
 HELP = "convert a recording to another format, results to a table or motion capture, or a model to a smaller one"
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.learn.interchange.pcl_tree_file import pcl_tree_files
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names
-    from posepipe.sinks.files.json_lines import is_results
+    from posepipe.sinks.files.results_reader import is_results
 
     source = Path(args.source)
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
@@ -232,40 +233,43 @@ def _save_model(model: PoseModel, file: Path) -> None:
 def convert_results(source: Path, file: Path, model: str | None) -> None:
     """Write results to a file whose suffix names the format."""
     from posepipe.errors import PosepipeError
-    from posepipe.sinks.files.json_lines import read_results
+    from posepipe.sinks.files.results_reader import ResultsReader
 
     if file.suffix.lower() not in RESULT_SUFFIXES:
         raise PosepipeError(f"{file}: wanted a name that ends in {' or '.join(RESULT_SUFFIXES)}")
-    results = read_results(source)
+    with ResultsReader(source) as results:
+        sink = _make_sink(results.header, file, model)
+        frames = sum(1 for _ in results)  # all of it is read once before anything is written: it may be damaged
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
-    sink = _make_sink(results, file, model)
-    with ProgressBar(len(results.frames), "convert", "frames") as bar, sink:
-        for row in results.frames:
+    with_people = 0
+    with ResultsReader(source) as results, ProgressBar(frames, "convert", "frames") as bar, sink:
+        for row in islice(results, frames):  # of a run that goes on, no later ones
             sink.write_row(row)
+            with_people += bool(row.people)
             bar.update()
-    show(f"{len(results.frames)} frames, {sum(bool(row.people) for row in results.frames)} with people in view")
+    show(f"{frames} frames, {with_people} with people in view")
     for line in _written(sink):
         show(line)
 
 
-def _make_sink(results: Results, file: Path, model: str | None) -> BvhSink | CsvSink | MotionSink:
+def _make_sink(header: ResultsHeader, file: Path, model: str | None) -> BvhSink | CsvSink | MotionSink:
     from posepipe.sinks.files.csv_file import CsvSink
     from posepipe.sinks.motion.motion_formats import open_motion_sink
 
     if file.suffix.lower() == ".csv":
-        return CsvSink(file, results.joints, results.fitted)
-    return open_motion_sink(file, _body(results, model))
+        return CsvSink(file, header.joints, header.fitted)
+    return open_motion_sink(file, _body(header, model))
 
 
-def _body(results: Results, model: str | None) -> BodyDefinition:
+def _body(header: ResultsHeader, model: str | None) -> BodyDefinition:
     """Return the body of a model, or a person's, that has all joints of the results."""
     from posepipe.body import HUMAN
     from posepipe.errors import PosepipeError
     from posepipe.models.pose_model import PoseModel
 
     body = HUMAN if model is None else PoseModel.load(model).body
-    if unknown := set(results.joints) - set(body.joints):
+    if unknown := set(header.joints) - set(body.joints):
         advice = "give --model with the model that found them" if model is None else "give the model that found them"
         raise PosepipeError(f"the results have joint {min(unknown)!r}, which a {body.name} does not have; {advice}")
     return body

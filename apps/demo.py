@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from posepipe.models.pose_model import PoseModel
     from posepipe.sinks import FrameSink
-    from posepipe.sinks.files.json_lines import Results
+    from posepipe.sinks.files.results_reader import Results
 
 HELP = "run the shipped model on a recording of a room: prints a table, writes results.jsonl, images and a video"
 EXAMPLES = ("posepipe demo", "posepipe demo --out /tmp/demo")
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.registry import model_identity, model_path
     from posepipe.pipeline import Pipeline
     from posepipe.sinks.counting import CountingSink
-    from posepipe.sinks.files.json_lines import read_results
+    from posepipe.sinks.files.results_reader import read_results
     from posepipe.sources import open_source
 
     with disk_errors(args.out):

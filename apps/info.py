@@ -7,6 +7,7 @@ import datetime
 import json
 import warnings
 from collections import Counter
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.errors import PosepipeError
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names, model_path
-    from posepipe.sinks.files.json_lines import is_results
+    from posepipe.sinks.files.results_reader import is_results
     from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
@@ -130,14 +131,17 @@ def _poses(path: Path) -> str:
 
 
 def _results(path: Path) -> str:
-    from posepipe.sinks.files.json_lines import read_results
+    from posepipe.sinks.files.results_reader import ResultsReader
 
-    results = read_results(path)
+    frames = people = 0
+    with ResultsReader(path) as results:
+        for frame in results:
+            frames += 1
+            people += bool(frame.people)
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
-    people = sum(bool(frame.people) for frame in results.frames)
-    header = json.dumps(results.header, indent=1)
-    return f"results of {len(results.frames)} frames, {people} with people in view\n{header}"
+    header = json.dumps(asdict(results.header), indent=1)
+    return f"results of {frames} frames, {people} with people in view\n{header}"
 
 
 def _recording(args: argparse.Namespace) -> str:

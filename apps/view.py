@@ -101,7 +101,7 @@ def _play_results(args: argparse.Namespace) -> None:
     """Show the joints that `run` wrote."""
     from posepipe.errors import PosepipeError
     from posepipe.io.files import name_text
-    from posepipe.sinks.files.json_lines import read_results
+    from posepipe.sinks.files.results_reader import read_results
     from posepipe.viewer.session import play_results
 
     refuse_source_options(args, args.source)

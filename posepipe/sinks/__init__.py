@@ -7,7 +7,8 @@ To add one: a context manager with ``write``, and a line in ``files/result_forma
 from __future__ import annotations
 
 from posepipe.sinks.fan_out import FanOutSink
-from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
+from posepipe.sinks.files.results_reader import ResultsReader, read_results
 from posepipe.sinks.frame_sink import FrameSink
 
-__all__ = ["FanOutSink", "FrameSink", "JsonLinesSink", "read_results"]
+__all__ = ["FanOutSink", "FrameSink", "JsonLinesSink", "ResultsHeader", "ResultsReader", "read_results"]

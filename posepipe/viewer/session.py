@@ -12,7 +12,7 @@ from posepipe.body import BodyDefinition
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult
-from posepipe.sinks.files.json_lines import Results
+from posepipe.sinks.files.results_reader import Results
 from posepipe.sources import FrameSource
 from posepipe.viewer.playback.analysis import Analysis
 from posepipe.viewer.playback.feeds import Feed, PlayedFeed, StreamFeed
@@ -99,7 +99,7 @@ def play_results(
     """
     if not results.frames:
         raise SourceError(title, "the results hold no frames to show")
-    page = Page(server, body_with_joints(results.joints), title, has_depth=False)
+    page = Page(server, body_with_joints(results.header.joints), title, has_depth=False)
     player = Player(np.array([row.timestamp_s for row in results.frames]))
     controls = PlayerControls(server, page.panel.playing, player, for_guests)
     feed = PlayedFeed(lambda row: result_from_row(results.frames[row]), player)

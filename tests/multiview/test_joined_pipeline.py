@@ -146,7 +146,7 @@ def test_lines_say_which_cameras_saw_whom(tmp_path):
     np.testing.assert_allclose(line["people"][0]["joints"]["head"]["xyz_world_m"], PERSON_M[0], atol=1e-4)
     assert empty["people"] == []
     read = read_results(path)
-    assert read.cameras == ("a", "b")
+    assert read.header.cameras == ("a", "b")
     assert read.frames[0].seen_by == ((1, 2),)
     assert read.frames[0].as_line() == path.read_text().splitlines(keepends=True)[1]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from posepipe.recording import RecordingReader
-from posepipe.sinks.files.json_lines import read_results
+from posepipe.sinks.files.results_reader import read_results
 from tests.support.commands import Command, done
 from tests.support.paths import WALK
 

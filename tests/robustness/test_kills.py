@@ -15,7 +15,7 @@ import pytest
 from posepipe.datasets.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import FormatError
 from posepipe.recording import RecordingReader
-from posepipe.sinks.files.json_lines import read_results
+from posepipe.sinks.files.results_reader import read_results
 from posepipe.sources import open_source
 from tests.support.commands import Command, done, rounds, start
 from tests.support.paths import WALK

@@ -73,7 +73,7 @@ def test_two_recordings_run_to_the_end_of_the_longer(scene, capsys):
     assert "5 frames, 0 with people in view of 2 cameras" in capsys.readouterr().out
     results = read_results(scene / "r.jsonl")
     assert [row.frame for row in results.frames] == list(range(5))
-    assert results.cameras == (str(scene / "a.npz"), str(scene / "b.npz"))
+    assert results.header.cameras == (str(scene / "a.npz"), str(scene / "b.npz"))
     assert len(list((scene / "pictures").iterdir())) == 5
 
 
@@ -86,7 +86,7 @@ def test_joined_people_have_a_fitted_body_unless_it_is_off(tmp_path, fit):
     words = ["run", *cameras, "--end", 0.2, "--foreground", "none", "--fit", fit, "--out", out]
     assert main([str(word) for word in words]) == 0
     results = read_results(out)
-    assert results.fitted == (fit == "on")
+    assert results.header.fitted == (fit == "on")
     assert json.loads(out.read_text().splitlines()[0])["version"] == (2 if fit == "on" else 1)
     assert all(row.people for row in results.frames)
     last = results.frames[-1]

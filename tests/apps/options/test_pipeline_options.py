@@ -7,7 +7,7 @@ import pytest
 from apps.bench import RECORDING
 from apps.cli import build_parser, main
 from apps.options.pipeline_options import pipeline_maker
-from posepipe.sinks.files.json_lines import read_results
+from posepipe.sinks.files.results_reader import read_results
 from tests.support.shipped_model import shipped_model
 
 

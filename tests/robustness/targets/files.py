@@ -38,7 +38,8 @@ from posepipe.segmentation.person_classifier.person_evidence import BoneLengths,
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
-from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+from posepipe.sinks.files.json_lines import JsonLinesSink
+from posepipe.sinks.files.results_reader import read_results
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
 from tests.robustness.targets.described import describe
@@ -166,7 +167,7 @@ def _results(folder: Path) -> None:
 def _read_results(folder: Path) -> None:
     path = folder / "r.jsonl"
     results = read_results(path)
-    body_with_joints(results.joints)
+    body_with_joints(results.header.joints)
     for row in results.frames:
         result_from_row(row)
         extrinsics_from_row(row)
@@ -263,7 +264,7 @@ FILE_TARGETS = (
         _read_dataset,
         ("posepipe.datasets.dataset", "posepipe.sources.formats.dataset_folder", "posepipe.recording.reader"),
     ),
-    Target("results", _results, _read_results, ("posepipe.sinks.files.json_lines", "apps.view")),
+    Target("results", _results, _read_results, ("posepipe.sinks.files.results_reader", "apps.view")),
     Target("camera-file", _camera, lambda f: find_camera(f / "camera.json"), ("posepipe.camera.camera_file",)),
     Target(
         "extrinsics",

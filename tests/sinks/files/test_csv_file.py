@@ -198,7 +198,7 @@ def test_extreme_numbers_make_a_table_without_warnings(tmp_path, recwarn):
         ' [1e300, 0, 0], "confidence": 1}, "left_knee": {"xyz_m": [-1e308, 0, 0], "confidence": 0}, "left_ankle":'
         ' {"xyz_m": [1e-320, 0, 0], "confidence": 0}}}]}\n'
     )
-    with CsvSink(tmp_path / "r.csv", read_results(tmp_path / "r.jsonl").joints) as sink:
+    with CsvSink(tmp_path / "r.csv", read_results(tmp_path / "r.jsonl").header.joints) as sink:
         for row in read_results(tmp_path / "r.jsonl").frames:
             sink.write_row(row)
     assert rows_of(tmp_path / "r.csv")[0]["id"] == "-5"

@@ -17,7 +17,8 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, FrameResult, Track
-from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sinks import JsonLinesSink, ResultsReader, read_results
+from posepipe.sinks.files import results_reader
 from tests.support.found_people import FLOOR, fitted, track_of
 
 JOINTS = ("head", "neck")
@@ -153,7 +154,7 @@ def test_a_file_that_another_run_writes_is_left_alone(tmp_path):
     assert len(read_results(path).frames) == 2
     with JsonLinesSink(path, JOINTS, "second", "m") as second:
         second.write(result(0))
-    assert read_results(path).source == "second"
+    assert read_results(path).header.source == "second"
 
 
 points = st.tuples(*[st.floats(-9, 9).map(lambda value: round(value, 4) + 0.0)] * 3)
@@ -166,9 +167,8 @@ def test_results_are_read_back_as_they_were_written(tmp_path_factory, frames):
     tracks = [tuple(track_of(id, joints, 0.5) for id, joints in enumerate(one, start=1)) for one in frames]
     path = write(tmp_path_factory.mktemp("r") / "r.jsonl", [result(i, one) for i, one in enumerate(tracks)])
     got = read_results(path)
-    assert (got.joints, got.model, got.source) == (JOINTS, "person 1a2b", "a.mcap")
-    assert (got.start_time_ns, got.missing) == (5, "")
-    assert got.header["joints"] == JOINTS
+    assert (got.header.joints, got.header.model, got.header.source) == (JOINTS, "person 1a2b", "a.mcap")
+    assert (got.header.start_time_ns, got.missing) == (5, "")
     assert [row.people for row in got.frames] == tracks
     assert [row.frame for row in got.frames] == list(range(len(tracks)))
 
@@ -218,6 +218,26 @@ def test_a_wrong_line_is_named_by_its_byte(tmp_path, line):
     with path.open("a") as stream:
         stream.write(line + "\n")
     with pytest.raises(FormatError, match=f"byte {offset}"):
+        read_results(path)
+
+
+def test_frames_before_a_damaged_line_can_be_read(tmp_path):
+    path = write(tmp_path / "r.jsonl", [result(i) for i in range(3)])
+    path.write_text(path.read_text().replace('"frame": 2', '"frame": -'))
+    with ResultsReader(path) as reader:
+        frames = iter(reader)
+        assert [next(frames).frame, next(frames).frame] == [0, 1]
+        with pytest.raises(FormatError, match="a line is no JSON object"):
+            next(frames)
+
+
+def test_a_line_without_an_end_is_not_read_into_memory(tmp_path, monkeypatch):
+    path = write(tmp_path / "r.jsonl", [result(0)])
+    size = path.stat().st_size
+    monkeypatch.setattr(results_reader, "MAX_LINE_BYTES", size)
+    with path.open("a") as stream:
+        stream.write(" " * (size + 1))
+    with pytest.raises(FormatError, match=rf"byte {size}: wanted lines of at most {size} bytes, got a longer one"):
         read_results(path)
 
 

@@ -9,7 +9,8 @@ from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult
-from posepipe.sinks.files.json_lines import JsonLinesSink, read_results
+from posepipe.sinks.files.json_lines import JsonLinesSink
+from posepipe.sinks.files.results_reader import read_results
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
 from tests.support.found_people import track_of
 
