@@ -239,16 +239,17 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
         raise PosepipeError(f"{file}: wanted a name that ends in {' or '.join(RESULT_SUFFIXES)}")
     with ResultsReader(source) as results:
         sink = _make_sink(results.header, file, model)
-        frames = sum(1 for _ in results)  # all of it is read once before anything is written: it may be damaged
+        # all of it is read once before anything is written: it may be damaged
+        people = [len(row.people) for row in results]
+    if not results.header.tracked and max(people, default=0) > 1 and file.suffix.lower() in MOTION_SUFFIXES:
+        raise PosepipeError(f"{source} is of a run with --no-tracking, whose ids are of one frame; run without it")
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
-    with_people = 0
-    with ResultsReader(source) as results, ProgressBar(frames, "convert", "frames") as bar, sink:
-        for row in islice(results, frames):  # of a run that goes on, no later ones
+    with ResultsReader(source) as results, ProgressBar(len(people), "convert", "frames") as bar, sink:
+        for row in islice(results, len(people)):  # of a run that goes on, no later ones
             sink.write_row(row)
-            with_people += bool(row.people)
             bar.update()
-    show(f"{frames} frames, {with_people} with people in view")
+    show(f"{len(people)} frames, {sum(map(bool, people))} with people in view")
     for line in _written(sink):
         show(line)
 

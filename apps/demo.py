@@ -98,12 +98,13 @@ def _joint_row(results: Results, joint: str, true_m: np.ndarray) -> str:
 
 def _sinks(folder: Path, model: PoseModel, identity: str) -> list[FrameSink]:
     """Make the sinks of everything that the demo writes."""
-    from posepipe.sinks.files.json_lines import JsonLinesSink
+    from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
     from posepipe.sinks.images.pictures import PictureSink
     from posepipe.sinks.images.video import VideoSink
 
+    header = ResultsHeader(model.body.joints, RECORDING.name, identity, fitted=True)
     return [
-        JsonLinesSink(folder / "results.jsonl", model.body.joints, RECORDING.name, identity, fitted=True),
+        JsonLinesSink(folder / "results.jsonl", header),
         PictureSink(folder / "pictures", model.body),
         VideoSink(folder / "demo.mp4", model.body),
     ]

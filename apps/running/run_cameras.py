@@ -95,6 +95,7 @@ def _find_people(
         start_time_ns=start_time_ns,
         fitted=joined.body_fitter is not None,
         cameras=names,
+        tracked=not args.no_tracking,
     )
     sinks = make_sinks(args, header, body)
     bar = ProgressBar(sources[0].frame_count, "run", "frames")

@@ -34,7 +34,8 @@ class SourceRun:
         self.source = NonEmptySource(play_as_asked(opened, args))
         body, fitted = pipeline.classifier.body, pipeline.body_fitter is not None
         start_time_ns = self.source.start_time_ns
-        header = ResultsHeader(body.joints, str(args.source), model, start_time_ns=start_time_ns, fitted=fitted)
+        about = body.joints, str(args.source), model
+        header = ResultsHeader(*about, start_time_ns=start_time_ns, fitted=fitted, tracked=not args.no_tracking)
         self.sinks = make_sinks(args, header, body)
 
     def play(self, further: Sequence[FrameSink]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from posepipe import Pipeline
 from posepipe.errors import PosepipeError
 from posepipe.models.registry import model_identity, model_path
-from posepipe.sinks import FrameSink, JsonLinesSink, read_results
+from posepipe.sinks import FrameSink, JsonLinesSink, ResultsHeader, read_results
 from posepipe.sinks.fan_out import FanOutSink
 from posepipe.sinks.files.bvh import BvhSink
 from posepipe.sinks.files.ros_poses import PoseRecordingSink
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
     body, results_file = pipeline.classifier.body, args.folder / "results.jsonl"
     with open_source(args.source, every_frame=True) as source:
         start_ns, bvh = source.start_time_ns, BvhSink(args.folder / "person.bvh", body)
-        results = JsonLinesSink(results_file, body.joints, args.source, model, start_time_ns=start_ns)
+        results = JsonLinesSink(results_file, ResultsHeader(body.joints, args.source, model, start_time_ns=start_ns))
         sinks: list[FrameSink] = [results, bvh]
         if args.source.startswith("camera:"):
             sinks.append(PoseRecordingSink(args.folder / "recording.mcap", body, start_time_ns=start_ns))

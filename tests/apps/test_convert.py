@@ -15,7 +15,7 @@ from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingReader
-from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sinks import JsonLinesSink, ResultsHeader, read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.reference.sinks.bvh import read_bvh
 from tests.support.found_people import result, standing_m, track
@@ -31,10 +31,10 @@ def error_of(capsys, *arguments):
     return lines[0]
 
 
-def results_file(path, frames=3):
-    with JsonLinesSink(path, HUMAN.joints, "s", "m") as sink:
+def results_file(path, frames=3, people=1, tracked=True):
+    with JsonLinesSink(path, ResultsHeader(HUMAN.joints, "s", "m", tracked=tracked)) as sink:
         for i in range(frames):
-            sink.write(result(i, (track(1, standing_m(i * 0.1)),)))
+            sink.write(result(i, tuple(track(id, standing_m(i * 0.1)) for id in range(1, people + 1))))
     return path
 
 
@@ -89,6 +89,16 @@ def test_recordings_are_not_pruned(tmp_path, capsys):
         assert main(["convert", str(WALK), str(tmp_path / "a.mcap"), *typed]) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert f"{typed[0]} is for models" in line
+
+
+@pytest.mark.parametrize(("people", "suffix", "refused"), [(2, ".bvh", True), (1, ".bvh", False), (2, ".csv", False)])
+def test_ids_of_single_frames_make_no_motion(tmp_path, capsys, people, suffix, refused):
+    path = results_file(tmp_path / "r.jsonl", people=people, tracked=False)
+    code = main(["convert", str(path), str(tmp_path / f"r{suffix}")])
+    assert code == int(refused)
+    if refused:
+        assert "is of a run with --no-tracking" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir() if file != path] == ([] if refused else [f"r{suffix}"])
 
 
 def test_results_without_people_make_an_empty_table(tmp_path, capsys):
@@ -164,6 +174,7 @@ def test_motion_capture_needs_to_know_who_is_who(tmp_path, capsys):
     options = ["--no-tracking", "--bvh", tmp_path / "r.bvh", "--out", tmp_path / "r.jsonl"]
     assert "leave out --no-tracking" in error_of(capsys, "run", pack(tmp_path), *options)
     assert main([str(a) for a in ("run", pack(tmp_path), *options, "--max-people", 1)]) == 0
+    assert not read_results(tmp_path / "r.jsonl").header.tracked
 
 
 def test_a_stream_that_cannot_open_stops_the_run_at_once(tmp_path, capsys):

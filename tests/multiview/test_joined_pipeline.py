@@ -17,7 +17,7 @@ from posepipe.multiview.joined_pipeline import JoinedPipeline
 from posepipe.multiview.view_fusion import ViewFusion
 from posepipe.pipeline import Pipeline
 from posepipe.results import BodyFit, FrameResult, Pose, Track
-from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sinks import JsonLinesSink, ResultsHeader, read_results
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import Tracker
 from tests.body_model.fitted_bodies import human, random_posture
@@ -137,7 +137,7 @@ def test_the_given_pipelines_keep_their_own_limits():
 
 def test_lines_say_which_cameras_saw_whom(tmp_path):
     path = tmp_path / "r.jsonl"
-    with JsonLinesSink(path, TOY.joints, "a + b", "toy", cameras=("a", "b")) as sink:
+    with JsonLinesSink(path, ResultsHeader(TOY.joints, "a + b", "toy", cameras=("a", "b"))) as sink:
         sink.write(join(joined(), result(FIRST, PERSON_M), result(SECOND, PERSON_M)))
         sink.write(join(joined(), result(FIRST), result(SECOND)))
     header, line, empty = map(json.loads, path.read_text().splitlines())

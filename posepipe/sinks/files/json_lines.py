@@ -40,6 +40,7 @@ class ResultsHeader:
     fitted: bool = False  #: bodies are fitted: joints have orientations
     cameras: tuple[str, ...] = ()  #: names of the sources of several cameras; empty = there is one
     axes: str = AXES
+    tracked: bool = True  #: ids tell people apart over time; False = they count the people of each frame
 
     def as_line(self) -> str:
         """Return the first line of a results file."""
@@ -54,6 +55,7 @@ class ResultsHeader:
             "source": self.source,
         }
         row |= {"cameras": list(self.cameras)} if self.cameras else {}
+        row |= {} if self.tracked else {"tracking": False}
         return name_text(_line(row | {"rotations": ROTATIONS} if self.fitted else row))
 
 
@@ -110,7 +112,7 @@ class JsonLinesSink:
     Parameters
     ----------
     path : the file to write; an older one is replaced at the first frame
-    joints, source, model, frame_id, start_time_ns, fitted, cameras : as in `ResultsHeader`
+    header : its first line
 
     Raises
     ------
@@ -118,19 +120,8 @@ class JsonLinesSink:
         If the file cannot be written.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        joints: tuple[str, ...],
-        source: str,
-        model: str,
-        frame_id: str = "depth_camera",
-        start_time_ns: int = 0,
-        fitted: bool = False,
-        cameras: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, path: str | Path, header: ResultsHeader) -> None:
         self.path = Path(path)
-        header = ResultsHeader(joints, source, model, frame_id, start_time_ns, fitted, cameras)
         self._file = LazyFile(path, header.as_line())
 
     def write(self, result: FrameResult) -> None:

@@ -9,19 +9,14 @@ from posepipe.sinks.files.csv_file import CsvSink
 from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 
 
-def _json_lines(path: Path, header: ResultsHeader) -> JsonLinesSink:
-    about = header.source, header.model, header.frame_id, header.start_time_ns
-    return JsonLinesSink(path, header.joints, *about, header.fitted, header.cameras)
-
-
 def _csv(path: Path, header: ResultsHeader) -> CsvSink:
     return CsvSink(path, header.joints, header.fitted)
 
 
 RESULT_SINKS: dict[str, Callable[[Path, ResultsHeader], JsonLinesSink | CsvSink]] = {
-    ".jsonl": _json_lines,
+    ".jsonl": JsonLinesSink,
     ".csv": _csv,
-    "": _json_lines,  # /dev/stdout, a named pipe
+    "": JsonLinesSink,  # /dev/stdout, a named pipe
 }
 """Suffix -> function that makes the sink. Each sink writes frame by frame."""
 

@@ -137,6 +137,7 @@ def _header(path: str | Path, line: bytes) -> ResultsHeader:
             fitted=row["version"] == FITTED_VERSION,
             cameras=tuple(map(str, row.get("cameras", ()))),
             axes=str(row["axes"]),
+            tracked=row.get("tracking") is not False,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(path, f"damaged header ({error!r})", 0) from error

@@ -38,7 +38,7 @@ from posepipe.segmentation.person_classifier.person_evidence import BoneLengths,
 from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
-from posepipe.sinks.files.json_lines import JsonLinesSink
+from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 from posepipe.sinks.files.results_reader import read_results
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
@@ -157,7 +157,7 @@ def _read_dataset(folder: Path) -> None:
 
 
 def _results(folder: Path) -> None:
-    with JsonLinesSink(folder / "r.jsonl", TOY.joints, "walk.mcap", "person") as sink:
+    with JsonLinesSink(folder / "r.jsonl", ResultsHeader(TOY.joints, "walk.mcap", "person")) as sink:
         for frame in toy_frames(3):
             joints = {name: Joint(name, (0.1, -0.2, 2.0), 0.9) for name in TOY.joints}
             empty = np.zeros(SHAPE, np.uint8)

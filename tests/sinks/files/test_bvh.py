@@ -16,7 +16,7 @@ from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton
-from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sinks import JsonLinesSink, ResultsHeader, read_results
 from posepipe.sinks.files.bvh import BvhSink, bvh_text
 from synth.motion.mocap.bvh import read_bvh as read_capture
 from tests.reference.sinks.bvh import read_bvh
@@ -88,7 +88,7 @@ def test_a_results_file_gives_the_same_bvh_file(tmp_path, floor):
     (person,) = one_person(standing_m()[None])[0].people
     results = [result(index, (fitted(person, index),), floor=floor) for index in range(5)]
     write(tmp_path / "run.bvh", results)
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m", fitted=True) as lines:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m", fitted=True)) as lines:
         for each in results:
             lines.write(each)
     with BvhSink(tmp_path / "converted.bvh", HUMAN) as sink:
@@ -203,7 +203,7 @@ def test_angles_do_not_jump_while_a_body_spins(tmp_path):
 def test_a_killed_run_is_made_again_from_its_results(tmp_path, capsys):
     frames = one_person(true_walk_m(), floor=FLOOR)
     write(tmp_path / "run.bvh", frames[:40])
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as lines:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m")) as lines:
         for one in frames:
             lines.write(one)
     whole = (tmp_path / "r.jsonl").read_bytes().splitlines(keepends=True)

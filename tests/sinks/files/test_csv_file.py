@@ -14,7 +14,7 @@ from apps.cli import main
 from posepipe.body import HUMAN
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.joint_angles import ANGLES, joint_angles
-from posepipe.sinks import JsonLinesSink, read_results
+from posepipe.sinks import JsonLinesSink, ResultsHeader, read_results
 from posepipe.sinks.files.csv_file import CsvSink, column_names
 from tests.support.found_people import FLOOR, fitted, result, standing_m, track, track_of
 
@@ -110,7 +110,7 @@ def test_a_run_and_its_converted_results_give_the_same_table(tmp_path, capsys):
         for i, floor in enumerate([None, FLOOR, FLOOR, None])
     ]
     table = write(tmp_path / "run.csv", results)
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as lines:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m")) as lines:
         for one in results:
             lines.write(one)
     assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / "made.csv")]) == 0
@@ -121,7 +121,7 @@ def test_a_run_and_its_converted_results_give_the_same_table(tmp_path, capsys):
 def test_a_run_that_found_nobody_has_the_columns_of_bodies(tmp_path, capsys):
     with CsvSink(tmp_path / "run.csv", HUMAN.joints, fitted=True) as sink:
         sink.write(result(0))
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m", fitted=True) as lines:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m", fitted=True)) as lines:
         lines.write(result(0))
     assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / "made.csv")]) == 0
     assert (tmp_path / "made.csv").read_bytes() == (tmp_path / "run.csv").read_bytes()

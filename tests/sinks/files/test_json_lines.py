@@ -17,7 +17,7 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.results import BodyFit, FrameResult, Track
-from posepipe.sinks import JsonLinesSink, ResultsReader, read_results
+from posepipe.sinks import JsonLinesSink, ResultsHeader, ResultsReader, read_results
 from posepipe.sinks.files import results_reader
 from tests.support.found_people import FLOOR, fitted, track_of
 
@@ -35,7 +35,7 @@ def person(id: int, **joints: tuple[float, float, float]) -> Track:
 
 
 def write(path: Path, results: list[FrameResult], fitted: bool = False) -> Path:
-    with JsonLinesSink(path, JOINTS, "a.mcap", "person 1a2b", start_time_ns=5, fitted=fitted) as sink:
+    with JsonLinesSink(path, ResultsHeader(JOINTS, "a.mcap", "person 1a2b", start_time_ns=5, fitted=fitted)) as sink:
         for one in results:
             sink.write(one)
     return path
@@ -125,7 +125,7 @@ def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
 
 
 def test_every_frame_is_on_disk_as_soon_as_it_is_written(tmp_path):
-    sink = JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m")
+    sink = JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(JOINTS, "s", "m"))
     for i in range(3):
         sink.write(result(i))
         assert len(read_results(tmp_path / "r.jsonl").frames) == i + 1
@@ -135,10 +135,10 @@ def test_every_frame_is_on_disk_as_soon_as_it_is_written(tmp_path):
 def test_an_older_file_stays_until_there_is_a_frame_to_write(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text("older")
-    with pytest.raises(RuntimeError), JsonLinesSink(path, JOINTS, "s", "m"):
+    with pytest.raises(RuntimeError), JsonLinesSink(path, ResultsHeader(JOINTS, "s", "m")):
         raise RuntimeError("the source failed")
     assert path.read_text() == "older"
-    with JsonLinesSink(path, JOINTS, "s", "m"):
+    with JsonLinesSink(path, ResultsHeader(JOINTS, "s", "m")):
         pass
     assert read_results(path).frames == ()
 
@@ -146,13 +146,13 @@ def test_an_older_file_stays_until_there_is_a_frame_to_write(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked on Windows")
 def test_a_file_that_another_run_writes_is_left_alone(tmp_path):
     path = tmp_path / "r.jsonl"
-    with JsonLinesSink(path, JOINTS, "first", "m") as first:
+    with JsonLinesSink(path, ResultsHeader(JOINTS, "first", "m")) as first:
         first.write(result(0))
         with pytest.raises(PosepipeError, match=r"r\.jsonl: another program is writing this file; give another name"):
-            JsonLinesSink(path, JOINTS, "second", "m").write(result(0))
+            JsonLinesSink(path, ResultsHeader(JOINTS, "second", "m")).write(result(0))
         first.write(result(1))
     assert len(read_results(path).frames) == 2
-    with JsonLinesSink(path, JOINTS, "second", "m") as second:
+    with JsonLinesSink(path, ResultsHeader(JOINTS, "second", "m")) as second:
         second.write(result(0))
     assert read_results(path).header.source == "second"
 
@@ -254,7 +254,7 @@ def test_a_file_of_another_format_is_an_error(tmp_path, content):
 
 
 def test_a_joint_with_nan_is_never_written(tmp_path):
-    with JsonLinesSink(tmp_path / "r.jsonl", JOINTS, "s", "m") as sink, pytest.raises(ValueError):
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(JOINTS, "s", "m")) as sink, pytest.raises(ValueError):
         sink.write(result(0, (person(1, head=(float("nan"), 0, 0)),)))
     assert read_results(tmp_path / "r.jsonl").frames == ()
 
@@ -262,13 +262,13 @@ def test_a_joint_with_nan_is_never_written(tmp_path):
 def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PosepipeError, match=r"r\.jsonl"):
-        JsonLinesSink(tmp_path / "file" / "r.jsonl", JOINTS, "s", "m").write(result(0))
+        JsonLinesSink(tmp_path / "file" / "r.jsonl", ResultsHeader(JOINTS, "s", "m")).write(result(0))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full to play a full disk")
 def test_a_full_disk_is_one_line():
     with pytest.raises(PosepipeError, match="No space left"):
-        JsonLinesSink("/dev/full", JOINTS, "s", "m").write(result(0))
+        JsonLinesSink("/dev/full", ResultsHeader(JOINTS, "s", "m")).write(result(0))
 
 
 def test_whole_numbers_may_have_a_point(tmp_path):

@@ -15,7 +15,7 @@ from apps.options.value_types import MOTION_SUFFIXES as OFFERED
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
-from posepipe.sinks import JsonLinesSink
+from posepipe.sinks import JsonLinesSink, ResultsHeader
 from posepipe.sinks.motion.motion_formats import MOTION_SUFFIXES, open_motion_sink
 from tests.support.found_people import FLOOR, one_person, result, standing_m, track, track_of, true_walk_m
 from tests.support.paths import EXAMPLES
@@ -280,7 +280,7 @@ def test_a_long_run_has_more_frames_than_16_bits(tmp_path):
 def test_results_are_converted_to_the_bytes_of_the_run(tmp_path, suffix, walk_m, capsys):
     frames = one_person(walk_m[:10], floor=FLOOR)
     write(tmp_path / f"run{suffix}", frames)
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as lines:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m")) as lines:
         for one in frames:
             lines.write(one)
     assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / f"made{suffix}")]) == 0

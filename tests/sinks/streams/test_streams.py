@@ -39,7 +39,7 @@ def some_results(count=3):
 
 def lines_of(path, results):
     """What the same results are in a file."""
-    with JsonLinesSink(path, HEADER.joints, HEADER.source, HEADER.model, start_time_ns=5) as sink:
+    with JsonLinesSink(path, ResultsHeader(HEADER.joints, HEADER.source, HEADER.model, start_time_ns=5)) as sink:
         for one in results:
             sink.write(one)
     return path.read_bytes().splitlines(keepends=True)

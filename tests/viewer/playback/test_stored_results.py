@@ -9,7 +9,7 @@ from posepipe.body import HUMAN
 from posepipe.camera import Extrinsics, Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.results import FrameResult
-from posepipe.sinks.files.json_lines import JsonLinesSink
+from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 from posepipe.sinks.files.results_reader import read_results
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
 from tests.support.found_people import track_of
@@ -27,7 +27,7 @@ def written(tmp_path, places_m, floor):
     person = track_of(4, {name: tuple(p) for name, p in zip(HUMAN.joints, places_m, strict=False)}, 0.5)
     frame = DepthFrame(np.zeros((2, 2), np.float32), Intrinsics(1, 1, 0, 0), 0.5, 7)
     nothing = np.zeros((2, 2), np.uint8)
-    with JsonLinesSink(tmp_path / "r.jsonl", HUMAN.joints, "s", "m") as sink:
+    with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m")) as sink:
         sink.write(FrameResult(frame, nothing > 0, nothing, (), (person,), floor))
     (row,) = read_results(tmp_path / "r.jsonl").frames
     return row
