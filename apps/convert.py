@@ -103,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Convert the source: depth frames, results, a model, or trees of another program."""
     from posepipe.errors import PosepipeError
+    from posepipe.io.files import check_writable
     from posepipe.learn.interchange.pcl_tree_file import pcl_tree_files
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names
@@ -128,6 +129,7 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError("--model names the body of results, which become a table or motion; leave it out")
     if is_model:
         refuse_source_options(args, args.source, "is a model")
+        check_writable(args.file)
         convert_model(args)
     elif trees := pcl_tree_files(source):
         refuse_source_options(args, args.source, "are trees")

@@ -53,7 +53,7 @@ def files_read(args: argparse.Namespace) -> Iterator[tuple[str, Path]]:
 
 
 def refuse_to_replace(args: argparse.Namespace, outputs: Iterable[tuple[str, Path]], but: str = "") -> None:
-    """Refuse outputs that would replace a file that the arguments name to be read.
+    """Refuse outputs that would replace a file that the arguments name to be read, or each other.
 
     Parameters
     ----------
@@ -64,12 +64,16 @@ def refuse_to_replace(args: argparse.Namespace, outputs: Iterable[tuple[str, Pat
     Raises
     ------
     PosepipeError
-        If one of them is such a file, or may be a file of such a folder.
+        If one of them is such a file, may be a file of such a folder, or is the file of another output.
     """
     from posepipe.errors import PosepipeError
 
     read = [(what, path) for what, path in files_read(args) if what != but]
+    taken: dict[Path, str] = {}
     for option, output in outputs:
+        if (place := output.resolve()) in taken:
+            raise PosepipeError(f"{option} {output} is the file of {taken[place]}; give another name")
+        taken[place] = option
         for what, path in read:
             if output.resolve() == path.resolve():
                 verb = "are" if what.endswith("s") else "is"

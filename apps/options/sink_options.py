@@ -167,7 +167,6 @@ def _check_clashes(args: argparse.Namespace) -> None:
 
     refuse_to_replace(args, [(f"--{option}", path) for option, path, is_folder in _outputs(args) if not is_folder])
     folders = [(what, path) for what, path in files_read(args) if path.is_dir()]
-    taken: dict[Path, str] = {}
     for option, path, is_folder in _outputs(args):
         if is_folder:
             for what, read in folders:
@@ -175,12 +174,8 @@ def _check_clashes(args: argparse.Namespace) -> None:
                     raise PosepipeError(
                         f"--{option} {path} would lie among the frames of the {what}; give another folder"
                     )
-            continue
-        if path.resolve() in taken:
-            raise PosepipeError(f"--{option} {path} is the file of --{taken[path.resolve()]}; give another name")
-        if option in ("record", "masks") and path.exists() and not args.overwrite:
+        elif option in ("record", "masks") and path.exists() and not args.overwrite:
             raise PosepipeError(f"--{option} {path} exists; give another name, or --overwrite")
-        taken[path.resolve()] = option
 
 
 def _stream_address(text: str) -> StreamAddress:

@@ -13,6 +13,7 @@ import numpy as np
 from posepipe.camera.camera_file import DEFAULT_FPS, FPS_RANGE
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
+from posepipe.io.files import reserved
 from posepipe.recording import RecordingWriter
 from posepipe.sources.base.depth_units import depth_to_levels
 from posepipe.sources.base.frame_source import FrameSource
@@ -109,7 +110,8 @@ def _write_recording(source: FrameSource, frames: Iterable[DepthFrame], path: Pa
 
 
 def _write_pack(source: FrameSource, frames: Iterable[DepthFrame], path: Path) -> int:
-    return write_npz_pack(path, frames, source.start_time_ns)
+    with reserved(path):  # it is written when all frames were read
+        return write_npz_pack(path, frames, source.start_time_ns)
 
 
 def _frame_rate(source: FrameSource) -> float:

@@ -37,6 +37,14 @@ def absolute_ns(source) -> np.ndarray:
     return source.start_time_ns + np.rint(source.timestamps_s * 1e9).astype(np.int64)
 
 
+def test_a_place_that_cannot_be_written_is_told_at_the_first_frame(recording, tmp_path):
+    (tmp_path / "file").touch()
+    converted = []
+    with pytest.raises(PosepipeError, match="file"):
+        convert_frames(open_source(recording), tmp_path / "file" / "pack.npz", on_frame=lambda: converted.append(1))
+    assert not converted
+
+
 @pytest.mark.parametrize(("there", "back"), list(itertools.product(NAMES, NAMES)))
 def test_conversion_preserves_every_frame(tmp_path, recording, there, back):
     assert convert_frames(open_source(recording), tmp_path / "a" / there) == 5

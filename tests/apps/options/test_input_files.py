@@ -60,6 +60,7 @@ def contents(folder):
         ("convert person t.json --prune-by data --prune 0.5 --camera t.json", "t.json would replace the calibration"),
         ("convert person data/dataset.json --prune-by data", "error: data/dataset.json would replace a file of"),
         ("calibrate a.npz b.npz --out poses --extrinsics poses/camera-2.json", "would replace the extrinsics"),
+        ("evaluate data --json new/figures.json --report new", "--report new/figures.json is the file of --json"),
         ("train data --out d.npz --joints d.npz", "--out d.npz would replace the dataset that is read"),
     ],
 )  # fmt: skip

@@ -58,6 +58,12 @@ def test_a_failed_command_leaves_no_folder_behind(place):
     assert sorted(place.rglob("*")) == before
 
 
+def test_a_model_is_not_changed_where_it_cannot_be_written(place, capsys):
+    (place / "file").touch()
+    assert main(["convert", "person", "file/small.npz", "--prune-by", "absent"]) == 1
+    assert "file/small.npz: wanted a folder at file, a file is there" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 def test_a_model_is_trained_once_at_a_time(place, capsys, monkeypatch):
     def twice(args):
