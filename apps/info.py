@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from posepipe.sources import FrameSource
 
 CUT_OUT = Path(__file__).parent / "data" / "cut_out.mcap"
+DEFAULT_LEVELS = 4
 HELP = "describe a model, dataset, recording, source, pose bank or results file"
 EXAMPLES = (
     "posepipe info person",
@@ -39,12 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     drawing.add_argument("--draw", type=Path, metavar="DIR", help="draw the trees and the map of probes")
     drawing.add_argument(
         "--on",
-        default=str(CUT_OUT),
         metavar="SOURCE",
         help="frames whose people go down the trees (default: shipped ones)",
     )
     drawing.add_argument(
-        "--levels", type=int, choices=range(1, 6), default=4, help="levels of a tree that are drawn (default: 4)"
+        "--levels",
+        type=int,
+        choices=range(1, 6),
+        help=f"levels of a tree that are drawn (default: {DEFAULT_LEVELS})",
     )
 
 
@@ -58,23 +61,38 @@ def run(args: argparse.Namespace) -> None:
     from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
+    if args.draw is None and (args.levels is not None or args.on is not None):
+        raise PosepipeError("--on and --levels say what is drawn; add --draw DIR, or leave them out")
     if args.path in model_names() or (path.is_file() and is_model_file(path)):
+        _refuse_source_options(args, "is a model")
         show(_model(model_path(args.path)))
         if args.draw is not None:
             from apps.pictures.forest_pictures import draw_forest
 
-            for picture in draw_forest(model_path(args.path), args.on, args.draw, args.levels):
+            for picture in draw_forest(
+                model_path(args.path), args.on or str(CUT_OUT), args.draw, args.levels or DEFAULT_LEVELS
+            ):
                 show(f"picture -> {picture}")
     elif args.draw is not None and path.exists():
         raise PosepipeError(f"--draw draws the forest of a model, and {args.path} is none; leave it out")
     elif (path / MANIFEST_NAME).is_file():
+        _refuse_source_options(args, "is a dataset")
         show(_dataset(path))
     elif path.is_file() and (path.suffix == ".jsonl" or is_results(path)):
+        _refuse_source_options(args, "are results")
         show(_results(path))
     elif path.is_file() and is_pose_bank(path):
+        _refuse_source_options(args, "are poses")
         show(_poses(path))
     else:
         show(_recording(args))
+
+
+def _refuse_source_options(args: argparse.Namespace, kind: str) -> None:
+    from posepipe.errors import PosepipeError
+
+    if given := [option for option, value in (("--topic", args.topic), ("--camera", args.camera)) if value]:
+        raise PosepipeError(f"{args.path} {kind}; {given[0]} applies to depth frames only, leave it out")
 
 
 def _model(path: Path) -> str:

@@ -64,7 +64,7 @@ def play_source(
     Raises
     ------
     SourceError
-        If the source has no frames.
+        If the source has no frames, or none that can be read.
     """
     page = Page(server, body, title, tunable=True)
     TuningControls(server, page.panel.thresholds, analysis.tuning, analysis.can_smooth)
@@ -155,6 +155,8 @@ def _play(
         page.flush()
         controls.refresh()
         if feed.ended and not end_reported:
+            if not started:
+                raise SourceError(page.title, "not a single frame could be shown")
             end_reported = True
             if on_end():
                 return

@@ -161,3 +161,19 @@ def test_a_recording_has_no_forest_to_draw(tmp_path, capsys):
     assert "--draw draws the forest of a model" in capsys.readouterr().err
     assert main(["info", "nothing", "--draw", str(tmp_path / "pictures")]) == 1
     assert "no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("person --topic /depth", "person is a model; --topic applies to depth frames only"),
+        ("results.jsonl --camera kinect-v2", "results.jsonl are results; --camera applies to depth frames only"),
+        ("person --levels 2", "--on and --levels say what is drawn; add --draw DIR"),
+        ("person --on walk.mcap", "--on and --levels say what is drawn; add --draw DIR"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(tmp_path, monkeypatch, capsys, words, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results.jsonl").write_text(ResultsHeader(("head",), "a.mcap", "person").as_line())
+    assert main(["info", *words.split()]) == 1
+    assert says in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.bench import RECORDING
-from posepipe.errors import SourceError
+from posepipe.errors import DamagedMessageError, SourceError
 from posepipe.pipeline import Pipeline
 from posepipe.sources import open_source
 from posepipe.sources.base.frame_source import WrappedSource
@@ -74,6 +74,18 @@ def test_an_error_of_the_camera_ends_the_session(shown):
 def test_a_recording_without_frames_is_refused():
     with pytest.raises(SourceError, match="no frames"):
         play(SlicedSource(open_source(RECORDING), start_s=100))
+
+
+def test_a_recording_whose_frames_are_all_damaged_is_an_error(shown, monkeypatch):
+    source = SlicedSource(open_source(RECORDING), end_s=0.1)
+
+    def damaged(row):
+        raise DamagedMessageError("walk.mcap", "damaged recording (zstd)")
+
+    monkeypatch.setattr(SlicedSource, "__getitem__", lambda source, row: damaged(row))
+    with pytest.raises(SourceError, match="mine: not a single frame could be shown"):
+        play(source, on_end=lambda: True)
+    assert not shown
 
 
 def test_the_end_is_reported_once_and_the_page_stays(shown):

@@ -47,7 +47,8 @@ class Page:
     def __init__(
         self, server: Any, body: BodyDefinition, title: str, has_depth: bool = True, tunable: bool = False
     ) -> None:
-        self._server, self._body, self._title, self._has_depth = server, body, title, has_depth
+        self._server, self._body, self._has_depth = server, body, has_depth
+        self.title = title
         self._lock = threading.RLock()
         self._palette = Palette.of(body)
         self._trails, self._placement, self.rates = Trails(body, self._palette), CameraPlacement(), Rates()
@@ -156,7 +157,7 @@ class Page:
         people = "-" if self._result is None else str(len(self._result.people))
         rate = self.rates.frames_per_s
         readouts = [(f"{rate:.1f}" if rate else "-", "frames a second"), (people, "people"), *self._readouts]
-        self.panel.put_readouts(readouts_html(self._title, readouts), stage_times_html(self.rates.stages_s))
+        self.panel.put_readouts(readouts_html(self.title, readouts), stage_times_html(self.rates.stages_s))
         self._readouts_s = time.monotonic()
 
     def has_guests(self) -> bool:

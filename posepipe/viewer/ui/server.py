@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import socket
@@ -128,6 +129,8 @@ def _free_port(host: str, port: int | None) -> int:
             try:
                 trial.bind((resolved[0], number))
             except OSError as error:
+                if error.errno == errno.EADDRNOTAVAIL:
+                    raise PosepipeError(f"--host {host}: no address of this machine; give one, or 0.0.0.0") from error
                 problem = error
             else:
                 return number

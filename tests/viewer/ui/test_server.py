@@ -58,9 +58,10 @@ def test_no_free_port_is_an_error(server, monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("host", ["no such host", "192.0.2.1"])
-def test_an_address_of_another_machine_is_an_error(host):
-    with pytest.raises(PosepipeError, match=f"--host {host}"), open_server(host):
+@pytest.mark.parametrize("port", [None, 8080])
+@pytest.mark.parametrize(("host", "says"), [("no such host", "no such address"), ("192.0.2.1", "no address of this")])
+def test_an_address_of_another_machine_is_an_error(host, says, port):
+    with pytest.raises(PosepipeError, match=f"--host {host}: {says}"), open_server(host, port):
         pass
 
 
