@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,8 +177,9 @@ class Pipeline:
 
     def step(self, frame: DepthFrame) -> FrameResult:
         """Find the people in one depth frame. Foreground, tracker and the stages after it remember earlier frames."""
-        candidates = self.foreground.update(frame)
-        people = self._people_among(frame, candidates)
+        upright = self._with_up(frame)
+        candidates = self.foreground.update(upright)
+        people = self._people_among(upright, candidates)
         people.sort(key=lambda person: -person.pose.confidence)
         self.foreground.learn(frame, candidates, _mask_of(people, candidates.labels.shape))
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
@@ -188,6 +189,13 @@ class Pipeline:
         if self.smoother is not None:
             tracks = self.smoother.update(tracks, frame.timestamp_s)
         return self._result(frame, people, tracks, candidates.floor)
+
+    def _with_up(self, frame: DepthFrame) -> DepthFrame:
+        """The frame, with the direction up of the camera's pose where no accelerometer measures it."""
+        if frame.up is not None or self.extrinsics is None:
+            return frame
+        x, y, z = self.extrinsics.rotation[2].tolist()
+        return replace(frame, up=(x, y, z))
 
     def _shown(
         self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track]

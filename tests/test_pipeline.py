@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from posepipe.camera import CAMERA_UP, Intrinsics, Plane
+from posepipe.camera import CAMERA_UP, Extrinsics, Intrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.person_inference import PersonInference
 from posepipe.models.pose_model import PoseModel
@@ -144,6 +144,23 @@ def test_what_is_cut_out_of_furniture_is_judged_by_itself(model):
     left, *rest = pipeline.step(frame).person_masks
     np.testing.assert_array_equal(left, pipeline.head_split.cut_out((), frame.depth_m, frame.depth_m > 0, None)[0])
     assert not any((other & left).any() for other in rest)
+
+
+@pytest.mark.parametrize("measured", [None, (0.0, -0.6, -0.8)])
+def test_up_is_that_of_the_accelerometer_or_else_of_the_camera_s_pose(model, measured):
+    seen = []
+
+    class Noting(CutInHalves):
+        def cut_out(self, proposals, depth_m, mask, intrinsics, up=CAMERA_UP) -> list[np.ndarray]:
+            seen.append(up)
+            return []
+
+    straight_down = Extrinsics(np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]), np.array([0.0, 0, 3]))
+    frame = replace(toy_frame(30).depth, up=measured)
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
+    pipeline.person_filter, pipeline.head_split, pipeline.extrinsics = SmallIsPerson(), Noting(), straight_down
+    assert pipeline.step(frame).frame.up == measured  # results tell what was measured
+    assert seen == [measured or (0, 0, -1)]
 
 
 class TwoHalves(CutOutForeground):
