@@ -16,7 +16,7 @@ from posepipe.camera import CAMERA_UP, Intrinsics, Plane, UpVector
 from posepipe.compilation import compiled_for, njit
 
 CELL_SHARE = 1 / 80
-"""Side of a cell, as a share of the image width: 4 pixels of 320."""
+"""Side of a cell, as a share of the longer side of the image: 4 pixels of 320."""
 MIN_COSINE = np.cos(np.radians(20))
 """Minimum cosine between the normals of a plane and of its inliers: 20 degrees."""
 MAX_BEND_PER_M = 0.006
@@ -71,7 +71,7 @@ def find_planes(depth_m: np.ndarray, intrinsics: Intrinsics) -> tuple[Plane, ...
     ----------
     RANSAC (Fischler and Bolles 1981), one oriented point for each proposal (Schnabel et al. 2007).
     """
-    cell = max(1, round(depth_m.shape[1] * CELL_SHARE))
+    cell = max(1, round(max(depth_m.shape) * CELL_SHARE))
     points, normals, area = surface_cells(depth_m, intrinsics, cell)
     planes: list[Plane] = []
     while len(points) and len(planes) < MAX_PLANES and area.sum() >= MIN_AREA_M2:

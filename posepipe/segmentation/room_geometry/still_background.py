@@ -18,7 +18,7 @@ NEAR_SHARE = 0.1
 """Share of a pixel's readings that may lie before its background: noise, and somebody who crosses the recording. At
 edges readings alternate between two surfaces, and the nearer one hides people."""
 GAP_SHARE = 0.015
-"""Maximum width of gaps that are filled, image widths, rounded up to an even number of pixels: 6 pixels of 320."""
+"""Maximum width of gaps that are filled, longer image sides, rounded up to an even number of pixels: 6 of 320."""
 LENS_SHARE = 0.01
 """Maximum difference between two lenses that count as the same, image widths."""
 
@@ -97,7 +97,7 @@ def _near_surface_m(depth_mm: np.ndarray) -> np.ndarray:
 def _filled(depth_m: np.ndarray) -> np.ndarray:
     """Give the pixels of narrow gaps the depth of the nearest known pixel."""
     known = depth_m > 0
-    side = 2 * math.ceil(GAP_SHARE * depth_m.shape[1] / 2) + 1
+    side = 2 * math.ceil(GAP_SHARE * max(depth_m.shape) / 2) + 1
     narrow = cv2.morphologyEx(np.pad(known, side).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))[
         side:-side, side:-side
     ].astype(bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.camera import Plane
+from posepipe.camera import Intrinsics, Plane
 from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of, plane_tolerance_m
 from tests.support.rooms import CAMERA, HEIGHT_M, SHAPE, WALL_M, empty_room, plane_depth, room_normals, with_box
 
@@ -40,6 +40,15 @@ def test_twice_the_resolution_gives_the_same_planes():
     for small, big in zip(find_planes(depth_m, CAMERA), find_planes(large.astype(np.float32), twice), strict=True):
         np.testing.assert_allclose(small.normal, big.normal, atol=0.01)
         assert abs(small.distance_m - big.distance_m) < 0.01
+
+
+def test_a_portrait_image_gives_the_planes_of_the_landscape():
+    upright = Intrinsics(CAMERA.fy, CAMERA.fx, SHAPE[0] - 1 - CAMERA.cy, CAMERA.cx)  # turned by a quarter
+    turned = np.ascontiguousarray(np.rot90(noisy(empty_room(15)), -1))
+    for wide, high in zip(find_planes(noisy(empty_room(15)), CAMERA), find_planes(turned, upright), strict=True):
+        x, y, z = wide.normal
+        np.testing.assert_allclose(high.normal, (-y, x, z), atol=1e-6)
+        assert abs(wide.distance_m - high.distance_m) < 1e-6
 
 
 def test_a_table_is_no_floor():
