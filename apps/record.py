@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
 
     _refuse_to_replace(args)
     with open_named(args, every_frame=True) as source:
-        bar = _RecordingBar(args.frames, "record", "frames")
+        bar = ProgressBar(args.frames, "record", "frames")
         recorder = _Recorder(args.file, source, {"command": args.typed})
         try:
             with bar, recorder:
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
                     if args.seconds is not None and frame.timestamp_s - recorder.first_s(frame) > args.seconds:
                         break
                     recorder.write(frame)
-                    bar.show(recorder.dropped, recorder.safe_bytes)
+                    bar.update(note=f"{recorder.dropped} dropped, {recorder.safe_bytes / 1e6:.1f} MB")
                     if recorder.frames == args.frames:
                         break
         finally:
@@ -126,13 +126,3 @@ class _Recorder:
             return f"nothing was recorded; {self._path} was not written"
         what = f"{self.frames} frames in {self._last_s - self._first_s:.1f} s"
         return f"{what}, {self.dropped} dropped, {self.safe_bytes / 1e6:.1f} MB -> {self._path}"
-
-
-class _RecordingBar(ProgressBar):
-    """Progress bar that also shows dropped frames and the size of the file."""
-
-    def show(self, dropped: int, size: int) -> None:
-        """Count one frame more."""
-        self.update()
-        if self._bar is not None:
-            self._bar.set_postfix_str(f"{dropped} dropped, {size / 1e6:.1f} MB", refresh=False)
