@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Lay out a table in Markdown."""
     header = list(header)
-    lines = [header, *map(list, rows)]
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
     body = [f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines]
     return "\n".join([body[0], "|---" * len(header) + "|", *body[1:]])
 

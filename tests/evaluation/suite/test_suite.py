@@ -155,6 +155,10 @@ def test_a_table_has_a_column_for_every_name():
     assert markdown_table(["a", ""], [["1", "2"], ["", "3"]]) == "| a | |\n|---|---|\n| 1 | 2 |\n| | 3 |"
 
 
+def test_bars_in_the_cells_of_a_table_are_escaped():
+    assert markdown_table(["a"], [["sits|leans"]]) == "| a |\n|---|\n| sits\\|leans |"
+
+
 def everything_scored() -> SuiteFigures:
     """Figures of every set, drawn at random."""
     rng = np.random.default_rng(0)
