@@ -160,7 +160,8 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-mirror",
         action="store_true",
-        help="do not use the mirror image of the trees (default: use it, if the body has left and right)",
+        help="do not use the mirror image of the trees (default: use it, if the body has left and right; with --forest,"
+        " if its model does)",
     )
 
 

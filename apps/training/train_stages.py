@@ -127,19 +127,17 @@ def _workers(args: argparse.Namespace) -> int:
 def _refit_joints(args: argparse.Namespace) -> PoseModel:
     """Fit the joint parameters of the model in --forest, and its votes with --votes."""
     from posepipe.datasets.dataset import open_datasets
-    from posepipe.learn.depth.probes.probe_rules import METRIC
     from posepipe.models.pose_model import PoseModel
     from posepipe.training.train_model import refit_joints
 
     joint_frames = open_datasets(args.datasets)[: args.joint_frames]
     vote_frames = _vote_frames(args, None)
     model = PoseModel.load(args.forest)
-    may_mirror = model.body.has_sides and model.forest.probes == METRIC  # imported forests are never symmetric
-    forest = model.forest.with_symmetry(may_mirror and not args.no_mirror)
+    if args.no_mirror and model.forest.symmetric:
+        forest = model.forest.with_symmetry(False)
+        model = replace(model, forest=forest).with_metadata(out_of_bag=None)  # that of the mirror image, too
     with _JointBars(joint_frames, vote_frames) as bars:
-        model = refit_joints(
-            replace(model, forest=forest), joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames
-        )
+        model = refit_joints(model, joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames)
     bars.show_gains()
     return model
 

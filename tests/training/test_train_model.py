@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -188,6 +189,23 @@ def test_joints_are_refitted_to_a_forest_of_foreign_probes(dataset, trained, tmp
     options = ["--forest", str(tmp_path / "foreign.npz"), "--joints-from", "parts", "--joint-frames", "8"]
     assert main(["train", str(dataset), *options, "--out", str(out)]) == 0
     assert not PoseModel.load(out).forest.symmetric
+
+
+def test_refitting_joints_walks_the_trees_as_their_model_does(dataset, trained, tmp_path):
+    model, once, out = PoseModel.load(trained[0]), tmp_path / "once.npz", tmp_path / "refit.npz"
+    replace(model, forest=model.forest.with_symmetry(False)).save(once)
+    assert main(["train", str(dataset), "--forest", str(once), "--joint-frames", "8", "--out", str(out)]) == 0
+    assert not PoseModel.load(out).forest.symmetric
+    assert header(out)["out_of_bag"] == header(once)["out_of_bag"]
+
+
+def test_trees_walked_once_lose_the_accuracy_of_both_walks(dataset, trained, tmp_path):
+    out = tmp_path / "refit.npz"
+    options = ["--forest", str(trained[0]), "--joint-frames", "8", "--no-mirror"]
+    assert main(["train", str(dataset), *options, "--out", str(out)]) == 0
+    assert not PoseModel.load(out).forest.symmetric
+    assert "out_of_bag" not in header(out)
+    assert "Out-of-bag" not in out.with_suffix(".md").read_text()
 
 
 def test_resuming_with_other_parameters_is_refused(dataset, tmp_path, capsys):
