@@ -121,7 +121,7 @@ def score_sequences(
     numbers: Sequence[int] | None = None,
 ) -> TrackReport:
     """Track the people of some sequences of frames, all by default, with every variant, and score."""
-    from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, find_poses
+    from posepipe.evaluation.evaluate_poses import find_poses, joints_in_view
     from posepipe.evaluation.evaluate_tracks import evaluate_tracks
 
     sequences = frames.sequences()
@@ -130,7 +130,7 @@ def score_sequences(
         sequences if numbers is None else [sequences[number] for number in numbers],
         find,
         _variants(model, options.smooth),
-        IN_VIEW_JOINTS if options.whole_frames else 1,
+        joints_in_view(model.body) if options.whole_frames else 1,
         options.frame_step,
         options.gap_s,
         on_frame,

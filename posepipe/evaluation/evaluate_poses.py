@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.evaluation.metrics.part_metrics import PartScores
 from posepipe.evaluation.metrics.pose_metrics import JointScores
@@ -23,7 +25,10 @@ from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.segmentation.label_map import draw_labels
 
 IN_VIEW_JOINTS = 5
-"""Minimum number of visible joints of a person in view; others need not be found, and are not counted when found."""
+"""Minimum number of visible joints of a person in view; others need not be found, and are not counted when found.
+
+Of a body with fewer than ten joints it is half of them; see `joints_in_view`.
+"""
 SAME_PERSON_M = 0.5
 """Maximum mean distance between found and true joints of the same person: of joints in view, by confidence."""
 
@@ -48,7 +53,7 @@ def evaluate(
         parameters are those of the model's second pass, if it has one
     whole_frames : True = the pipeline finds the people, as in use, and detection is scored too; False = each true
         person is cut out and scored alone
-    in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = IN_VIEW_JOINTS
+    in_view_joints : minimum number of visible joints of a person in view, in whole frames; None = `joints_in_view`
     fit : as in `Pipeline.load`
 
     Returns
@@ -67,12 +72,18 @@ def evaluate(
         if oracle is not None:
             oracle.labels = frame.parts
         if whole_frames:
-            _score_whole(pipeline, frame, report, IN_VIEW_JOINTS if in_view_joints is None else in_view_joints)
+            wanted = joints_in_view(model.body) if in_view_joints is None else in_view_joints
+            _score_whole(pipeline, frame, report, wanted)
         else:
             _score_cut_out(pipeline, frame, report)
         report = replace(report, frames=report.frames + 1)
         on_frame()
     return report
+
+
+def joints_in_view(body: BodyDefinition) -> int:
+    """Minimum number of visible joints of a person, or creature, in view of a whole frame."""
+    return min(IN_VIEW_JOINTS, math.ceil(len(body.joints) / 2))
 
 
 def find_poses(

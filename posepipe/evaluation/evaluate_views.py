@@ -11,7 +11,7 @@ import numpy as np
 from posepipe.body_model.body_model import BodyModel
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
-from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS
+from posepipe.evaluation.evaluate_poses import joints_in_view
 from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.track_metrics import TrackCounts, TrackScores, joints_of
 from posepipe.frames import LabelledFrame
@@ -105,7 +105,7 @@ def evaluate_views(
 ) -> ViewsReport:
     """Find the people of every frame set in each view and in all, in whole frames, and score them.
 
-    People count if at least IN_VIEW_JOINTS of their joints are visible to any camera. The same people and joints
+    People count if at least `joints_in_view` of their joints are visible to any camera. The same people and joints
     count for every column.
 
     Parameters
@@ -155,7 +155,7 @@ class _SequenceRun:
         for camera, each in zip(cameras, rows, strict=True):
             camera.extrinsics = each.extrinsics
         self._joined = JoinedPipeline.of(cameras)
-        self._joints = model.body.joints
+        self._joints, self._in_view_joints = model.body.joints, joints_in_view(model.body)
         self._names = [each.name for each in rows]
         self._scores = [TrackScores(self._joints) for _ in range(len(rows) + 1)]
         self._errors_m: list[list[np.ndarray]] = [[] for _ in self._scores]
@@ -170,7 +170,7 @@ class _SequenceRun:
         joined = self._joined.join(frame_set, steps)
         self._frame_sets += 1
         visible = np.stack([frame.visible for frame in frames], axis=1)
-        in_view = np.count_nonzero(visible.any(axis=1), axis=1) >= IN_VIEW_JOINTS
+        in_view = np.count_nonzero(visible.any(axis=1), axis=1) >= self._in_view_joints
         self._visible.append(visible[in_view])
         truths_m = [*(frame.joints_m for frame in frames), frames[0].joints_m]
         for k, (truth_m, result) in enumerate(zip(truths_m, [*steps, joined], strict=True)):

@@ -19,7 +19,7 @@ import numpy as np
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-from posepipe.evaluation.evaluate_poses import IN_VIEW_JOINTS, cut_out, evaluate, find_poses
+from posepipe.evaluation.evaluate_poses import cut_out, evaluate, find_poses, joints_in_view
 from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
 from posepipe.evaluation.oracle_parts import OracleParts
 from posepipe.evaluation.pose_report import PoseReport
@@ -182,7 +182,7 @@ def _tracking(
         TrackingVariant(NearestPoseTracker),
     )
     find = partial(find_poses, model, whole_frames=suite_set.whole_frames, fit=fit)
-    in_view = IN_VIEW_JOINTS if suite_set.whole_frames else 1
+    in_view = joints_in_view(model.body) if suite_set.whole_frames else 1
     named = dict(zip(TRACKERS, variants, strict=True))
     report = evaluate_tracks(frames.sequences(), find, named, in_view, frame_step, gap_s, on_frame)
     return report.to_dict()["trackers"]
