@@ -94,6 +94,8 @@ class PoseReport:
 
     def _table_of_joints(self) -> list[str]:
         rows = {joint: row for joint, row in self.joints.table().items() if np.isfinite(list(row.values())).any()}
+        if not rows:
+            return ["joints: none scored, because nobody has enough visible joints to count as in view"]
         columns = [column for column in _COLUMNS if any(np.isfinite(row[column]) for row in rows.values())]
         lines = [f"  {'joint':16s}" + "".join(f"{column:>20s}" for column in columns)]
         return lines + [

@@ -30,6 +30,11 @@ def report():
     return PoseReport(5, parts, joints)
 
 
+def test_a_report_of_nobody_in_view_says_so():
+    lines = PoseReport(5, PartScores(HUMAN), JointScores(HUMAN)).text().splitlines()
+    assert lines[-1].startswith("joints: none scored")
+
+
 def test_figures_are_written_as_json(report, tmp_path):
     write_figures(tmp_path / "figures.json", "five people", {"good": report})
     figures = json.loads((tmp_path / "figures.json").read_text())["models"]["good"]
