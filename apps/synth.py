@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> None:
     if args.sensor is not None:
         changes["sensor"] = find_sensor(args.sensor)
     named = args.recipe or ("backgrounds" if args.backgrounds else "train")
-    recipe = replace(read_recipe(named), **changes)
+    recipe = read_recipe(named, **changes)
     if args.orbit is not None:
         recipe = replace(recipe, camera=replace(recipe.camera, orbit_deg=args.orbit))
     backgrounds = read_backgrounds(args.backgrounds) if args.backgrounds else None

@@ -312,8 +312,8 @@ def recipe_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in RECIPES_DIR.glob("*.toml")))
 
 
-def read_recipe(recipe: str | Path) -> Recipe:
-    """Read a recipe by its name, or from a TOML file.
+def read_recipe(recipe: str | Path, **instead: Any) -> Recipe:
+    """Read a recipe by its name, or from a TOML file; ``instead`` are general fields that replace its own.
 
     The path of a sensor file is relative to the recipe's folder. Former names of fields are accepted. For a user's
     file, each former name is logged once.
@@ -328,7 +328,7 @@ def read_recipe(recipe: str | Path) -> Recipe:
     path = named if is_named else Path(recipe)
     if is_absent(path):
         raise PosepipeError(f"no recipe {str(recipe)!r}: give a TOML file or one of {', '.join(recipe_names())}")
-    data = read_toml(path)
+    data = read_toml(path) | instead  # before they are checked: frames make whole sequences
     try:
         if isinstance(data.get("sensor"), str):
             data["sensor"] = find_sensor(data["sensor"], path.parent)

@@ -56,6 +56,14 @@ def test_the_recipes_of_sequences_are_frozen(name, fields):
     )
 
 
+def test_fields_given_instead_replace_those_of_the_file(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text("sequence_frames = 60\n")  # the default of 1000 frames makes no whole sequences
+    assert read_recipe(path, frames=120, seed=4) == Recipe(frames=120, seed=4, sequence_frames=60)
+    with pytest.raises(PosepipeError, match="100 frames are no whole sequences of 60"):
+        read_recipe(path, frames=100)
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
