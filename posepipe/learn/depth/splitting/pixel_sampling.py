@@ -58,7 +58,7 @@ def _draw_evenly(parts: np.ndarray, mask: np.ndarray, count: int, rng: np.random
     weight = 1 / np.sqrt(np.bincount(label))[label]
     # Gumbel-top-k: the `count` largest keys are a weighted sample without replacement
     key = np.log(weight) + rng.gumbel(size=len(pixels))
-    return pixels[np.argpartition(key, -count)[-count:]]
+    return pixels[np.argpartition(key, -count)[len(pixels) - count :]]
 
 
 def sample_pixels(

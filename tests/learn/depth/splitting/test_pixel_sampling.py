@@ -153,6 +153,15 @@ def test_at_most_a_quarter_of_the_pixels_are_background():
     assert len(labels) == 40
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_quarter_of_few_pixels_is_none_of_background(count):
+    parts = np.zeros((20, 20), np.uint8)
+    parts[5:10, 5:10] = 1
+    pixels = draw_pixels(parts, np.ones(parts.shape, bool), count, np.random.default_rng(3))
+    assert len(pixels) == count
+    assert parts[tuple(pixels.T)].all()
+
+
 def test_furniture_gives_samples_of_class_0():
     frame = two_people()
     chair = np.zeros_like(frame.people)
