@@ -89,7 +89,12 @@ def refit_person_classifier(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    lengths = BoneLengths.measure(model.body, np.concatenate([frame.joints_m for frame in _some(frames)]))
+    some_m = [frame.joints_m for frame in _some(frames)]
+    if not any(map(len, some_m)):  # before hours of looking for candidates
+        raise ValueError(
+            f"a person filter learns from people and from furniture; of {len(some_m)} frames none shows a person"
+        )
+    lengths = BoneLengths.measure(model.body, np.concatenate(some_m))
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
     if not len(candidates.row):

@@ -175,6 +175,13 @@ def test_furniture_alone_teaches_nothing(model):
         refit_person_classifier(model, FrameSequence([FramesInMemory(frames)]))
 
 
+def test_frames_without_people_are_refused_at_once(model, monkeypatch):
+    monkeypatch.setattr(fit_person_classifier, "collect_candidates", None)  # would fail
+    empty = [replace(with_board(seed), joints_m=np.zeros((0, 4, 3), np.float32)) for seed in range(3)]
+    with pytest.raises(ValueError, match="furniture; of 3 frames none shows a person"):
+        refit_person_classifier(model, FrameSequence([FramesInMemory(empty)]))
+
+
 def test_frames_without_candidates_are_refused_as_such(model):
     dark = replace(with_board(300), depth=DepthFrame(np.zeros((48, 64), np.float32), with_board(300).depth.intrinsics))
     with pytest.raises(ValueError, match="these 2 frames give no candidate with confident joints"):
