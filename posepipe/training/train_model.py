@@ -194,6 +194,8 @@ def _check_frames(body: BodyDefinition, joint_frames: FrameSequence, vote_frames
             raise ValueError(
                 f"trees of body {body.name!r} need {kind} frames of the same body, got {frames.body.name!r}"
             )
+        if frames is not None and not any(len(frame.joints_m) for frame in frames):  # most often the first has people
+            raise ValueError(f"{kind} frames: wanted some with people, and none of these {len(frames)} shows any")
 
 
 def _check_method(method: str, has_votes: bool) -> None:

@@ -238,6 +238,18 @@ def test_one_frame_is_too_few_for_trees_and_joints(tmp_path, capsys):
     assert line.endswith("got 1; give more, or --joints DATASET")
 
 
+@pytest.mark.parametrize("option", ["--joints", "--votes"])
+def test_frames_without_people_are_refused_before_trees_grow(dataset, tmp_path, capsys, option):
+    recipe, empty, out = tmp_path / "empty.toml", tmp_path / "empty", tmp_path / "m.npz"
+    recipe.write_text("[scene]\nroom_share = 1.0\nempty_room_share = 1.0\n")
+    assert main(["synth", str(empty), "--recipe", str(recipe), "--frames", "2", "--workers", "1"]) == 0
+    capsys.readouterr()
+    assert main(["train", str(dataset), option, str(empty), "--out", str(out)]) == 1
+    kind = option.removeprefix("--").removesuffix("s")
+    assert f"{kind} frames: wanted some with people, and none of these 2 shows any" in capsys.readouterr().err
+    assert not out.with_suffix(".training").exists()
+
+
 @pytest.mark.slow
 def test_twenty_kills_grow_the_same_trees(tmp_path):
     """A training process is killed at random moments, as by a power cut, until it gets through."""
