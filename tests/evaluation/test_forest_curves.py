@@ -216,6 +216,9 @@ def test_plans_that_cannot_be_grown_are_refused(frames, validation, tmp_path):
         replace(PLAN, candidates=())
     with pytest.raises(ValueError, match="needs 11 frames, and there are 10"):
         measure_curves(replace(PLAN, frames=(11,)), frames, validation, tmp_path)
+    empty = [replace(frame, parts=np.zeros_like(frame.parts)) for frame in toy_frames(2)]
+    with pytest.raises(ValueError, match="none of the 2 frames to be scored shows any"):
+        measure_curves(PLAN, frames, FrameSequence([Frames(empty)]), tmp_path)
     assert not (tmp_path / measure.RESULTS).exists()
 
 

@@ -105,12 +105,14 @@ def measure_curves(
         When the run to resume has another plan or other frames, a new one would replace an interrupted one, or the
         limit of memory is too low.
     ValueError
-        When the plan needs more frames than there are, or the bodies differ.
+        When the plan needs more frames than there are, the bodies differ, or the frames to be scored show nobody.
     """
     if max(plan.frames) > len(frames):
         raise ValueError(f"the plan needs {max(plan.frames)} frames, and there are {len(frames)}; plan for fewer")
     if frames.body != validation.body:
         raise ValueError(f"frames of body {frames.body.name!r} cannot be scored on those of {validation.body.name!r}")
+    if not any(frame.parts.any() for frame in validation):  # before hours of growing; most often the first has people
+        raise ValueError(f"part accuracy is of people, and none of the {len(validation)} frames to be scored shows any")
     callbacks = callbacks or CurveCallbacks()
     wanted = [run.name for run in plan.runs(curves)]
     about = {**plan.to_dict(), "frames_of": frames.identity, "scored": validation.identity}
