@@ -56,6 +56,36 @@ def test_who_comes_in_counts_and_is_never_taken_for_furniture():
         assert still.update(frame_of(PLACE), [found(PLACE, 0.5)]) == [True]
 
 
+def without_wall(*boxes) -> DepthFrame:
+    """Boxes before a wall on the left, and before nothing that can be read on the right."""
+    frame = frame_of(*boxes)
+    depth_m = np.where(frame.depth_m == 4.0, 0, frame.depth_m)
+    depth_m[:, :50] = 4.0
+    return DepthFrame(depth_m, CAMERA)
+
+
+def test_who_comes_in_before_what_cannot_be_read_counts():
+    still = StillFurniture()
+    for _ in range(SEEN_FRAMES):
+        still.update(without_wall(), [])
+    for id in range(1, 10 * SEEN_FRAMES):  # lost and found again
+        assert still.update(without_wall(PLACE), [found(PLACE, 0.5, id)]) == [True]
+
+
+def test_a_scene_seen_after_a_cover_is_taken_off_is_known():
+    still, dark = StillFurniture(), DepthFrame(np.zeros(SHAPE, np.float32), CAMERA)
+    for frame in [dark] * 2 * SEEN_FRAMES + [frame_of(PLACE)] * (SEEN_FRAMES + 1):
+        still.update(frame, [])
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
+
+
+def test_a_scene_without_readings_for_a_second_stays_known():
+    still, dark = after_seconds(PLACE), DepthFrame(np.zeros(SHAPE, np.float32), CAMERA)
+    for _ in range(30):
+        still.update(dark, [])
+    assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
+
+
 def test_who_moves_a_hand_counts_from_then_on():
     still, hand = after_seconds(PLACE), np.s_[60:70, 90:100]  # 14 x 14 cm at 2 m
     person = found(PLACE)
