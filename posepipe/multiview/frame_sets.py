@@ -187,8 +187,8 @@ class _Reader:
         self._failure: BaseException | None = None
         self._steps_s: deque[float] = deque(maxlen=_INTERVALS)
         self._thread = threading.Thread(target=self._read, name=source.name, daemon=True)
-        if not self.live and len(source.timestamps_s) > 1:
-            self._steps_s.append(float(np.median(np.diff(source.timestamps_s))))
+        if not self.live and (steps_s := np.diff(source.timestamps_s)).max(initial=0.0) > 0:
+            self._steps_s.append(float(np.median(steps_s[steps_s > 0])))
 
     @property
     def interval_s(self) -> float:

@@ -208,6 +208,11 @@ def test_doubled_frames_of_a_second_camera_make_no_frame_sets(first_rate_s):
     assert np.all(np.diff([time_s for time_s, _ in found]) > 0)
 
 
+def test_doubled_frames_shorten_no_frame_interval():
+    first, second = Recording(np.repeat(times(6, 0.0, 0.1), 2)), Recording(times(6, 0.04, 0.1))
+    assert paired(first, second)[::2] == [(2 * k, k) for k in range(6)]
+
+
 def test_each_doubled_frame_of_the_first_camera_has_a_frame_set():
     assert [row[0] for row in paired(Recording(np.repeat(times(4), 2)), Recording(times(4)))] == list(range(8))
 
