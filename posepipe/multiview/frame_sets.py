@@ -221,7 +221,7 @@ class _Reader:
         """Take the frame nearest to a time, and drop earlier ones; None where it is out of reach."""
         give_up_s = time.monotonic() + self.interval_s
         while self.head < now and self._has_next(now, give_up_s):
-            if _apart_s(self.queue[1][0], now) >= _apart_s(self.head, now):
+            if self.queue[1][0] != self.head and _apart_s(self.queue[1][0], now) >= _apart_s(self.head, now):
                 break
             self.take()
         if _apart_s(self.head, now) <= reach_s:

@@ -208,6 +208,11 @@ def test_doubled_frames_of_a_second_camera_make_no_frame_sets(first_rate_s):
     assert np.all(np.diff([time_s for time_s, _ in found]) > 0)
 
 
+def test_a_frame_pairs_with_its_nearest_among_doubled_ones():
+    rows = paired(Recording(times(4, 0.0, 2 * RATE_S)), Recording(np.repeat(times(8, -0.7 * RATE_S), 2)))
+    assert [second // 2 for first, second in rows if first is not None] == [1, 3, 5, 7]
+
+
 def test_doubled_frames_shorten_no_frame_interval():
     first, second = Recording(np.repeat(times(6, 0.0, 0.1), 2)), Recording(times(6, 0.04, 0.1))
     assert paired(first, second)[::2] == [(2 * k, k) for k in range(6)]
