@@ -130,12 +130,22 @@ class RecordingWriter:
     def stamp_ns(self, frame: DepthFrame) -> int:
         """Time of a frame and of all its messages, nanoseconds.
 
-        Without a date, a first frame of negative time is at 0: ROS knows no negative times.
+        Without a date, a first frame of negative time is at 0: ROS knows no negative times. Raises ValueError for a
+        time that ROS cannot hold.
         """
         time_ns = round(frame.timestamp_s * 1e9)
         if self._zero_ns is None:
             self._zero_ns = max(0, -time_ns)
-        return self._zero_ns + time_ns
+        stamp_ns = self._zero_ns + time_ns
+        if stamp_ns < 0:
+            start = "1970" if self._start_time_ns else "the first frame of the recording"
+            raise ValueError(
+                f"{self.path}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before {start}, which ROS"
+                " cannot hold"
+            )
+        if stamp_ns > ros.MAX_STAMP_NS:
+            raise ValueError(f"{self.path}: frame {frame.index}: a time after January 2038, which ROS cannot hold")
+        return stamp_ns
 
     def write(self, frame: DepthFrame | LabelledFrame, further: dict[str, bytes] | None = None) -> None:
         """Append one frame and flush it.
@@ -155,11 +165,7 @@ class RecordingWriter:
         """
         depth, truth = (frame.depth, frame) if isinstance(frame, LabelledFrame) else (frame, None)
         self._check(depth, truth)
-        stamp_ns = self.stamp_ns(depth)
-        if stamp_ns < 0:
-            raise ValueError(f"frame {depth.index}: timestamp_s {depth.timestamp_s} lies before the epoch")
-        if stamp_ns > ros.MAX_STAMP_NS:  # told before anything of the frame is in its chunk
-            raise ValueError(f"{self.path}: frame {depth.index}: a time after January 2038, which ROS cannot hold")
+        stamp_ns = self.stamp_ns(depth)  # raises before anything of the frame is in its chunk
         self._tell_if_earlier(depth, stamp_ns)
         height, width = self._shape
         with delayed_interrupt(), disk_errors(self.path):

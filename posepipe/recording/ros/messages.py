@@ -118,7 +118,7 @@ def schema_text(message_type: str) -> str:
 def _seconds(stamp_ns: int) -> tuple[int, int]:
     """Seconds and nanoseconds of a time. Raises ValueError for one that no message can hold."""
     if not 0 <= stamp_ns <= MAX_STAMP_NS:
-        raise ValueError(f"a time of {stamp_ns} ns since 1970; messages of ROS hold none after January 2038")
+        raise ValueError(f"{stamp_ns} ns since 1970: messages of ROS hold no times before, and none after January 2038")
     return divmod(stamp_ns, 1_000_000_000)
 
 

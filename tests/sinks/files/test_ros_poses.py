@@ -215,3 +215,11 @@ def test_times_before_those_of_the_first_camera_begin_at_0(tmp_path):
             sink.write(result(i, (track(1, standing_m()),), timestamp_s=i / 20 - 0.5))
     stamps_ns = [stamp_ns for stamp_ns, _ in messages(tmp_path / "r.mcap", "/posepipe/people")]
     np.testing.assert_array_equal(stamps_ns, np.arange(20) * 50_000_000)
+
+
+@pytest.mark.parametrize(("start_time_ns", "start"), [(0, "the first frame of the recording"), (10**9, "1970")])
+def test_a_frame_before_the_recording_s_start_is_named(tmp_path, start_time_ns, start):
+    with PoseRecordingSink(tmp_path / "r.mcap", HUMAN, start_time_ns=start_time_ns) as sink:
+        sink.write(result(0))
+        with pytest.raises(ValueError, match=f"r.mcap: frame 7: timestamp_s -2 lies before {start}"):
+            sink.write(result(7, (track(1, standing_m()),), timestamp_s=-2.0))
