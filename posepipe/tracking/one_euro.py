@@ -23,8 +23,9 @@ class OneEuroSmoother:
     fast joints do not lag.
 
     Speed is computed in space between unsmoothed places. With the last smoothed place, as in the paper, it would depend
-    on the frame rate. Confidences stay the same. Frames may come at any rate; a joint is not smoothed where time stands
-    still or goes back.
+    on the frame rate. Confidences stay the same. Frames may come at any rate. A frame of the time of the one before, as
+    drivers double them, has the joints of that one; a joint is not smoothed where time goes on standing still, or goes
+    back.
 
     Raises
     ------
@@ -74,14 +75,17 @@ class OneEuroSmoother:
 
     def _filter(self, id: int, joint: str, found_m: np.ndarray, now_s: float) -> np.ndarray:
         last = self._known.get((id, joint))
-        if last is None or now_s == last.time_s:
-            self._known[id, joint] = _Filtered(found_m, found_m, np.zeros(3), now_s)
+        if last is None or (now_s == last.time_s and not last.advanced):
+            self._known[id, joint] = _Filtered(found_m, found_m, np.zeros(3), now_s, advanced=False)
             return found_m
+        if now_s == last.time_s:
+            self._known[id, joint] = replace(last, advanced=False)
+            return last.place_m
         dt = now_s - last.time_s
         velocity = _towards(last.velocity_m_s, (found_m - last.found_m) / dt, self.speed_cutoff_hz, dt)
         cutoff_hz = self.min_cutoff_hz + self.beta * float(np.linalg.norm(velocity))
         place_m = _towards(last.place_m, found_m, cutoff_hz, dt)
-        self._known[id, joint] = _Filtered(found_m, place_m, velocity, now_s)
+        self._known[id, joint] = _Filtered(found_m, place_m, velocity, now_s, advanced=True)
         return place_m
 
     def reset(self) -> None:
@@ -97,6 +101,7 @@ class _Filtered:
     place_m: np.ndarray  #: float64 (3,), smoothed
     velocity_m_s: np.ndarray  #: float64 (3,), smoothed
     time_s: float
+    advanced: bool  #: whether the time of the frame was after that of the one before
 
 
 def _towards(last: np.ndarray, new: np.ndarray, cutoff_hz: float, dt: float) -> np.ndarray:

@@ -133,6 +133,18 @@ def test_a_source_that_starts_over_is_not_smoothed_across():
     assert after.pose.joints["head"].xyz_m == (1, 0, 2)
 
 
+def test_doubled_frames_are_smoothed_as_single_ones():
+    """Drivers deliver a frame twice, with its time."""
+    places, times_s = np.random.default_rng(4).normal(size=(9, 3)), np.arange(9) / 30
+    doubled = smoothed(np.repeat(places, 2, axis=0), OneEuroSmoother(), np.repeat(times_s, 2))
+    np.testing.assert_array_equal(doubled, np.repeat(smoothed(places, OneEuroSmoother(), times_s), 2, axis=0))
+
+
+def test_where_time_stands_still_joints_are_not_smoothed():
+    places, times_s = np.random.default_rng(5).normal(size=(6, 3)), np.array([0.0, 0.1, 0.1, 0.1, 0.1, 0.1])
+    np.testing.assert_array_equal(smoothed(places, OneEuroSmoother(), times_s)[3:], places[3:])
+
+
 def test_frames_without_times_are_not_smoothed():
     places = np.random.default_rng(3).normal(size=(5, 3))
     np.testing.assert_array_equal(smoothed(places, OneEuroSmoother(), np.zeros(5)), places)
