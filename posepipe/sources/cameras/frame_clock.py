@@ -7,12 +7,16 @@ from collections.abc import Callable
 
 from posepipe.sources.cameras.depth_camera import CameraFrame
 
+LATE_NS = 100_000_000
+"""Largest step back in time of a frame in the wrong order, nanoseconds; a larger one is a clock that jumps."""
+
 
 class FrameClock:
     """Times of frames by the camera's own clock, or by their arrival where it has none.
 
     After a clock jumps back, as a reconnected camera's does, or is another one, as when a camera has learned the date,
-    times continue from the moment of arrival.
+    times continue from the moment of arrival. A frame in the wrong order, up to LATE_NS late, has the time of the one
+    before.
 
     Parameters
     ----------
@@ -47,8 +51,8 @@ class FrameClock:
             self._last_ns = elapsed_ns
         else:
             other_clock = frame.since_epoch != self._since_epoch
-            if self._zero_ns is None or other_clock or frame.time_ns - self._zero_ns < self._last_ns:
+            if self._zero_ns is None or other_clock or frame.time_ns - self._zero_ns < self._last_ns - LATE_NS:
                 self._zero_ns = frame.time_ns - elapsed_ns
             self._since_epoch = frame.since_epoch
-            self._last_ns = frame.time_ns - self._zero_ns
+            self._last_ns = max(frame.time_ns - self._zero_ns, self._last_ns)
         return self._last_ns / 1e9

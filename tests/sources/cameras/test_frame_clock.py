@@ -57,6 +57,12 @@ def test_after_a_jump_back_times_continue_from_the_arrival():
     assert times == [0, 1, 2, 3]
 
 
+def test_frames_in_the_wrong_order_let_no_time_pass():
+    clock, rows = Clock(), [0, 1, 3, 2, 4, 6, 5, 7, 9, 8, 10]
+    found = [clock.at(0.1 * k, round(0.03 * row * SECOND)) for k, row in enumerate(rows)]
+    assert found == [0.03 * row for row in (0, 1, 3, 3, 4, 6, 6, 7, 9, 9, 10)]
+
+
 def test_a_reconnected_camera_continues_after_the_pause():
     clock = Clock()
     clock.at(0, 50 * SECOND)
