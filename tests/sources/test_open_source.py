@@ -140,6 +140,19 @@ def test_every_format_gives_the_same_frames(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", MAKERS)
+def test_a_negative_index_counts_from_the_end(tmp_path, kind):
+    MAKERS[kind](tmp_path / "thing.bin")
+    with open_source(tmp_path / "thing.bin") as source:
+        for index in (-1, -3, 0, np.int64(-2)):
+            frame, wanted = source[index], frames()[index]
+            np.testing.assert_array_equal(frame.depth_m, wanted.depth_m)
+            assert frame.index == wanted.index
+        for index in (3, -4):
+            with pytest.raises(IndexError):
+                source[index]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
 def test_a_given_calibration_replaces_the_sources_own(tmp_path, kind):
     MAKERS[kind](tmp_path / "thing")
     write_camera_file(tmp_path / "other.json", CameraFile(SHAPE[1], SHAPE[0], OTHER, 0.001, 30.0))

@@ -45,7 +45,7 @@ class FrameSource(Protocol):
     def __iter__(self) -> Iterator[DepthFrame]: ...
 
     def __getitem__(self, index: int) -> DepthFrame:
-        """Frame at a position. Raises TypeError for a live camera."""
+        """Frame at a position; negative ones count from the end. Raises TypeError for a live camera."""
 
     def __enter__(self) -> Self: ...
 

@@ -50,7 +50,7 @@ class IndexedSource(ABC):
 
     @abstractmethod
     def __getitem__(self, index: int) -> DepthFrame:
-        """Frame ``index``, 0 <= index < len(self). Raises FormatError where the file is damaged there."""
+        """Frame ``index``; negative ones count from the end. Raises FormatError where the file is damaged there."""
 
     def frame(
         self,
@@ -66,7 +66,8 @@ class IndexedSource(ABC):
         and ``colour`` are as in `DepthFrame`.
         """
         own = self.intrinsics if intrinsics is None else intrinsics
-        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), index, up, colour)
+        place = int(index) % len(self)  # results count from the first frame
+        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), place, up, colour)
         self.plausibility.inspect(depth, own)
         self.plausibility.inspect_times(self.timestamps_s)
         return frame

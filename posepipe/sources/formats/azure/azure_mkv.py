@@ -110,7 +110,7 @@ class AzureMkv(IndexedSource):
         return np.unique(np.array(times, np.int64)), missing
 
     def __getitem__(self, index: int) -> DepthFrame:
-        packet = self._packet(index)
+        packet = self._packet(range(len(self))[index])  # from the first frame, as `_next` is
         depth_mm = np.frombuffer(bytes(packet), ">u2").reshape(self.shape).astype(np.uint16)
         if self._undistortion is not None:
             depth_mm = self._undistortion.undistort(depth_mm)
