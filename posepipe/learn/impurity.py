@@ -153,8 +153,18 @@ def impurity(criterion: int, statistics: np.ndarray, costs: np.ndarray = NO_COST
     Returns
     -------
     float64 (...)
+
+    Raises
+    ------
+    ValueError
+        When costs are not (C, C), or moments not three.
     """
     statistics = np.ascontiguousarray(statistics, dtype=np.float64)
+    columns = statistics.shape[-1]  # the kernel does not check bounds
+    if costs.size and costs.shape != (columns, columns):
+        raise ValueError(f"costs must be ({columns}, {columns}), one for each pair of classes, got shape {costs.shape}")
+    if criterion == SQUARED_ERROR and columns != 3:
+        raise ValueError(f"moments are weight, sum and sum of squares, got {columns} numbers")
     out = np.empty(statistics.shape[:-1])
     _impurities(criterion, statistics.reshape(-1, statistics.shape[-1]), costs, out.reshape(-1))
     return out
@@ -277,10 +287,18 @@ def information_gain(parent: np.ndarray, children: np.ndarray) -> np.ndarray:
     -------
     float64 (...), bits
 
+    Raises
+    ------
+    ValueError
+        When the branches do not add up to the parent.
+
     References
     ----------
     Quinlan 1986, the gain criterion of ID3.
     """
+    total = np.asarray(children, np.float64).sum(axis=-2)
+    if np.shape(parent)[-1:] != total.shape[-1:] or not np.allclose(parent, total):
+        raise ValueError(f"the counts of all branches add up to {total.tolist()!s:.80}, not to the parent")
     return entropy(parent) - conditional_entropy(children)
 
 
@@ -309,6 +327,11 @@ def gain_ratio(parent: np.ndarray, children: np.ndarray) -> np.ndarray:
     Returns
     -------
     float64 (...), bits per bit; 0 for a split with a single branch
+
+    Raises
+    ------
+    ValueError
+        As `information_gain` does.
 
     References
     ----------

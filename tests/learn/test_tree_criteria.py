@@ -86,3 +86,17 @@ def test_many_nodes_at_once_are_each_node_by_itself(tables):
     for criterion in (information_gain, gain_ratio):
         expected = [criterion(parent, own) for parent, own in zip(parents, children, strict=True)]
         assert criterion(parents, children).tolist() == expected
+
+
+@pytest.mark.parametrize("criterion", [information_gain, gain_ratio])
+@pytest.mark.parametrize("children", [[[2, 3], [4, 0]], [[9], [5]]])
+def test_a_forgotten_branch_is_refused(criterion, children):
+    with pytest.raises(ValueError, match=r"the counts of all branches add up to .*, not to the parent"):
+        criterion([9, 5], children)
+
+
+def test_costs_and_moments_of_another_size_are_refused():
+    with pytest.raises(ValueError, match=r"costs must be \(3, 3\).* got shape \(2, 2\)"):
+        gini([1, 2, 3], costs=[[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="moments are weight, sum and sum of squares, got 2 numbers"):
+        squared_error([1, 2])
