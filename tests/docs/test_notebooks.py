@@ -8,6 +8,9 @@ import re
 import numpy as np
 import pytest
 
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
+from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.docs.notebook_runner import code_cells, run_cells
 from tests.support.paths import ROOT
 
@@ -43,6 +46,16 @@ def test_every_notebook_runs_and_prints_what_it_holds(path, tmp_path, monkeypatc
     # another processor rounds differently, and another model moves joints a little
     np.testing.assert_allclose(numbers(fresh), numbers(held), rtol=0.1, atol=0.1, err_msg=STORE_ANEW)
     assert sum(map(len, fresh)) > 3
+
+
+def test_the_first_notebook_takes_another_recording(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lens = Intrinsics(285.6, 285.6, 159.5, 119.5)
+    write_npz_pack("own.npz", [DepthFrame(np.full((240, 320), 3000, np.uint16), lens, i / 30, i) for i in range(3)])
+    notebook = json.loads((ROOT / "docs" / "notebooks" / "first_recording.ipynb").read_text("utf-8"))
+    cell = code_cells(notebook)[0]
+    cell["source"] = re.sub(r"recording = .*", 'recording = "own.npz"', "".join(cell["source"]))
+    assert "found in 0 of 3 frames" in str(run_cells(notebook))
 
 
 def test_a_cell_shows_its_last_expression_and_what_it_prints():
