@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.options.each_source import each_source
+from apps.options.each_source import each_source, words_of_source
 from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import seconds
@@ -100,7 +100,9 @@ def _write(files: Sequence[Path], each: Sequence[argparse.Namespace], cameras: S
     words = ["posepipe", "run"]
     for file, one, camera in zip(files, each, cameras, strict=True):
         write_extrinsics(file, camera.extrinsics, 0.0 if camera.walk is None else camera.walk.time_offset_s)
-        words += [one.source, "--extrinsics", str(file)]
+        words += [*words_of_source(one), "--extrinsics", str(file)]
+    args = each[0]
+    words += ["--mirror"] * args.mirror + (["--model", args.model] if args.model != "person" else [])
     show(shlex.join(words))
 
 

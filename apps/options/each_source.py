@@ -68,3 +68,9 @@ def each_source(args: argparse.Namespace) -> list[argparse.Namespace]:
         )
         for k, source in enumerate(sources)
     ]
+
+
+def words_of_source(args: argparse.Namespace) -> list[str]:
+    """Return the words of a command line by which a source of `each_source` is read as it was, for another command."""
+    given = getattr(args, "given_for_sources", {})
+    return [args.source, *(word for dest in given for word in (f"--{dest}", str(getattr(args, dest))))]

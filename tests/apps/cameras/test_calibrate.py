@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from apps.cli import main
+from apps.cli import build_parser, main
+from apps.options.each_source import each_source
 from posepipe.camera import Extrinsics, Intrinsics, Plane
+from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.camera.extrinsics_file import read_extrinsics
 from posepipe.datasets.dataset import Dataset
 from posepipe.errors import PosepipeError
@@ -79,6 +81,21 @@ def test_a_camera_is_beside_the_first_in_any_world(heading_deg, origin_m, empty,
     assert main(["calibrate", str(empty), str(empty), "--out", str(tmp_path / "poses")]) == 0
     line = capsys.readouterr().out.splitlines()[1]
     assert "camera 2: 1.50 m above the floor, +2.00 m to the right of camera 1 and +1.00 m ahead" in line
+
+
+def test_the_line_for_run_reads_sources_as_calibrate_did(empty, tmp_path, capsys, monkeypatch):
+    poses = [CalibratedCamera(Extrinsics(np.eye(3), np.array([0, 0, height_m]))) for height_m in (1.5, 2.5)]
+    monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: poses)
+    write_camera_file(tmp_path / "lens.json", CameraFile(64, 48, Intrinsics(60, 60, 31, 23), 0.001, 30.0))
+    reading = ["--camera", str(tmp_path / "lens.json"), "--rotate", "0", "--rotate", "180", "--mirror"]
+    others = ["--model", "person-fast", "--start", "0.01", "--out", str(tmp_path)]
+    assert main(["calibrate", str(empty), str(empty), *reading, *others]) == 0
+    words = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    args = build_parser().parse_args(words[1:])
+    assert [one.rotate for one in each_source(args)] == [0, 180]
+    assert [one.camera for one in each_source(args)] == [str(tmp_path / "lens.json")] * 2
+    assert [one.extrinsics for one in each_source(args)] == [tmp_path / f"camera-{number}.json" for number in (1, 2)]
+    assert (args.source, args.further, args.mirror, args.model) == (str(empty), [str(empty)], True, "person-fast")
 
 
 @pytest.mark.slow
