@@ -139,6 +139,8 @@ class Pipeline:
         ValueError
             When no foreground has that name, the foreground "none" gets a background, or the body model is of another
             body.
+        TypeError
+            When the background is no `StillBackground`, such as a path, or ``fit`` is anything else, such as "off".
         """
         return cls.from_model(PoseModel.load(model), tracking, foreground, background, fit)
 
@@ -154,6 +156,8 @@ class Pipeline:
         """Make the pipeline of a model in memory; other parameters, and their errors, as in `load`."""
         if foreground not in FOREGROUNDS:
             raise ValueError(f"foreground must be one of {', '.join(FOREGROUNDS)}, got {foreground!r}")
+        if not isinstance(background, StillBackground | None):
+            raise TypeError(f"a background is what learn_still_background(frames) returns, got {background!r:.60}")
         cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)
         if cut_out and background is not None:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
@@ -176,7 +180,12 @@ class Pipeline:
         )
 
     def step(self, frame: DepthFrame) -> FrameResult:
-        """Find the people in one depth frame. Foreground, tracker and the stages after it remember earlier frames."""
+        """Find the people in one depth frame. Foreground, tracker and the stages after it remember earlier frames.
+
+        Raises TypeError for anything else, such as an array.
+        """
+        if not isinstance(frame, DepthFrame):
+            raise TypeError(f"wanted DepthFrame(depth, Intrinsics(fx, fy, cx, cy), timestamp_s), got {frame!r:.60}")
         upright = self._with_up(frame)
         candidates = self.foreground.update(upright)
         people = self._people_among(upright, candidates)

@@ -281,6 +281,23 @@ def test_an_unknown_foreground_is_refused(model):
         Pipeline.from_model(model, foreground="sky")
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fit": "off"}, "fit is True, False or a BodyModel, got 'off'"),
+        ({"background": "empty.mcap"}, r"what learn_still_background\(frames\) returns, got 'empty.mcap'"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(model, given, message):
+    with pytest.raises(TypeError, match=message):
+        Pipeline.from_model(model, **given)
+
+
+def test_a_step_takes_a_frame_and_no_array(model):
+    with pytest.raises(TypeError, match=r"wanted DepthFrame\(depth, Intrinsics.*got array"):
+        Pipeline.from_model(model).step(np.zeros((2, 2), np.uint16))
+
+
 def test_a_pipeline_of_a_file_is_that_of_its_model(model, tmp_path):
     model.save(tmp_path / "toy.npz")
     frame = person_frames(1)[0]

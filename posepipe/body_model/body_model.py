@@ -108,9 +108,16 @@ def body_to_fit(fit: bool | BodyModel, body: BodyDefinition) -> BodyModel | None
     ----------
     fit : the body; True = the shipped one, of people, where the definition has its joints and parts; False = none
     body : BodyDefinition
+
+    Raises
+    ------
+    TypeError
+        When ``fit`` is anything else: "off" would be true.
     """
     if isinstance(fit, BodyModel):
         return fit
+    if not isinstance(fit, bool):
+        raise TypeError(f"fit is True, False or a BodyModel, got {fit!r:.60}")
     human = _human() if fit else None
     same = human is not None and (human.joint_names, human.part_names) == (body.joints, body.parts)
     return human if same else None
