@@ -23,7 +23,6 @@ from posepipe.learn.tables.conditions import (
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
 from posepipe.learn.tables.splitting.descent import path_indicator
 from posepipe.learn.tables.splitting.schema import DIGITS, digits_apart, format_number
-from posepipe.learn.tables.splitting.unseen import UnseenCategoryWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
     Parameters
     ----------
     learner : SingleTree, fitted; a tree of a forest is one of its `estimators_`
-    row : (F,) cells, or a table of one row
+    row : (F,) cells, or a table of one row; the names of a row or table of pandas are checked as `predict` checks them
     names : of the columns, for a training table without names
 
     Returns
@@ -72,7 +71,7 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
     Raises
     ------
     ValueError
-        For more than one row.
+        For more than one row, and for columns of other names, or in another order, than in training.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
     wind is weak (here weak): yes 3
     prediction: yes
     """
-    table = row if hasattr(row, "columns") else _one_row(row)
+    table = row if hasattr(row, "columns") else _one_row(row, hasattr(learner, "feature_names_in_"))
     columns = learner._encode(table)
     if columns.shape[1] != 1:
         raise ValueError(f"explain takes one row, got {columns.shape[1]}")
@@ -103,13 +102,15 @@ def explain(learner: SingleTree, row: Any, names: Sequence[str] | None = None) -
         question, answer = splits.column_text(column), _answer(apart, condition, cell, has_branch)
         steps.append(Step(node, question, answer, apart.condition_text(condition), describe(child)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenCategoryWarning)  # it came above
+        warnings.simplefilter("ignore")  # they came above
         found = learner.predict(table)[0]
     text = format_number(float(found)) if not isinstance(learner, SingleTreeClassifier) else str(found)
     return Explanation(text, describe(0), tuple(steps), is_shared)
 
 
-def _one_row(row: Any) -> Any:
+def _one_row(row: Any, named: bool) -> Any:
+    if named and hasattr(row, "to_frame"):
+        return row.to_frame().T.infer_objects()
     cells = row if isinstance(row, np.ndarray) else np.array(row, object)
     if cells.dtype == object and all(isinstance(cell, float | int | np.number) for cell in cells.ravel()):
         cells = cells.astype(np.float64)

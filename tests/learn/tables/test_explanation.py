@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -140,3 +142,17 @@ def test_an_unseen_category_is_told_once():
         text = str(explain(tree, ["c"]))
     assert len(told) == 1
     assert "1 rows" not in text
+
+
+def test_a_row_of_a_dataframe_is_explained_by_its_names():
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    table = pandas.DataFrame({"size": [1.0, 2.0, 30.0, 40.0], "colour": ["red", "blue", "red", "blue"]})
+    tree = CartClassifier().fit(table, ["a", "a", "b", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "size <= 16 (here 2): a 2" in str(explain(tree, table.iloc[1]))
+    with pytest.raises(ValueError, match="same order"):
+        explain(tree, table[["colour", "size"]].iloc[1])
+    with pytest.warns(UserWarning, match="feature names") as told:
+        explain(tree, [2.0, "blue"])
+    assert len(told) == 1
