@@ -239,7 +239,7 @@ def _length(source: FrameSource) -> str:
         times = source.timestamps_s
         step = float(np.median(np.diff(times)))
         rate = f", {1 / step:.1f} a second" if step > 0 else ""
-        text += f" in {times[-1] - times[0]:.2f} s{rate}"
+        text += f" in {np.ptp(times):.2f} s{rate}"  # times may go back
     if source.start_time_ns:
         start = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
         text += f", from {start:%Y-%m-%d %H:%M:%S} UTC"

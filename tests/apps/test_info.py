@@ -107,6 +107,11 @@ def test_depth_of_another_unit_is_warned_of(tmp_path, capsys, caplog, count):
     assert "its unit (depth_unit_m) seems too large" in caplog.text
 
 
+def test_no_duration_is_negative(tmp_path, capsys):
+    write_npz_pack(tmp_path / "two.npz", [DepthFrame(np.ones((12, 16)), ros.CAMERA, time_s) for time_s in (3, 4, 0, 1)])
+    assert "4 depth frames in 4.00 s, 1.0 a second" in info(capsys, tmp_path / "two.npz")
+
+
 def test_a_live_source_is_called_so(tmp_path, capsys):
     (tmp_path / "sent.bin").write_bytes(stream_bytes(2))
     printed = info(capsys, f"camera:pipe:{tmp_path / 'sent.bin'}")
