@@ -141,7 +141,7 @@ class RecordingWriter:
             start = "1970" if self._start_time_ns else "the first frame of the recording"
             raise ValueError(
                 f"{self.path}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before {start}, which ROS"
-                " cannot hold"
+                " cannot hold; sort the frames by time, or give the source a date"
             )
         if stamp_ns > ros.MAX_STAMP_NS:
             raise ValueError(f"{self.path}: frame {frame.index}: a time after January 2038, which ROS cannot hold")

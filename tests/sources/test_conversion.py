@@ -162,3 +162,11 @@ def test_times_that_no_ros_message_holds_are_one_line(tmp_path, capsys):
         assert len(kept) == 1
     assert not (tmp_path / "convert.mcap").exists()
     assert convert_frames(open_source(tmp_path / "late.npz"), tmp_path / "folder") == 2
+
+
+@pytest.mark.parametrize("name", ["recording.mcap", "folder"])
+def test_a_time_before_1970_is_told_with_the_file(tmp_path, name):
+    depth_mm = np.full((2, *SHAPE), 2000, np.uint16)
+    np.savez(tmp_path / "two.npz", depth_mm=depth_mm, K=[20.0, 20.0, 7.5, 5.5], timestamp_s=[3.0, 0.0])
+    with pytest.raises(PosepipeError, match=rf"{name}.*: frame 1: timestamp_s -3 lies before .*; sort the frames by"):
+        convert_frames(open_source(tmp_path / "two.npz"), tmp_path / name)

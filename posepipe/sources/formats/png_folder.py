@@ -122,7 +122,7 @@ class PngFolderWriter:
         write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
 
     def write(self, frame: DepthFrame) -> None:
-        """Append one frame. Raises ValueError for another camera, or a time before the epoch."""
+        """Append one frame. Raises ValueError for another camera, or a time before 1970."""
         wanted = (self._camera.height, self._camera.width)
         if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
             raise ValueError(
@@ -131,7 +131,10 @@ class PngFolderWriter:
             )
         time_ns = self._start_time_ns + round(frame.timestamp_s * 1e9)
         if time_ns < 0:
-            raise ValueError(f"frame {frame.index}: timestamp_s {frame.timestamp_s} lies before the epoch")
+            raise ValueError(
+                f"{self.folder}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before 1970; sort the frames by"
+                " time, or give the source a date"
+            )
         path = self.folder / f"{self.frame_count:06d}.png"
         write_depth_png(path, depth_to_levels(frame, self._camera.depth_unit_m))
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
