@@ -147,7 +147,7 @@ def test_what_is_cut_out_of_furniture_is_judged_by_itself(model):
 
 
 @pytest.mark.parametrize("measured", [None, (0.0, -0.6, -0.8)])
-def test_up_is_that_of_the_accelerometer_or_else_of_the_camera_s_pose(model, measured):
+def test_up_is_measured_or_that_of_the_camera_s_pose(model, measured):
     seen = []
 
     class Noting(CutInHalves):

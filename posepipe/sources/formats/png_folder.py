@@ -132,8 +132,8 @@ class PngFolderWriter:
         time_ns = self._start_time_ns + round(frame.timestamp_s * 1e9)
         if time_ns < 0:
             raise ValueError(
-                f"{self.folder}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before 1970; sort the frames by"
-                " time, or give the source a date"
+                f"{self.folder}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before 1970; sort the"
+                " frames by time, or give the source a date"
             )
         path = self.folder / f"{self.frame_count:06d}.png"
         write_depth_png(path, depth_to_levels(frame, self._camera.depth_unit_m))
