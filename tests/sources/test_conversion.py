@@ -37,7 +37,7 @@ def absolute_ns(source) -> np.ndarray:
     return source.start_time_ns + np.rint(source.timestamps_s * 1e9).astype(np.int64)
 
 
-def test_a_place_that_cannot_be_written_is_told_at_the_first_frame(recording, tmp_path):
+def test_a_place_that_cannot_be_written_is_told_at_once(recording, tmp_path):
     (tmp_path / "file").touch()
     converted = []
     with pytest.raises(PosepipeError, match="file"):
