@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,13 @@ from posepipe.camera.extrinsics import Extrinsics
 from posepipe.errors import FormatError
 from posepipe.io.files import read_json_object, replace_file
 
+_log = logging.getLogger(__name__)
+
 KEY = "T_world_camera"
 OFFSET_KEY = "time_offset_s"
 MAX_OFFSET_S = 3600.0
+MAX_HEIGHT_M = 50.0
+"""Height of a camera above the floor from which on its unit is doubted."""
 _DECIMALS = 9
 _MAX_VALUE = 1e9  # also excludes NaN and infinities
 ROTATION_TOLERANCE = 1e-3
@@ -23,7 +28,7 @@ ROTATION_TOLERANCE = 1e-3
 def read_extrinsics(path: str | Path) -> Extrinsics:
     """Read ``{"T_world_camera": [[...] x 4] x 4}``: metres, z up, the floor at 0.
 
-    The rotation is replaced by the nearest exact one.
+    The rotation is replaced by the nearest exact one. A camera below the floor, or above any ceiling, is warned of.
 
     Raises
     ------
@@ -31,9 +36,12 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
         When the matrix is missing, or is not a rotation and translation.
     """
     try:
-        return parse_extrinsics(read_json_object(path).get(KEY))
+        extrinsics = parse_extrinsics(read_json_object(path).get(KEY))
     except ValueError as error:
         raise FormatError(path, str(error)) from None
+    if not 0 <= (height_m := extrinsics.translation_m[2]) <= MAX_HEIGHT_M:
+        _log.warning("%s: the camera is %g m above the floor; wanted metres, z up, the floor at 0", path, height_m)
+    return extrinsics
 
 
 def parse_extrinsics(value: object) -> Extrinsics:

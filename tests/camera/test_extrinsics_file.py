@@ -50,6 +50,14 @@ def test_invalid_extrinsics_are_refused(tmp_path, value, message):
         read_extrinsics(written(tmp_path, value))
 
 
+@pytest.mark.parametrize(("height", "told"), [(2.5, False), (2500, True), (-0.5, True)])
+def test_an_implausible_height_is_warned_of(tmp_path, caplog, height, told):
+    matrix = np.array(LEVEL, float)
+    matrix[2, 3] = height
+    assert read_extrinsics(written(tmp_path, matrix.tolist())).translation_m[2] == height
+    assert (f"the camera is {height:g} m above the floor; wanted metres" in caplog.text) == told
+
+
 def test_what_is_written_is_read(tmp_path):
     path = tmp_path / "camera.json"
     write_extrinsics(path, read_extrinsics(written(tmp_path, LEVEL)), 0.25)
