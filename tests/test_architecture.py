@@ -150,7 +150,7 @@ MAY_IMPORT = {
     "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"
     " synth.sensors synth.sensors.defects",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
-    "synth.backgrounds": "body camera errors frames io segmentation.room_geometry sources sources.base"
+    "synth.backgrounds": "body camera datasets errors frames io segmentation.room_geometry sources sources.base"
     " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.scene.seats"
     " synth.sensors",
     "synth.background_renderer": "body errors frames synth.backgrounds synth.labelled_frame synth.recipe synth.render"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.camera import Intrinsics
+from posepipe.datasets.dataset import MANIFEST_NAME, Dataset
 from posepipe.errors import PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.io.npz import array_hash
@@ -84,6 +85,8 @@ def read_backgrounds(paths: Sequence[str | Path]) -> BackgroundBank:
 
 
 def _read(path: str | Path, max_frames: int, max_bytes: int) -> tuple[Background, ...]:
+    if (Path(path) / MANIFEST_NAME).is_file():
+        _check_empty(path)
     with open_source(path) as source:
         if not isinstance(source, IndexedSource):
             raise PosepipeError(f"backgrounds: wanted a file or folder of depth frames, got {path}; record it first")
@@ -98,6 +101,14 @@ def _read(path: str | Path, max_frames: int, max_bytes: int) -> tuple[Background
             f"got none in {path}; leave it out"
         )
     return shown
+
+
+def _check_empty(path: str | Path) -> None:
+    """Refuse a dataset with people: those in a background count as furniture."""
+    with Dataset.open(path) as dataset:
+        for number, frame in enumerate(dataset):
+            if frame.people.any():
+                raise PosepipeError(f"backgrounds: wanted frames without people, frame {number} of {path} shows some")
 
 
 def _background(frame: DepthFrame) -> Background:

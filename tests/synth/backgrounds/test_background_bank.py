@@ -7,6 +7,7 @@ from posepipe.errors import PosepipeError
 from synth.backgrounds import background_bank
 from synth.backgrounds.background_bank import BackgroundBank, read_backgrounds
 from tests.support.empty_rooms import save_room
+from tests.support.rendered_people import recipe_of, render_people
 
 
 def test_every_frame_keeps_its_own_camera(tmp_path):
@@ -36,6 +37,14 @@ def test_frames_without_readings_are_refused(tmp_path):
     np.savez(path, depth_mm=np.zeros((2, 24, 32), np.uint16), K=np.array([30.0, 30.0, 16.0, 12.0]))
     with pytest.raises(PosepipeError, match=r"readings in at least 10% .* got none in .*dark.npz"):
         read_backgrounds([path])
+
+
+def test_datasets_with_people_are_refused(tmp_path):
+    render_people(tmp_path / "people", recipe_of(frames=1))
+    with pytest.raises(PosepipeError, match=r"wanted frames without people, frame 0 of .*people shows some"):
+        read_backgrounds([tmp_path / "people"])
+    render_people(tmp_path / "empty", recipe_of(frames=1, room_share=1.0, empty_room_share=1.0))
+    assert read_backgrounds([tmp_path / "empty"]).sources
 
 
 def test_large_images_fill_a_bank_with_fewer_frames(tmp_path, monkeypatch):
