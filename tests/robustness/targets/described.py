@@ -12,5 +12,7 @@ from apps import info
 
 def describe(path: Path) -> None:
     """Run the command; raises what it raises."""
+    parser = argparse.ArgumentParser()
+    info.add_arguments(parser)
     with redirect_stdout(io.StringIO()):
-        info.run(argparse.Namespace(path=str(path), topic=None, camera=None, draw=None))
+        info.run(parser.parse_args([str(path)]))
