@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from posepipe.frames import DepthFrame
+    from posepipe.models.pose_model import PoseModel
     from posepipe.segmentation.room_geometry.still_background import StillBackground
     from posepipe.sources import FrameSource
 
@@ -36,6 +38,23 @@ def read_background(args: argparse.Namespace) -> StillBackground:
         raise SourceError(name, "wanted a recording of the scene without people, got a live camera; record it first")
     with open_source(args.background, args.camera, args.topic) as source:
         return learn_still_background(_spread(RotatedSource(source, args.mirror, args.rotate)), name)
+
+
+def warn_of_people(background: StillBackground, model: PoseModel) -> None:
+    """Warn of what a model takes for people in the background: nobody is found where they stand."""
+    from posepipe.frames import DepthFrame
+    from posepipe.pipeline import Pipeline
+
+    pipeline = Pipeline.from_model(model, tracking=False, fit=False)
+    people = pipeline.step(DepthFrame(background.depth_m, background.intrinsics)).people
+    distances = sorted(float(track.pose.joints_m[:, 2].mean()) for track in people)
+    if distances:
+        where = " and ".join(f"{distance:.1f} m" for distance in distances)
+        warnings.warn(
+            f"{background.name}: something {where} away looks like a person, and nobody is found in that place; if"
+            " somebody stood there, record the empty scene again",
+            stacklevel=2,
+        )
 
 
 def _spread(source: FrameSource) -> Iterator[DepthFrame]:

@@ -136,7 +136,7 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
     PosepipeError
         If options contradict each other, or the extrinsics, the thresholds or the background cannot be read.
     """
-    from apps.options.background_option import read_background
+    from apps.options.background_option import read_background, warn_of_people
     from posepipe.camera.extrinsics_file import read_extrinsics
     from posepipe.errors import PosepipeError
     from posepipe.pipeline import Pipeline
@@ -154,6 +154,8 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
     fit = fit_of(args)
 
     background = None if args.background is None else read_background(args)
+    if background is not None:
+        warn_of_people(background, model)
 
     def make() -> Pipeline:
         pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background, fit)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from apps.cli import build_parser, main
-from apps.options.background_option import MAX_FRAMES, read_background
+from apps.options.background_option import MAX_FRAMES, read_background, warn_of_people
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.commands import error_of
 from tests.support.empty_rooms import room_depth, save_room
+from tests.support.paths import DEMO
+from tests.support.shipped_model import shipped_model
 
 FOCAL = 285.6
 SMALL = Intrinsics(30.0, 30.0, 15.5, 11.5)
@@ -38,6 +42,14 @@ def test_a_background_is_turned_like_the_source(empty):
     room = np.rint(room_depth(FOCAL) * 1000) / 1000
     known = np.rot90(room[:, ::-1], -1)
     np.testing.assert_allclose(background.depth_m[known > 0], known[known > 0], atol=1e-6)
+
+
+def test_people_who_stand_in_a_background_are_warned_of(empty):
+    with pytest.warns(UserWarning, match=r"something 2\.\d m away looks like a person"):
+        warn_of_people(read_background(asked("--background", DEMO)), shipped_model())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_people(read_background(asked("--background", empty)), shipped_model())
 
 
 def test_long_recordings_are_read_evenly(tmp_path):
