@@ -22,6 +22,9 @@ from apps.running.source_run import SourceRun
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from posepipe.models.pose_model import PoseModel
     from posepipe.pipeline import Pipeline
     from posepipe.sinks import FrameSink
     from posepipe.sources import FrameSource
@@ -83,18 +86,28 @@ def run(args: argparse.Namespace) -> None:
         pipeline = make()
     pipeline.smoother = pipeline.smoother if smooth else None
     with watched(args, model.body) as watchers:
-        _find_people(args, opened, pipeline, model_identity(path), watchers)
+        _find_people(args, opened, pipeline, model, model_identity(path), watchers)
 
 
 def _find_people(
-    args: argparse.Namespace, opened: FrameSource, pipeline: Pipeline, model: str, watchers: list[FrameSink]
+    args: argparse.Namespace,
+    opened: FrameSource,
+    pipeline: Pipeline,
+    model: PoseModel,
+    identity: str,
+    watchers: Sequence[FrameSink],
 ) -> None:
     """Send the results of the whole source to all sinks, then print how many there are and where."""
+    from apps.running.upright_check import UprightCheck
     from apps.terminal.progress import ProgressBar
+    from posepipe.pipeline import Pipeline
     from posepipe.sinks.counting import CountingSink
     from posepipe.sources.cameras import LiveSource
 
-    of_source = SourceRun(args, opened, pipeline, model)
+    of_source = SourceRun(args, opened, pipeline, identity)
+    if args.extrinsics is None and args.background is None:  # both are of the camera as it hangs
+        alone = Pipeline.from_model(model, tracking=False, foreground=args.foreground, fit=False)
+        watchers = [*watchers, UprightCheck(alone, opened.name, args.rotate, of_source.source.frame_count)]
     bar = ProgressBar(of_source.source.frame_count, "run", "frames")
     counter = CountingSink(bar.update)
     summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
