@@ -45,8 +45,9 @@ class CommandParser(argparse.ArgumentParser):
         """Parse, with old option names accepted and unknown options refused."""
         words = use_new_names(sys.argv[1:] if args is None else args, self._option_string_actions)
         parsed, unknown = super().parse_known_args(words, namespace)
-        if hasattr(parsed, "further") and not any(word.startswith("-") for word in unknown):
-            parsed.further, unknown = [*parsed.further, *unknown], []  # sources with options between them
+        if hasattr(parsed, "further"):  # sources may have options between them
+            parsed.further = [*parsed.further, *(word for word in unknown if not word.startswith("-"))]
+            unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
             self._refuse(unknown[0])
         return parsed, []

@@ -10,6 +10,7 @@ from posepipe.sources.cameras import CAMERAS
 
 TYPED = {
     "run --outt x": "there is no option --outt, perhaps --out was meant; see posepipe run --help",
+    "run x --start 1 y --xyz": "there is no option --xyz; see posepipe run --help",
     "run x --xyz=3": "there is no option --xyz; see posepipe run --help",
     "--foo run x": "there is no option --foo; see posepipe --help",
     "view a b": "nothing more was wanted, got 'b'; see posepipe view --help",
