@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from apps.options.each_source import each_source, words_of_source
 from apps.options.input_files import refuse_to_replace
-from apps.options.source_options import add_source_options, open_named, play_as_asked
+from apps.options.source_options import add_source_options, open_together
 from apps.options.value_types import seconds
 from apps.terminal.plain_text import show
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     for file in files:
         check_writable(file)
     world = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
-    sources = [play_as_asked(open_named(one), one) for one in each]
+    sources = open_together(each, [0.0] * len(each))
     with kernels_compiled():
         model = PoseModel.load(model_path(args.model))
         calibration = CameraCalibration([Pipeline.from_model(model) for _ in sources], world)

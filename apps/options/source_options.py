@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from apps.options.each_source import OfEachSource, SeveralSources
@@ -21,6 +22,7 @@ cameras   camera:realsense, camera:orbbec, camera:oak, camera:kinect-v1,
           camera:opencv:INDEX, camera:pipe:PATH, camera:socket:PORT,
           camera:ros2:TOPIC"""
 """Formats and cameras, for --help. Written out, because importing their tables takes a second."""
+_TIME_DECIMALS = 6  # as in results
 
 
 def add_source_options(
@@ -98,6 +100,32 @@ def play_as_asked(source: FrameSource, args: argparse.Namespace) -> FrameSource:
         end = "the end" if args.end is None else f"{args.end:g} s"
         raise SourceError(source.name, f"no frame between {args.start:g} s and {end}; the last is at {last_s:.2f} s")
     return RotatedSource(PacedSource(played) if args.realtime else played, args.mirror, args.rotate)
+
+
+def open_together(each: Sequence[argparse.Namespace], offsets_s: Sequence[float]) -> list[FrameSource]:
+    """Open the sources of `each_source`, to be played as asked: of files --start and --end are times of the first.
+
+    ``offsets_s`` as in `posepipe.multiview.frame_sets.FrameSets`.
+    """
+    from posepipe.multiview.frame_sets import clock_shifts_s
+
+    opened, shifts_s = [open_named(one) for one in each], [0.0] * len(each)
+    if all(source.frame_count is not None for source in opened):  # a camera would start to tell its time
+        shifts_s = clock_shifts_s(opened, offsets_s)
+    return [
+        play_as_asked(source, _on_own_clock(one, shift_s))
+        for source, one, shift_s in zip(opened, each, shifts_s, strict=True)
+    ]
+
+
+def _on_own_clock(args: argparse.Namespace, shift_s: float) -> argparse.Namespace:
+    """Return the arguments of a source with its own times, to which ``shift_s`` is added for those of the first."""
+    end_s = None if args.end is None else round(args.end - shift_s, _TIME_DECIMALS)
+    if args.start:
+        start_s = round(args.start - shift_s, _TIME_DECIMALS)
+    else:  # from its first frame
+        start_s = 0.0 if end_s is None else min(0.0, end_s)
+    return argparse.Namespace(**{**vars(args), "start": start_s, "end": end_s})
 
 
 def refuse_source_options(args: argparse.Namespace, what: str, kind: str = "are results") -> None:

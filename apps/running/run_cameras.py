@@ -10,7 +10,7 @@ from apps.options.each_source import each_source
 from apps.options.page_options import watched
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.sink_options import check_outputs, is_standard_output, make_sinks, what_was_written
-from apps.options.source_options import open_named, play_as_asked
+from apps.options.source_options import open_together
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -29,19 +29,21 @@ def run_cameras(args: argparse.Namespace) -> None:
         If a source has no extrinsics, or an option is of one source alone.
     """
     from apps.terminal.compilation import kernels_compiled
+    from posepipe.camera.extrinsics_file import read_time_offset_s
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity, model_path
 
     _check(args)
     each = each_source(args)
     check_outputs(args)
-    sources = [play_as_asked(open_named(one), one) for one in each]
+    offsets_s = [read_time_offset_s(one.extrinsics) for one in each]
+    sources = open_together(each, offsets_s)
     path = model_path(args.model)
     with kernels_compiled():
         model = PoseModel.load(path)
         joined = _joined(each, model)
     with watched(args, model.body) as watchers:
-        _find_people(args, each, sources, joined, model_identity(path), watchers)
+        _find_people(args, each, sources, offsets_s, joined, model_identity(path), watchers)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -75,6 +77,7 @@ def _find_people(
     args: argparse.Namespace,
     each: list[argparse.Namespace],
     sources: list[FrameSource],
+    offsets_s: list[float],
     joined: JoinedPipeline,
     model: str,
     watchers: list[FrameSink],
@@ -82,7 +85,6 @@ def _find_people(
     """Send the results of all sources to all sinks, then print how many there are and where."""
     from apps.running.completed_sinks import CompletedSinks
     from apps.terminal.progress import ProgressBar
-    from posepipe.camera.extrinsics_file import read_time_offset_s
     from posepipe.sinks.counting import CountingSink
     from posepipe.sinks.files.json_lines import ResultsHeader
 
@@ -100,7 +102,6 @@ def _find_people(
     sinks = make_sinks(args, header, body)
     bar = ProgressBar(sources[0].frame_count, "run", "frames")
     counter = CountingSink(bar.update)
-    offsets_s = [read_time_offset_s(one.extrinsics) for one in each]
     summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
     try:
         with bar:

@@ -95,7 +95,7 @@ class FrameSets:
         with ExitStack() as opening:
             for source in self._sources:
                 opening.enter_context(source)
-            self.shifts_s = _shifts_s(self._sources, self._offsets_s)
+            self.shifts_s = clock_shifts_s(self._sources, self._offsets_s)
             _check_overlap(self._sources, self.shifts_s)
             pairs = zip(self._sources, self.shifts_s, strict=True)
             of_files = all(source.frame_count is not None for source in self._sources)
@@ -322,7 +322,7 @@ def _apart_s(one: _Time, other: _Time) -> float:
     return abs(one.seconds - other.seconds) if one.session == other.session else math.inf
 
 
-def _shifts_s(sources: Sequence[FrameSource], offsets_s: Sequence[float]) -> list[float]:
+def clock_shifts_s(sources: Sequence[FrameSource], offsets_s: Sequence[float]) -> list[float]:
     """Seconds to add to the times of each source for those of the first: by their dates, where all have one."""
     starts_ns = [source.start_time_ns for source in sources]
     dated = all(starts_ns)

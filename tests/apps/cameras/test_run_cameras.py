@@ -9,12 +9,14 @@ import pytest
 
 from apps.cli import build_parser, main
 from apps.options.each_source import each_source
+from apps.options.source_options import open_together
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support.paths import WALK
 
+LENS = Intrinsics(57, 57, 31.5, 23.5)
 LEVEL = [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]
 
 
@@ -22,9 +24,7 @@ LEVEL = [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]
 def scene(tmp_path):
     """Two recordings without a person, the second shorter, and the poses of their cameras."""
     for name, count in (("a", 5), ("b", 3)):
-        frames = [
-            DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(57, 57, 31.5, 23.5), i / 30, i) for i in range(count)
-        ]
+        frames = [DepthFrame(np.zeros((48, 64), np.float32), LENS, i / 30, i) for i in range(count)]
         write_npz_pack(tmp_path / f"{name}.npz", frames)
         (tmp_path / f"{name}.json").write_text(json.dumps({"T_world_camera": LEVEL}))
     return tmp_path
@@ -75,6 +75,18 @@ def test_two_recordings_run_to_the_end_of_the_longer(scene, capsys):
     assert [row.frame for row in results.frames] == list(range(5))
     assert results.header.cameras == (str(scene / "a.npz"), str(scene / "b.npz"))
     assert len(list((scene / "pictures").iterdir())) == 5
+
+
+@pytest.mark.parametrize(("dated", "offset_s", "first_s"), [(True, 0.0, 0.3), (False, 0.1, 0.1), (True, -0.1, 0.4)])
+def test_a_stretch_is_of_the_clock_of_the_first(tmp_path, dated, offset_s, first_s):
+    """The second recording began 0.1 s earlier, if that is known."""
+    for name, start_ns in (("a", 1_700_000_000_100_000_000), ("b", 1_700_000_000_000_000_000)):
+        frames = [DepthFrame(np.zeros((48, 64), np.float32), LENS, i / 20, i) for i in range(20)]
+        write_npz_pack(tmp_path / f"{name}.npz", frames, start_time_ns=start_ns * dated)
+    words = [tmp_path / "a.npz", tmp_path / "b.npz", "--start", 0.2, "--end", 0.4]
+    first, second = open_together(each_source(arguments(*words)), [0.0, offset_s])
+    np.testing.assert_allclose(first.timestamps_s, [0.2, 0.25, 0.3, 0.35, 0.4])
+    np.testing.assert_allclose(second.timestamps_s, first_s + np.arange(5) / 20)
 
 
 @pytest.mark.parametrize("fit", ["on", "off"])
