@@ -64,6 +64,14 @@ def _warn_of_millimetres(depth: np.ndarray) -> None:
         )
 
 
+def check_depth_and_mask(depth_m: np.ndarray, mask: np.ndarray) -> None:
+    """Raise ValueError unless a depth image is floating point and has the shape of a mask."""
+    if depth_m.dtype.kind != "f":
+        raise ValueError(f"depth must be floating point metres, got {depth_m.dtype}; DepthFrame(...).depth_m converts")
+    if depth_m.ndim != 2 or depth_m.shape != mask.shape:
+        raise ValueError(f"depth and mask must have one shape (H, W), got {depth_m.shape} and {mask.shape}")
+
+
 def window_of(mask: np.ndarray) -> tuple[slice, slice]:
     """Bounding box of a mask (H, W), as row and column slices; empty for an empty mask."""
     if mask.itemsize > 1:

@@ -81,7 +81,7 @@ MAY_IMPORT = {
     "learn.depth.splitting": "camera frames io learn",
     "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.splitting learn.depth.votes"
     " parts segmentation stage",
-    "learn.depth.explanation": "body camera learn learn.depth learn.depth.probes learn.depth.splitting"
+    "learn.depth.explanation": "body camera frames learn learn.depth learn.depth.probes learn.depth.splitting"
     " learn.tables.plotting",
     "learn.shards": "learn learn.depth learn.depth.splitting",
     "learn.depth_pictures": "body camera learn learn.depth learn.depth.probes learn.depth.splitting",

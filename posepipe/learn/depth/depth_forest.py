@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.frames import window_of
+from posepipe.frames import check_depth_and_mask, window_of
 from posepipe.learn.depth.classify import find_leaves, mean_posterior
 from posepipe.learn.depth.packed_forest import PackedForest, pack_forest
 from posepipe.learn.depth.probes.clamped_probes import find_clamped_leaves
@@ -114,10 +114,9 @@ class DepthForest(Stateless):
         Raises
         ------
         ValueError
-            When depth and mask have different shapes.
+            When depth and mask have different shapes, or depth is of whole numbers, such as millimetres.
         """
-        if depth_m.shape != mask.shape:
-            raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
+        check_depth_and_mask(depth_m, mask)
         mask = np.asarray(mask, bool)
         if self.probes != METRIC:  # a window of the image has another border
             pixels = pixels_of(mask & (depth_m > 0), stride)

@@ -12,6 +12,7 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import PosepipeError
 from posepipe.learn.depth.classify import classify, find_leaves
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.learn.depth.explanation.pixel_path import explain_pixel
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.packed_forest import pack_forest
 from posepipe.learn.depth.splitting.depth_features import bordered_depth
@@ -144,6 +145,13 @@ def test_a_node_with_other_than_two_children_is_refused(children):
 def test_depth_and_mask_of_different_shape_are_refused(forest):
     with pytest.raises(ValueError, match="shape"):
         forest.predict(np.ones((4, 5), np.float32), np.ones((5, 4), bool), INTRINSICS)
+
+
+def test_millimetres_are_refused(forest):
+    depth_mm = np.full((4, 5), 2000, np.uint16)  # taken for metres, all of it would be background
+    for ask in (forest.predict, lambda depth, mask, lens: explain_pixel(forest, depth, mask, (1, 1), lens)):
+        with pytest.raises(ValueError, match="floating point metres, got uint16"):
+            ask(depth_mm, np.ones((4, 5), bool), INTRINSICS)
 
 
 def test_training_pixels_reach_the_leaves_they_trained():

@@ -8,6 +8,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
+from posepipe.frames import check_depth_and_mask
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.probes import clamped_probes
 from posepipe.learn.depth.splitting.depth_features import bordered_depth
@@ -115,7 +116,7 @@ def explain_pixel(
     Raises
     ------
     ValueError
-        For a pixel outside the person, or without a reading.
+        For a pixel outside the person, or without a reading; for depth and mask that `DepthForest.predict` refuses.
 
     Examples
     --------
@@ -129,8 +130,7 @@ def explain_pixel(
     (6, 1.0)
     """
     row, col = pixel
-    if depth_m.shape != mask.shape:
-        raise ValueError(f"depth and mask must have one shape, got {depth_m.shape} and {mask.shape}")
+    check_depth_and_mask(depth_m, mask)
     if not (0 <= row < depth_m.shape[0] and 0 <= col < depth_m.shape[1]) or not (mask[row, col] and depth_m[row, col]):
         raise ValueError(f"the pixel must lie on the person and have a reading, got row {row}, column {col}")
     reader = _reader(forest, depth_m, np.asarray(mask, bool), (int(row), int(col)), intrinsics)
