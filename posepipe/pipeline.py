@@ -258,8 +258,8 @@ class Pipeline:
         return PersonInference(self.joint_stages, **own)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
-        """Estimate the person in a candidate; see `PersonInference.estimate`."""
-        return self.person_inference.estimate(frame, mask, floor)
+        """Estimate the person in a candidate, pixels that are not 0; see `PersonInference.estimate`."""
+        return self.person_inference.estimate(frame, np.asarray(mask, bool), floor)
 
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.

@@ -298,6 +298,28 @@ def test_a_step_takes_a_frame_and_no_array(model):
         Pipeline.from_model(model).step(np.zeros((2, 2), np.uint16))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, int, float])
+def test_a_candidate_may_be_of_any_dtype(model, dtype):
+    pipeline, frame = Pipeline.from_model(model), person_frames(1)[0]
+    mask = frame.depth_m > 0
+    given, wanted = pipeline.estimate(frame, 255 * mask.astype(dtype)), pipeline.estimate(frame, mask)
+    assert given.pose == wanted.pose
+    np.testing.assert_array_equal(given.mask, wanted.mask)
+
+
+def test_a_pose_estimator_of_one_s_own_has_one_method():
+    class OneMethod(Stateless):
+        def estimate(self, proposals):
+            return whole.estimate(proposals)
+
+    pipeline = Pipeline.from_model(shipped_model(), fit=False)
+    whole, pipeline.pose_estimator = pipeline.pose_estimator, OneMethod()
+    pipeline.pose_search = replace(pipeline.pose_search, enough=1.0)  # every pose is searched
+    pipeline.second_pass = None
+    with open_source(WALK) as source:
+        assert pipeline.step(next(iter(source))).people
+
+
 def test_a_pipeline_of_a_file_is_that_of_its_model(model, tmp_path):
     model.save(tmp_path / "toy.npz")
     frame = person_frames(1)[0]

@@ -73,7 +73,12 @@ class PoseSearch(Stateless):
     max_rounds: int = 2  #: the second round starts from the best choice of the first
 
     def search(self, estimator: PoseEstimator, proposals: Proposals, pose: Pose) -> Pose:
-        """The pose of most correct joints to be expected: ``pose``, of these proposals, or that of another choice."""
+        """The pose of most correct joints to be expected: ``pose``, of these proposals, or that of another choice.
+
+        An estimator of one's own, in place of `PoseEstimator`, may have no other choice: its pose is kept.
+        """
+        if not hasattr(estimator, "parameters"):
+            return pose
         n_joints = len(estimator.body.joints)
         if estimator.parameters.refinement is None or pose.expected_correct >= self.enough * n_joints:
             return pose  # the prior alone says nothing of how well proposals agree
