@@ -103,7 +103,7 @@ def _candidate_pixels(pipeline: Pipeline, frames: Sequence[DepthFrame]) -> float
     """Return the median number of pixels that the pipeline takes for candidates."""
     import numpy as np
 
-    return float(np.median([np.count_nonzero(pipeline.foreground.update(frame).labels) for frame in frames]))
+    return float(np.median([np.count_nonzero(pipeline.foreground.update(frame).numbers) for frame in frames]))
 
 
 def _stage_figures(times: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:

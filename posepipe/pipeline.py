@@ -190,7 +190,7 @@ class Pipeline:
         candidates = self.foreground.update(upright)
         people = self._people_among(upright, candidates)
         people.sort(key=lambda person: -person.pose.confidence)
-        self.foreground.learn(frame, candidates, _mask_of(people, candidates.labels.shape))
+        self.foreground.learn(frame, candidates, _mask_of(people, candidates.numbers.shape))
         tracks = self.tracker.update([person.pose for person in people], frame.timestamp_s)
         people, tracks = self._shown(frame, people, tracks)
         if self.body_fitter is not None:
@@ -228,13 +228,13 @@ class Pipeline:
         kept = [row in ranking and track.pose.confidence >= self.min_confidence for row, track in enumerate(tracks)]
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
         shape = frame.depth_m.shape
-        labels = np.zeros(shape, np.uint8)
+        parts = np.zeros(shape, np.uint8)
         for person in people:
-            labels += person.labels
+            parts += person.parts
         proposals = tuple(person.proposals for person in people)
         masks = tuple(person.mask for person in people)
         mask = _mask_of(people, shape)
-        return FrameResult(frame, mask, labels, proposals, tracks, floor, self.extrinsics, masks)
+        return FrameResult(frame, mask, parts, proposals, tracks, floor, self.extrinsics, masks)
 
     def reset(self) -> None:
         """Forget earlier frames, in every stage."""
@@ -268,7 +268,7 @@ class Pipeline:
         candidates again.
         """
         inference = self.person_inference
-        people, rejected = [], np.zeros(candidates.labels.shape, bool)
+        people, rejected = [], np.zeros(candidates.numbers.shape, bool)
         for mask in candidates.masks():
             found = inference.people_in(frame, mask, candidates.floor)
             people += found

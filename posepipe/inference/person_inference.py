@@ -43,7 +43,7 @@ class PersonEstimate:
     """One person in one frame."""
 
     mask: np.ndarray  #: bool (H, W)
-    labels: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
+    parts: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
     proposals: Proposals
     pose: Pose
     first: FirstPass

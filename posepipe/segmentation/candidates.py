@@ -14,11 +14,11 @@ from posepipe.camera import Plane
 class Candidates:
     """Groups of pixels that may be people; later stages decide."""
 
-    labels: np.ndarray  #: uint8 (H, W), 1 and up, the largest surface first; 0 = no candidate
+    numbers: np.ndarray  #: uint8 (H, W), candidate of each pixel, from 1, the largest surface first; 0 = none
     person_sized: np.ndarray  #: bool (H, W), pixels of candidates no larger than a person
     floor: Plane | None = None  #: None = not in view, or not searched for
 
     def masks(self) -> Iterator[np.ndarray]:
         """Yield the pixels of each candidate, bool (H, W)."""
-        for number in range(1, int(self.labels.max(initial=0)) + 1):
-            yield self.labels == number
+        for number in range(1, int(self.numbers.max(initial=0)) + 1):
+            yield self.numbers == number

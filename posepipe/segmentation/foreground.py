@@ -111,14 +111,14 @@ class RoomForeground:
     def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
         """Group some readings of a frame, bool (H, W), into candidates."""
         depth_m, intrinsics = frame.depth_m, frame.intrinsics
-        labels, person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
+        numbers, person_sized = np.zeros(mask.shape, np.uint8), np.zeros(mask.shape, bool)
         if mask.any():
             grid, grid_intrinsics = _grid_of(mask, intrinsics)
             found = self._candidates_of(depth_m[grid].copy(), mask[grid].copy(), grid_intrinsics)
-            for whole, on_grid in zip((labels, person_sized), found, strict=True):
+            for whole, on_grid in zip((numbers, person_sized), found, strict=True):
                 _fill(whole, grid, on_grid)
                 whole[~mask] = 0
-        return Candidates(labels, person_sized, floor)
+        return Candidates(numbers, person_sized, floor)
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
         """Update the background model.

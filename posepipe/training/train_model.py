@@ -130,7 +130,7 @@ def segment_as_in_use(frame: LabelledFrame) -> np.ndarray:
     foreground, including furniture, so that class 0 is trained on the same segments as in use.
     """
     others = (frame.people == 0) & (frame.depth.depth_m > 0)
-    return RoomForeground().update(frame.depth).labels if others.any() else frame.people
+    return RoomForeground().update(frame.depth).numbers if others.any() else frame.people
 
 
 def refit_joints(

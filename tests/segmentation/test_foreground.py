@@ -18,7 +18,7 @@ CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square cen
 
 
 def mask_of(depth_m: np.ndarray, camera: Intrinsics = CAMERA, **options) -> np.ndarray:
-    labels = CutOutForeground(**options).update(DepthFrame(depth_m, camera)).labels
+    labels = CutOutForeground(**options).update(DepthFrame(depth_m, camera)).numbers
     assert labels.dtype == np.uint8
     assert labels.max(initial=0) <= 1
     return labels.astype(bool)
@@ -99,9 +99,9 @@ def test_the_minimum_component_may_be_chosen():
 
 def test_a_cut_out_frame_is_judged_by_itself():
     foreground = CutOutForeground()
-    first = foreground.update(DepthFrame(person(), CAMERA)).labels
+    first = foreground.update(DepthFrame(person(), CAMERA)).numbers
     foreground.update(DepthFrame(np.zeros((48, 64), np.float32), CAMERA))
-    np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)).labels, first)
+    np.testing.assert_array_equal(foreground.update(DepthFrame(person(), CAMERA)).numbers, first)
 
 
 def test_candidates_give_their_masks_in_order():
@@ -126,12 +126,12 @@ def test_candidates_of_a_room_come_with_its_floor():
 def test_only_candidates_no_wider_than_a_person_are_person_sized():
     wide = with_box(np.zeros(SHAPE, np.float32), (0, 0.6, 3.0), (3.1, 0.6))
     both = RoomForeground().update(frame_of(with_box(wide, (0, -0.6, 2.0), (0.4, 0.6))))
-    assert both.labels.max() == 2
-    np.testing.assert_array_equal(both.person_sized, both.labels == both.labels[40, 160])
+    assert both.numbers.max() == 2
+    np.testing.assert_array_equal(both.person_sized, both.numbers == both.numbers[40, 160])
 
 
 def candidates_of(depth_m: np.ndarray, **options) -> np.ndarray:
-    labels = RoomForeground(**options).update(frame_of(depth_m)).labels
+    labels = RoomForeground(**options).update(frame_of(depth_m)).numbers
     assert labels.dtype == np.uint8
     return labels
 
@@ -229,10 +229,10 @@ def test_a_finer_image_has_the_same_candidates(finer):
     depth_m[8:50, 5:30], depth_m[30:57, 50:68] = 1.5, 2.5
     depth_m[30:33, 30:38] = 1.4  # an arm of the first, before nothing
     camera = Intrinsics(280.0 / 4, 280.0 / 4, 39.5, 29.5)
-    coarse = RoomForeground().update(DepthFrame(depth_m, camera)).labels
+    coarse = RoomForeground().update(DepthFrame(depth_m, camera)).numbers
     assert coarse.max() == 2
     fine_m, factor = depth_m.repeat(4 * finer, axis=0).repeat(4 * finer, axis=1), 4 * finer
-    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor))).labels
+    fine = RoomForeground().update(DepthFrame(fine_m, camera.scaled(factor))).numbers
     np.testing.assert_array_equal(fine, coarse.repeat(factor, axis=0).repeat(factor, axis=1))
 
 
@@ -267,6 +267,6 @@ def test_a_person_in_the_noise_of_many_components_is_the_largest():
     depth_m[55:225, 120:130] = depth_m[55:225, 190:200] = 0
     camera = Intrinsics(160.0, 160.0, 159.5, 119.5)
     assert find_components(depth_m, depth_m > 0)[1] > 2 * MAX_COMPONENTS
-    labels = RoomForeground().update(DepthFrame(depth_m, camera)).labels
+    labels = RoomForeground().update(DepthFrame(depth_m, camera)).numbers
     assert (labels[depth_m == 2] == labels[100, 160]).all()
     assert labels[100, 160] == 1

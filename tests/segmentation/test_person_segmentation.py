@@ -111,9 +111,9 @@ def test_what_it_leaves_of_a_candidate_is_grouped_again():
     depth_m = with_box(depth_m, (0.4, 0.7, 2.3), (0.6, 0.8))  # both touch
     foreground, frame = RoomForeground(), frame_of(depth_m)
     together = foreground.update(frame)
-    assert together.labels.max() == 1
-    nearer = mask_of(NearIsPerson(2.25), depth_m) & (together.labels > 0)
+    assert together.numbers.max() == 1
+    nearer = mask_of(NearIsPerson(2.25), depth_m) & (together.numbers > 0)
     alone = foreground.group(frame, nearer, together.floor)
-    assert alone.labels.max() == 1
-    assert (depth_m[alone.labels == 1] < 2.25).mean() > 0.95  # but for the edge between the two
+    assert alone.numbers.max() == 1
+    assert (depth_m[alone.numbers == 1] < 2.25).mean() > 0.95  # but for the edge between the two
     assert alone.floor == together.floor

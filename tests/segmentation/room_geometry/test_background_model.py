@@ -115,7 +115,7 @@ def test_a_known_cupboard_is_cut_from_the_person_leaning_on_it(known):
     candidates = foreground.update(frame_of(cupboard))
     for _ in range(STANDS_FRAMES if known else 1):
         foreground.learn(frame_of(cupboard), candidates, np.zeros(SHAPE, bool))
-    labels = foreground.update(frame_of(leaning)).labels
+    labels = foreground.update(frame_of(leaning)).numbers
     person = leaning == np.float32(2.8)
     assert (labels[person] == 1).all()
     assert (labels[~person] == 1).any() != known
@@ -148,5 +148,5 @@ def test_candidates_wider_than_a_person_are_learned_quickly():
         frame, foreground = frame_of(with_box(empty_room(), *box)), RoomForeground(BackgroundModel())
         for _ in range(SEEN_FRAMES + 1):
             foreground.learn(frame, foreground.update(frame), np.zeros(SHAPE, bool))
-        left.append(foreground.update(frame).labels.any())
+        left.append(foreground.update(frame).numbers.any())
     assert left == [False, True]

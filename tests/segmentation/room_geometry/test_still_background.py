@@ -85,14 +85,14 @@ def test_somebody_who_crosses_the_recording_leaves_no_trace():
 def test_a_known_cupboard_is_no_candidate_in_the_first_frame():
     background = learn_still_background(frames_of(CUPBOARD, flicker=0.2))
     frame = frames_of(CUPBOARD, 1)[0]
-    assert RoomForeground().update(frame).labels.any()
-    assert not foreground_of(background).update(frame).labels.any()
+    assert RoomForeground().update(frame).numbers.any()
+    assert not foreground_of(background).update(frame).numbers.any()
 
 
 @pytest.mark.parametrize("learning", [True, False])
 def test_a_person_is_cut_from_what_is_known(learning):
     background = learn_still_background(frames_of(CUPBOARD, flicker=0.2))
-    labels = foreground_of(background, learning).update(frames_of(LEANING, 1)[0]).labels
+    labels = foreground_of(background, learning).update(frames_of(LEANING, 1)[0]).numbers
     assert (labels[PERSON] == 1).mean() > 0.99
     assert (labels[~PERSON] > 0).mean() < 0.001
 
@@ -104,7 +104,7 @@ def test_a_frame_does_not_depend_on_others_without_learning():
     for _ in range(STANDS_FRAMES + 1):
         foreground.learn(frame_of(LEANING), first, nobody)
     foreground.update(frame_of(np.where(CUPBOARD > 0, np.float32(9), 0)))  # the camera was moved, and put back
-    np.testing.assert_array_equal(foreground.update(frame_of(LEANING)).labels, first.labels)
+    np.testing.assert_array_equal(foreground.update(frame_of(LEANING)).numbers, first.numbers)
 
 
 def test_somebody_near_the_camera_does_not_erase_the_background():
@@ -112,7 +112,7 @@ def test_somebody_near_the_camera_does_not_erase_the_background():
     assert (near != CUPBOARD).mean() > 0.5
     foreground = foreground_of(learn_still_background([frame_of(CUPBOARD)]))
     foreground.update(frame_of(near))
-    assert not foreground.update(frame_of(CUPBOARD)).labels.any()
+    assert not foreground.update(frame_of(CUPBOARD)).numbers.any()
 
 
 def test_a_moved_camera_gives_the_background_up_and_says_so(caplog):
