@@ -543,7 +543,7 @@ TWINS_ELSEWHERE = {
 }
 TABLES = sorted((ROOT / "tests" / "kernels").rglob("*.py"))
 #: no arithmetic: layouts, choices
-WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "stride_for"} | {
+WITHOUT_TWIN = {"pack_votes", "by_gain", "enlarged", "floor_of", "grid_shape", "stride_for"} | {
     "branches_of",
     "clamped_image",  # the twin of find_clamped_leaves reads it
     "entries_of",

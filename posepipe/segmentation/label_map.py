@@ -6,6 +6,7 @@ import numpy as np
 
 from posepipe.compilation import compiled_for, njit
 from posepipe.parts import PartProbabilities
+from posepipe.segmentation.pixel_grid import grid_shape
 
 UNKNOWN = -1
 """Label of a cell that has no classified pixel."""
@@ -61,7 +62,7 @@ def draw_labels(parts: PartProbabilities, mask: np.ndarray) -> np.ndarray:
     Naive twin: tests/reference/segmentation/label_map.py
     """
     rows, cols = parts.stride
-    cells = np.full((-(-mask.shape[0] // rows), -(-mask.shape[1] // cols)), UNKNOWN, np.int16)
+    cells = np.full(grid_shape(mask.shape, parts.stride), UNKNOWN, np.int16)
     _label_cells(parts.pixels, parts.probabilities, rows, cols, cells)
     image = np.zeros(mask.shape, np.uint8)
     _draw(cells, rows, cols, mask, image)

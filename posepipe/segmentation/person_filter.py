@@ -12,7 +12,7 @@ from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.pixel_grid import enlarged
+from posepipe.segmentation.pixel_grid import enlarged, grid_shape
 from posepipe.segmentation.view import View
 from posepipe.stage import Stateless
 
@@ -124,7 +124,7 @@ def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]
     (rows, cols), (across, along) = stride, window_of(mask)
     top, left = across.start // rows, along.start // cols
     held = mask[top * rows : across.stop, left * cols : along.stop]
-    cells = np.zeros((-(-len(held) // rows), -(-held.shape[1] // cols)), bool)
+    cells = np.zeros(grid_shape(held.shape, stride), bool)
     for row in range(rows):
         for col in range(cols):
             cell_pixels = held[row::rows, col::cols]

@@ -14,6 +14,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartClassifier, Stride
+from posepipe.segmentation.pixel_grid import grid_shape
 from posepipe.stage import Stateless
 
 SEGMENTS = BodyDefinition("segments", ("person", "surroundings"), (), {})
@@ -71,7 +72,7 @@ class PersonSegmentation(Stateless):
         coarse_m, coarse = on_segmentation_grid(depth_m, intrinsics)
         readings = coarse_m > 0
         found = self.classifier.predict(coarse_m, readings, coarse, STRIDE)
-        shape = tuple(-(-size // step) for size, step in zip(coarse_m.shape, STRIDE, strict=True))
+        shape = grid_shape(coarse_m.shape, STRIDE)
         person, known = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         cell = tuple((found.pixels // STRIDE).T)
         person[cell], known[cell] = found.probabilities[:, SEGMENTS.part_code("person")], 1

@@ -24,6 +24,12 @@ def stride_for(mask: np.ndarray) -> Stride:
     return (cols + 1 if cols * (cols + 1) <= spare else cols), cols
 
 
+def grid_shape(shape: tuple[int, ...], stride: Stride) -> tuple[int, int]:
+    """Rows and columns of the cells that cover an image, of rows and columns, on a grid."""
+    (height, width), (row_step, col_step) = shape, stride
+    return -(-height // row_step), -(-width // col_step)
+
+
 @compiled_for("b1[:,::1], i8, i8, i4[:,::1]")
 @njit(cache=True)
 def _fill_pixels(mask, row_step, col_step, out):
@@ -52,7 +58,7 @@ def pixels_of(mask: np.ndarray, stride: Stride = EVERY_PIXEL) -> np.ndarray:
     ----------
     Naive twin: tests/reference/segmentation/pixel_grid.py
     """
-    rows, cols = (-(-size // step) for size, step in zip(mask.shape, stride, strict=True))
+    rows, cols = grid_shape(mask.shape, stride)
     out = np.empty((rows * cols, 2), np.int32)
     return out[: _fill_pixels(np.ascontiguousarray(mask), *stride, out)].copy()
 

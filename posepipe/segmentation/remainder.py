@@ -16,7 +16,7 @@ from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
-from posepipe.segmentation.pixel_grid import enlarged
+from posepipe.segmentation.pixel_grid import enlarged, grid_shape
 from posepipe.segmentation.room_geometry.connected_components import find_components
 from posepipe.stage import Stateless
 
@@ -59,8 +59,7 @@ class Remainder(Stateless):
         area_m2 = z**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
         if area_m2[far].sum() < self.min_area_m2:
             return []
-        shape = tuple(-(-size // step) for size, step in zip(mask.shape, parts.stride, strict=True))
-        grid_m, grid_m2 = np.zeros((2, *shape), np.float32)
+        grid_m, grid_m2 = np.zeros((2, *grid_shape(mask.shape, parts.stride)), np.float32)
         cells = tuple((parts.pixels[far] // parts.stride).T)
         grid_m[cells], grid_m2[cells] = z[far], area_m2[far]
         components, count = find_components(grid_m, grid_m > 0)
@@ -85,7 +84,7 @@ class Remainder(Stateless):
         near = self._near(depth_m, intrinsics, parts, pose)
         if not near.any() or near.mean() > self.max_share:
             return None
-        grid = np.zeros([-(-size // step) for size, step in zip(mask.shape, parts.stride, strict=True)], bool)
+        grid = np.zeros(grid_shape(mask.shape, parts.stride), bool)
         grid[tuple((parts.pixels[near] // parts.stride).T)] = True
         return mask & enlarged(grid, parts.stride, mask.shape)
 
