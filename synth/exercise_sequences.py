@@ -15,7 +15,7 @@ from posepipe.frames import LabelledFrame
 from synth.body.body_truth import with_joint_angles
 from synth.furniture.model_bank import FurnitureBank
 from synth.geometry.mesh import Mesh
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.exercises import BY_MOTIONS, Exercise, exercise_of
 from synth.motion.motion_plans import FACING_SPREAD_DEG
 from synth.recipe import FPS, Recipe
@@ -120,9 +120,7 @@ def render_exercise(
         noise_rng = np.random.default_rng([recipe.seed, number, time])
         still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
         scene = Scene((placed(time),), *room)
-        yield render_labelled_frame(
-            scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
-        )
+        yield render_labelled_frame(scene, people.body, Sensing.of(recipe), time, noise_rng, still)
 
 
 def _poses(people: People, person: DressedPerson, curves: Exercise) -> np.ndarray:

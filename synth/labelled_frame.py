@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
 from synth.image_recipe import REACH_M, ImageRecipe
 from synth.material_recipe import MaterialRecipe
+from synth.recipe import Recipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame
@@ -24,15 +25,27 @@ from synth.sensors.sensor_presets import SensorPreset
 PLAIN, UNCHANGED = MaterialRecipe(), ImageRecipe()
 
 
+@dataclass(frozen=True, slots=True)
+class Sensing:
+    """What a sensor makes of a scene."""
+
+    sensor: SensorPreset
+    noise: bool = True  #: whether the sensor's noise is added
+    material: MaterialRecipe = PLAIN  #: of people and things; by default nothing is dark
+    image: ImageRecipe = UNCHANGED  #: what is made of the readings of rooms; by default nothing
+
+    @classmethod
+    def of(cls, recipe: Recipe) -> Sensing:
+        """Take what a recipe says of it."""
+        return cls(recipe.sensor, recipe.noise, recipe.material, recipe.image)
+
+
 def render_labelled_frame(
     scene: Scene,
     body: BodyDefinition,
-    sensor: SensorPreset,
-    noise: bool,
+    sensing: Sensing,
     index: int,
     rng: np.random.Generator,
-    material: MaterialRecipe = PLAIN,
-    image: ImageRecipe = UNCHANGED,
     still: np.random.Generator | None = None,
 ) -> LabelledFrame:
     """Render what a sensor reads of a scene, with the truth about it.
@@ -44,23 +57,18 @@ def render_labelled_frame(
     scene : Scene
     body : BodyDefinition
         Of the subjects.
-    sensor : SensorPreset
-    noise : bool
-        Whether the sensor's noise is added.
+    sensing : Sensing
     index : int
         Of the frame.
     rng : numpy.random.Generator
         Draws the noise.
-    material : MaterialRecipe
-        Of people and things; by default nothing is dark.
-    image : ImageRecipe
-        What is made of the readings of rooms; by default nothing.
     still : numpy.random.Generator, optional
         Draws materials and drivers of a sequence: it begins anew with each frame, and ``rng`` draws what flickers. None
         = ``rng`` draws them, of a single frame.
     """
+    sensor, material, image = sensing.sensor, sensing.material, sensing.image
     rendered = render_frame(scene, sensor)
-    readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if noise else rendered.depth_m
+    readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if sensing.noise else rendered.depth_m
     if scene.room is None:  # beside people who are cut out there are no holes
         material, image = replace(material, false_near_share=0.0), UNCHANGED
     of_image = rng if still is None or image == UNCHANGED else still.spawn(1)[0]

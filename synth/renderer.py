@@ -19,7 +19,7 @@ from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import BackgroundBank
 from synth.exercise_sequences import ExerciseRenderer
 from synth.furniture.model_bank import FurnitureBank
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.motions import Motions
 from synth.recipe import Recipe
 from synth.scene.draw_scene import draw_companions, draw_furniture, draw_scene
@@ -98,7 +98,7 @@ class FrameRenderer:
             first = place_subject(subject, placement, furniture)
             placed = draw_companions(first, self.subjects, recipe.camera, recipe.scene, lens, rng, self._furnishings)
             scene = draw_scene(placed, recipe.scene, rng, self._furnishings)
-            frame = render_labelled_frame(scene, body, sensor, recipe.noise, index, rng, recipe.material, recipe.image)
+            frame = render_labelled_frame(scene, body, Sensing.of(recipe), index, rng)
             if scene.deserted or np.count_nonzero(frame.parts) >= MIN_PERSON_PIXELS:
                 return frame
         raise PosepipeError(

@@ -16,7 +16,7 @@ from posepipe.camera import Extrinsics
 from posepipe.frames import LabelledFrame
 from synth.furniture.model_bank import FurnitureBank
 from synth.geometry.mesh import Mesh
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.motion_plans import SCENARIOS, MotionPlan, MotionPlanner, scenario_of
 from synth.motion.motions import Motions
 from synth.recipe import Recipe, SceneRecipe
@@ -133,9 +133,7 @@ def render_sequence(
         of_camera = [] if not recipe.camera.orbit_deg else [round(recipe.camera.orbit_deg % 360 * 1000)]
         noise_rng = np.random.default_rng([recipe.seed, number, time, *of_camera])
         still = np.random.default_rng([*MATERIALS_STREAM, recipe.seed, number])
-        yield render_labelled_frame(
-            scene, people.body, recipe.sensor, recipe.noise, time, noise_rng, recipe.material, recipe.image, still
-        )
+        yield render_labelled_frame(scene, people.body, Sensing.of(recipe), time, noise_rng, still)
 
 
 def _draw_action(

@@ -147,7 +147,7 @@ MAY_IMPORT = {
     " synth.motion.poses synth.proportion_recipe synth.recipe synth.scene.seats",
     "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.material_recipe synth.recipe"
     " synth.scene synth.sensors synth.sensors.defects",
-    "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.render synth.scene"
+    "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.recipe synth.render synth.scene"
     " synth.sensors synth.sensors.defects",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
     "synth.backgrounds": "body camera datasets errors frames io segmentation.room_geometry sources sources.base"

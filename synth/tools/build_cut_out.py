@@ -17,7 +17,7 @@ import numpy as np
 from posepipe.body import HUMAN
 from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.poses.clips import Motion, embedded_motion, embedded_pose_bank
 from synth.recipe import ClothingRecipe, PoseRecipe
 from synth.scene.placement import Placement
@@ -56,7 +56,7 @@ def render_motion(motion: Motion, sensor: SensorPreset, seed: int) -> Iterator[L
             )
             first = place_subject(subject, placement)
         scene = Scene((replace(first, subject=subject),))  # the person walks in their own axes
-        yield render_labelled_frame(scene, HUMAN, sensor, True, index, rng)
+        yield render_labelled_frame(scene, HUMAN, Sensing(sensor), index, rng)
 
 
 def _moved(subject: Subject, step_m: np.ndarray) -> Subject:

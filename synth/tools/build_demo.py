@@ -20,7 +20,7 @@ from posepipe.frames import LabelledFrame
 from posepipe.recording import RecordingWriter
 from synth.exercise_sequences import with_chair
 from synth.geometry.mesh import Mesh
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.material_recipe import MaterialRecipe
 from synth.motion.exercises import EXERCISES
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
@@ -116,7 +116,7 @@ def render_demo() -> Iterator[LabelledFrame]:
     for time, subject in enumerate(placed):
         scene = Scene((subject,), shell, contents)
         noise, still = np.random.default_rng([SEED, time]), np.random.default_rng([SEED, 0, 1])
-        frame = render_labelled_frame(scene, HUMAN, sensor, True, time, noise, MATERIAL, still=still)
+        frame = render_labelled_frame(scene, HUMAN, Sensing(sensor, material=MATERIAL), time, noise, still)
         yield replace(frame, depth=replace(frame.depth, timestamp_s=time / FPS))
 
 

@@ -19,7 +19,7 @@ from synth.body.body_asset import load_body_asset
 from synth.body.skinning import POSED_BONES
 from synth.geometry.mesh import BACKGROUND, Mesh, box
 from synth.geometry.quaternions import from_rotation_vector, multiply
-from synth.labelled_frame import render_labelled_frame
+from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.pose_sampler import standing_pose
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import pose_between, without_heading
@@ -156,7 +156,7 @@ class Stage:
         room = Mesh.join([*_walls(self.distance_m + 1.0), *furniture]) if self.room else None
         labelled = [
             render_labelled_frame(
-                Scene((each,), room), HUMAN, self.sensor, True, time, np.random.default_rng([self.seed, time])
+                Scene((each,), room), HUMAN, Sensing(self.sensor), time, np.random.default_rng([self.seed, time])
             )
             for time, each in enumerate(placed)
         ]
