@@ -199,12 +199,6 @@ class Dataset:
                 )
         return tuple(found)
 
-    def verify(self) -> None:
-        """Compare every recording with its hash. Raises FormatError for the first changed one."""
-        for entry in self.recordings:
-            if entry.sha256 is not None and _sha256(self.folder / entry.file) != entry.sha256:
-                raise FormatError(self.folder / entry.file, "changed since the dataset was made; make it again")
-
     def __len__(self) -> int:
         return int(self._starts[-1])
 

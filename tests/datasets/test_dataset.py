@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -58,7 +59,8 @@ def test_a_written_dataset_is_read_back(folder):
         assert (dataset.body, dataset.recipe, dataset.source_revision, len(dataset)) == (HUMAN, RECIPE, "abc123", 5)
         assert [entry.frames for entry in dataset.recordings] == list(FRAMES)
         assert numbers(dataset) == [0, 1, 2, 3, 4]
-        dataset.verify()
+        for entry in dataset.recordings:
+            assert entry.sha256 == hashlib.sha256((folder / entry.file).read_bytes()).hexdigest()
     assert len(Dataset.open(folder / "dataset.json")) == 5
 
 
@@ -144,11 +146,8 @@ def test_a_cut_recording_is_an_error_on_reading_its_frames(folder):
     path = folder / recording_name(0)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with Dataset.open(folder) as dataset:
-        with pytest.raises(FormatError, match=r"wanted 3 labelled frames"):
-            dataset[0]
-        with pytest.raises(FormatError, match="changed"):
-            dataset.verify()
+    with Dataset.open(folder) as dataset, pytest.raises(FormatError, match=r"wanted 3 labelled frames"):
+        dataset[0]
 
 
 def test_a_recording_of_another_body_is_an_error(folder):
