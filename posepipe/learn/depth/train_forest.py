@@ -166,7 +166,7 @@ def train_forest(
     Raises
     ------
     ValueError
-        When there are fewer frames than trees, or no person in them.
+        When there are fewer frames than trees, or no person in them; without a body, for frames in a list.
 
     Examples
     --------
@@ -191,7 +191,9 @@ def train_forest(
     """
     if len(dataset) < parameters.trees and not parameters.share_frames:
         raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
-    body = body or dataset.body  # type: ignore[attr-defined]  # a Dataset or FrameSequence has one
+    body = body or getattr(dataset, "body", None)  # a Dataset or FrameSequence has one
+    if body is None:
+        raise ValueError(f"frames in a {type(dataset).__name__} do not say whose labels they have: give their body")
     if parameters.share_frames and make_grower is None:
         make_grower = SharedSamples(memory, checkpoints.folder if checkpoints else None).grower
     grown = [

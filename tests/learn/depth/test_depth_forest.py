@@ -202,6 +202,11 @@ def test_fewer_frames_than_trees_are_refused():
         train_forest(toy_frames(1), PARAMETERS, TOY)
 
 
+def test_a_list_of_frames_needs_a_body():
+    with pytest.raises(ValueError, match=r"frames in a list .* give their body"):
+        train_forest(toy_frames(2), PARAMETERS)
+
+
 def test_frames_without_people_train_nothing():
     frame = toy_frame(0)
     empty = replace(frame, parts=np.zeros(SHAPE, np.uint8), people=np.zeros(SHAPE, np.uint8))
