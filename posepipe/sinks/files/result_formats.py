@@ -30,6 +30,7 @@ def check_suffix(path: Path) -> Path:
     return path
 
 
-def open_result_sink(path: Path, header: ResultsHeader) -> JsonLinesSink | CsvSink:
+def open_result_sink(path: str | Path, header: ResultsHeader) -> JsonLinesSink | CsvSink:
     """Make the sink for a results file. Raises ValueError for an unknown suffix."""
-    return RESULT_SINKS[check_suffix(path).suffix.lower()](path, header)
+    path = check_suffix(Path(path))
+    return RESULT_SINKS[path.suffix.lower()](path, header)

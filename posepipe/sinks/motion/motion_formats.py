@@ -24,8 +24,9 @@ MOTION_SUFFIXES = (".bvh", *MOTION_FORMATS)
 """Suffixes of all formats of motion."""
 
 
-def open_motion_sink(path: Path, body: BodyDefinition) -> BvhSink | MotionSink:
+def open_motion_sink(path: str | Path, body: BodyDefinition) -> BvhSink | MotionSink:
     """Make the sink for a file of motion. Raises ValueError for an unknown suffix."""
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".bvh":
         return BvhSink(path, body)
