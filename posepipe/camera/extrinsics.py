@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 VERTICAL_VIEW_COSINE = 0.95
 """Cosine between optical axis and floor normal above which the view counts as vertical: within 18 degrees."""
@@ -17,8 +18,14 @@ class Plane:
     normal: tuple[float, float, float]  #: unit vector
     distance_m: float  #: from the camera to the plane
 
-    def height_m(self, points_m: np.ndarray) -> np.ndarray:
-        """Signed distance of points (..., 3) from the plane, metres, positive on the camera's side."""
+    def height_m(self, points_m: ArrayLike) -> np.ndarray:
+        """Signed distance of points (..., 3) from the plane, metres, positive on the camera's side.
+
+        Points are an array, or three numbers such as `Joint.xyz_m`; the distance has the dtype of floating point ones.
+        """
+        points_m = np.asarray(points_m)
+        if points_m.dtype.kind != "f":
+            points_m = points_m.astype(np.float64)
         return points_m @ np.asarray(self.normal, points_m.dtype) + points_m.dtype.type(self.distance_m)
 
 
