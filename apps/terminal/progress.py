@@ -19,7 +19,7 @@ class ProgressBar:
 
     Parameters
     ----------
-    total : int or None, units expected; None = unknown
+    total : int or None, units expected; None = unknown, as it is once more have come
     what : str, name of the work, shown before the bar
     unit : str, name of the units, in the plural
     """
@@ -86,7 +86,7 @@ class _Lines:
     def _print(self) -> None:
         self._line_s, self._printed = time.monotonic(), self._count
         rate = self._count / max(self._line_s - self._start_s, 1e-9)
-        of = "" if self._total is None else f"/{self._total}"
+        of = "" if self._total is None or self._count > self._total else f"/{self._total}"  # as the bar
         left = max((self._total or 0) - self._count, 0) / max(rate, 1e-9)
         then = f", {tqdm.format_interval(left)} left" if left else ""
         show(f"{self._what}: {self._count}{of} {self._unit}, {rate:.1f} {self._unit}/s{then}{self._note}", sys.stderr)

@@ -32,6 +32,14 @@ def test_a_log_has_whole_lines_now_and_then_and_at_the_end(clock, capsys):
     ]
 
 
+def test_a_total_that_was_passed_is_left_out(clock, capsys):
+    with ProgressBar(3, "run", "frames") as bar:  # of several cameras others may begin before the first
+        bar.update(0)
+        clock[0] = 1.0
+        bar.update(4)
+    assert capsys.readouterr().err == "run: 4 frames, 4.0 frames/s\n"
+
+
 def test_work_that_never_began_prints_nothing(capsys):
     with ProgressBar(3, "work", "frames"):
         pass
