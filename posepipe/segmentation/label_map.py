@@ -14,28 +14,28 @@ UNKNOWN = -1
 
 @compiled_for("i4[:,::1], f4[:,::1], i8, i8, i2[:,::1]")
 @njit(cache=True)
-def _label_cells(pixels, values, rows, cols, cells):
+def _label_cells(pixels, values, row_step, col_step, cells):
     for n in range(len(pixels)):
         best, highest = 0, np.float32(0)
         for c in range(1, values.shape[1]):
             if values[n, c] > highest:
                 best, highest = c, values[n, c]
-        cells[pixels[n, 0] // rows, pixels[n, 1] // cols] = best
+        cells[pixels[n, 0] // row_step, pixels[n, 1] // col_step] = best
 
 
 @compiled_for("i2[:,::1], i8, i8, b1[:,::1], u1[:,::1]")
 @njit(cache=True)
-def _draw(cells, rows, cols, mask, image):
+def _draw(cells, row_step, col_step, mask, image):
     for row in range(mask.shape[0]):
         for col in range(mask.shape[1]):
             if not mask[row, col]:
                 continue
-            r, c = row // rows, col // cols
+            r, c = row // row_step, col // col_step
             if cells[r, c] == UNKNOWN:
                 nearest = mask.shape[0] ** 2 + mask.shape[1] ** 2
-                for i in range(max(row // rows - 1, 0), min(row // rows + 2, cells.shape[0])):
-                    for k in range(max(col // cols - 1, 0), min(col // cols + 2, cells.shape[1])):
-                        apart = (i * rows - row) ** 2 + (k * cols - col) ** 2
+                for i in range(max(row // row_step - 1, 0), min(row // row_step + 2, cells.shape[0])):
+                    for k in range(max(col // col_step - 1, 0), min(col // col_step + 2, cells.shape[1])):
+                        apart = (i * row_step - row) ** 2 + (k * col_step - col) ** 2
                         if cells[i, k] != UNKNOWN and apart < nearest:
                             nearest, r, c = apart, i, k
             if cells[r, c] > 0:
@@ -61,9 +61,9 @@ def draw_labels(parts: PartProbabilities, mask: np.ndarray) -> np.ndarray:
     ----------
     Naive twin: tests/reference/segmentation/label_map.py
     """
-    rows, cols = parts.stride
+    row_step, col_step = parts.stride
     cells = np.full(grid_shape(mask.shape, parts.stride), UNKNOWN, np.int16)
-    _label_cells(parts.pixels, parts.probabilities, rows, cols, cells)
+    _label_cells(parts.pixels, parts.probabilities, row_step, col_step, cells)
     image = np.zeros(mask.shape, np.uint8)
-    _draw(cells, rows, cols, mask, image)
+    _draw(cells, row_step, col_step, mask, image)
     return image

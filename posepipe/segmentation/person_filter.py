@@ -121,13 +121,13 @@ def _cells_of(mask: np.ndarray, stride: Stride) -> tuple[np.ndarray, np.ndarray]
 
     Returns bool (R, C), cropped to the mask, and row and column of the first cell, int (2,).
     """
-    (rows, cols), (across, along) = stride, window_of(mask)
-    top, left = across.start // rows, along.start // cols
-    held = mask[top * rows : across.stop, left * cols : along.stop]
+    (row_step, col_step), (rows, cols) = stride, window_of(mask)
+    top, left = rows.start // row_step, cols.start // col_step
+    held = mask[top * row_step : rows.stop, left * col_step : cols.stop]
     cells = np.zeros(grid_shape(held.shape, stride), bool)
-    for row in range(rows):
-        for col in range(cols):
-            cell_pixels = held[row::rows, col::cols]
+    for row in range(row_step):
+        for col in range(col_step):
+            cell_pixels = held[row::row_step, col::col_step]
             cells[: len(cell_pixels), : cell_pixels.shape[1]] |= cell_pixels
     return cells, np.array([top, left])
 
