@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,6 +20,8 @@ FPS_RANGE = (1e-6, 1e6)
 """Frame rates, from a picture in eleven days up: times of frames stay finite numbers that differ."""
 
 _MAX_VALUE = 1e9  # of any number in the file; also excludes NaN, infinities and integers that no float holds
+_DISTORTION = re.compile(r"dist(ortion|[_ ]?coef).*|dist|d|coeffs?|[kp][1-6]", re.IGNORECASE)
+"""Names that programs of calibration give to coefficients of lens distortion."""
 _KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
 
 
@@ -86,7 +90,10 @@ def folder_camera(folder: Path, given: CameraFile | None, default: CameraFile | 
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a calibration. Raises FormatError, naming the key, when a value is missing or not a plausible number."""
+    """Read a calibration.
+
+    Raises FormatError, naming the key, when a value is missing or not a plausible number, or the lens is distorted.
+    """
     path = Path(path)
     if is_absent(path):
         raise FormatError(path, f"missing; wanted a JSON object with {', '.join(_KEYS)}, or --camera PRESET|FILE")
@@ -95,6 +102,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
         values |= _numbers_of_matrix(path, values["K"])
     for key in _KEYS:
         _check_number(path, key, values)
+    _refuse_distortion(path, values)
     width, height = int(values["width"]), int(values["height"])
     try:
         intrinsics = Intrinsics(*(float(values[key]) for key in ("fx", "fy", "cx", "cy")))
@@ -115,6 +123,28 @@ def _numbers_of_matrix(path: Path, matrix: object) -> dict:
     if len(numbers) != 9 or [numbers[k] for k in (1, 3, 6, 7, 8)] != [0, 0, 0, 0, 1]:
         raise FormatError(path, f"key 'K': wanted [[fx, 0, cx], [0, fy, cy], [0, 0, 1]], got {matrix!r:.80}")
     return dict(zip(("fx", "cx", "fy", "cy"), (numbers[k] for k in (0, 2, 4, 5)), strict=True))
+
+
+def _refuse_distortion(path: Path, values: dict) -> None:
+    """Raise FormatError for lens distortion: images that come with this file are not undistorted."""
+    for key, value in values.items():
+        if _DISTORTION.fullmatch(key) and any(number != 0 for number in _numbers_in(value)):
+            raise FormatError(
+                path,
+                f"key {key!r}: lens distortion of images is not removed, got {value!r:.60}; undistort them, with the "
+                "nearest pixel, or remove the key where they are",
+            )
+
+
+def _numbers_in(value: object) -> Iterator[float]:
+    """Numbers of a value, of a list of lists, or of the ``data`` of a matrix of OpenCV or ROS."""
+    if isinstance(value, dict):
+        value = value.get("data")
+    if isinstance(value, list):
+        for each in value:
+            yield from _numbers_in(each)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
 
 
 def _check_number(path: Path, key: str, values: dict) -> None:

@@ -1,4 +1,4 @@
-"""The matrix K of a camera.json, in place of its four numbers."""
+"""The matrix K of a camera.json, in place of its four numbers, and lens distortion beside it."""
 
 from __future__ import annotations
 
@@ -51,3 +51,27 @@ def test_other_matrices_are_one_line(tmp_path, matrix):
 def test_frames_that_no_clock_tells_apart_are_one_line(tmp_path, fps):
     with pytest.raises(FormatError, match="key 'fps'"):
         read_camera_file(camera_file(tmp_path, fx=500, fy=500, cx=300, cy=200, fps=fps))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("D", [0.1, -0.2, 0, 0, 0]),
+        ("distortion", [[0.1, 0, 0, 0]]),
+        ("dist_coeffs", [0, 0, 0.001, 0]),
+        ("distortion_coefficients", {"rows": 1, "cols": 5, "data": [0.1, 0, 0, 0, 0]}),
+        ("coeffs", [0.1, 0, 0, 0, 0]),
+        ("k1", -0.3),
+    ],
+)
+def test_lens_distortion_is_refused_not_ignored(tmp_path, key, value):
+    with pytest.raises(FormatError, match=f"key '{key}': lens distortion"):
+        read_camera_file(camera_file(tmp_path, K=ROWS, **{key: value}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("D", []), ("dist", [0, 0.0]), ("distortion_model", "plumb_bob"), ("distance_m", 2.5), ("distortion", None)],
+)
+def test_a_lens_without_distortion_is_read(tmp_path, key, value):
+    assert read_camera_file(camera_file(tmp_path, K=ROWS, **{key: value})).intrinsics.fx == 570.5
