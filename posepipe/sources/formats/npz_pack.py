@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import astuple
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.camera_file import DEFAULT_FPS, FPS_RANGE, CameraFile
 from posepipe.errors import FormatError
-from posepipe.frames import DepthFrame
+from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.limits import check_pixels
 from posepipe.io.npz import read_npz, write_npz
@@ -195,8 +196,10 @@ def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.nd
 
 
 def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
-    if "start_time_ns" not in arrays:
-        return 0
+    if "start_time_ns" not in arrays:  # seconds since 1970 are a date, as in TUM folders
+        first_s = float(arrays["timestamp_s"][0]) if "timestamp_s" in arrays else 0.0
+        first_ns = round(Fraction(first_s) * 1_000_000_000)  # a float cannot hold nanoseconds since 1970
+        return first_ns if first_ns >= EARLIEST_DATE_NS else 0
     start = _need(path, arrays, "start_time_ns")
     if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
         raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")

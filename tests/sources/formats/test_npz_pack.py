@@ -59,6 +59,13 @@ def test_an_unknown_date_stays_unknown(tmp_path, start_ns, wanted_ns):
     assert NpzPack(save(tmp_path / "a.npz", **GOOD, **times)).start_time_ns == wanted_ns
 
 
+@pytest.mark.parametrize(("first_s", "wanted_ns"), [(1_700_000_000.25, 1_700_000_000_250_000_000), (5000.0, 0)])
+def test_seconds_since_1970_are_a_date(tmp_path, first_s, wanted_ns):
+    pack = NpzPack(save(tmp_path / "a.npz", **GOOD, timestamp_s=first_s + np.array([0, 0.5, 2.0])))
+    assert pack.start_time_ns == wanted_ns
+    assert [frame.timestamp_s for frame in pack] == [0, 0.5, 2.0]
+
+
 def test_ground_truth_is_read(tmp_path):
     joints_m = np.zeros((3, 2, 3), np.float32)
     names = np.array(["head", "neck"])
