@@ -75,6 +75,16 @@ class DepthStream:
         return self._undistortion is not None
 
     @property
+    def left_distorted(self) -> bool:
+        """Whether given intrinsics replace a calibration of the file by which the images are distorted."""
+        if self.undistorted:
+            return False
+        try:
+            return self._read_calibration()[1] is not None
+        except FormatError:  # there is none, or none that can be used
+            return False
+
+    @property
     def start_time_ns(self) -> int:
         """Time of the first image, nanoseconds since the Unix epoch; 0 = unknown.
 

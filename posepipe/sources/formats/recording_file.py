@@ -50,6 +50,8 @@ class MessageSource(IndexedSource):
             self.shape = self._depth.shape
             if camera is not None:
                 camera.intrinsics_for(*self.shape)  # raises for a calibration of another size
+                if self._depth.left_distorted:
+                    _log.warning("%s: calibration from %s; images are not undistorted", self.name, camera.name)
             self._colour = None if colour is None else ColourStream(file, colour)
             self.intrinsics_from = camera.name if camera is not None else self._describe_calibration()
             self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
