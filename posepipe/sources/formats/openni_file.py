@@ -1,11 +1,11 @@
 """Recordings of OpenNI (``.oni``), of a Kinect, an Xtion or another sensor of PrimeSense.
 
 A file is a row of records. Those of the depth node are its properties, such as its size and field of view, and its
-frames: 16zT or uncompressed. Times are microseconds, depth is millimetres.
+frames: 16zT or uncompressed. Times are microseconds, depth is millimetres, or what the pixel format of OpenNI 2 says.
 
 References
 ----------
-OpenNI 1.5: Modules/nimRecorder (DataRecords.h, PlayerNode.cpp).
+OpenNI 1.5: Modules/nimRecorder (DataRecords.h, PlayerNode.cpp). OpenNI 2.2: Source/Core/OniRecorder.cpp.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.io.limits import check_block, check_pixels, max_plain_records
 from posepipe.recording import decode_16z
+from posepipe.sources.base.depth_units import levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
 
 ONI_MAGIC = b"NI10"
@@ -41,6 +42,9 @@ _WIDE_POSITIONS = (1, 0, 1)  # version from which positions in the file have 64 
 _MAX_FIELDS_BYTES = 1 << 20
 _MAX_TIME_US = 1 << 53
 _CODECS = {b"16zT": "16zT", b"NONE": "uncompressed", b"\0\0\0\0": "uncompressed"}
+_UNITS_M = {100: 0.001, 101: 0.0001}
+"""Metres per level of the pixel formats of depth: ONI_PIXEL_FORMAT_DEPTH_1_MM and DEPTH_100_UM."""
+_DEFAULT_FORMAT = 100  # OpenNI 1 knows no other
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +95,7 @@ class OpenniFile(IndexedSource):
             with disk_errors(path):
                 self._node = self._read_records()
             self.shape = self._read_shape()
+            self._unit_m = self._read_unit_m()
             self.intrinsics = self._lens() if camera is None else camera.intrinsics_for(*self.shape)
         except BaseException:
             self._stream.close()
@@ -105,10 +110,11 @@ class OpenniFile(IndexedSource):
             self._stream.seek(place.start)
             data = self._stream.read(place.size)
         try:
-            depth_mm = self._decoded(data)
+            levels = self._decoded(data)
         except ValueError as error:
             raise DamagedMessageError(self.path, f"frame {index}: {error}", place.start) from error
-        return self.frame(index, depth_mm[:, ::-1] if place.mirrored else depth_mm)
+        depth = levels_to_depth(levels, self._unit_m)
+        return self.frame(index, depth[:, ::-1] if place.mirrored else depth)
 
     def close(self) -> None:
         """Close the file."""
@@ -187,6 +193,15 @@ class OpenniFile(IndexedSource):
         except ValueError as error:
             raise FormatError(self.path, str(error)) from error
         return height, width
+
+    def _read_unit_m(self) -> float:
+        """Metres per level of depth."""
+        found = self._node.properties.get("oniPixelFormat")
+        pixel_format = _DEFAULT_FORMAT if found is None else int.from_bytes(found, "little")
+        if pixel_format not in _UNITS_M:
+            wanted = "millimetres (100) or tenths of them (101)"
+            raise FormatError(self.path, f"wanted depth in {wanted}, got pixel format {pixel_format} of OpenNI 2")
+        return _UNITS_M[pixel_format]
 
     def _lens(self) -> Intrinsics:
         """OpenNI's pinhole: the axis through the middle of the image, focal lengths by the field of view."""

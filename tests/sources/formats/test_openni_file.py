@@ -45,6 +45,15 @@ def test_the_lens_follows_from_the_field_of_view(tmp_path):
         assert source.intrinsics_from == "kinect-v1"
 
 
+@pytest.mark.parametrize(("pixel_format", "unit_m"), [(None, 0.001), (100, 0.001), (101, 0.0001)])
+def test_the_unit_is_that_of_the_pixel_format(tmp_path, pixel_format, unit_m):
+    levels = depths() + np.uint16(1500)
+    with open_source(write_oni(tmp_path / "a.oni", levels, pixel_format=pixel_format)) as source:
+        np.testing.assert_allclose(
+            source[1].depth_m, np.where(levels[1] * unit_m > 9.5, 0, levels[1] * unit_m), rtol=1e-6
+        )
+
+
 def test_mirrored_frames_are_mirrored_back(tmp_path):
     depth_mm = depths()
     plain, mirrored = (write_oni(tmp_path / f"{m}.oni", depth_mm, mirrored=m) for m in (False, True))
@@ -85,6 +94,7 @@ def test_a_damaged_frame_is_left_out(tmp_path, caplog):
     ("changes", "said"),
     [
         ({"codec": b"16zP"}, "readable: 16zT, uncompressed"),
+        ({"pixel_format": 102}, r"wanted depth in millimetres .* got pixel format 102"),
         ({"fov": None}, "give --camera"),
         ({"fov": (0.001, 0.001)}, "give --camera"),
     ],

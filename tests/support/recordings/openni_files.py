@@ -34,10 +34,11 @@ def oni_bytes(
     version: tuple[int, int, int] = (1, 0, 1),
     fov: tuple[float, float] | None = FOV,
     turned_at: int | None = None,
+    pixel_format: int | None = None,
 ) -> bytes:
     """A recording of depth uint16 (N, H, W): a colour node first, then a depth node, its properties and frames.
 
-    From frame ``turned_at`` on, counted from 1, the stream is mirrored the other way.
+    From frame ``turned_at`` on, counted from 1, the stream is mirrored the other way. OpenNI 2 adds a pixel format.
     """
     wide = version >= (1, 0, 1)
 
@@ -51,6 +52,8 @@ def oni_bytes(
     parts += [make(0x0D, 2, text("Depth1") + struct.pack("<I4s", 2, codec) + bytes(20))]
     parts += [make(0x06, 2, general("xnMapOutputMode", struct.pack("<III", width, height, 30)))]
     parts += [make(0x03, 2, general("xnMirror", struct.pack("<Q", mirrored)))]
+    if pixel_format is not None:
+        parts += [make(0x03, 2, general("oniPixelFormat", struct.pack("<Q", pixel_format)))]
     if fov is not None:
         parts += [make(0x06, 2, general("xnFOV", struct.pack("<dd", *fov)))]
     for number, (frame, time) in enumerate(zip(depth_mm, times_us, strict=True), 1):
