@@ -234,13 +234,15 @@ def _length(source: FrameSource) -> str:
     """Return the number of frames, the duration, the rate and the time of the recording, as far as known."""
     import numpy as np
 
+    from posepipe.frames import EARLIEST_DATE_NS
+
     text = f"{source.frame_count} depth frames"
     if source.frame_count is not None and source.frame_count > 1:
         times = source.timestamps_s
         step = float(np.median(np.diff(times)))
         rate = f", {1 / step:.1f} a second" if step > 0 else ""
         text += f" in {np.ptp(times):.2f} s{rate}"  # times may go back
-    if source.start_time_ns:
+    if source.start_time_ns >= EARLIEST_DATE_NS:
         start = datetime.datetime.fromtimestamp(source.start_time_ns / 1e9, datetime.UTC)
         text += f", from {start:%Y-%m-%d %H:%M:%S} UTC"
     return text

@@ -15,7 +15,6 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.dds.domain import RosParticipant, join_domain
 from posepipe.dds.topics import Discovery, Publication, Subscriber
 from posepipe.errors import PosepipeError, SourceError
-from posepipe.frames import EARLIEST_DATE_NS
 from posepipe.loopback import LOOPBACK, is_loopback
 from posepipe.recording import IMAGE_KINDS, LiveDepth, live_camera_info
 from posepipe.sources.cameras.depth_camera import CameraFrame
@@ -153,7 +152,8 @@ class Ros2Camera:
                 _log.warning("%s: an image was left out: %s", self.name, error)
             self._warned = True
             return None
-        return CameraFrame(depth, stamp_ns or None, since_epoch=stamp_ns >= EARLIEST_DATE_NS)
+        # also the times of a simulation: what is published of a frame has its stamp, which other nodes look up
+        return CameraFrame(depth, stamp_ns or None, since_epoch=stamp_ns > 0)
 
     def close(self) -> None:
         """Leave the domain, unless something else uses it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.sources import open_source
 from posepipe.sources.cameras import ros2
+from posepipe.sources.cameras.frame_clock import FrameClock
 from tests.support.workers.ros2_domain import needs_ros2, peer
 
 needs_ros2()
@@ -42,6 +44,17 @@ def test_the_images_are_those_that_another_process_publishes(kind):
         assert frame.depth_m.shape == (ros2_peer.HEIGHT, ros2_peer.WIDTH)
         np.testing.assert_array_equal(frame.depth_m, np.float32(ros2_peer.depth_mm(i)) * np.float32(0.001))
     assert np.diff([frame.timestamp_s for frame in got]).min() > 0
+
+
+@pytest.mark.parametrize("start_ns", [12_345_000_000, 1_700_000_000_123_456_789])  # of a simulation, and of the day
+def test_frames_keep_the_stamps_of_their_images(monkeypatch, start_ns):
+    camera, clock = ros2.Ros2Camera("camera:ros2:/depth", "/depth"), FrameClock()
+    stamps = iter([start_ns, start_ns + 33_333_333])
+    monkeypatch.setattr(camera, "_images", SimpleNamespace(take=lambda timeout_s: b""))
+    monkeypatch.setattr(camera, "_depth", SimpleNamespace(decode=lambda data: (np.zeros((2, 3)), next(stamps))))
+    times = [clock.seconds(camera.read(0.1)) for _ in range(2)]
+    assert clock.start_time_ns == start_ns
+    assert times == [0, 0.033333333]
 
 
 def test_a_damaged_image_is_left_out_with_one_line(caplog):
