@@ -1,6 +1,7 @@
 """Folders of 16-bit grey PNGs in name order, with a ``camera.json``.
 
-The writer adds the times of the frames as ``depth.txt``. Its folders are valid TUM RGB-D folders, too.
+The writer adds the times of the frames as ``depth.txt``. Its folders are laid out as TUM RGB-D folders;
+most are in millimetres.
 """
 
 from __future__ import annotations
