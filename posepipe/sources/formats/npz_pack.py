@@ -196,17 +196,16 @@ def _timestamps(path: Path, arrays: dict[str, np.ndarray], frames: int) -> np.nd
 
 
 def _start_time_ns(path: Path, arrays: dict[str, np.ndarray]) -> int:
-    if "start_time_ns" not in arrays:  # seconds since 1970 are a date, as in TUM folders
-        first_s = float(arrays["timestamp_s"][0]) if "timestamp_s" in arrays else 0.0
-        first_ns = round(Fraction(first_s) * 1_000_000_000)  # a float cannot hold nanoseconds since 1970
-        return first_ns if first_ns >= EARLIEST_DATE_NS else 0
-    start = _need(path, arrays, "start_time_ns")
+    start = arrays.get("start_time_ns", np.array(0))
     if start.shape != () or start.dtype.kind not in "iu" or not 0 <= int(start) < 1 << 63:
         raise FormatError(path, f"start_time_ns: wanted one whole number, not negative, got {start.dtype} {start}")
+    first_s = float(arrays["timestamp_s"][0]) if "timestamp_s" in arrays else 0.0
+    first_ns = round(Fraction(first_s) * 1_000_000_000)  # a float cannot hold nanoseconds since 1970
+    if first_ns >= EARLIEST_DATE_NS:
+        return first_ns  # seconds since 1970 are the date, as in TUM folders; a start counts no second time
     if start == 0:
         return 0  # unknown, whatever the first time is
-    first = arrays["timestamp_s"][0] if "timestamp_s" in arrays else 0  # `timestamps_s` counts from the first frame
-    time_ns = int(start) + round(float(first) * 1e9)
+    time_ns = int(start) + first_ns  # `timestamps_s` counts from the first frame
     if not -(1 << 63) <= time_ns < 1 << 63:
         raise FormatError(path, f"start_time_ns and timestamp_s: wanted a first frame before 2262, got {time_ns} ns")
     return time_ns

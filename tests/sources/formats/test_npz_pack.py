@@ -66,6 +66,11 @@ def test_seconds_since_1970_are_a_date(tmp_path, first_s, wanted_ns):
     assert [frame.timestamp_s for frame in pack] == [0, 0.5, 2.0]
 
 
+def test_a_date_given_twice_counts_once(tmp_path):
+    times = {"timestamp_s": 1_700_000_000.25 + np.arange(3), "start_time_ns": np.int64(1_700_000_000_250_000_000)}
+    assert NpzPack(save(tmp_path / "a.npz", **GOOD, **times)).start_time_ns == 1_700_000_000_250_000_000
+
+
 def test_ground_truth_is_read(tmp_path):
     joints_m = np.zeros((3, 2, 3), np.float32)
     names = np.array(["head", "neck"])
