@@ -21,10 +21,12 @@ from synth.backgrounds.composite import composite
 from synth.backgrounds.floor import find_floor
 from synth.backgrounds.free_space import RoomSpace
 from synth.backgrounds.people_in_room import MIN_PIXELS, Room, WantedPerson, draw_people, draw_wanted, render_people
+from synth.furniture.model_bank import FurnitureBank
 from synth.labelled_frame import is_drawn
 from synth.recipe import FPS, Recipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
+from synth.scene.seats.furnishings import describe_furnishings, furnishings_of
 from synth.scene.subjects import Subjects
 from synth.sensors.defects.hole_filling import draw_filling, fill_holes
 from synth.sensors.quantise_depth import quantise_depth
@@ -40,10 +42,13 @@ HEAD_TRIES = 24
 class BackgroundRenderer:
     """Renders people into real empty rooms, any frame at any time."""
 
-    def __init__(self, recipe: Recipe, subjects: Subjects, backgrounds: BackgroundBank) -> None:
+    def __init__(
+        self, recipe: Recipe, subjects: Subjects, backgrounds: BackgroundBank, bank: FurnitureBank | None = None
+    ) -> None:
         self.recipe = recipe
         self.subjects = subjects
         self._backgrounds = backgrounds
+        self._furnishings = furnishings_of(recipe.scene, bank)
         self._digest = backgrounds.digest()
 
     def frames(self, first: int, count: int) -> Iterator[LabelledFrame]:
@@ -57,8 +62,9 @@ class BackgroundRenderer:
         """Return None: every frame has a camera of its own."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what the subjects are made from, and the digest of the backgrounds."""
-        return {**self.subjects.describe(), "backgrounds": self._digest}
+        """Return what the subjects and their furniture are made from, and the digest of the backgrounds."""
+        of_furniture = describe_furnishings(self._furnishings)
+        return {**self.subjects.describe(), **of_furniture, "backgrounds": self._digest}
 
     def render(self, index: int) -> LabelledFrame:
         """Render frame ``index``, labelled.
@@ -77,7 +83,7 @@ class BackgroundRenderer:
             if is_empty:
                 return self._empty(view, body, index, rng)
             floor = find_floor(view.depth_m, sensor.intrinsics, rng)
-            room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor)
+            room = Room(RoomSpace.of(view, sensor.intrinsics, floor.camera), floor, sensor, self._furnishings)
             placed = draw_people(room, body, recipe, wanted, rng, attempt <= HEAD_TRIES)
             if not placed:
                 if attempt >= WANTED_TRIES:

@@ -125,7 +125,7 @@ def make_renderer(
     motions : Motions, optional
         Of sequences; None = those that come with the project.
     bank : FurnitureBank, optional
-        Of rooms with real furniture; None = the models that come with the project.
+        Of rooms and seats with real furniture; None = the models that come with the project.
     backgrounds : BackgroundBank, optional
         Real empty rooms, in place of rendered ones.
 
@@ -140,7 +140,7 @@ def make_renderer(
     if backgrounds is not None:
         if recipe.sequence_frames:
             raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
-        return BackgroundRenderer(recipe, subjects, backgrounds)
+        return BackgroundRenderer(recipe, subjects, backgrounds, bank)
     if not recipe.sequence_frames:
         return FrameRenderer(recipe, subjects, bank)
     if not isinstance(subjects, People):

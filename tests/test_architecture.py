@@ -153,8 +153,8 @@ MAY_IMPORT = {
     "synth.backgrounds": "body camera datasets errors frames io segmentation.room_geometry sources sources.base"
     " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.scene.seats"
     " synth.sensors",
-    "synth.background_renderer": "body errors frames synth.backgrounds synth.labelled_frame synth.recipe synth.render"
-    " synth.scene synth.sensors synth.sensors.defects",
+    "synth.background_renderer": "body errors frames synth.backgrounds synth.furniture synth.labelled_frame"
+    " synth.recipe synth.render synth.scene synth.scene.seats synth.sensors synth.sensors.defects",
     "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene synth.scene.seats",
     "synth.exercise_sequences": "body camera frames synth.body synth.furniture synth.geometry synth.labelled_frame"

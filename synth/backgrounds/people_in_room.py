@@ -18,6 +18,7 @@ from synth.render.render_frame import RenderedFrame, render_frame
 from synth.scene.draw_scene import draw_furniture
 from synth.scene.placement import Placement, draw_yaw
 from synth.scene.scene import PlacedSubject, Scene, floor_y_m
+from synth.scene.seats.furnishings import Furnishings
 from synth.scene.seats.furniture import SEAT_RADIUS_M
 from synth.scene.subjects import Subject, Subjects
 from synth.sensors.sensor_presets import SensorPreset
@@ -58,6 +59,7 @@ class Room:
     space: RoomSpace
     floor: Floor
     sensor: SensorPreset
+    furnishings: Furnishings | None = None  #: of real furniture that people bring; None = theirs is of boxes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +123,7 @@ def _place(
     subject = wanted.subject
     resting = _resting_kind(subject, body)
     on_surface = resting is not None and rng.random() < recipe.background.surface_share
-    furniture = None if on_surface else draw_furniture(subject, body, recipe.scene, rng)
+    furniture = None if on_surface else draw_furniture(subject, body, recipe.scene, rng, room.furnishings)
     for _ in range(PLACE_TRIES):
         if on_surface:
             person = _on_surface(subject, room, resting, recipe, rng)

@@ -64,6 +64,15 @@ def test_people_are_as_far_as_drawn_in_rooms_of_all_sizes(tmp_path):
     assert np.mean(np.array(far_m) > 2.5) > 0.4  # half are drawn so far; a half of these rooms has no space for them
 
 
+@pytest.mark.parametrize("used", ["model_seat_share", "walking_aid_share"])
+def test_people_bring_real_furniture_into_real_rooms(bank, used):
+    asked = {"noise": False, "seated_share": 0.5, "furniture_share": 1.0, "distance_m": (2.0, 3.5), "relax_share": 1.0}
+    plain, real = renderer_in(bank, **asked), renderer_in(bank, **asked, **{used: 1.0})
+    assert "furniture_bank" in real.describe().keys() - plain.describe().keys()
+    frames = [[each.render(index).depth.depth_m for index in range(4)] for each in (plain, real)]
+    assert not np.array_equal(*frames)
+
+
 def test_people_lie_as_often_in_small_rooms_as_in_large_ones(tmp_path):
     def share_lying(wall_m):
         bank = read_backgrounds([save_room(tmp_path / f"{wall_m}.npz", wall_m=wall_m)])
