@@ -80,7 +80,7 @@ def suite_options(args: argparse.Namespace) -> list[str]:
 
 def run_suite(args: argparse.Namespace) -> None:
     """Render, score and fill, as far as poses and packs for it are given."""
-    from posepipe.evaluation.suite.figure_names import OF_PACKS
+    from posepipe.evaluation.suite.figure_names import OF_PACKS, REAL_FRAMES
     from posepipe.evaluation.suite.sets import SETS, SuiteFigures
     from posepipe.models.header import answer_hash
     from posepipe.models.pose_model import PoseModel
@@ -91,8 +91,9 @@ def run_suite(args: argparse.Namespace) -> None:
     models = {name: PoseModel.load(name) for name in names}
     identities = {name: answer_hash(model_path(name)) for name in names}
     figures = SuiteFigures.read(args.suite / FIGURES)
+    chosen = args.sets or [*(each.name for each in SETS), *OF_PACKS]
     for suite_set in SETS:
-        if args.sets and suite_set.name not in args.sets:
+        if suite_set.name not in chosen:
             continue
         mocap = {"embedded": (), "bank": args.mocap, "motions": args.motions}[suite_set.poses]
         if mocap is None:
@@ -100,10 +101,11 @@ def run_suite(args: argparse.Namespace) -> None:
             show(f"{suite_set.name}: left out; it needs {option}")
             continue
         figures = _score_set(args, suite_set, mocap, models, identities, figures)
-    if args.pack is not None:
+    if args.pack is not None and REAL_FRAMES in chosen:
         figures = _score_pack(args, models, identities, figures)
     for set_name, people in people_sets(args).items():
-        figures = _score_people(args, set_name, people, models, identities, figures)
+        if set_name in chosen:
+            figures = _score_people(args, set_name, people, models, identities, figures)
     show(f"figures -> {args.suite / FIGURES}")
     if args.card:
         _fill_cards(names, figures)

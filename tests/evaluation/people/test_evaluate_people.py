@@ -194,7 +194,10 @@ def test_the_suite_has_sets_of_real_rooms(folder, tmp_path, capsys):
     page.write_text("".join(f"<!-- suite: {name} -->\n<!-- end of suite: {name} -->\n" for name in names))
     suite = ["evaluate", "--suite", str(tmp_path / "suite"), "--set", "real-rooms", "--fill", str(page)]
     people = ["--rooms", str(folder / "walk.npz"), "--labels", str(folder / "people.jsonl")]
-    assert main([*suite, *people, "--empty", str(folder / "room.npz")]) == 0
+    both = [*people, "--empty", str(folder / "room.npz")]
+    assert main([*suite, *both]) == 0
+    assert json.loads((tmp_path / "suite" / "figures.json").read_text())["sets"].keys() == {"real-rooms"}  # no other
+    assert main([*suite, *both, "--set", "empty-rooms"]) == 0
     text = page.read_text()
     assert "| 2 | 2 | 0.500 | 1.000 | 0.000 | 0.500 | 0.500 |" in text
     assert "| sit | 1 | 0.000 |" in text
