@@ -213,13 +213,14 @@ def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
     trees = len(model.person_classifier.roots)
     of = f" ({about['people']:,} people among {about['candidates']:,} candidates)" if "people" in about else ""
     judged = f"Candidates are judged by a person filter of {trees} trees{_trained_on(about)}{of}."
-    return judged + _left_out(about["left_out"]) if about.get("left_out") else judged
+    return judged + _left_out(about["left_out"], about.get("folds_of")) if about.get("left_out") else judged
 
 
-def _left_out(point: Mapping[str, float]) -> str:
-    """Describe a filter on datasets that it has not seen, `posepipe.training.fit_person_classifier.OperatingPoint`."""
+def _left_out(point: Mapping[str, float], folds_of: str | None) -> str:
+    """Describe a filter on frames that it has not seen, `posepipe.training.fit_person_classifier.OperatingPoint`."""
+    unseen = "thirds of these datasets that were left out in turn" if folds_of == "frames" else "datasets left out"
     return (
-        f" At a probability of {point['min_probability']:.2f}, on datasets left out, it accepts {point['found']:.3f} of"
+        f" At a probability of {point['min_probability']:.2f}, on {unseen}, it accepts {point['found']:.3f} of"
         f" the candidates that are people, and somebody in {point['false_frames']:.3f} of the frames without people."
     )
 

@@ -122,6 +122,7 @@ def refit_person_classifier(
         "people": int(candidates.is_person.sum()),
         "auc_left_out": _auc(candidates.is_person, score),
         "left_out": None if point is None else {name: round(value, 4) for name, value in point._asdict().items()},
+        "folds_of": "datasets" if _are_datasets(frames) else "frames",
         "seconds": round(time.monotonic() - started, 1),
     }
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
@@ -129,10 +130,14 @@ def refit_person_classifier(
 
 def folds_of(frames: FrameSequence) -> np.ndarray:
     """Fold of every frame, int64 (N,): frames of one dataset share it, if there are at least FOLDS datasets."""
-    dataset = np.unique(frames.dataset_of_rows(), return_inverse=True)[1]
-    if dataset.max(initial=0) + 1 >= FOLDS:
-        return dataset % FOLDS
+    if _are_datasets(frames):
+        return np.unique(frames.dataset_of_rows(), return_inverse=True)[1] % FOLDS
     return np.arange(len(frames)) * FOLDS // max(1, len(frames))
+
+
+def _are_datasets(frames: FrameSequence) -> bool:
+    """Whether folds are whole datasets; otherwise rooms of a fold may be among the others', too."""
+    return len(np.unique(frames.dataset_of_rows())) >= FOLDS
 
 
 def _candidates_of_all(

@@ -13,6 +13,7 @@ from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints, remove_checkpoints
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.growing import GrowthRules
+from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
 from posepipe.training import fit_person_classifier, person_candidates
@@ -167,6 +168,19 @@ def test_a_filter_tells_a_board_from_people(model):
     unseen = collect_candidates(model, frames_of(range(400, 410)), lengths)
     judged = [taught.person_classifier.probability_of(row) for row in unseen.evidence]
     assert (np.array(judged) > 0.5).tolist() == unseen.is_person.tolist()
+
+
+def test_the_card_says_what_was_left_out(model, tmp_path):
+    frames = [with_board(seed) for seed in range(300, 309)]
+    for row in (1, 4, 7):
+        nobody = np.zeros((0, *frames[row].joints_m.shape[1:]), np.float32)
+        frames[row] = replace(frames[row], people=np.zeros_like(frames[row].people), joints_m=nobody)
+    thirds, one = [FramesInMemory(frames[first : first + 3]) for first in (0, 3, 6)], FramesInMemory(frames)
+    for datasets, told in ((thirds, "on datasets left out"), ([one], "on thirds of these datasets")):
+        for dataset in datasets:
+            dataset.recipe = {}
+        refit_person_classifier(model, FrameSequence(datasets)).save(tmp_path / "toy.npz")
+        assert told in write_card(tmp_path / "toy.npz").read_text()
 
 
 def test_furniture_alone_teaches_nothing(model):
