@@ -112,14 +112,15 @@ class JointScores:
     def means(self) -> dict[str, float]:
         """Mean of every column of `table` over the joints that have it, with `ap` as `map`, and the flip rates.
 
-        NaN where there is nothing to measure.
+        NaN where there is nothing to measure: flips are of bodies with left and right joints.
         """
         table = self.table()
         columns = next(iter(table.values())).keys() if table else ()
         means = {c: _nanmean([row[c] for row in table.values()]) for c in columns}
         if "ap" in means:
             means["map"] = means.pop("ap")
-        people = self.people or float("nan")
+        mirror = self.body.mirrored_joints()
+        people = self.people if self.people and (mirror != np.arange(len(mirror))).any() else float("nan")
         return {
             **means,
             "left_right_flips": self.left_right_swapped / people,
