@@ -200,4 +200,7 @@ def _check_frames(body: BodyDefinition, joint_frames: FrameSequence, vote_frames
 
 def _check_method(method: str, has_votes: bool) -> None:
     if method != "parts" and not has_votes:
-        raise ValueError(f"joints from {method!r} need votes, and this model has none; give frames to fit them to")
+        raise ValueError(
+            f"joints from {method!r} need votes, and this model has none; give frames to fit them to by"
+            " --votes, or take joints from parts (--joints-from parts)"
+        )

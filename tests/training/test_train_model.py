@@ -199,6 +199,13 @@ def test_refitting_joints_walks_the_trees_as_their_model_does(dataset, trained, 
     assert header(out)["out_of_bag"] == header(once)["out_of_bag"]
 
 
+def test_a_model_without_votes_says_how_to_refit_its_joints(dataset, trained, tmp_path, capsys):
+    bare, out = tmp_path / "bare.npz", tmp_path / "refit.npz"
+    PoseModel.of(PoseModel.load(trained[0]).forest).save(bare)
+    assert main(["train", str(dataset), "--forest", str(bare), "--out", str(out)]) == 1
+    assert "--votes, or take joints from parts (--joints-from parts)" in capsys.readouterr().err
+
+
 def test_trees_walked_once_lose_the_accuracy_of_both_walks(dataset, trained, tmp_path):
     out = tmp_path / "refit.npz"
     options = ["--forest", str(trained[0]), "--joint-frames", "8", "--no-mirror"]
