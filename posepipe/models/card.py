@@ -124,7 +124,7 @@ def _recipes(used: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """
     stages: dict[str, list[str]] = {}
     for stage, recipes in used.items():
-        for recipe in recipes:
+        for recipe in filter(None, recipes):  # a recording by itself has none
             named = stages.setdefault(json.dumps(recipe), [])
             named += [stage] if stage not in named else []
     paragraphs: list[str] = []

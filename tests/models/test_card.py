@@ -128,6 +128,11 @@ def test_a_recipe_of_trees_and_joint_parameters_is_written_once(tmp_path):
     assert card.read_text().count("sensor =") == 1
 
 
+def test_frames_without_a_recipe_are_given_none(tmp_path):
+    made = block(write_card(save(tmp_path / "toy.npz", HISTORY | {"joint_recipes": [{}]})).read_text(), "made")
+    assert made.count("Recipe of the frames") == 1
+
+
 def test_further_recipes_of_a_stage_are_written_by_what_differs(tmp_path):
     scene = {"people": [1, 2], "room_share": 1.0}
     first = {"frames": 100, "seed": 1, "sensor": "ideal", "scene": scene}
