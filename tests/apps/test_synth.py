@@ -64,6 +64,8 @@ def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
         assert [sequence.scene for sequence in dataset.sequences] == ["standing", "crossing"]
     assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(POSE_BANK_FILE), "--workers", "1"]) == 1
     assert "single poses; sequences need motions" in capsys.readouterr().err
+    assert main(["synth", str(tmp_path / "poses"), "--frames", "1", "--mocap", str(MOTIONS_FILE)]) == 1
+    assert "motions; single frames need poses; give a pose bank, or a recipe of sequences" in capsys.readouterr().err
     assert main(["synth", data, "--recipe", "sequences", "--frames", "100"]) == 1
     assert "100 frames are no whole sequences of 60; give 120" in capsys.readouterr().err
 

@@ -23,7 +23,7 @@ from synth.motion.mocap.distinct_poses import DistinctPoses
 from synth.motion.mocap.mean_body import mean_body
 from synth.motion.mocap.retarget import retarget
 from synth.motion.mocap.stance import find_stance
-from synth.motion.poses.clips import Motion, PoseBank, read_pose_bank
+from synth.motion.poses.clips import Motion, PoseBank, is_motion_pack, read_pose_bank
 
 READERS = {".bvh": read_bvh, ".amc": read_amc}
 POSE_BANK = ".npz"
@@ -112,6 +112,8 @@ def read_mocap(
 
 def _read_one(path: Path, maps: Sequence[BoneMap], distinct: DistinctPoses) -> PoseBank:
     if path.suffix.lower() == POSE_BANK:
+        if is_motion_pack(path):
+            raise FormatError(path, "motions; single frames need poses; give a pose bank, or a recipe of sequences")
         bank = read_pose_bank(path)
         distinct.add(mean_body().joints_of(bank.rotations))
         return bank

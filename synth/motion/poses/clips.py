@@ -151,6 +151,11 @@ def is_pose_bank(path: str | Path) -> bool:
     return "quat_xyzw_global" in npz_names(path)
 
 
+def is_motion_pack(path: str | Path) -> bool:
+    """Return whether a file is a zip that holds motions, see `read_motions`, without checking them."""
+    return {"names", "clip00"} <= npz_names(path) and not is_pose_bank(path)
+
+
 def write_pose_bank(bank: PoseBank, path: str | Path) -> None:
     """Write a pose bank, in float16: hands stay within two millimetres."""
     rotations = bank.rotations.astype(np.float16)
