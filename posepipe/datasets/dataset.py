@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -271,10 +272,24 @@ def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
         When a dataset is missing, damaged or empty.
     ValueError
         When the bodies differ.
+
+    Warns
+    -----
+    UserWarning
+        When a dataset has fewer frames than its recipe asks for.
     """
-    frames = FrameSequence([Dataset.open(path) for path in paths])
+    datasets = [Dataset.open(path) for path in paths]
+    frames = FrameSequence(datasets)
     if len(frames) == 0:
         raise FormatError(paths[0], "the dataset has no frames yet; let `posepipe synth` finish")
+    for dataset in datasets:
+        wanted = dataset.recipe.get("frames")
+        if isinstance(wanted, int) and len(dataset) < wanted:
+            warnings.warn(
+                f"{dataset.name}: {len(dataset)} of the {wanted} frames of its recipe are there, and are used; let"
+                " `posepipe synth` finish for all",
+                stacklevel=2,
+            )
     return frames
 
 

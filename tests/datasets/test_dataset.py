@@ -11,7 +11,7 @@ import pytest
 
 from posepipe.body import HUMAN, BodyDefinition
 from posepipe.camera import Extrinsics, Intrinsics
-from posepipe.datasets.dataset import Dataset, RecordingEntry, recording_name, write_manifest
+from posepipe.datasets.dataset import Dataset, RecordingEntry, open_datasets, recording_name, write_manifest
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame, LabelledFrame
@@ -225,3 +225,13 @@ def test_the_pose_of_a_camera_is_kept(folder):
     (folder / "dataset.json").write_text(json.dumps(manifest))
     with pytest.raises(FormatError, match="four rows of four numbers"):
         Dataset.open(folder)
+
+
+def test_a_dataset_that_is_not_finished_is_warned_of(folder, recwarn):
+    entries = Dataset.open(folder).recordings
+    for wanted in (5, 6):
+        write_manifest(folder, HUMAN, RECIPE | {"frames": wanted}, entries)
+        assert len(open_datasets([folder])) == 5
+    assert [str(each.message).partition(": ")[2] for each in recwarn] == [
+        "5 of the 6 frames of its recipe are there, and are used; let `posepipe synth` finish for all"
+    ]
