@@ -17,7 +17,14 @@ import numpy as np
 from posepipe.errors import FormatError, PosepipeError
 from synth.motion.mocap import MocapFile, mocap_files, read_motion
 from synth.motion.mocap.bone_maps import BoneMap, read_bone_map, shipped_bone_maps
-from synth.motion.poses.clips import Motion, embedded_motion, is_held_out, is_pose_bank, read_motions
+from synth.motion.poses.clips import (
+    Motion,
+    embedded_motion,
+    is_held_out,
+    is_pose_bank,
+    read_motions,
+    warn_of_unknown_clips,
+)
 from synth.motion.poses.pose_variation import pose_between
 from synth.recipe import FPS, PoseRecipe
 
@@ -58,7 +65,13 @@ class Motions:
         ------
         PosepipeError
             When the recipe leaves no motion.
+
+        Warns
+        -----
+        UserWarning
+            When it selects or leaves out clips that were not captured.
         """
+        warn_of_unknown_clips({each.clip for each in captured}, recipe.only_clips, recipe.leave_out_clips)
         own = [each for each in captured if _is_selected(each.clip, recipe)]
         if not own:
             names = sorted({each.clip for each in captured})

@@ -24,7 +24,7 @@ from synth.geometry.mesh import Mesh
 from synth.geometry.vertex_normals import vertex_normals
 from synth.motion.pose_sampler import bent_poses, draw_pose, upright_poses
 from synth.motion.posed_by_angles import pose_by_angles
-from synth.motion.poses.clips import PoseBank
+from synth.motion.poses.clips import PoseBank, warn_of_unknown_clips
 from synth.proportion_recipe import MAKEHUMAN_PROPORTIONS, ProportionRecipe
 from synth.recipe import ClothingRecipe, PoseRecipe
 
@@ -77,6 +77,11 @@ class People:
     ------
     PosepipeError
         When the recipe leaves no poses.
+
+    Warns
+    -----
+    UserWarning
+        When it selects or leaves out clips that the bank does not have.
     """
 
     body = HUMAN
@@ -92,6 +97,7 @@ class People:
         self._clothing = clothing
         self._proportion = proportion
         self._bank_digest = bank.digest()
+        warn_of_unknown_clips(bank.clips.tolist(), pose.only_clips, pose.leave_out_clips)
         split = bank if pose.poses == "all" else bank.split(pose.poses)
         self._poses = split.select(pose.only_clips, pose.leave_out_clips)
         if len(self._poses.rotations) == 0:

@@ -70,6 +70,14 @@ def test_a_recipe_chooses_clips():
         renderer_of(recipe_of(poses="validation", only_clips=("humanoid3d_walk",)), bank)
 
 
+def test_clips_that_the_bank_lacks_are_warned_of(recwarn):
+    bank, chosen = embedded_pose_bank(), {"poses": "all", "leave_out_clips": ("humanoid3d_walk",)}
+    renderer_of(recipe_of(**chosen), bank)
+    assert not recwarn
+    renderer_of(recipe_of(**chosen, only_clips=("humanoid3d_run", "run")), bank)
+    assert "only_clips has run, and no clip is named so" in str(recwarn[0].message)
+
+
 def test_labels_and_readings_cover_the_same_pixels(renderer):
     for index in range(20):
         frame = renderer.render(index)

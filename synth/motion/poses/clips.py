@@ -7,6 +7,7 @@ bone from the rest pose (y up, the person facing +z, left = +x). Rotations, unli
 from __future__ import annotations
 
 import hashlib
+import warnings
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -106,6 +107,17 @@ class Motion:
 def is_held_out(clip: str) -> bool:
     """Return whether a clip of this name is for validation."""
     return zlib.crc32(clip.encode()) % VALIDATION_SHARE == VALIDATION_REMAINDER
+
+
+def warn_of_unknown_clips(clips: Collection[str], only: Collection[str], leave_out: Collection[str]) -> None:
+    """Warn of names that a recipe selects or leaves out and that no clip has, used or not."""
+    for field, names in (("only_clips", only), ("leave_out_clips", leave_out)):
+        if unknown := sorted(set(names) - set(clips)):
+            warnings.warn(
+                f"recipe: {field} has {', '.join(unknown)}, and no clip is named so; clips have the names of their"
+                " files, without suffix",
+                stacklevel=3,
+            )
 
 
 @lru_cache(maxsize=1)

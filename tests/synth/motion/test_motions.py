@@ -51,6 +51,11 @@ def test_motions_are_chosen_as_poses_are():
         Motions.select(captured(trained), PoseRecipe(poses="validation"))
 
 
+def test_clips_that_nobody_captured_are_warned_of():
+    with pytest.warns(UserWarning, match=r"leave_out_clips has walk 3\.bvh, and no clip is named so"):
+        Motions.select(captured("walk 3"), PoseRecipe(poses="all", leave_out_clips=("walk 3.bvh",)))
+
+
 def test_the_digest_tells_motions_apart():
     other = Motion(WALK.rotations[1:], WALK.root_m[1:], WALK.fps)
     faster = Motion(WALK.rotations, WALK.root_m, 60)
