@@ -130,14 +130,21 @@ def _recipes(used: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     paragraphs: list[str] = []
     first: dict[tuple[str, ...], Mapping[str, Any]] = {}
     for text, named in stages.items():
-        fields = json.loads(text)  # without the bank, as `posepipe synth --recipe` accepts it
-        bank = fields.pop("pose_bank", None)
-        title = f"Recipe of the frames for the {' and the '.join(named)}" + (f", pose bank {bank}" if bank else "")
+        fields = json.loads(text)
+        title = f"Recipe of the frames for the {' and the '.join(named)}{_taken_out(fields)}"
         whole = first.setdefault(tuple(named), fields)
         if whole is not fields and whole.keys() == fields.keys():
             title, fields = f"{title}, as the first of these but for", _differing(fields, whole)
         paragraphs += [f"{title}:", _fenced("toml", _toml(fields))]
     return paragraphs
+
+
+def _taken_out(fields: dict[str, Any]) -> str:
+    """Take out what `posepipe synth` tells beside its recipe, which --recipe would refuse, and name it."""
+    told = {name: fields.pop(name, None) for name in ("pose_bank", "furniture_bank", "backgrounds", "creature")}
+    if told["creature"]:
+        told["creature"] = told["creature"]["name"]
+    return "".join(f", {name.replace('_', ' ')} {str(value)[:16]}" for name, value in told.items() if value)
 
 
 def _differing(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,6 +128,15 @@ def test_a_recipe_of_trees_and_joint_parameters_is_written_once(tmp_path):
     assert card.read_text().count("sensor =") == 1
 
 
+def test_a_recipe_of_a_card_is_one_that_synth_reads(tmp_path):
+    told = {"furniture_bank": 64 * "6", "backgrounds": 64 * "b", "creature": {"name": "dog", "bones": []}}
+    made = block(write_card(save(tmp_path / "toy.npz", HISTORY | {"recipes": [RECIPE | told]})).read_text(), "made")
+    _, of_trees, of_joints = (tomllib.loads(code) for code in re.findall("```toml\n(.*?)```", made, re.DOTALL))
+    assert of_trees.keys() == of_joints.keys()
+    title = f"trees, pose bank c282, furniture bank {16 * '6'}, backgrounds {16 * 'b'}, creature dog:"
+    assert title in made
+
+
 def test_frames_without_a_recipe_are_given_none(tmp_path):
     made = block(write_card(save(tmp_path / "toy.npz", HISTORY | {"joint_recipes": [{}]})).read_text(), "made")
     assert made.count("Recipe of the frames") == 1
