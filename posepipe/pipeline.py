@@ -201,6 +201,8 @@ class Pipeline:
 
     def _with_up(self, frame: DepthFrame) -> DepthFrame:
         """The frame, with the direction up of the camera's pose where no accelerometer measures it."""
+        if not isinstance(self.extrinsics, Extrinsics | None):
+            raise TypeError(f"extrinsics of a matrix are Extrinsics.of_matrix(matrix), got {self.extrinsics!r:.60}")
         if frame.up is not None or self.extrinsics is None:
             return frame
         x, y, z = self.extrinsics.rotation[2].tolist()

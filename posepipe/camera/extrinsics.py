@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 
 VERTICAL_VIEW_COSINE = 0.95
 """Cosine between optical axis and floor normal above which the view counts as vertical: within 18 degrees."""
+ROTATION_TOLERANCE = 1e-3
+"""Maximum deviation of the rows of a rotation from unit length and right angles: allows four written digits."""
+_MAX_VALUE = 1e9  # also excludes NaN and infinities
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,35 @@ class Extrinsics:
         ahead = ahead - (ahead @ up) * up
         ahead /= np.linalg.norm(ahead)
         return cls(np.stack([np.cross(ahead, up), ahead, up]), np.array([0.0, 0.0, floor.distance_m]))
+
+    @classmethod
+    def of_matrix(cls, matrix: object) -> Extrinsics:
+        """Extrinsics of T_world_camera, four rows of four numbers; the rotation is replaced by the nearest exact one.
+
+        Raises
+        ------
+        ValueError
+            When that is no rotation and translation.
+        """
+        try:
+            given = np.array(matrix)
+            rows = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)  # numbers in quotes are text
+        except (TypeError, ValueError, OverflowError):
+            rows = np.zeros(0)
+        if rows.shape != (4, 4) or not (np.abs(rows) < _MAX_VALUE).all():
+            raise ValueError(f"wanted T_world_camera, four rows of four numbers, got {str(matrix)[:60]}")
+        rotation = rows[:3, :3]
+        if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
+            raise ValueError(
+                "the upper left 3x3 of T_world_camera is no rotation: wanted rows of length 1 at right angles,"
+                " without a mirror"
+            )
+        if np.abs(rows[3] - [0, 0, 0, 1]).max() > ROTATION_TOLERANCE:
+            raise ValueError(
+                f"the last row of T_world_camera: wanted 0 0 0 1, got {rows[3].tolist()}; is it transposed?"
+            )
+        left, _, right = np.linalg.svd(rotation)
+        return cls(left @ right, rows[:3, 3])
 
     @property
     def matrix(self) -> np.ndarray:

@@ -20,9 +20,6 @@ MAX_OFFSET_S = 3600.0
 MAX_HEIGHT_M = 50.0
 """Height of a camera above the floor from which on its unit is doubted."""
 _DECIMALS = 9
-_MAX_VALUE = 1e9  # also excludes NaN and infinities
-ROTATION_TOLERANCE = 1e-3
-"""Maximum deviation of the rows of a rotation from unit length and right angles: allows four written digits."""
 
 
 def read_extrinsics(path: str | Path) -> Extrinsics:
@@ -36,32 +33,12 @@ def read_extrinsics(path: str | Path) -> Extrinsics:
         When the matrix is missing, or is not a rotation and translation.
     """
     try:
-        extrinsics = parse_extrinsics(read_json_object(path).get(KEY))
+        extrinsics = Extrinsics.of_matrix(read_json_object(path).get(KEY))
     except ValueError as error:
         raise FormatError(path, str(error)) from None
     if not 0 <= (height_m := extrinsics.translation_m[2]) <= MAX_HEIGHT_M:
         _log.warning("%s: the camera is %g m above the floor; wanted metres, z up, the floor at 0", path, height_m)
     return extrinsics
-
-
-def parse_extrinsics(value: object) -> Extrinsics:
-    """Make extrinsics of four rows of four numbers; raises ValueError if they are not a rotation and translation."""
-    try:
-        given = np.array(value)
-        matrix = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)  # numbers in quotes are text
-    except (TypeError, ValueError, OverflowError):
-        matrix = np.zeros(0)
-    if matrix.shape != (4, 4) or not (np.abs(matrix) < _MAX_VALUE).all():
-        raise ValueError(f"wanted {KEY!r}, four rows of four numbers, got {str(value)[:60]}")
-    rotation = matrix[:3, :3]
-    if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
-        raise ValueError(
-            f"the upper left 3x3 of {KEY!r} is no rotation: wanted rows of length 1 at right angles, without a mirror"
-        )
-    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > ROTATION_TOLERANCE:
-        raise ValueError(f"the last row of {KEY!r}: wanted 0 0 0 1, got {matrix[3].tolist()}; is it transposed?")
-    left, _, right = np.linalg.svd(rotation)
-    return Extrinsics(left @ right, matrix[:3, 3])
 
 
 def read_time_offset_s(path: str | Path) -> float:

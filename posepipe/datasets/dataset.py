@@ -21,7 +21,6 @@ from mcap.writer import MCAP0_MAGIC
 from posepipe.body import BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.camera.extrinsics_file import KEY as EXTRINSICS_KEY
-from posepipe.camera.extrinsics_file import parse_extrinsics
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.frames import LabelledFrame
@@ -335,4 +334,5 @@ def _entry(row: dict) -> RecordingEntry:
     if not (scene is None or isinstance(scene, str)):
         raise ValueError(f"recording {file!r}: scene must be a name, got {scene!r}")
     matrix = row.get(EXTRINSICS_KEY)
-    return RecordingEntry(file, frames, row.get("sha256"), scene, None if matrix is None else parse_extrinsics(matrix))
+    pose = None if matrix is None else Extrinsics.of_matrix(matrix)
+    return RecordingEntry(file, frames, row.get("sha256"), scene, pose)

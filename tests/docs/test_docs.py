@@ -16,7 +16,7 @@ from apps.bench import RECORDING
 from apps.cli import COMMANDS, build_parser, command_module
 from posepipe import sources
 from posepipe.body import HUMAN
-from posepipe.camera.extrinsics_file import parse_extrinsics
+from posepipe.camera import Extrinsics
 from posepipe.errors import FormatError
 from posepipe.sources.conversion import convert_frames
 from posepipe.sources.formats.png_folder import write_png_folder
@@ -55,7 +55,7 @@ def test_every_pose_of_a_camera_in_the_documents_is_read():
     poses = [json.loads(block)["T_world_camera"] for block in blocks if "T_world_camera" in block]
     assert poses
     for pose in poses:
-        parse_extrinsics(pose)
+        Extrinsics.of_matrix(pose)
 
 
 def python_examples():
