@@ -91,6 +91,13 @@ class JoinedPipeline:
             shown = self.smoother.update(shown, frame_set.timestamp_s)
         return self._result(frame_set, steps[0], [person for person, _ in rows], shown)
 
+    def reset(self) -> None:
+        """Forget earlier frames of all cameras, in every stage."""
+        self._image = None
+        for stage in (*self.cameras, self.tracker, self.body_fitter, self.smoother):
+            if stage is not None:
+                stage.reset()
+
     def run(self, sources: Sequence[FrameSource], sink: FrameSink, offsets_s: Sequence[float] | None = None) -> None:
         """Step through several sources, and write each result to a sink; ``offsets_s`` as in `FrameSets`."""
         with FrameSets(sources, offsets_s) as frame_sets, sink:

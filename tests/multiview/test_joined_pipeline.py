@@ -38,6 +38,10 @@ class Camera:
     """All that a joined pipeline needs of the pipeline of a camera whose result is known."""
 
     extrinsics: Extrinsics
+    resets: int = 0
+
+    def reset(self):
+        self.resets += 1
 
 
 class Watching(Camera):
@@ -78,6 +82,16 @@ def test_two_views_make_one_person_in_both_axes():
     np.testing.assert_allclose(found.world.world_points(person.pose.joints_m), PERSON_M, atol=1e-9)
     assert found.seen_by == ((1, 2),)
     assert person.id == 1
+
+
+def test_a_reset_forgets_the_frames_of_all_cameras():
+    pipeline, moved_m = joined(smoother=OneEuroSmoother()), PERSON_M + [0.2, 0, 0]
+    first = join(pipeline, result(FIRST, PERSON_M), result(SECOND, PERSON_M))
+    join(pipeline, result(FIRST, moved_m), result(SECOND, moved_m), index=1)
+    pipeline.reset()
+    again = join(pipeline, result(FIRST, PERSON_M), result(SECOND, PERSON_M))
+    np.testing.assert_array_equal(again.people[0].pose.joints_m, first.people[0].pose.joints_m)
+    assert [camera.resets for camera in pipeline.cameras] == [1, 1]
 
 
 def test_a_person_of_the_second_camera_alone_has_no_pixel():
