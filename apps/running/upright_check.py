@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from posepipe.sinks.frame_sink import WatchingSink
 
 if TYPE_CHECKING:
     from posepipe.frames import DepthFrame
@@ -30,7 +31,7 @@ MIN_MOVED_M = 0.3
 _log = logging.getLogger(__name__)
 
 
-class UprightCheck:
+class UprightCheck(WatchingSink):
     """Warns once where turning the picture by 180 degrees finds more people, with better poses; a `FrameSink`.
 
     Each frame is judged alone, as it comes and turned. Frames that know which way is up are left out: `RotatedSource`
@@ -50,14 +51,6 @@ class UprightCheck:
         self._frames = self._judged = 0
         self._as_they_come, self._turned = _Found(), _Found()
         self._done = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
 
     def write(self, result: FrameResult) -> None:
         """Judge every so many frames, up to MAX_FRAMES of them."""

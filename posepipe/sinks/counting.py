@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from posepipe.results import FrameResult
+from posepipe.sinks.frame_sink import WatchingSink
 
 
-class CountingSink:
+class CountingSink(WatchingSink):
     """Counts all frames and frames with people; a `FrameSink`.
 
     Parameters
@@ -21,14 +20,6 @@ class CountingSink:
         self.frames = 0
         self.frames_with_people = 0
         self._on_frame = on_frame
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
 
     def write(self, result: FrameResult) -> None:
         """Count one frame."""

@@ -39,3 +39,15 @@ class FrameSink(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         """Finish and close the output."""
+
+
+class WatchingSink:
+    """Base of sinks that look at results and have no output, so that nothing is opened or closed."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
