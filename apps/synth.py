@@ -135,8 +135,9 @@ def run(args: argparse.Namespace) -> None:
     subjects: Subjects
     motions: Motions | None = None
     if args.body is not None:
-        if args.mocap:
-            raise ValueError("--mocap: captures are of people; leave it out with --body")
+        if args.mocap or args.bone_map:
+            option = "--mocap" if args.mocap else "--bone-map"
+            raise ValueError(f"{option}: captures are of people; leave it out with --body")
         subjects = Creatures(read_creature(args.body))
     elif recipe.sequence_frames:
         motions = _motions(args, recipe)

@@ -8,6 +8,8 @@ from posepipe.datasets.dataset import Dataset
 from synth.furniture.model_bank import BANK_FILE, embedded_bank
 from synth.motion.poses.clips import MOTIONS_FILE, POSE_BANK_FILE
 from synth.sensors.sensor_presets import PRESETS
+from tests.support.commands import error_of
+from tests.support.paths import ROOT
 
 SMALL = ["--frames", "2", "--workers", "1"]
 CAMERA = """
@@ -89,3 +91,11 @@ def test_furniture_is_read_and_refused_where_no_room_uses_it(tmp_path, capsys):
     assert main(["synth", str(tmp_path / "other"), "--furniture", str(BANK_FILE), *SMALL]) == 1
     assert "recipe train has no real furniture" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("option", ["--mocap", "--bone-map"])
+def test_creatures_take_no_captures_of_people(tmp_path, capsys, option):
+    body = ROOT / "docs" / "examples" / "quadruped.toml"
+    line = error_of(capsys, "synth", tmp_path / "out", "--frames", "2", "--body", body, option, tmp_path / "any")
+    assert f"{option}: captures are of people; leave it out with --body" in line
+    assert not (tmp_path / "out").exists()
