@@ -22,11 +22,11 @@ MAX_FRAMES = 40
 MIN_FRAMES = 4
 """Minimum number of frames in which people are found when turned."""
 MIN_CONFIDENCE = 0.5
-"""Minimum mean confidence of people who are found when turned; furniture that is taken for people has less."""
+"""Minimum mean confidence of people who are found when turned; most furniture that is taken for people has less."""
 MIN_GAIN = 2.0
 """Minimum ratio of the joints expected to be right, turned and as they come."""
 MIN_MOVED_M = 0.3
-"""Minimum distance between two places of people found when turned: furniture that hangs from above stays in place."""
+"""Minimum distance between two places of people found when turned: furniture of more confidence stays in place."""
 
 _log = logging.getLogger(__name__)
 
