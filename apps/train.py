@@ -25,6 +25,7 @@ EXAMPLES = (
     "posepipe train data/rooms --forest my_model.npz --only segmentation --out my_model.npz   # people in rooms",
     "posepipe train data/rooms --forest my_model.npz --only background --out my_model.npz     # weight of class 0",
     "posepipe train data/rooms --forest my_model.npz --only filter --out my_model.npz         # what is no person",
+    "posepipe train data/again --forest my_model.npz --only views --out my_model.npz         # people who lie",
 )
 
 
@@ -59,12 +60,13 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=["joints", "second-pass", "segmentation", "background", "filter"],
+        choices=["joints", "second-pass", "segmentation", "background", "filter", "views"],
         help="train this stage of the model in --forest alone, and keep the others: joints (default), without a second"
         " pass that was fitted to the earlier ones; second-pass, which labels pixels anew, given the joints, and finds"
         " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"
-        " background, the weight of class 0 (not a person); or filter, which judges what was found. The latter three"
-        " want frames with rooms, in this order",
+        " background, the weight of class 0 (not a person); filter, which judges what was found; or views, which choose"
+        " among rotated images of people who lie. Segmentation, background and filter want frames with rooms, in this"
+        " order",
     )
 
 

@@ -13,7 +13,7 @@ from posepipe.inference.pose_inference import PoseInference
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Track
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.sources import open_source
 
 

@@ -34,8 +34,8 @@ from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.remainder import Remainder
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
-from posepipe.segmentation.rotated_views import POOR_POSE, RotatedViews
 from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
+from posepipe.segmentation.views.rotated_views import POOR_POSE, RotatedViews
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.tracking.one_euro import OneEuroSmoother
@@ -172,7 +172,7 @@ class Pipeline:
             remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
             segmentation=None if cut_out else model.person_segmentation(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
-            rotated_views=RotatedViews(len(model.body.joints), poor=POOR_POSE if cut_out else 0.0),
+            rotated_views=_rotated_views(model, cut_out),
             second_pass=None if model.second_pass is None else SecondPass.of(model.body, model.second_pass),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             known_people=KnownPeople() if tracking and not cut_out else None,
@@ -287,6 +287,12 @@ class Pipeline:
         with source, sink:
             for frame in source:
                 sink.write(self.step(frame))
+
+
+def _rotated_views(model: PoseModel, cut_out: bool) -> RotatedViews:
+    """Views of people who may be upside down; in rooms, the rule takes too many who are hidden in part to be."""
+    poor = POOR_POSE if cut_out or model.view_choice is not None else 0.0
+    return RotatedViews(len(model.body.joints), poor=poor, choice=model.view_choice)
 
 
 def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeground:

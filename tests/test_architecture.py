@@ -67,9 +67,12 @@ MAY_IMPORT = {
     "sinks": "results sinks.files",
     # the stages
     "segmentation.room_geometry": "camera errors frames",
-    "segmentation.person_classifier": "body camera parts results",
+    "segmentation.boosted_trees": "",
+    "segmentation.person_classifier": "body camera parts results segmentation.boosted_trees",
+    "segmentation.views": "body camera frames parts results segmentation.boosted_trees"
+    " segmentation.person_classifier stage",
     "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
-    " segmentation.room_geometry",
+    " segmentation.room_geometry segmentation.views",
     "joints": "body camera joints.modes landmarks parts results stage",
     "joints.modes": "parts",
     "second_pass": "body joints parts results",
@@ -96,17 +99,19 @@ MAY_IMPORT = {
     # models and the flow
     "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
     " learn.interchange posepipe second_pass segmentation"
-    " segmentation.person_classifier",
-    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation",
+    " segmentation.boosted_trees segmentation.person_classifier segmentation.views",
+    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation segmentation.views",
     "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.room_geometry"
-    " sinks sources tracking",
+    " segmentation.views sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation",
+    "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation"
+    " segmentation.views",
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
-    " inference pipeline second_pass segmentation segmentation.person_classifier training.joints",
+    " inference pipeline second_pass segmentation segmentation.boosted_trees segmentation.person_classifier"
+    " segmentation.views training.joints",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body camera datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

@@ -19,7 +19,7 @@ from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.sources import open_source
 from posepipe.stage import Stateless
 from posepipe.tracking.one_euro import OneEuroSmoother

@@ -16,7 +16,7 @@ from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.profiling import WHOLE, Stopwatch, time_stages
-from posepipe.segmentation.rotated_views import RotatedViews
+from posepipe.segmentation.views.rotated_views import RotatedViews
 from tests.support.toy_person import TOY, toy_frames
 
 
@@ -66,8 +66,9 @@ def test_every_method_of_a_stage_is_timed(pipeline, monkeypatch):
             now_s[0] += 5.0
             return (1,)
 
-        def choose(self, first, rotated):
+        def choose(self, seen):
             now_s[0] += 2.0
+            return 0
 
     slow = replace(pipeline, rotated_views=SlowViews(len(TOY.joints)))
     times = time_stages(slow, [frame.depth for frame in toy_frames(2)])

@@ -13,6 +13,7 @@ USED_BY = {
     "segmentation": set(),
     "background": set(),
     "filter": {"--workers", "--resume"},
+    "views": {"--workers"},
 }
 """Choice of --only -> further options that it uses. A training of all stages uses every option."""
 

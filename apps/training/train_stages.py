@@ -204,6 +204,18 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
         )
 
 
+def _train_views(args: argparse.Namespace) -> PoseModel:
+    """Train the choice of views of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_view_choice import refit_view_choice
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(len(frames), "views", "frames") as bar:
+        return refit_view_choice(PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args))
+
+
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:
     """Frames for the votes: those of --votes, or those of the trees; None = the model's votes stay."""
     from posepipe.datasets.dataset import open_datasets
@@ -259,6 +271,7 @@ TRAININGS = {
     "segmentation": _train_segmentation,
     "background": _weigh_background,
     "filter": _train_filter,
+    "views": _train_views,
 }
 """What `run` can train; all but the first are choices of --only."""
 

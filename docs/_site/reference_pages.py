@@ -27,7 +27,7 @@ MODULES = {
             "posepipe.thresholds",
             "posepipe.segmentation.foreground",
             "posepipe.segmentation.person_filter",
-            "posepipe.segmentation.rotated_views",
+            "posepipe.segmentation.views.rotated_views",
             "posepipe.segmentation.head_split",
             "posepipe.segmentation.connected_surfaces",
             "posepipe.segmentation.remainder",

@@ -24,8 +24,9 @@ from posepipe.segmentation.label_map import draw_labels
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.remainder import Remainder
-from posepipe.segmentation.rotated_views import RotatedViews
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.rotated_views import RotatedViews
+from posepipe.segmentation.views.view import View
+from posepipe.segmentation.views.view_evidence import SeenView
 
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
@@ -62,6 +63,11 @@ class _ViewEstimate(NamedTuple):
     def pose(self) -> Pose:
         """The pose in camera axes."""
         return self.view.pose_to_camera(self.view_pose)
+
+    @property
+    def seen(self) -> SeenView:
+        """What the view shows, to choose among views."""
+        return SeenView(self.view, self.inference.parts, self.view_pose)
 
     @property
     def proposals(self) -> Proposals:
@@ -185,8 +191,8 @@ class PersonInference:
 
     def _best(self, seen: dict[int, _ViewEstimate]) -> int:
         """Rotation with the best pose, quarter turns; 0 = the image as it is."""
-        others = {quarters: other.pose for quarters, other in seen.items() if quarters}
-        return 0 if self.rotated_views is None else self.rotated_views.choose(seen[0].pose, others) or 0
+        shown = {quarters: each.seen for quarters, each in seen.items()}
+        return 0 if self.rotated_views is None else self.rotated_views.choose(shown)
 
     def _beside_furniture(
         self, frame: DepthFrame, mask: np.ndarray, judged: _JudgedCandidate | None, floor: Plane | None, up: UpVector

@@ -14,7 +14,7 @@ from posepipe.landmarks import landmark_classes
 from posepipe.parts import PartClassifier, PartProbabilities
 from posepipe.results import Pose, Proposals
 from posepipe.segmentation.pixel_grid import stride_for
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 
 
 class JointStages(NamedTuple):

@@ -93,11 +93,13 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
     of_background, of_second_pass = header.get("background", {}), _about_second_pass(model)
+    of_views = header.get("view_choice", {})
     paragraphs += [_segmentation(model, of_segmentation), _background(of_background), _person_filter(model, of_filter)]
+    paragraphs.append(_view_choice(model, of_views))
     typed = (
         header.get("command"),
         header.get("joint_command"),
-        *(own.get("command") for own in (of_second_pass, of_segmentation, of_background, of_filter)),
+        *(own.get("command") for own in (of_second_pass, of_segmentation, of_background, of_filter, of_views)),
     )
     commands = dict.fromkeys(line for line in typed if line)
     if commands:
@@ -112,6 +114,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
             "segmentation": of_segmentation.get("recipes", []),
             "weight of class 0": of_background.get("recipes", []),
             "person filter": of_filter.get("recipes", []),
+            "choice of views": of_views.get("recipes", []),
         }
     )
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -217,18 +220,39 @@ def _background(about: Mapping[str, Any]) -> str:
 def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
     if model.person_classifier is None:
         return ""
-    trees = len(model.person_classifier.roots)
+    trees = len(model.person_classifier.trees.roots)
     of = f" ({about['people']:,} people among {about['candidates']:,} candidates)" if "people" in about else ""
     judged = f"Candidates are judged by a person filter of {trees} trees{_trained_on(about)}{of}."
     return judged + _left_out(about["left_out"], about.get("folds_of")) if about.get("left_out") else judged
 
 
+def _view_choice(model: PoseModel, about: Mapping[str, Any]) -> str:
+    if model.view_choice is None:
+        return ""
+    of = f" ({about['people']:,} people)" if "people" in about else ""
+    chosen = (
+        f"Among rotated views of people who lie, bend or are upside down, {len(model.view_choice.trees.roots)} trees"
+        f" choose{_trained_on(about)}{of}."
+    )
+    if not about.get("left_out"):
+        return chosen
+    unseen = _unseen(about.get("folds_of"))
+    shares = about["left_out"]
+    return chosen + (
+        f" On {unseen}, {shares['right']:.3f} of these people's visible joints are right at first, instead of"
+        f" {shares['by_rule']:.3f} by the rule of models without such trees, and {shares['at_best']:.3f} at best."
+    )
+
+
+def _unseen(folds_of: str | None) -> str:
+    return "thirds of these datasets that were left out in turn" if folds_of == "frames" else "datasets left out"
+
+
 def _left_out(point: Mapping[str, float], folds_of: str | None) -> str:
     """Describe a filter on frames that it has not seen, `posepipe.training.fit_person_classifier.OperatingPoint`."""
-    unseen = "thirds of these datasets that were left out in turn" if folds_of == "frames" else "datasets left out"
     return (
-        f" At a probability of {point['min_probability']:.2f}, on {unseen}, it accepts {point['found']:.3f} of"
-        f" the candidates that are people, and somebody in {point['false_frames']:.3f} of the frames without people."
+        f" At a probability of {point['min_probability']:.2f}, on {_unseen(folds_of)}, it accepts {point['found']:.3f}"
+        f" of the candidates that are people, and somebody in {point['false_frames']:.3f} of the frames without people."
     )
 
 

@@ -19,6 +19,7 @@ from posepipe.models.registry import model_path
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
+from posepipe.segmentation.views.view_choice import ViewChoice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +47,7 @@ class PoseModel:
     segmentation: DepthForest | None = None  #: finds people in whole frames; None = planes and components alone do
     person_classifier: PersonClassifier | None = None  #: of the person filter; None = class 0 of the forest decides
     second_pass: SecondPassParameters | None = None  #: None = the first pose, and the forest's labels, are kept
+    view_choice: ViewChoice | None = None  #: chooses among rotated views; None = a rule does
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):

@@ -13,7 +13,7 @@ from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.pixel_grid import enlarged, grid_shape
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.stage import Stateless
 
 WINDOW = 5

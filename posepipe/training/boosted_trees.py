@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
+from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 
 
-def flat_trees(boosted: GradientBoostingClassifier) -> dict[str, np.ndarray]:
-    """Put the trees of a classifier of two classes one after another, with the children of a node side by side.
+def flat_trees(boosted: GradientBoostingClassifier | GradientBoostingRegressor, names: tuple[str, ...]) -> BoostedTrees:
+    """Put the trees of a classifier of two classes, or of a regressor, one after another.
 
     Parameters
     ----------
-    boosted : GradientBoostingClassifier, fitted
+    boosted : fitted
+    names : of the numbers that it was fitted to
 
     Returns
     -------
-    dict
-        number int32, threshold float32, child int32, value float32, all (N,), and roots int32 (T,), as in
-        `posepipe.segmentation.person_classifier.person_classifier.PersonClassifier`. The sum of the values is the
-        decision function: the first tree's leaves hold the prior too.
+    BoostedTrees, whose score is the decision function, or the prediction: the first tree's leaves hold the prior too
     """
     trees = [_flat_tree(each, boosted.learning_rate) for each in boosted.estimators_[:, 0]]
     starts = np.cumsum([0, *(len(number) for number, _, _, _ in trees)])
     number, threshold, child, value = (np.concatenate(each) for each in zip(*trees, strict=True))
     inner = number != LEAF
     child[inner] += np.repeat(starts[:-1], np.diff(starts))[inner]
-    value[: starts[1]] += _prior_log_odds(boosted)
-    return {
-        "number": number.astype(np.int32),
-        "threshold": threshold,
-        "child": child.astype(np.int32),
-        "value": value.astype(np.float32),
-        "roots": starts[:-1].astype(np.int32),
-    }
+    value[: starts[1]] += _prior(boosted)
+    return BoostedTrees(
+        names,
+        number.astype(np.int32),
+        threshold,
+        child.astype(np.int32),
+        value.astype(np.float32),
+        starts[:-1].astype(np.int32),
+    )
 
 
-def _prior_log_odds(boosted: GradientBoostingClassifier) -> float:
+def _prior(boosted: GradientBoostingClassifier | GradientBoostingRegressor) -> float:
+    """What is predicted before the first tree: log-odds of the second class, or the mean."""
+    if isinstance(boosted, GradientBoostingRegressor):
+        return float(boosted.init_.constant_.item())
     share = float(boosted.init_.class_prior_[1])
     return float(np.log(share / (1 - share)))
 

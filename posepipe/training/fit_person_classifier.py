@@ -15,12 +15,14 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
+from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
+from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.training.boosted_trees import flat_trees
 from posepipe.training.fit_segmentation import train_segmentation
 from posepipe.training.origin import origin_of
@@ -89,12 +91,7 @@ def refit_person_classifier(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    some_m = [frame.joints_m for frame in _some(frames)]
-    if not any(map(len, some_m)):  # before hours of looking for candidates
-        raise ValueError(
-            f"a person filter learns from people and from furniture; of {len(some_m)} frames none shows a person"
-        )
-    lengths = BoneLengths.measure(model.body, np.concatenate(some_m))
+    lengths = typical_bones(frames, model.body)  # fails before hours of looking for candidates
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
     if not len(candidates.row):
@@ -112,8 +109,7 @@ def refit_person_classifier(
     classifier = PersonClassifier(
         body=model.body,
         lengths=lengths,
-        names=PersonEvidence(model.body, lengths).names,
-        **flat_trees(boosted),
+        trees=flat_trees(boosted, PersonEvidence(model.body, lengths).names),
         calibration=calibration,
     )
     about: dict[str, Any] = {
@@ -122,10 +118,20 @@ def refit_person_classifier(
         "people": int(candidates.is_person.sum()),
         "auc_left_out": _auc(candidates.is_person, score),
         "left_out": None if point is None else {name: round(value, 4) for name, value in point._asdict().items()},
-        "folds_of": "datasets" if _are_datasets(frames) else "frames",
+        "folds_of": kind_of_folds(frames),
         "seconds": round(time.monotonic() - started, 1),
     }
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
+
+
+def typical_bones(frames: FrameSequence, body: BodyDefinition) -> BoneLengths:
+    """Median bone lengths of the people in some of these frames; raises ValueError where none shows a person."""
+    some_m = [frame.joints_m for frame in _some(frames)]
+    if not any(map(len, some_m)):
+        raise ValueError(
+            f"a person filter learns from people and from furniture; of {len(some_m)} frames none shows a person"
+        )
+    return BoneLengths.measure(body, np.concatenate(some_m))
 
 
 def folds_of(frames: FrameSequence) -> np.ndarray:
@@ -133,6 +139,11 @@ def folds_of(frames: FrameSequence) -> np.ndarray:
     if _are_datasets(frames):
         return np.unique(frames.dataset_of_rows(), return_inverse=True)[1] % FOLDS
     return np.arange(len(frames)) * FOLDS // max(1, len(frames))
+
+
+def kind_of_folds(frames: FrameSequence) -> str:
+    """What the folds are made of: datasets or frames."""
+    return "datasets" if _are_datasets(frames) else "frames"
 
 
 def _are_datasets(frames: FrameSequence) -> bool:

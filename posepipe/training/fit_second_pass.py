@@ -24,7 +24,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.training.joints.fit_joints import fit_joint_parameters
 from posepipe.training.origin import origin_of
 from posepipe.training.train_model import TrainingCallbacks

@@ -6,26 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from posepipe.camera import Plane
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.errors import PosepipeError
-from posepipe.io.worker_pool import WorkerDiedError, WorkerPool
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.segmentation.view import View
+from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
+from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.views.view import View
+from posepipe.training.frame_blocks import FrameBlocks
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
 FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
-BLOCK_FRAMES = 100
-"""Frames that a worker looks at at a time."""
 
 
 class LabelledCandidates(NamedTuple):
@@ -72,35 +68,16 @@ def collect_candidates(
     PosepipeError
         When a worker was killed.
     """
-    blocks = [range(start, min(start + BLOCK_FRAMES, len(frames))) for start in range(0, len(frames), BLOCK_FRAMES)]
-    collect = _Collecting(model, frames, lengths)
-
-    def on_frames(count: int) -> None:
-        for _ in range(count):
-            on_frame()
-
-    if workers == 1 or len(blocks) <= 1:
-        return LabelledCandidates.join([collect.block(block, on_frames) for block in blocks or [range(0)]])
-    try:
-        with WorkerPool(collect, min(workers, len(blocks))) as pool:
-            found = dict(pool.run(blocks, on_frames))
-    except WorkerDiedError:
-        raise PosepipeError("a worker was killed, perhaps for memory; give fewer --workers") from None
-    return LabelledCandidates.join([found[block.start] for block in blocks])
+    return LabelledCandidates.join(_Collecting(model, frames, lengths).collect(len(frames), on_frame, workers))
 
 
 @dataclass(frozen=True, slots=True)
-class _Collecting:
-    """Collects the candidates of a block of frames; what a worker process does, in one thread."""
+class _Collecting(FrameBlocks[LabelledCandidates]):
+    """Collects the candidates of a block of frames."""
 
     model: PoseModel
     frames: FrameSequence
     lengths: BoneLengths
-
-    def __call__(self, block: range, on_frames: Callable[[int], None]) -> tuple[int, LabelledCandidates]:
-        numba.set_num_threads(1)
-        with threadpool_limits(1):
-            return block.start, self.block(block, on_frames)
 
     def block(self, block: range, on_frames: Callable[[int], None]) -> LabelledCandidates:
         """Candidates of some frames; rows are those of all frames."""

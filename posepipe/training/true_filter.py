@@ -8,7 +8,7 @@ from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.person_filter import PersonFilter
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.stage import Stateless
 
 PERSON_SHARE = 0.5

@@ -20,8 +20,8 @@ from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.person_filter import AcceptAll
 from posepipe.segmentation.remainder import Remainder
-from posepipe.segmentation.rotated_views import RotatedViews
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.rotated_views import RotatedViews
+from posepipe.segmentation.views.view import View
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 
 
@@ -39,7 +39,7 @@ class AlwaysRotated(RotatedViews):
     def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
         return (1,)
 
-    def choose(self, first: Pose, rotated) -> int | None:
+    def choose(self, seen) -> int:
         return 1
 
 

@@ -10,7 +10,7 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.segmentation.pixel_grid import stride_for
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 
 VIEW = View(np.full((80, 60), 2, np.float32), np.ones((80, 60), bool), Intrinsics(100, 100, 30, 40))
 ORDER = ["classified", "weighted", "proposed", "estimated"]

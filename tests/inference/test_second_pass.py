@@ -15,8 +15,8 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.head_split import HeadSplit
-from posepipe.segmentation.rotated_views import RotatedViews
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.rotated_views import RotatedViews
+from posepipe.segmentation.views.view import View
 from posepipe.training.fit_second_pass import refit_second_pass
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames, toy_model
 
@@ -111,7 +111,7 @@ class AlwaysRotated(RotatedViews):
     def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
         return (1,)
 
-    def choose(self, first: Pose, rotated) -> int | None:
+    def choose(self, seen) -> int:
         return 1
 
 

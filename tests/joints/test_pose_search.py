@@ -17,7 +17,7 @@ from posepipe.joints.pose_search import STAYS, PoseSearch, Starts, limbs_of
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.pipeline import Pipeline
 from posepipe.results import Proposals
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.sources import open_source
 from tests.support.rendered_people import recipe_of, renderer_of
 from tests.support.shipped_model import shipped_model

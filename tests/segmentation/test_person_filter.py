@@ -10,7 +10,7 @@ from posepipe.parts import EVERY_PIXEL, PartProbabilities, Stride
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
 

@@ -15,8 +15,9 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.training import fit_person_classifier, person_candidates
+from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
+from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.training import fit_person_classifier, frame_blocks
 from posepipe.training.fit_background_weight import refit_background_weight
 from posepipe.training.fit_person_classifier import (
     FALSE_FRAMES,
@@ -79,7 +80,7 @@ def test_candidates_are_labelled_by_the_truth(model):
 
 
 def test_workers_collect_the_same_candidates(model, monkeypatch):
-    monkeypatch.setattr(person_candidates, "BLOCK_FRAMES", 2)
+    monkeypatch.setattr(frame_blocks, "BLOCK_FRAMES", 2)
     frames, seen = frames_of(range(300, 305)), []
     lengths = BoneLengths.measure(TOY, np.concatenate([frame.joints_m for frame in frames]))
     alone = collect_candidates(model, frames, lengths)
@@ -150,10 +151,10 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
     resumed = refit_person_classifier(model, frames, checkpoints=open_checkpoints(resume=True))
     assert collected[3:] == [{306, 307, 308}]
     whole = refit_person_classifier(model, frames)
-    for name in ("number", "threshold", "value", "calibration"):
-        np.testing.assert_array_equal(
-            getattr(resumed.person_classifier, name), getattr(whole.person_classifier, name), err_msg=name
-        )
+    one, other = resumed.person_classifier, whole.person_classifier
+    np.testing.assert_array_equal(one.calibration, other.calibration)
+    for name in ("number", "threshold", "value"):
+        np.testing.assert_array_equal(getattr(one.trees, name), getattr(other.trees, name), err_msg=name)
     remove_checkpoints(tmp_path, "fold")
     assert not tmp_path.exists()
 

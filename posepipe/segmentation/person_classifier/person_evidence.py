@@ -16,7 +16,13 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import FINEST_PX, Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
+from posepipe.segmentation.person_classifier.pixel_evidence import label_confidence
+from posepipe.segmentation.person_classifier.pose_evidence import (
+    POSE_EVIDENCE,
+    BoneLengths,
+    evenly_spaced,
+    pose_evidence,
+)
 from posepipe.segmentation.person_classifier.quantiles import quantiles
 from posepipe.segmentation.person_classifier.surface_curvature import (
     QUANTILES,
@@ -25,29 +31,10 @@ from posepipe.segmentation.person_classifier.surface_curvature import (
     surface_curvature,
 )
 
-MAX_PIXELS = 600
-"""Pixels of a candidate that are measured at most, evenly spaced in their order."""
 STEP_M = 0.15
 """Depth step, metres, across the outline of a candidate above which its surface ends there."""
 OUTLINE_PX = 5
 """Width, pixels, of the neighbourhood in which a pixel outside is compared with the candidate."""
-SHORTEST_BONE_M = 1e-3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BoneLengths:
-    """Typical bone lengths of a body, against which those of a pose are held."""
-
-    bones: tuple[tuple[int, int], ...]  #: index pairs (joint, parent)
-    median_m: np.ndarray  #: float32 (B,), metres
-
-    @classmethod
-    def measure(cls, body: BodyDefinition, joints_m: np.ndarray) -> BoneLengths:
-        """Measure true poses, float (P, J, 3) metres. Joints in one place have a bone of SHORTEST_BONE_M."""
-        bones = tuple(body.bones())
-        ends = np.array(bones, np.int64).reshape(-1, 2)
-        lengths_m = np.linalg.norm(joints_m[:, ends[:, 0]] - joints_m[:, ends[:, 1]], axis=-1)
-        return cls(bones, np.maximum(np.median(lengths_m, axis=0), SHORTEST_BONE_M).astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +44,8 @@ class PersonEvidence:
     body: BodyDefinition  #: of parts and poses
     lengths: BoneLengths
     names: tuple[str, ...] = field(init=False)  #: of the E numbers, in their order
-    _joint_rows: dict[str, int] = field(init=False)
     #: float32 (C, K), 1 where a class counts as one of K parts; a class and its mirror image count as the same
     _pairs: np.ndarray = field(init=False)
-    _bones: np.ndarray = field(init=False)  #: int64 (B, 2)
 
     def __post_init__(self) -> None:
         body, mirrored = self.body, self.body.mirrored_classes()
@@ -68,9 +53,7 @@ class PersonEvidence:
         pairs = np.zeros((body.n_classes, len(codes)), np.float32)
         pairs[codes, np.arange(len(codes))] = pairs[mirrored[codes], np.arange(len(codes))] = 1
         object.__setattr__(self, "names", _names(body, codes))
-        object.__setattr__(self, "_joint_rows", {name: row for row, name in enumerate(body.joints)})
         object.__setattr__(self, "_pairs", pairs)
-        object.__setattr__(self, "_bones", np.array(self.lengths.bones, np.int64).reshape(-1, 2))
 
     def measure(
         self,
@@ -96,7 +79,7 @@ class PersonEvidence:
         -------
         float32 (E,), in the order of ``names``
         """
-        sample = _spread(len(parts.pixels))
+        sample = evenly_spaced(len(parts.pixels))
         pixels, values = parts.pixels[sample], parts.probabilities[sample]
         rows, cols = pixels.T
         z = depth_m[rows, cols]
@@ -109,9 +92,7 @@ class PersonEvidence:
                 *_of_labels(values),
                 *(area_m2 @ values @ self._pairs / area_m2.sum()),
                 *self._ranked(pose.confidences),
-                self._on_surface(pose, mask, intrinsics),
-                *self._of_bones(pose),
-                *_of_distances(points_m, pose.joints_m),
+                *pose_evidence(pose, mask, points_m, intrinsics, self.body, self.lengths),
                 *_of_size(points_m, float(area_m2.sum())),
                 np.count_nonzero(mask) / max(1, box[2] * box[3]),
                 *_of_outline(depth_m, mask, intrinsics.step_to(FINEST_PX)),
@@ -127,27 +108,6 @@ class PersonEvidence:
         ranked[: len(confidences)] = np.sort(confidences)[::-1]
         return ranked
 
-    def _on_surface(self, pose: Pose, mask: np.ndarray, intrinsics: Intrinsics) -> float:
-        """Share of joints in front of whose place the mask lies."""
-        if not pose.names:
-            return 0.0
-        row, col = np.rint(intrinsics.project(pose.joints_m)).T
-        inside = (row >= 0) & (row < mask.shape[0]) & (col >= 0) & (col < mask.shape[1])
-        on_mask = mask[row[inside].astype(int), col[inside].astype(int)]
-        return float(np.count_nonzero(on_mask)) / len(pose.names)
-
-    def _of_bones(self, pose: Pose) -> tuple[float, float]:
-        """Mean and maximum of |ln(bone / median)| over the bones whose joints were both found."""
-        places_m = np.full((len(self.body.joints), 3), np.nan)
-        places_m[[self._joint_rows[name] for name in pose.names]] = pose.joints_m
-        across_m = places_m[self._bones[:, 0]] - places_m[self._bones[:, 1]]
-        bones_m = np.sqrt((across_m**2).sum(axis=1))
-        found = np.isfinite(bones_m)
-        if not found.any():
-            return UNKNOWN, UNKNOWN
-        errors = np.abs(np.log(np.maximum(bones_m[found], SHORTEST_BONE_M) / self.lengths.median_m[found]))
-        return float(errors.mean()), float(errors.max())
-
 
 def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
     of_labels = [f"{name} {q}" for name in ("background", "top part", "entropy") for q in ("mean", *QUANTILES)]
@@ -155,8 +115,7 @@ def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
         *of_labels,
         *(f"share of {body.parts[code - 1]}" for code in codes),
         *(f"confidence of joint {k + 1} by rank" for k in range(len(body.joints))),
-        *("joints on the surface", "bone error", "largest bone error"),
-        *("distance to joints", "distance to joints 0.9"),
+        *POSE_EVIDENCE,
         *("width", "height", "depth", "area", "distance", "filled box"),
         *("outline before", "outline free", "outline behind", "outline unread", "outline at border"),
         *curvature_names(),
@@ -164,24 +123,11 @@ def _names(body: BodyDefinition, codes: list[int]) -> tuple[str, ...]:
     )
 
 
-def _spread(size: int) -> slice | np.ndarray:
-    """At most MAX_PIXELS of ``size`` rows. Steps are fractional: whole ones may hit the same columns in every row."""
-    return slice(None) if size <= MAX_PIXELS else np.linspace(0, size - 1, MAX_PIXELS).astype(np.int64)
-
-
 def _of_labels(values: np.ndarray) -> list[float]:
     """Mean and quantiles of the probability of class 0, of the most probable part, and of the entropy in nats."""
     confidence = label_confidence(values)
     found = quantiles(confidence, QUANTILES)
     return np.column_stack([confidence.mean(axis=1), found]).ravel().tolist()
-
-
-def _of_distances(points_m: np.ndarray, joints_m: np.ndarray) -> tuple[float, float]:
-    """Mean and upper quantile of the distance of surface points to the nearest joint, metres."""
-    if not len(joints_m):
-        return UNKNOWN, UNKNOWN
-    nearest = distance_to_joints(points_m, joints_m)
-    return float(nearest.mean()), float(quantiles(nearest[None], QUANTILES[-1:])[0, 0])
 
 
 def _of_size(points_m: np.ndarray, area_m2: float) -> tuple[float, ...]:

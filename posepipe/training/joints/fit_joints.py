@@ -21,7 +21,7 @@ from posepipe.joints.joint_parameters import JointParameters, Refinement
 from posepipe.joints.proposals import ModeProposer
 from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.parts import PartClassifier, PartProbabilities
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.training.joints.fit_confidence import fit_calibration, fit_confidence, is_correct
 from posepipe.training.joints.fit_gaussian import fit_gaussian
 from posepipe.training.joints.fit_refinement import fit_fusion, train_refinement

@@ -15,7 +15,7 @@ from posepipe.joints.modes.mean_shift import find_modes
 from posepipe.joints.weighted_points import WeightedPoints
 from posepipe.landmarks import landmarks_of
 from posepipe.parts import PartProbabilities
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,11 +33,15 @@ from posepipe.recording import RecordingWriter
 from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.second_pass.relabelling import Relabelling
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
+from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_classifier.person_evidence import BoneLengths, PersonEvidence
-from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
+from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
+from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
+from posepipe.segmentation.views.view_choice import ViewChoice
+from posepipe.segmentation.views.view_evidence import NAMES as VIEW_NAMES
 from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 from posepipe.sinks.files.results_reader import read_results
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
@@ -88,31 +92,32 @@ def _find_people(model: PoseModel) -> None:
     pipeline.rotated_views = None
     if model.person_classifier is not None:
         pipeline.person_filter = PersonFilter(classifier=model.person_classifier)
+    if model.view_choice is not None:
+        model.view_choice.score(np.zeros(len(model.view_choice.trees.names), np.float32))
     if (segmentation := model.person_segmentation()) is not None:
         segmentation.segment(frame.depth_m, frame.intrinsics)
     pipeline.step(frame)
 
 
 def _model_with_all_sections() -> PoseModel:
-    """The small model, with a segmentation and a person filter."""
+    """The small model, with a segmentation, a person filter and a choice of views."""
     rng = np.random.default_rng(2)
     segmentation = DepthForest(
         [random_inputs.tree(rng, 4, 6, SEGMENTS.n_classes)], [random_inputs.offset_pairs(rng, 6)], SEGMENTS
     )
     bones = tuple(TOY.bones())
     lengths = BoneLengths(bones, np.full(len(bones), 0.5, np.float32))
-    classifier = PersonClassifier(
-        body=TOY,
-        lengths=lengths,
-        names=PersonEvidence(TOY, lengths).names,
+    trees = BoostedTrees(
+        PersonEvidence(TOY, lengths).names,
         number=np.array([0, 3, *[LEAF] * 3], np.int32),
         threshold=np.array([0.5, 1.5, 0, 0, 0], np.float32),
         child=np.array([1, 3, 0, 0, 0], np.int32),
         value=np.array([0, 0, -1, 0.5, 2], np.float32),
         roots=np.array([0, 1], np.int32),
-        calibration=np.array([0.1, 1.2], np.float32),
     )
-    return replace(_small_model(), segmentation=segmentation, person_classifier=classifier)
+    classifier = PersonClassifier(TOY, lengths, trees, np.array([0.1, 1.2], np.float32))
+    choice = ViewChoice(TOY, lengths, replace(trees, names=VIEW_NAMES))
+    return replace(_small_model(), segmentation=segmentation, person_classifier=classifier, view_choice=choice)
 
 
 def _sections(folder: Path) -> None:

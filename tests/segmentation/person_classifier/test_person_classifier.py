@@ -10,20 +10,18 @@ import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics, Plane
-from posepipe.models.person_classifier_section import classifier_from_arrays, classifier_to_arrays
+from posepipe.models.boosted_sections import classifier_from_arrays, classifier_to_arrays
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
+from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
-from posepipe.segmentation.person_classifier.person_evidence import (
-    MAX_PIXELS,
-    UNKNOWN,
-    BoneLengths,
-    PersonEvidence,
-)
-from posepipe.segmentation.person_classifier.sum_of_leaves import LEAF
+from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
+from posepipe.segmentation.person_classifier.pose_evidence import MAX_PIXELS, BoneLengths
+from posepipe.segmentation.person_classifier.surface_curvature import UNKNOWN
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 
 BODY = BodyDefinition(
     "pair",
@@ -170,18 +168,18 @@ def test_large_candidates_are_sampled_evenly():
     assert sampled["depth"] == pytest.approx(np.diff(np.quantile(points_m[:, 2], (0.05, 0.95)))[0], rel=0.05)
 
 
-def stump(name: str = "area", threshold: float = 0.05, **changes) -> PersonClassifier:
+def stump(name: str = "area", threshold: float = 0.05, calibration: tuple[float, float] = (0, 1)) -> PersonClassifier:
     """One tree that calls large candidates people."""
     names = EVIDENCE.names
-    fields = {
-        "number": np.array([names.index(name), LEAF, LEAF], np.int32),
-        "threshold": np.array([threshold, 0, 0], np.float32),
-        "child": np.array([1, 0, 0], np.int32),
-        "value": np.array([0, -2, 2], np.float32),
-        "roots": np.array([0], np.int32),
-        "calibration": np.array([0, 1], np.float32),
-    }
-    return PersonClassifier(BODY, LENGTHS, names, **(fields | changes))
+    trees = BoostedTrees(
+        names,
+        number=np.array([names.index(name), LEAF, LEAF], np.int32),
+        threshold=np.array([threshold, 0, 0], np.float32),
+        child=np.array([1, 0, 0], np.int32),
+        value=np.array([0, -2, 2], np.float32),
+        roots=np.array([0], np.int32),
+    )
+    return PersonClassifier(BODY, LENGTHS, trees, np.array(calibration, np.float32))
 
 
 def test_a_tree_is_walked_to_its_leaf():
@@ -193,66 +191,27 @@ def test_a_tree_is_walked_to_its_leaf():
 
 
 def test_the_sum_of_trees_is_calibrated():
-    two = stump(value=np.array([0, -2, 3], np.float32), roots=np.array([0, 2], np.int32))
-    numbers = np.zeros(len(two.names), np.float32)
-    assert two.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(-1)))  # -2 and 3
-    calibrated = replace(two, calibration=np.array([-1, 2], np.float32))
-    assert calibrated.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(-1)))  # 2 x 1 - 1
-    assert replace(two, calibration=np.array([1, 2], np.float32)).probability_of(numbers) == pytest.approx(
-        1 / (1 + np.exp(-3))
-    )
+    trees = replace(stump().trees, value=np.array([0, -2, 3], np.float32), roots=np.array([0, 2], np.int32))
+    numbers = np.zeros(len(trees.names), np.float32)  # the trees say -2 and 3
+    for calibration, log_odds in [((0, 1), 1), ((-1, 2), 1), ((1, 2), 3)]:
+        two = replace(stump(calibration=calibration), trees=trees)
+        assert two.probability_of(numbers) == pytest.approx(1 / (1 + np.exp(-log_odds)))
 
 
 def test_a_classifier_of_fewer_numbers_takes_its_own():
     names = ("area", "distance")
-    own = replace(stump(), names=names, number=np.array([0, LEAF, LEAF], np.int32))
+    trees = replace(stump().trees, names=names, number=np.array([0, LEAF, LEAF], np.int32))
     evidence = np.arange(len(EVIDENCE.names), dtype=np.float32)
-    assert own.select(evidence).tolist() == [EVIDENCE.names.index(name) for name in names]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"number": np.array([99, LEAF, LEAF], np.int32)}, "outside"),
-        ({"number": np.array([-2, LEAF, LEAF], np.int32)}, "outside"),
-        ({"child": np.array([0, 0, 0], np.int32)}, "come after"),
-        ({"child": np.array([2, 0, 0], np.int32)}, "come after"),
-        ({"roots": np.array([3], np.int32)}, "roots"),
-        ({"roots": np.array([], np.int32)}, "roots"),
-    ],
-)
-def test_arrays_that_are_no_trees_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        stump(**changes)
+    own = replace(stump(), trees=trees).select(evidence)
+    assert own.tolist() == [EVIDENCE.names.index(name) for name in names]
 
 
 @pytest.mark.parametrize("slope", [3e38, -3e38])
 def test_an_endless_calibration_is_certain_and_silent(slope):
-    sure = stump(calibration=np.array([0, slope], np.float32))
+    sure = stump(calibration=(0, slope))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert sure.probability_of(np.zeros(len(sure.names), np.float32)) in (pytest.approx(0), 1.0)
-
-
-@pytest.mark.parametrize(("levels", "refused"), [(200, False), (300, True)])
-def test_a_chain_of_nodes_is_bounded(levels, refused):
-    size = 2 * levels + 1
-    inner = np.arange(size) % 2 == 0
-    inner[-1] = False  # nodes 0, 2, 4 ...: each has a leaf and the next one as children
-    number = np.where(inner, 0, LEAF).astype(np.int32)
-    child = np.where(inner, np.arange(size) + 1, 0).astype(np.int32)
-    chain = {"number": number, "child": child, "threshold": np.zeros(size, np.float32)}
-    chain |= {"value": np.zeros(size, np.float32), "roots": np.zeros(1, np.int32)}
-    if refused:
-        with pytest.raises(ValueError, match="at most 10000 trees of 256 levels"):
-            replace(stump(), **chain)
-    else:
-        replace(stump(), **chain)
-
-
-def test_unknown_evidence_is_refused():
-    with pytest.raises(ValueError, match="does not measure"):
-        replace(stump(), names=("mood",))
+        assert sure.probability_of(np.zeros(len(sure.trees.names), np.float32)) in (pytest.approx(0), 1.0)
 
 
 def test_the_filter_asks_the_classifier_instead_of_class_0():

@@ -13,7 +13,7 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_forest
 from posepipe.learn.growing import GrowthRules
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.view import View
 from posepipe.training.joints import fit_confidence
 from posepipe.training.joints import fit_joints as joint_fitting
 from posepipe.training.joints import fit_refinement as refinement_fitting

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -15,8 +17,9 @@ from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Joint, JointProposal, Pose, Proposals
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.rotated_views import RotatedViews
-from posepipe.segmentation.view import View
+from posepipe.segmentation.views.rotated_views import RotatedViews
+from posepipe.segmentation.views.view import View
+from posepipe.segmentation.views.view_evidence import SeenView
 from posepipe.sources import open_source
 from posepipe.sources.rotation import rotate_frame
 from tests.support.shipped_model import shipped_model
@@ -98,6 +101,19 @@ def pose(confidence: float, shift_m: float = 0.0, joints: int = 20) -> Pose:
     return Pose.of({n: Joint(n, (0.1 * k + shift_m, 0.0, 2.0), confidence) for k, n in enumerate(names)})
 
 
+def seen(first: Pose, rotated: Mapping[int, Pose] = MappingProxyType({})) -> dict[int, SeenView]:
+    """Views whose axes are those of the camera."""
+    nothing = PartProbabilities(np.zeros((0, 2), np.int32), np.zeros((0, 32), np.float32), (1, 1))
+    return {quarters: SeenView(view(), nothing, each) for quarters, each in {0: first, **rotated}.items()}
+
+
+class PrefersTheLast:
+    """Chooses the last view that it is shown."""
+
+    def best(self, seen: Mapping[int, SeenView]) -> int:
+        return list(seen)[-1]
+
+
 def test_people_who_lie_are_classified_in_sideways_views():
     views, across = RotatedViews(20), view()
     assert views.wanted(across, pose(0.6)) == (1, 3)
@@ -113,21 +129,33 @@ def test_people_of_poor_poses_are_classified_upside_down():
 
 def test_a_rotated_pose_is_taken_at_much_higher_confidence():
     views, first = RotatedViews(20), pose(0.3)  # six of twenty joints
-    assert views.choose(first, {}) is None
-    assert views.choose(first, {1: pose(0.4), 3: pose(0.44)}) is None
-    assert views.choose(first, {1: pose(0.4), 3: pose(0.46)}) == 3
+    assert views.choose(seen(first)) == 0
+    assert views.choose(seen(first, {1: pose(0.4), 3: pose(0.44)})) == 0
+    assert views.choose(seen(first, {1: pose(0.4), 3: pose(0.46)})) == 3
 
 
 def test_a_pose_upside_down_needs_more_confidence_still():
     views, first = RotatedViews(20), pose(0.2)
-    assert views.choose(first, {2: pose(0.48)}) is None
-    assert views.choose(first, {2: pose(0.52)}) == 2
+    assert views.choose(seen(first, {2: pose(0.48)})) == 0
+    assert views.choose(seen(first, {2: pose(0.52)})) == 2
 
 
 def test_of_two_rotated_poses_agreement_with_the_first_decides():
     views, first = RotatedViews(20), pose(0.3)
-    assert views.choose(first, {1: pose(0.7, shift_m=0.4), 3: pose(0.6)}) == 3
-    assert views.choose(first, {1: pose(0.9, shift_m=0.4), 3: pose(0.2)}) == 1
+    assert views.choose(seen(first, {1: pose(0.7, shift_m=0.4), 3: pose(0.6)})) == 3
+    assert views.choose(seen(first, {1: pose(0.9, shift_m=0.4), 3: pose(0.2)})) == 1
+
+
+def test_a_learned_choice_sees_who_lies_upside_down_too():
+    views, across = RotatedViews(20, poor=0.0, choice=PrefersTheLast()), view()
+    assert views.wanted(across, pose(0.6)) == (1, 3, 2)
+    assert views.wanted(across.rotated(1), pose(0.6)) == ()
+
+
+def test_a_learned_choice_takes_the_place_of_the_rule():
+    views, first = RotatedViews(20, choice=PrefersTheLast()), pose(0.7)
+    assert views.choose(seen(first, {1: pose(0.1), 3: pose(0.2)})) == 3
+    assert views.choose(seen(first)) == 0  # nothing to choose from
 
 
 @pytest.fixture(scope="module")

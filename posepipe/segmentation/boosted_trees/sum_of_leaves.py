@@ -35,7 +35,7 @@ def sum_of_leaves(
     Parameters
     ----------
     evidence : float32 (E,)
-    number, threshold, child, value, roots : as in `PersonClassifier`
+    number, threshold, child, value, roots : as in `BoostedTrees`
 
     References
     ----------
