@@ -78,8 +78,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
     train twice.npz joints-3 joints-4 --forest placed.npz --only second-pass --joint-frames 96000
     train filtered.npz "${rooms[@]}" --forest twice.npz --only filter --resume
-    render turned person-joints 6000 2035
-    train viewed.npz turned "${rooms[@]}" --forest filtered.npz --only views
+    render turned person-turned 8000 2035
+    train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
     posepipe convert viewed.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
