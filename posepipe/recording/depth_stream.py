@@ -11,7 +11,7 @@ from posepipe.frames import EARLIEST_DATE_NS
 from posepipe.recording.containers.message_file import MessageFile
 from posepipe.recording.ros import realsense
 from posepipe.recording.ros.accelerometer import Accelerometer
-from posepipe.recording.ros.camera_info import checked_lens
+from posepipe.recording.ros.camera_info import checked_lens, is_distorted
 from posepipe.recording.ros.depth_images import read_depth, read_head
 from posepipe.recording.ros.message_fields import read_camera_info
 from posepipe.recording.ros.topics import camera_info_topic, choose_depth_topic, is_rectified
@@ -79,9 +79,14 @@ class DepthStream:
         """Whether given intrinsics replace a calibration of the file by which the images are distorted."""
         if self.undistorted:
             return False
+        topic = camera_info_topic(self._file, self.topic.name)
+        if topic is None:
+            return False
         try:
-            return self._read_calibration()[1] is not None
-        except FormatError:  # there is none, or none that can be used
+            index, data = self._file.first(topic.name)
+            with self._file.errors_of(topic.name, index):
+                return is_distorted(read_camera_info(data, topic.encoding), is_rectified(self.topic.name))
+        except FormatError:  # it is damaged
             return False
 
     @property

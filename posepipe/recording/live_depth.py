@@ -7,7 +7,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.recording.containers.message_file import Topic
-from posepipe.recording.ros.camera_info import checked_lens
+from posepipe.recording.ros.camera_info import checked_lens, is_distorted
 from posepipe.recording.ros.depth_images import read_depth
 from posepipe.recording.ros.message_fields import MessageFields, read_camera_info
 from posepipe.recording.ros.topics import is_rectified, stream_of
@@ -43,6 +43,13 @@ class LiveDepth:
         intrinsics, distortion = checked_lens(info, self.shape, is_rectified(self._topic.name))
         self._undistortion = _undistortion(intrinsics, distortion, self.shape)
         return intrinsics
+
+    def is_distorted(self, camera_info: bytes) -> bool:
+        """Whether the images have the lens distortion that a sensor_msgs/CameraInfo, CDR bytes, tells."""
+        try:
+            return is_distorted(read_camera_info(camera_info, LIVE_ENCODING), is_rectified(self._topic.name))
+        except ValueError:  # it is damaged
+            return False
 
     def decode(self, message: bytes) -> tuple[np.ndarray, int]:
         """Decode an image: depth (H, W), uint16 millimetres or float32 metres, and its time, nanoseconds.

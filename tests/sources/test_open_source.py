@@ -161,9 +161,12 @@ def test_a_given_calibration_replaces_the_sources_own(tmp_path, kind):
         assert next(iter(source)).intrinsics == OTHER
 
 
-@pytest.mark.parametrize(("d", "told"), [((0.1, 0, 0, 0, 0), True), ((0,) * 5, False)])
-def test_distortion_that_stays_is_told(tmp_path, caplog, d, told):
-    info = ros_writers.camera_info(d=tuple(map(float, d)))
+@pytest.mark.parametrize(
+    ("d", "model", "told"),
+    [((0.1, 0, 0, 0, 0), "plumb_bob", True), ((0.1, 0), "thin prism", True), ((0,) * 5, "plumb_bob", False)],
+)
+def test_distortion_that_stays_is_told(tmp_path, caplog, d, model, told):
+    info = ros_writers.camera_info(d=tuple(map(float, d)), model=model)
     path = ros_writers.write_mcap(tmp_path / "a.mcap", [info, ros_writers.image(ros_writers.depth_mm(0))])
     other = tmp_path / "other.json"
     write_camera_file(other, CameraFile(*ros_writers.SHAPE[::-1], ros_writers.CAMERA, 0.001, 30.0))

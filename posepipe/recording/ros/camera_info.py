@@ -54,14 +54,13 @@ def intrinsics_and_distortion(
     ValueError
         When the camera was not calibrated, or the distortion is unsupported.
     """
-    distorted = np.any(info.d != 0)
     if rectified and info.p[0, 0] != 0:
         return _intrinsics(info.p), None
     if info.k[0, 0] == 0:
         raise ValueError("camera_info is empty: the camera was never calibrated; give --camera PRESET|FILE")
-    if rectified and distorted:
+    if rectified and _has_distortion(info):
         raise ValueError("camera_info has no P for the rectified images; give --camera PRESET|FILE")
-    if not distorted:
+    if not _has_distortion(info):
         return _intrinsics(info.k), None
     name = model or info.distortion_model
     try:
@@ -70,6 +69,15 @@ def intrinsics_and_distortion(
         raise ValueError(
             f"{error}; record the rectified topic, or give --camera to play the images without undistortion"
         ) from error
+
+
+def is_distorted(info: CameraInfo, rectified: bool) -> bool:
+    """Whether an image has lens distortion, of whatever model; ``rectified`` as for `intrinsics_and_distortion`."""
+    return not rectified and _has_distortion(info)
+
+
+def _has_distortion(info: CameraInfo) -> bool:
+    return bool(np.any(info.d != 0))
 
 
 def _intrinsics(matrix: np.ndarray) -> Intrinsics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
@@ -12,7 +13,10 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.camera import Intrinsics, UpVector, check_lens
+from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,3 +131,8 @@ def intrinsics_of_device(name: str, shape: tuple[int, int], fx: float, fy: float
     except ValueError as error:
         raise SourceError(name, f"its calibration: {error}; give --camera PRESET|FILE") from error
     return intrinsics
+
+
+def tell_left_distorted(name: str, calibration: CameraFile) -> None:
+    """Log that given intrinsics replace those of a camera whose images are distorted, and stay so."""
+    _log.warning("%s: calibration from %s; images are not undistorted", name, calibration.name)

@@ -17,7 +17,13 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources.base.depth_units import levels_to_depth
-from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk, intrinsics_of_device
+from posepipe.sources.cameras.depth_camera import (
+    CameraFrame,
+    choose_device,
+    import_sdk,
+    intrinsics_of_device,
+    tell_left_distorted,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +35,7 @@ class OrbbecCamera:
     ----------
     name : what the user called it
     argument : serial number, or index among the connected devices; empty = the first
-    calibration : replaces the camera's own intrinsics
+    calibration : replaces the camera's own intrinsics; images are then not undistorted
     """
 
     intrinsics: Intrinsics
@@ -78,6 +84,8 @@ class OrbbecCamera:
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
+            if _coefficients(profile.get_distortion()):
+                tell_left_distorted(self.name, self._calibration)
             return
         self.intrinsics = intrinsics_of_device(self.name, self.shape, own.fx, own.fy, own.cx, own.cy)
         distortion = _distortion(self.name, profile.get_distortion())
@@ -118,15 +126,19 @@ class OrbbecCamera:
                 _log.debug("%s: %s", self.name, error)
 
 
+def _coefficients(model: Any) -> tuple[float, ...]:
+    """Coefficients of a distortion in the order of OpenCV; none where there is no distortion."""
+    found = (model.k1, model.k2, model.p1, model.p2, model.k3, model.k4, model.k5, model.k6)
+    return () if model.model.name == "NONE" or not any(found) else found
+
+
 def _distortion(name: str, model: Any) -> LensDistortion | None:
     """Convert the distortion; None where there is none. Raises SourceError for an unsupported model."""
-    kind = model.model.name
-    plain = (model.k1, model.k2, model.p1, model.p2, model.k3)
-    ratio = (model.k4, model.k5, model.k6)
-    if kind == "NONE" or not any(plain + ratio):
+    kind, coefficients = model.model.name, _coefficients(model)
+    if not coefficients:
         return None
     if kind == "BROWN_CONRADY":
-        return LensDistortion("plumb_bob", plain)
+        return LensDistortion("plumb_bob", coefficients[:5])
     if kind == "BROWN_CONRADY_K6":
-        return LensDistortion("rational_polynomial", plain + ratio)
-    raise SourceError(name, f"unsupported lens distortion ({kind}, {plain + ratio}); calibrate it and give --camera")
+        return LensDistortion("rational_polynomial", coefficients)
+    raise SourceError(name, f"unsupported lens distortion ({kind}, {coefficients}); calibrate it and give --camera")

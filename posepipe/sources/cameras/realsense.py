@@ -22,7 +22,13 @@ from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import LensDistortion, Undistortion
 from posepipe.errors import SourceError
 from posepipe.sources.base.depth_units import levels_to_depth
-from posepipe.sources.cameras.depth_camera import CameraFrame, choose_device, import_sdk, intrinsics_of_device
+from posepipe.sources.cameras.depth_camera import (
+    CameraFrame,
+    choose_device,
+    import_sdk,
+    intrinsics_of_device,
+    tell_left_distorted,
+)
 
 _QUEUE_MOTIONS = 256  # half a second and more
 _SETTLING_MS = 300.0
@@ -41,7 +47,7 @@ class RealSenseCamera:
     ----------
     name : what the user called it
     argument : serial number, or index among the connected devices; empty = the first
-    calibration : replaces the camera's own intrinsics
+    calibration : replaces the camera's own intrinsics; images are then not undistorted
     """
 
     intrinsics: Intrinsics
@@ -79,16 +85,19 @@ class RealSenseCamera:
         except RuntimeError as error:  # the only exception of librealsense
             raise SourceError(self.name, f"cannot be started ({error})") from error
         self._accelerometer = _start_accelerometer(self.name, rs, device, profile)
-        self._read_intrinsics(profile.get_intrinsics())
+        self.read_intrinsics(profile.get_intrinsics())
         self._domains = rs.timestamp_domain
         width, height, fps = profile.width(), profile.height(), profile.fps()
         _log.info("%s: %s, %dx%d at %d fps", self.name, device.get_info(rs.camera_info.name), width, height, fps)
 
-    def _read_intrinsics(self, own: Any) -> None:
+    def read_intrinsics(self, own: Any) -> None:
+        """Take intrinsics and distortion from those of the SDK. Raises SourceError for an unsupported distortion."""
         self.shape = (own.height, own.width)
         self._undistortion = None
         if self._calibration is not None:
             self.intrinsics = self._calibration.intrinsics_for(*self.shape)
+            if any(own.coeffs):
+                tell_left_distorted(self.name, self._calibration)
             return
         self.intrinsics = intrinsics_of_device(self.name, self.shape, own.fx, own.fy, own.ppx, own.ppy)
         if any(own.coeffs):

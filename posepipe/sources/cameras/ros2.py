@@ -17,7 +17,7 @@ from posepipe.dds.topics import Discovery, Publication, Subscriber
 from posepipe.errors import PosepipeError, SourceError
 from posepipe.loopback import LOOPBACK, is_loopback
 from posepipe.recording import IMAGE_KINDS, LiveDepth, live_camera_info
-from posepipe.sources.cameras.depth_camera import CameraFrame
+from posepipe.sources.cameras.depth_camera import CameraFrame, tell_left_distorted
 
 PUBLISHER_WAIT_S = 60.0
 """Maximum wait for the first publisher, its first image and its calibration."""
@@ -25,6 +25,7 @@ RETURN_WAIT_S = 10.0
 """The same when it is opened again, per attempt."""
 
 _POLL_S = 0.1
+_REPLACED_WAIT_S = 1.0  # for a calibration that is replaced
 _TRIED_IMAGES = 3  # of which one must be whole
 _MAX_LISTED = 20  #: topics in an error message
 _CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
@@ -38,7 +39,7 @@ class Ros2Camera:
     ----------
     name : what the user called it
     place : ``TOPIC``, or ``HOST:TOPIC`` with the address of the network interface to use
-    calibration : replaces that of the topic
+    calibration : replaces that of the topic; images are then not undistorted
 
     Raises
     ------
@@ -99,7 +100,10 @@ class Ros2Camera:
         self, participant: RosParticipant, depth: LiveDepth, stop: Event, deadline: float
     ) -> Intrinsics:
         if self._calibration is not None:
-            return self._calibration.intrinsics_for(*self.shape)
+            intrinsics = self._calibration.intrinsics_for(*self.shape)
+            if self._is_distorted(participant, depth, stop):
+                tell_left_distorted(self.name, self._calibration)
+            return intrinsics
         topic = live_camera_info(self._topic)
         try:
             found = self._find(Discovery(participant), topic, stop, deadline)
@@ -109,15 +113,23 @@ class Ros2Camera:
             ) from error
         if found.kind != _CAMERA_INFO:
             raise SourceError(self.name, f"wanted {_CAMERA_INFO} beside it, got {found}; give --camera PRESET|FILE")
-        infos = Subscriber(participant, found)
-        try:
-            message = self._first(infos, found, stop, deadline)
-        finally:
-            infos.close()
+        message = self._first_alone(participant, found, stop, deadline)
         try:
             return depth.calibrate(message)
         except ValueError as error:
             raise SourceError(self.name, f"{topic}: {error}") from error
+
+    def _is_distorted(self, participant: RosParticipant, depth: LiveDepth, stop: Event) -> bool:
+        """Whether the calibration of the topic, where there is one, tells lens distortion."""
+        topic = live_camera_info(self._topic)
+        for found in Discovery(participant).publications():
+            if (found.topic, found.kind) == (topic, _CAMERA_INFO):
+                try:
+                    message = self._first_alone(participant, found, stop, time.monotonic() + _REPLACED_WAIT_S)
+                except SourceError:  # none came
+                    return False
+                return depth.is_distorted(message)
+        return False
 
     def _find(self, discovery: Discovery, topic: str, stop: Event, deadline: float) -> Publication:
         """Wait for a publisher of a topic; the least reliable of several, as its quality suits all."""
@@ -137,6 +149,14 @@ class Ros2Camera:
             if message is not None:
                 return message
         raise SourceError(self.name, f"no message came on {found}")
+
+    def _first_alone(self, participant: RosParticipant, found: Publication, stop: Event, deadline: float) -> bytes:
+        """Wait for one message of a topic; none is received afterwards."""
+        subscriber = Subscriber(participant, found)
+        try:
+            return self._first(subscriber, found, stop, deadline)
+        finally:
+            subscriber.close()
 
     def read(self, timeout_s: float) -> CameraFrame | None:
         """Wait for the next frame; None after the timeout, and for a damaged image."""

@@ -89,6 +89,12 @@ def test_an_uncalibrated_topic_asks_for_camera(monkeypatch):
     assert intrinsics.fx != ros2_peer.FOCAL[0]
 
 
+@pytest.mark.parametrize(("kind", "told"), [("distorted", True), ("raw", False)])
+def test_distortion_that_stays_is_told(caplog, kind, told):
+    open_source(of(kind), camera="kinect-v1-320").close()
+    assert caplog.messages == [f"{of(kind)}: calibration from kinect-v1-320; images are not undistorted"] * told
+
+
 def test_a_missing_topic_is_an_error_that_lists_the_others(monkeypatch):
     monkeypatch.setattr(ros2, "PUBLISHER_WAIT_S", 2.0)
     with pytest.raises(SourceError) as problem:

@@ -21,7 +21,7 @@ from cyclonedds.topic import Topic
 from posepipe.dds.domain import join_domain
 from posepipe.dds.topics import Discovery, Subscriber
 
-KINDS = ("raw", "compressed", "damaged", "colour", "uncalibrated")
+KINDS = ("raw", "compressed", "damaged", "colour", "uncalibrated", "distorted")
 WIDTH, HEIGHT = 320, 240
 STEP_MM = 10
 FOCAL = (300.0, 301.0, 159.5, 119.5)
@@ -106,11 +106,12 @@ def header(i):
     return Header(Time(START_S + i // 10, i % 10 * 100_000_000), "camera")
 
 
-def camera_info():
+def camera_info(kind):
     fx, fy, cx, cy = FOCAL
     k, p = [fx, 0, cx, 0, fy, cy, 0, 0, 1], [fx, 0, cx, 0, 0, fy, cy, 0, 0, 0, 1, 0]
     roi, r = RegionOfInterest(0, 0, 0, 0, False), [1, 0, 0, 0, 1, 0, 0, 0, 1]
-    return CameraInfo(header(0), HEIGHT, WIDTH, "plumb_bob", [0.0] * 5, k, r, p, 0, 0, roi)
+    d = [0.1 if kind == "distorted" else 0.0, 0.0, 0.0, 0.0, 0.0]
+    return CameraInfo(header(0), HEIGHT, WIDTH, "plumb_bob", d, k, r, p, 0, 0, roi)
 
 
 def image(i, kind):
@@ -139,16 +140,16 @@ def send():
         type_, reliability = (CompressedImage, RELIABLE) if kind == "compressed" else (Image, SENSOR)
         writers[kind] = DataWriter(participant, Topic(participant, "rt" + topic_of(kind), type_), quality(reliability))
     calibrated = [kind for kind in KINDS if kind != "uncalibrated"]
-    infos = [Topic(participant, f"rt/{kind}/camera_info", CameraInfo) for kind in calibrated]
-    info_writers = [DataWriter(participant, topic, quality(RELIABLE)) for topic in infos]
+    infos = {kind: Topic(participant, f"rt/{kind}/camera_info", CameraInfo) for kind in calibrated}
+    info_writers = {kind: DataWriter(participant, topic, quality(RELIABLE)) for kind, topic in infos.items()}
     i = 0
     while not select.select([sys.stdin], [], [], 0.02)[0]:
         for kind, writer in writers.items():
             if writer.get_matched_subscriptions():
                 writer.write(image(i, kind))
-        for writer in info_writers:
+        for kind, writer in info_writers.items():
             if writer.get_matched_subscriptions():
-                writer.write(camera_info())
+                writer.write(camera_info(kind))
         i += 1
 
 
