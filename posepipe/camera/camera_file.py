@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from posepipe.camera.distortion_names import distortion_key
 from posepipe.camera.intrinsics import Intrinsics, check_lens
 from posepipe.camera.presets import CAMERA_PRESETS
 from posepipe.errors import FormatError
@@ -20,8 +19,6 @@ FPS_RANGE = (1e-6, 1e6)
 """Frame rates, from a picture in eleven days up: times of frames stay finite numbers that differ."""
 
 _MAX_VALUE = 1e9  # of any number in the file; also excludes NaN, infinities and integers that no float holds
-_DISTORTION = re.compile(r"dist(ortion|[_ ]?coef).*|dist|d|coeffs?|[kp][1-6]", re.IGNORECASE)
-"""Names that programs of calibration give to coefficients of lens distortion."""
 _KEYS = ("width", "height", "fx", "fy", "cx", "cy", "depth_unit_m", "fps")
 
 
@@ -127,24 +124,12 @@ def _numbers_of_matrix(path: Path, matrix: object) -> dict:
 
 def _refuse_distortion(path: Path, values: dict) -> None:
     """Raise FormatError for lens distortion: images that come with this file are not undistorted."""
-    for key, value in values.items():
-        if _DISTORTION.fullmatch(key) and any(number != 0 for number in _numbers_in(value)):
-            raise FormatError(
-                path,
-                f"key {key!r}: lens distortion of images is not removed, got {value!r:.60}; undistort them, with the "
-                "nearest pixel, or remove the key where they are",
-            )
-
-
-def _numbers_in(value: object) -> Iterator[float]:
-    """Numbers of a value, of a list of lists, or of the ``data`` of a matrix of OpenCV or ROS."""
-    if isinstance(value, dict):
-        value = value.get("data")
-    if isinstance(value, list):
-        for each in value:
-            yield from _numbers_in(each)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield value
+    if key := distortion_key(values):
+        raise FormatError(
+            path,
+            f"key {key!r}: lens distortion of images is not removed, got {values[key]!r:.60}; undistort them, with the "
+            "nearest pixel, or remove the key where they are",
+        )
 
 
 def _check_number(path: Path, key: str, values: dict) -> None:

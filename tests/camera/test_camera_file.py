@@ -60,6 +60,7 @@ def test_frames_that_no_clock_tells_apart_are_one_line(tmp_path, fps):
         ("distortion", [[0.1, 0, 0, 0]]),
         ("dist_coeffs", [0, 0, 0.001, 0]),
         ("distortion_coefficients", {"rows": 1, "cols": 5, "data": [0.1, 0, 0, 0, 0]}),
+        ("distortion", {"model": "plumb_bob", "k1": 0.1, "k2": 0}),
         ("coeffs", [0.1, 0, 0, 0, 0]),
         ("k1", -0.3),
     ],

@@ -71,7 +71,7 @@ class PipeCamera:
         header = self._read_header(stop)
         self.shape = (header.height, header.width)
         with self._wire_errors():
-            self.intrinsics = header.intrinsics_or(self._calibration)
+            self.intrinsics = header.intrinsics_or(self._calibration, self.name)
 
     def _open_path(self) -> int:
         if self._path == STANDARD_INPUT:

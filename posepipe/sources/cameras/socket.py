@@ -93,7 +93,7 @@ class SocketCamera:
         try:
             header = self._read_header(self._reader, stop)
             self.shape = (header.height, header.width)
-            self.intrinsics = header.intrinsics_or(self._calibration)
+            self.intrinsics = header.intrinsics_or(self._calibration, self.name)
         except (WireError, OSError, EOFError) as error:
             _log.warning("%s: a sender from %s was refused: %s", self.name, host, str(error) or "it sent nothing")
             self._drop_sender()

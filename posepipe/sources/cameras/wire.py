@@ -21,8 +21,9 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.camera_file import CameraFile
+from posepipe.camera.distortion_names import distortion_key
 from posepipe.sources.base.depth_units import levels_to_depth
-from posepipe.sources.cameras.depth_camera import CameraFrame
+from posepipe.sources.cameras.depth_camera import CameraFrame, tell_left_distorted
 
 MAX_HEADER_BYTES = 4096
 MAX_PIXELS_PER_SIDE = 8192
@@ -49,24 +50,38 @@ class WireHeader:
     height: int
     intrinsics: Intrinsics
     depth_unit_m: float
+    distortion: str = ""  #: key of coefficients of lens distortion; "" = there are none
 
     @property
     def frame_bytes(self) -> int:
         """Size of one frame with its time, bytes."""
         return _TIME.size + _PIXEL.itemsize * self.width * self.height
 
-    def intrinsics_or(self, calibration: CameraFile | None) -> Intrinsics:
+    def intrinsics_or(self, calibration: CameraFile | None, name: str) -> Intrinsics:
         """Return the sender's intrinsics, or those of a calibration that replaces them.
+
+        Parameters
+        ----------
+        calibration : replaces those of the sender
+        name : name of the source, for messages
 
         Raises
         ------
         WireError
-            When the sender's are implausible and not replaced.
+            When the sender's are implausible, or with lens distortion, and not replaced.
         FormatError
             When the calibration is for another image size.
         """
         if calibration is not None:
-            return calibration.intrinsics_for(self.height, self.width)
+            intrinsics = calibration.intrinsics_for(self.height, self.width)
+            if self.distortion:
+                tell_left_distorted(name, calibration)
+            return intrinsics
+        if self.distortion:
+            raise WireError(
+                f"{self.distortion}: lens distortion is not removed; undistort the images, with the nearest pixel, "
+                "and leave it out, or give --camera to play them as they are"
+            )
         try:
             check_lens(self.intrinsics, self.width, self.height)
         except ValueError as error:
@@ -91,7 +106,7 @@ def parse_header(line: bytes) -> WireHeader:
     if unit <= 0:
         raise WireError(f"depth_unit_m: wanted metres per grey level, got {unit:g}")
     try:
-        return WireHeader(int(width), int(height), Intrinsics(fx, fy, cx, cy), unit)
+        return WireHeader(int(width), int(height), Intrinsics(fx, fy, cx, cy), unit, distortion_key(values) or "")
     except ValueError as error:
         raise WireError(str(error)) from error
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import astuple
 from fractions import Fraction
@@ -16,11 +17,12 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, check_lens
 from posepipe.camera.camera_file import DEFAULT_FPS, FPS_RANGE, CameraFile
+from posepipe.camera.distortion_names import distortion_key, names_distortion
 from posepipe.errors import FormatError
 from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.files import disk_errors
 from posepipe.io.limits import check_pixels
-from posepipe.io.npz import read_npz, write_npz
+from posepipe.io.npz import npz_names, read_npz, write_npz
 from posepipe.sources.base.depth_units import depth_to_levels
 from posepipe.sources.base.indexed_source import IndexedSource
 
@@ -42,6 +44,8 @@ _KEYS = (
 )
 _MATRIX_TOLERANCE = 1e-3  # of the numbers in K that are 0 or 1, for matrices that were computed
 
+_log = logging.getLogger(__name__)
+
 
 class NpzPack(IndexedSource):
     """Frames and ground truth of one NPZ pack.
@@ -54,7 +58,8 @@ class NpzPack(IndexedSource):
     Raises
     ------
     FormatError
-        When the file is not an NPZ, an array is missing or has the wrong type or shape, or K is implausible.
+        When the file is not an NPZ, an array is missing or has the wrong type or shape, K is implausible, or
+        lens distortion lies beside it.
     """
 
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
@@ -67,12 +72,16 @@ class NpzPack(IndexedSource):
         self.start_time_ns = _start_time_ns(self.path, arrays)
         #: intrinsics of each frame; a single one where they are all the same
         self.cameras: tuple[Intrinsics, ...]
+        distortion = _distortion(self.path)
         if camera is None:
+            _refuse_distortion(self.path, distortion)
             self.cameras = _cameras(self.path, arrays, len(self.depth_mm))
             for each in self.cameras:
                 _check_lens(self.path, each, self.shape)
         else:
             self.cameras = (camera.intrinsics_for(*self.depth_mm.shape[1:]),)
+            if distortion is not None:
+                _log.warning("%s: calibration from %s; images are not undistorted", self.name, camera.name)
         self.intrinsics = self.cameras[0]
         self.intrinsics_from = "K of the pack" if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
@@ -163,6 +172,25 @@ def _cameras(path: Path, arrays: dict[str, np.ndarray], frames: int) -> tuple[In
     except ValueError as error:
         raise FormatError(path, f"K: {error}") from error
     return cameras[:1] if len(set(cameras)) == 1 else cameras
+
+
+def _distortion(path: Path) -> str | None:
+    """Name of an array of lens distortion; None where there is none, or it cannot be read, such as a stored None."""
+    names = sorted(filter(names_distortion, npz_names(path)))
+    try:
+        return distortion_key(read_npz(path, "an NPZ pack", names)) if names else None
+    except FormatError:
+        return None
+
+
+def _refuse_distortion(path: Path, key: str | None) -> None:
+    """Raise FormatError for an array of lens distortion."""
+    if key is not None:
+        raise FormatError(
+            path,
+            f"array {key!r}: lens distortion of images is not removed; undistort them, with the nearest pixel, remove "
+            "the array where they are, or give --camera to play them as they are",
+        )
 
 
 def _of_matrices(path: Path, matrices: np.ndarray) -> np.ndarray:

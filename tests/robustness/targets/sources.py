@@ -228,7 +228,7 @@ def _read_wire(folder: Path) -> None:
         try:
             header = reader.read_header(1.0)
             assert header is not None
-            header.intrinsics_or(None)
+            header.intrinsics_or(None, "camera:pipe:-")
             while reader.read(1.0) is not None:
                 pass
         except EOFError:

@@ -110,13 +110,27 @@ def test_a_hostile_or_wrong_header_is_an_error(changes, problem):
         parse_header(header_line(**changes))
 
 
+def test_lens_distortion_is_refused_or_told(caplog):
+    header = parse_header(header_line(D=[0.1, 0, 0, 0, 0]))
+    with pytest.raises(WireError, match=r"^D: lens distortion is not removed; .* give --camera"):
+        header.intrinsics_or(None, "camera:pipe:-")
+    own = CameraFile(WIDTH, HEIGHT, INTRINSICS, 0.001, 30.0)
+    assert header.intrinsics_or(own, "camera:pipe:-") == INTRINSICS
+    assert caplog.messages == ["camera:pipe:-: calibration from camera.json; images are not undistorted"]
+    assert parse_header(header_line(D=[0, 0, 0, 0, 0])).intrinsics_or(None, "camera:pipe:-") == INTRINSICS
+
+
 @pytest.mark.parametrize("focal", [0.9, 3.1, 641, 99999, 1e-310])
 def test_an_implausible_lens_is_refused_unless_it_is_replaced(focal):
     header = parse_header(header_line(fx=focal))
     with pytest.raises(WireError, match=rf"wanted .* 3\.2 to 640 pixels .*got fx {focal:g}, .*correct the sender"):
-        header.intrinsics_or(None)
+        header.intrinsics_or(None, "camera:pipe:-")
     own = CameraFile(WIDTH, HEIGHT, INTRINSICS, 0.001, 30.0)
-    assert header.intrinsics_or(own) == parse_header(header_line()).intrinsics_or(None) == INTRINSICS
+    assert (
+        header.intrinsics_or(own, "camera:pipe:-")
+        == parse_header(header_line()).intrinsics_or(None, "camera:pipe:-")
+        == INTRINSICS
+    )
 
 
 @pytest.mark.parametrize("line", [b"GET / HTTP/1.1\r\n", b"\n", b"[1, 2]\n", b"\xff\xfe\x00\n", b"[" * 4000 + b"\n"])

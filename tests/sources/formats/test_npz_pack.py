@@ -184,6 +184,25 @@ def test_a_given_calibration_replaces_any_or_none(tmp_path, k):
     assert NpzPack(path, camera).intrinsics == camera.intrinsics
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("distortion", [0.1, 0, 0, 0, 0]), ("dist_coeffs", [[0.1, 0, 0, 0, 0]]), ("D", np.full((3, 5), 0.1)), ("k1", 0.1)],
+)
+def test_lens_distortion_is_refused_or_told(tmp_path, caplog, name, values):
+    path = save(tmp_path / "a.npz", **GOOD, **{name: np.array(values)})
+    with pytest.raises(FormatError, match=f"array '{name}': lens distortion of images is not removed"):
+        NpzPack(path)
+    NpzPack(path, CameraFile(5, 4, Intrinsics(9.0, 9.0, 2.0, 1.5), 0.001, 30.0))
+    assert caplog.messages == [f"{path}: calibration from camera.json; images are not undistorted"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("D", np.zeros(5)), ("dist", np.ones(100)), ("distortion", None), ("distance_m", 2.5)]
+)
+def test_other_arrays_are_no_distortion(tmp_path, name, values):
+    assert len(NpzPack(save(tmp_path / "a.npz", **GOOD, **{name: np.array(values)}))) == 3
+
+
 def test_a_file_that_is_no_zip_is_a_format_error(tmp_path):
     path = tmp_path / "a.npz"
     for content in (b"", b"PK", b"hello there", np.random.default_rng(0).bytes(500)):
