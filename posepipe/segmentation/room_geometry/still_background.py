@@ -15,8 +15,15 @@ from posepipe.frames import DepthFrame
 from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 
 NEAR_SHARE = 0.1
-"""Share of a pixel's readings that may lie before its background: noise, and somebody who crosses the recording. At
-edges readings alternate between two surfaces, and the nearer one hides people."""
+"""Share of a pixel's readings that may lie before its background: noise. At edges readings alternate between two
+surfaces, and the nearer one hides people."""
+FAR_SHARE = 0.1
+"""Share of a pixel's readings that must lie on a surface, or behind it, for wide things before it to have passed by."""
+EDGE_SHARE = 0.01
+"""Maximum width of edges where readings alternate, longer image sides, rounded up to an even number of pixels: 4 of
+320. What is wider and lies before a surface for a time has passed by."""
+STRETCHES_SHARE = 1 / 3
+"""Maximum number of stretches in which a passer is read, of those of as many readings in random frames."""
 GAP_SHARE = 0.015
 """Maximum width of gaps that are filled, longer image sides, rounded up to an even number of pixels: 6 of 320."""
 LENS_SHARE = 0.01
@@ -54,8 +61,8 @@ def learn_still_background(frames: Iterable[DepthFrame], name: str = "background
     Returns
     -------
     StillBackground
-        At each pixel the mean of the readings on its nearest surface. Narrow gaps take the depth of the nearest known
-        pixel; wide ones, such as windows, remain unknown.
+        At each pixel the mean of the readings on its nearest surface, without what passed by. Narrow gaps take the
+        depth of the nearest known pixel; wide ones, such as windows, remain unknown.
 
     Raises
     ------
@@ -75,23 +82,50 @@ def learn_still_background(frames: Iterable[DepthFrame], name: str = "background
         stack.append(np.rint(frame.depth_m * 1000).astype(np.uint16))
     if intrinsics is None or not any(depth_mm.any() for depth_mm in stack):
         raise SourceError(name, "wanted depth of the empty scene, got no reading in any frame; record it again")
-    return StillBackground(_filled(_near_surface_m(np.stack(stack))), intrinsics, name)
+    return StillBackground(_filled(_near_surface_m(_without_passers(np.stack(stack)))), intrinsics, name)
+
+
+def _without_passers(depth_mm: np.ndarray) -> np.ndarray:
+    """Depth, uint16 (N, H, W) millimetres, without the readings of what passed by: people, and what they carry.
+
+    That is what lies before the far surface of a pixel for a time and is wider than an edge. Where nothing lies
+    behind, as before a window, it is what was read in few stretches and less than half of the recording: surfaces that
+    are hardly read flicker.
+    """
+    far = _reading_at(depth_mm, 1 - FAR_SHARE)
+    before = far - 2000 * plane_tolerance_m(far * np.float32(0.001))
+    side = 2 * math.ceil(EDGE_SHARE * max(far.shape) / 2) + 1
+    still = depth_mm.copy()
+    for frame_mm in still:
+        nearer = ((frame_mm > 0) & (frame_mm < before)).astype(np.uint8)
+        frame_mm[cv2.morphologyEx(nearer, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) > 0] = 0
+    read = still > 0
+    count, total = np.count_nonzero(read, axis=0), len(read)
+    stretches = read[0] + np.count_nonzero(read[1:] & ~read[:-1], axis=0)
+    at_random = count * (total - count + 1) / total  # expected number of stretches
+    still[:, (2 * count < total) & (stretches <= STRETCHES_SHARE * at_random)] = 0
+    return still
 
 
 def _near_surface_m(depth_mm: np.ndarray) -> np.ndarray:
     """Mean depth of the nearest surface of each pixel: float32 (H, W), metres, of uint16 (N, H, W) millimetres."""
-    readings = np.where(depth_mm == 0, np.iinfo(np.uint16).max, depth_mm)
-    readings.sort(axis=0)  # readings first, those that are none last
-    counts = np.count_nonzero(depth_mm, axis=0)
-    near = np.take_along_axis(readings, np.floor(NEAR_SHARE * counts).astype(int)[None], axis=0)[0]
-    near_m = near * np.float32(0.001)
-    tolerance_mm = 2000 * plane_tolerance_m(near_m)
+    near = _reading_at(depth_mm, NEAR_SHARE)
+    tolerance_mm = 2000 * plane_tolerance_m(near * np.float32(0.001))
     total, kept = np.zeros(near.shape), np.zeros(near.shape, int)
     for frame_mm in depth_mm:
         same = (frame_mm > 0) & (np.abs(frame_mm - near.astype(np.float32)) <= tolerance_mm)
         total += np.where(same, frame_mm, 0)
         kept += same
-    return np.where(counts > 0, total / np.maximum(kept, 1) / 1000, 0).astype(np.float32)
+    return (total / np.maximum(kept, 1) / 1000).astype(np.float32)
+
+
+def _reading_at(depth_mm: np.ndarray, share: float) -> np.ndarray:
+    """Reading of each pixel that this share of its readings lies before: uint16 (H, W); 0 = no reading."""
+    readings = np.where(depth_mm == 0, np.iinfo(np.uint16).max, depth_mm)
+    readings.sort(axis=0)  # readings first, those that are none last
+    count = np.count_nonzero(depth_mm, axis=0)
+    at = np.take_along_axis(readings, np.floor(share * count).astype(int).clip(0, len(depth_mm) - 1)[None], axis=0)[0]
+    return np.where(count > 0, at, 0)
 
 
 def _filled(depth_m: np.ndarray) -> np.ndarray:
