@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.registry import model_identity, model_path
 
     path = model_path(args.model)
-    with kernels_compiled():
+    with kernels_compiled(live=opened.frame_count is None):
         model = PoseModel.load(path)
         make, smooth = pipeline_maker(args, model)
         pipeline = make()
@@ -104,9 +104,9 @@ def _find_people(
     from posepipe.sinks.counting import CountingSink
     from posepipe.sources.cameras import LiveSource
 
-    of_source = SourceRun(args, opened, pipeline, identity)
+    alone = Pipeline.from_model(model, tracking=False, foreground=args.foreground, fit=False)
+    of_source = SourceRun(args, opened, pipeline, identity)  # a camera begins
     if args.extrinsics is None and args.background is None:  # both are of the camera as it hangs
-        alone = Pipeline.from_model(model, tracking=False, foreground=args.foreground, fit=False)
         watchers = [*watchers, UprightCheck(alone, opened.name, args.rotate, of_source.source.frame_count)]
     bar = ProgressBar(of_source.source.frame_count, "run", "frames")
     counter = CountingSink(bar.update)

@@ -79,7 +79,7 @@ def _play_source(args: argparse.Namespace) -> None:
     live = isinstance(opened, LiveSource)
     title = args.source if live else name_text(Path(args.source).resolve().name)
     played = play_as_asked(opened, args)
-    with kernels_compiled():
+    with kernels_compiled(live):
         model = PoseModel.load(args.model)
         analysis = Analysis(*pipeline_maker(args, model))
     with played as source, page_server(args) as server:

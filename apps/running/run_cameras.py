@@ -39,7 +39,7 @@ def run_cameras(args: argparse.Namespace) -> None:
     offsets_s = [read_time_offset_s(one.extrinsics) for one in each]
     sources = open_together(each, offsets_s)
     path = model_path(args.model)
-    with kernels_compiled():
+    with kernels_compiled(live=sources[0].frame_count is None):
         model = PoseModel.load(path)
         joined = _joined(each, model)
     with watched(args, model.body) as watchers:

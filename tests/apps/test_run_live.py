@@ -11,7 +11,10 @@ import time
 
 import pytest
 
+from apps.cli import main
 from posepipe.sinks import read_results
+from posepipe.sources.cameras import LiveSource
+from tests.support.empty_rooms import save_room
 from tests.support.recordings.depth_senders import frame_bytes, header_line
 
 if os.name == "nt":
@@ -51,3 +54,15 @@ def test_ctrl_c_ends_a_camera_and_its_drops_are_counted(tmp_path):
     dropped = int(printed.split("(")[1].split(" dropped)")[0])
     assert printed.startswith(f"{len(frames)} frames (")
     assert dropped >= frames[-1] + 1 - len(frames) > 0  # those after the last that was taken count, too
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_kernels_are_loaded_before_a_camera_begins(tmp_path, monkeypatch, live):
+    begun, start = [], LiveSource._start
+    monkeypatch.setattr("posepipe.precompilation.load_kernels", lambda: begun.append("kernels"))
+    monkeypatch.setattr(LiveSource, "_start", lambda self: (begun.append("camera"), start(self)))
+    stream = tmp_path / "depth.bin"
+    stream.write_bytes(header_line() + frame_bytes(0))
+    source = f"camera:pipe:{stream}" if live else str(save_room(tmp_path / "room.npz"))
+    assert main(["run", source, "--out", str(tmp_path / "results.jsonl")]) == 0
+    assert begun[:2] == (["kernels", "camera"] if live else [])
