@@ -49,6 +49,9 @@ _DEFAULT_FORMAT = 100  # OpenNI 1 knows no other
 _log = logging.getLogger(__name__)
 
 
+_CROP = struct.Struct("<IHHHH")  # whether it is, then column, row, width and height
+
+
 class _Place(NamedTuple):
     """One frame in the file."""
 
@@ -56,6 +59,7 @@ class _Place(NamedTuple):
     start: int  #: of its data, bytes
     size: int  #: of its data, bytes
     mirrored: bool
+    crop: tuple[slice, slice] | None  #: rows and columns that its data are; None = all
 
 
 @dataclass
@@ -71,6 +75,13 @@ class _DepthNode:
     def mirrored(self) -> bool:
         """Whether frames are mirrored from here on; a key of OpenNI's viewer changes it while it records."""
         return int.from_bytes(self.properties.get("xnMirror", b""), "little") == 1
+
+    @property
+    def crop(self) -> tuple[slice, slice] | None:
+        """Rows and columns of the image that frames hold from here on; None = all."""
+        found = self.properties.get("xnCropping", b"")
+        is_cropped, col, row, width, height = _CROP.unpack(found) if len(found) == _CROP.size else (0,) * 5
+        return (slice(row, row + height), slice(col, col + width)) if is_cropped else None
 
 
 class OpenniFile(IndexedSource):
@@ -110,7 +121,7 @@ class OpenniFile(IndexedSource):
             self._stream.seek(place.start)
             data = self._stream.read(place.size)
         try:
-            levels = self._decoded(data)
+            levels = self._decoded(data, place.crop)
         except ValueError as error:
             raise DamagedMessageError(self.path, f"frame {index}: {error}", place.start) from error
         depth = levels_to_depth(levels, self._unit_m)
@@ -120,8 +131,18 @@ class OpenniFile(IndexedSource):
         """Close the file."""
         self._stream.close()
 
-    def _decoded(self, data: bytes) -> np.ndarray:
-        height, width = self.shape
+    def _decoded(self, data: bytes, crop: tuple[slice, slice] | None) -> np.ndarray:
+        """Levels of a whole image: around what it was cropped to there are no readings."""
+        if crop is None:
+            return self._unpacked(data, *self.shape)
+        whole = np.zeros(self.shape, np.uint16)
+        rows, cols = crop
+        if rows.stop > self.shape[0] or cols.stop > self.shape[1]:
+            raise ValueError(f"cropped to {cols.stop}x{rows.stop} pixels of an image of {self.shape[::-1]}")
+        whole[crop] = self._unpacked(data, rows.stop - rows.start, cols.stop - cols.start)
+        return whole
+
+    def _unpacked(self, data: bytes, height: int, width: int) -> np.ndarray:
         if self._node.codec == b"16zT":
             return decode_16z(data, height, width)
         if len(data) != 2 * height * width:
@@ -142,7 +163,7 @@ class OpenniFile(IndexedSource):
                 node.properties[name] = value
             elif kind == _NEW_DATA and len(fields) >= 8 and size:
                 time_us = min(int.from_bytes(fields[:8], "little"), _MAX_TIME_US)
-                node.frames.append(_Place(time_us, place, size, node.mirrored))
+                node.frames.append(_Place(time_us, place, size, node.mirrored, node.crop))
         if node.id < 0:
             raise FormatError(self.path, "a recording of OpenNI without depth")
         if node.codec not in _CODECS:

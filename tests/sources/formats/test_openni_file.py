@@ -71,6 +71,18 @@ def test_a_mirror_that_is_switched_counts_from_then_on(tmp_path, mirrored):
             np.testing.assert_array_equal(one.depth_m, other.depth_m)
 
 
+@pytest.mark.parametrize("codec", [b"16zT", b"NONE"])
+def test_cropped_frames_are_part_of_the_whole_image(tmp_path, codec):
+    depth_mm = depths()
+    kept = np.zeros_like(depth_mm)
+    kept[:, 4:14, 8:28] = depth_mm[:, 4:14, 8:28]
+    path = write_oni(tmp_path / "a.oni", depth_mm, codec, crop=(8, 4, 20, 10))
+    with open_source(path) as source, open_source(write_oni(tmp_path / "b.oni", kept, codec)) as wanted:
+        assert source.intrinsics == wanted.intrinsics
+        for one, other in zip(source, wanted, strict=True):
+            np.testing.assert_array_equal(one.depth_m, other.depth_m)
+
+
 def test_a_cut_file_plays_its_complete_frames(tmp_path, caplog):
     content = oni_bytes(depths())
     path = tmp_path / "a.oni"

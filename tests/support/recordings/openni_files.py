@@ -35,10 +35,12 @@ def oni_bytes(
     fov: tuple[float, float] | None = FOV,
     turned_at: int | None = None,
     pixel_format: int | None = None,
+    crop: tuple[int, int, int, int] | None = None,
 ) -> bytes:
     """A recording of depth uint16 (N, H, W): a colour node first, then a depth node, its properties and frames.
 
     From frame ``turned_at`` on, counted from 1, the stream is mirrored the other way. OpenNI 2 adds a pixel format.
+    ``crop`` is column, row, width and height of what is kept of each frame.
     """
     wide = version >= (1, 0, 1)
 
@@ -56,6 +58,10 @@ def oni_bytes(
         parts += [make(0x03, 2, general("oniPixelFormat", struct.pack("<Q", pixel_format)))]
     if fov is not None:
         parts += [make(0x06, 2, general("xnFOV", struct.pack("<dd", *fov)))]
+    if crop is not None:
+        col, row, crop_width, crop_height = crop
+        parts += [make(0x06, 2, general("xnCropping", struct.pack("<IHHHH", 1, *crop)))]
+        depth_mm = depth_mm[:, row : row + crop_height, col : col + crop_width]
     for number, (frame, time) in enumerate(zip(depth_mm, times_us, strict=True), 1):
         if number == turned_at:
             parts.append(make(0x03, 2, general("xnMirror", struct.pack("<Q", not mirrored))))
