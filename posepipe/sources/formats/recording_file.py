@@ -54,7 +54,10 @@ class MessageSource(IndexedSource):
                     _log.warning("%s: calibration from %s; images are not undistorted", self.name, camera.name)
             self._colour = None if colour is None else ColourStream(file, colour)
             self.intrinsics_from = camera.name if camera is not None else self._describe_calibration()
-            self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else file.start_time_ns
+            first_ns = int(self._depth.times_ns[0])
+            # a recording may begin long after its second 0: of part of another one
+            dated_ns = first_ns if file.start_time_ns else 0
+            self.start_time_ns = self._depth.start_time_ns if file.start_time_ns is None else dated_ns
         except BaseException:
             file.close()
             raise
@@ -62,7 +65,6 @@ class MessageSource(IndexedSource):
         self.topic: Topic = self._depth.topic  #: the stream that is played
         self.topics: dict[str, Topic] = file.topics  #: all streams of the file
         self.accelerometer: Topic | None = self._depth.accelerometer.topic  #: that tells up; None = there is none
-        first_ns = int(self._depth.times_ns[0]) if file.start_time_ns is None else file.start_time_ns
         self.timestamps_s = (self._depth.times_ns - first_ns) / 1e9
         if not file.complete:
             _log.warning("%s", file.missing(len(self)))

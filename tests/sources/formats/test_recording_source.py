@@ -46,3 +46,13 @@ def test_a_complete_recording_logs_no_warning(tmp_path, caplog):
     with RecordingSource(tmp_path / "a.mcap") as source:
         assert len(list(source)) == 1
     assert not caplog.records
+
+
+@pytest.mark.parametrize(("start_ns", "first_ns"), [(0, 0), (1_700_000_000_000_000_000, 1_700_000_001_500_000_000)])
+def test_times_count_from_the_first_frame(tmp_path, start_ns, first_ns):
+    with RecordingWriter(tmp_path / "a.mcap", CAMERA, 12, 16, start_time_ns=start_ns) as writer:
+        for i in (45, 46, 47):  # of a source that was played from 1.5 s
+            writer.write(DepthFrame(np.ones((12, 16), np.float32), CAMERA, i / 30, i))
+    with RecordingSource(tmp_path / "a.mcap") as source:
+        assert source.start_time_ns == first_ns
+        assert [frame.timestamp_s for frame in source] == pytest.approx([0, 1 / 30, 2 / 30])
