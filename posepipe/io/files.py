@@ -134,7 +134,7 @@ def open_emptied(path: str | Path) -> FileIO:
     return file
 
 
-def lock(file: FileIO | BufferedReader, path: str | Path) -> None:
+def lock(file: FileIO | BufferedReader | int, path: str | Path) -> None:
     """Lock an open file for its one writer. Raises PosepipeError when it is locked; readers do not ask.
 
     Locks end with their process. Windows, where they would keep readers away, and file systems without locks have none.
@@ -143,9 +143,24 @@ def lock(file: FileIO | BufferedReader, path: str | Path) -> None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise PosepipeError(f"{path}: another program is writing this file; give another name") from error
+            kind = "folder" if Path(path).is_dir() else "file"
+            raise PosepipeError(f"{path}: another program is writing this {kind}; give another name") from error
         except OSError:
             pass
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder for its one writer, as `lock` does a file; nothing is left in it."""
+    if sys.platform == "win32":  # which opens no folder
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def listed_file(folder: Path, name: str, list_name: str) -> Path:

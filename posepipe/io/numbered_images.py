@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from posepipe.io.files import disk_errors, replace_file
+from posepipe.io.files import disk_errors, locked_folder, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -25,17 +26,19 @@ class NumberedImages:
     Raises
     ------
     PosepipeError
-        If the folder cannot be made or an image cannot be written.
+        If the folder cannot be made, another program is writing it, or an image cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._earlier: set[str] = set()
+        self._lock = ExitStack()
 
     def open(self) -> None:
-        """Make the folder."""
+        """Make the folder, and lock it until it is closed."""
         with disk_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.enter_context(locked_folder(self.folder))
             self._earlier = {path.name for path in self.folder.glob("*.png")}
 
     def write(self, index: int, image: np.ndarray) -> None:
@@ -46,7 +49,8 @@ class NumberedImages:
         self._earlier.discard(path.name)
 
     def close(self) -> None:
-        """Tell of images that are not of this run."""
+        """Unlock the folder, and tell of images that are not of this run."""
+        self._lock.close()
         if self._earlier:
             count, first = len(self._earlier), min(self._earlier)
             _log.warning("%s also holds %d images that are not of this run, such as %s", self.folder, count, first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import cv2
 import numpy as np
 import pytest
@@ -26,3 +28,14 @@ def test_a_full_disk_leaves_no_part_of_an_image(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in tmp_path.iterdir()] == ["000000.png"]
     assert not cv2.imread(str(tmp_path / "000000.png"), cv2.IMREAD_UNCHANGED).any()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows locks no folder")
+def test_a_folder_has_one_writer(tmp_path):
+    images, others = NumberedImages(tmp_path), NumberedImages(tmp_path)
+    images.open()
+    with pytest.raises(PosepipeError, match="another program is writing this folder; give another name"):
+        others.open()
+    images.close()
+    others.open()
+    assert list(tmp_path.iterdir()) == []
