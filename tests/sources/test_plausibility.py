@@ -147,7 +147,9 @@ def test_times_that_go_back_are_named_once(tmp_path, caplog):
         ([7.0, 7.0, 7.0, 8.0], ("2 of 4 frames have the time of the one before", "rounded to seconds, or float32?")),
         (np.float32(1.7e9) + np.arange(4, dtype=np.float32) / 30, ("3 of 4 frames",)),
         ([0.0, 33.3, 66.6, 99.9], ("33.3 s apart", "milliseconds, taken for seconds?")),
+        ([0.0, 3.3e-8, 6.6e-8, 1e-7], ("3.3e-08 s apart", "milliseconds or microseconds, taken for nanoseconds?")),
         ([0.0, 0.0, 1.0, 40.0], ()),
+        ([0.0, 0.0, 0.033, 0.067], ()),
     ],
 )
 def test_times_that_stand_or_leap_are_named_once(tmp_path, caplog, times, words):

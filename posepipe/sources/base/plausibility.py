@@ -35,6 +35,10 @@ MAX_REPEATED_SHARE = 0.5
 """Maximum plausible share of frames with the time of the one before; doubled frames of drivers are fewer."""
 MAX_STEP_S = 5.0
 """Maximum plausible time between frames, median; trackers forget people earlier."""
+MIN_STEP_S = 1e-4
+"""Minimum plausible time between frames that are not doubled, median; no depth camera takes 10,000 a second."""
+JUDGED_TIMES = 31
+"""Frames of a camera by whose times they are judged; odd, as doubled frames repeat no more than half of the steps."""
 
 _FAR_M = 100.0  #: beyond this, a unit that is wrong by 1,000 explains the depth better than a large scene
 _SATURATED = np.iinfo(np.uint16).max  #: value of many cameras for no reading
@@ -116,7 +120,7 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
 
 
 def times_problem(timestamps_s: np.ndarray) -> str:
-    """Describe times, (N,), that fall, mostly stay or leap from one frame to the next; "" for others."""
+    """Describe times, (N,), that fall, mostly stay, leap or creep from one frame to the next; "" for others."""
     steps_s = np.diff(timestamps_s)
     if not len(steps_s):
         return ""
@@ -137,6 +141,12 @@ def times_problem(timestamps_s: np.ndarray) -> str:
         return (
             f"implausible times, the frames are {np.median(steps_s):.3g} s apart (median), longer than people are "
             "remembered; are these milliseconds, taken for seconds?"
+        )
+    step_s = np.median(steps_s[steps_s > 0]) if steps_s.any() else MIN_STEP_S  # drivers double frames, with their times
+    if step_s < MIN_STEP_S:
+        return (
+            f"implausible times, the frames are {step_s:.2g} s apart (median), closer than any camera takes them; are "
+            "these milliseconds or microseconds, taken for nanoseconds?"
         )
     return ""
 

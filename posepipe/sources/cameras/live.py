@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import NoReturn, Self
 
+import numpy as np
+
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.base.plausibility import PlausibilityCheck
+from posepipe.sources.base.plausibility import JUDGED_TIMES, PlausibilityCheck
 from posepipe.sources.cameras.depth_camera import CameraFrame, DepthCamera
 from posepipe.sources.cameras.frame_clock import FrameClock
 
@@ -115,10 +117,15 @@ class LiveSource:
         Raises SourceError after the last frame when the camera is gone, and when it ends before its first frame.
         """
         self._start()
+        times_s: list[float] = []  # of the camera's own clock, until they are judged
         while (taken := self._take()) is not None:
             own, seconds, index = taken
             frame = DepthFrame(own.depth, self.intrinsics, seconds, index, own.up)
             self._plausibility.inspect(own.depth, self.intrinsics)
+            if own.time_ns is not None and len(times_s) < JUDGED_TIMES:
+                times_s.append(seconds)
+                if len(times_s) == JUDGED_TIMES:
+                    self._plausibility.inspect_times(np.array(times_s))
             yield frame
         if not self._count and not self._stop.is_set():
             raise SourceError(self.name, "ended before its first frame came")

@@ -303,3 +303,12 @@ def test_a_camera_closed_without_a_frame_is_no_error():
     source = LiveSource(ScriptedCamera([]))
     threading.Timer(0.05, source.close).start()
     assert list(source) == []
+
+
+@pytest.mark.parametrize(("step_ns", "told"), [(33_333_333, ""), (33, "3.3e-08 s apart"), (0, "30 of 31 frames have")])
+def test_a_clock_of_another_unit_is_named_once(caplog, step_ns, told):
+    frames = [image(i, time_ns=1_700_000_000 + i * step_ns, since_epoch=True) for i in range(40)]
+    assert len(all_of(ScriptedCamera(frames), every_frame=True)[0]) == 40
+    found = [message for message in caplog.messages if "implausible times" in message]
+    assert len(found) == bool(told)
+    assert told in "".join(found)
