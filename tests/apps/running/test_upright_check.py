@@ -82,6 +82,7 @@ def test_judging_ends():
 
 
 @pytest.mark.parametrize(("rotate", "told"), [("180", True), ("0", False)])
-def test_run_tells_of_a_recording_that_is_turned(caplog, rotate, told):
-    assert main(["run", str(DEMO), "--rotate", rotate, "--end", "0.7"]) == 0
+def test_run_tells_of_a_recording_that_is_turned(tmp_path, caplog, rotate, told):
+    out = tmp_path / "results.jsonl"
+    assert main(["run", str(DEMO), "--rotate", rotate, "--end", "0.7", "--out", str(out)]) == 0
     assert ("if heads are down, leave out --rotate" in caplog.text) is told
