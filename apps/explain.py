@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from apps.options.input_files import refuse_to_replace
@@ -11,12 +12,17 @@ from apps.options.value_types import not_negative, svg_file
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
 
     from posepipe.frames import DepthFrame
+    from posepipe.inference.person_inference import PersonEstimate
     from posepipe.learn.depth.depth_forest import DepthForest
-    from posepipe.models.pose_model import PoseModel
+    from posepipe.pipeline import Pipeline
 
+MAX_FRAMES = 600
+"""Maximum number of frames in which somebody is sought: twenty seconds. Many recordings begin with the empty room."""
 HELP = "say why the forest gives a pixel its body part: every probe, in words and drawn on the person"
 EXAMPLES = (
     "posepipe explain walk.mcap --part left_hand",
@@ -30,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source_options(parser)
     pixel = parser.add_mutually_exclusive_group(required=True)
     pixel.add_argument("--at", nargs=2, type=not_negative, metavar=("ROW", "COLUMN"), help="pixel of the first frame")
-    pixel.add_argument("--part", metavar="PART", help="the pixel that is most probably this part, such as left_hand")
+    pixel.add_argument(
+        "--part",
+        metavar="PART",
+        help="the pixel that is most probably this part, such as left_hand, in the first frame that shows somebody",
+    )
     parser.add_argument("--model", default="person", metavar="M", help="shipped model or model file (default: person)")
     parser.add_argument(
         "--foreground",
@@ -42,21 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the path of one pixel of the first frame through the forest."""
-    from posepipe.errors import PosepipeError
+    """Print the path of one pixel through the forest: of the first frame, or of the first that shows the part."""
     from posepipe.io.files import replace_file
     from posepipe.learn.depth.explanation.pixel_path import explain_pixel
     from posepipe.learn.depth.explanation.probe_drawing import draw_probes
     from posepipe.models.pose_model import PoseModel
+    from posepipe.pipeline import Pipeline
 
     if args.draw:
         refuse_to_replace(args, [("--draw", args.draw)])
     model = PoseModel.load(args.model)
+    pipeline = Pipeline.from_model(model, tracking=False, foreground=args.foreground)
     with open_as_asked(args) as source:
-        frame = next(iter(source), None)
-    if frame is None:
-        raise PosepipeError(f"no frame of {args.source} can be read from {args.start:g} s on; give another --start")
-    mask = _person(args, model, frame)
+        frame, people = _first_with_people(args, pipeline, islice(source, 1 if args.at else MAX_FRAMES))
+    mask = _mask_at(args, frame, people) if args.at else max(people, key=lambda each: each.pose.confidence).mask
     pixel = tuple(args.at) if args.at else _pixel_of(args.part, model.forest, frame, mask)
     explained = explain_pixel(model.forest, frame.depth_m, mask, pixel, frame.intrinsics)
     show(str(explained))
@@ -65,22 +74,33 @@ def run(args: argparse.Namespace) -> None:
         show(f"-> {args.draw}")
 
 
-def _person(args: argparse.Namespace, model: PoseModel, frame: DepthFrame) -> np.ndarray:
-    """Mask of the person who holds the pixel, or of the one of highest confidence."""
+def _first_with_people(
+    args: argparse.Namespace, pipeline: Pipeline, frames: Iterable[DepthFrame]
+) -> tuple[DepthFrame, list[PersonEstimate]]:
+    """Return the first frame in which somebody is found, and who; name it where it is another than the first."""
+    from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
-    from posepipe.pipeline import Pipeline
 
-    pipeline = Pipeline.from_model(model, tracking=False, foreground=args.foreground)
-    candidates = pipeline.foreground.update(frame)
-    people = [
-        person
-        for mask in candidates.masks()
-        if (person := pipeline.estimate(frame, mask, candidates.floor)) is not None
-    ]
-    if not people:
-        raise PosepipeError(f"nobody found in the first frame of {args.source}; give another with --start")
-    if args.at is None:
-        return max(people, key=lambda person: person.pose.confidence).mask
+    count = 0
+    with ProgressBar(None, "explain", "frames without people") as bar:
+        for count, frame in enumerate(frames, start=1):
+            candidates = pipeline.foreground.update(frame)
+            estimates = [pipeline.estimate(frame, mask, candidates.floor) for mask in candidates.masks()]
+            if people := [person for person in estimates if person is not None]:
+                if count > 1:
+                    bar.write(f"frame {frame.index}, at {frame.timestamp_s:.2f} s, the first that shows somebody")
+                return frame, people
+            bar.update()
+    if not count:
+        raise PosepipeError(f"no frame of {args.source} can be read from {args.start:g} s on; give another --start")
+    where = "frame" if count == 1 else f"{count} frames"
+    raise PosepipeError(f"nobody found in the first {where} of {args.source}; give another with --start")
+
+
+def _mask_at(args: argparse.Namespace, frame: DepthFrame, people: list[PersonEstimate]) -> np.ndarray:
+    """Mask of the person who holds the pixel of --at."""
+    from posepipe.errors import PosepipeError
+
     row, col = args.at
     height, width = frame.depth_m.shape
     if row >= height or col >= width:

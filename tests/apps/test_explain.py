@@ -10,6 +10,7 @@ from mcap.writer import CompressionType
 from apps.bench import RECORDING
 from apps.cli import main
 from posepipe.recording import McapFile
+from tests.support.paths import DEMO
 from tests.support.recordings import ros_writers as ros
 
 
@@ -25,6 +26,18 @@ def test_a_part_is_explained_and_drawn(tmp_path, capsys):
     assert "Why this pixel is left hand" in picture.read_text()
     assert main(["explain", str(RECORDING), "--start", "1", "--at", *found.groups()]) == 0
     assert capsys.readouterr().out == said.rpartition("-> ")[0]
+
+
+def test_frames_before_anybody_is_in_view_are_passed_over(capsys):
+    assert main(["explain", str(DEMO), "--part", "left_hand"]) == 0
+    assert capsys.readouterr().out.startswith("frame 3, at 0.25 s, the first that shows somebody\npixel of row ")
+
+
+def test_nobody_in_any_frame_is_one_line(capsys):
+    assert main(["explain", str(DEMO), "--part", "left_hand", "--end", "0.1"]) == 1
+    assert f"error: nobody found in the first 2 frames of {DEMO}; give another" in capsys.readouterr().err
+    assert main(["explain", str(DEMO), "--at", "120", "85"]) == 1
+    assert f"error: nobody found in the first frame of {DEMO}" in capsys.readouterr().err
 
 
 def test_a_source_without_a_readable_frame_is_one_line(tmp_path, capsys):
