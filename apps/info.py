@@ -7,10 +7,11 @@ import datetime
 import json
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from apps.terminal.plain_text import plain_line, show
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 CUT_OUT = Path(__file__).parent / "data" / "cut_out.mcap"
 DEFAULT_LEVELS = 4
+LINE_LENGTH = 120
 HELP = "describe a model, dataset, recording, source, pose bank or results file"
 EXAMPLES = (
     "posepipe info person",
@@ -109,7 +111,46 @@ def _model(path: Path) -> str:
     history = dict(model.metadata)
     if "figures" in history:  # the card has those of single joints
         history["figures"] = {title: figures["headline"] for title, figures in history["figures"].items()}
-    return "\n".join([*lines, json.dumps(history, indent=1)])
+    if (card := path.with_suffix(".md")).is_file():  # recipes take a thousand lines
+        lines.append(f"its recipes are in {card}; the rest of its history:")
+        history = _without_recipes(history)
+    return "\n".join([*lines, _json(history)])
+
+
+def _without_recipes(history: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what the card tells better; stages have tables of their own."""
+    return {
+        name: _without_recipes(value) if isinstance(value, Mapping) else value
+        for name, value in history.items()
+        if not name.endswith("recipes")
+    }
+
+
+def _brief_recipe(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the fields of sections that have their default, as recipe files do."""
+    from posepipe.models.card import differing_fields
+    from synth.recipe import Recipe
+
+    defaults = json.loads(json.dumps(Recipe().to_dict()))  # lists, as in recipe
+    told = {
+        name: differing_fields(value, defaults[name]) if isinstance(defaults.get(name), dict) else value
+        for name, value in recipe.items()
+    }
+    return {name: value for name, value in told.items() if value != {}}
+
+
+def _json(value: object, indent: int = 0) -> str:
+    """Return JSON with each list or table on one line where it fits."""
+    flat = json.dumps(value)
+    if len(flat) + indent <= LINE_LENGTH or not isinstance(value, dict | list):
+        return flat
+    inner = indent + 1
+    if isinstance(value, dict):
+        rows = [f"{json.dumps(name)}: {_json(each, inner)}" for name, each in value.items()]
+    else:
+        rows = [_json(each, inner) for each in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(" " * inner + row for row in rows) + f"\n{' ' * indent}{closing}"
 
 
 def _dataset(path: Path) -> str:
@@ -119,7 +160,8 @@ def _dataset(path: Path) -> str:
         lines = [
             f"dataset of {len(dataset)} labelled frames in {_recordings(dataset)}, body {dataset.body.name}",
             f"made by posepipe {dataset.source_revision}",
-            json.dumps(dataset.recipe, indent=1),
+            "recipe; fields of its tables that are not here have their default:",
+            _json(_brief_recipe(dataset.recipe)),
         ]
     return "\n".join(lines)
 
@@ -158,7 +200,7 @@ def _results(path: Path) -> str:
             people += bool(frame.people)
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
-    header = json.dumps(asdict(results.header), indent=1)
+    header = _json(asdict(results.header))
     return f"results of {frames} frames, {people} with people in view\n{header}"
 
 

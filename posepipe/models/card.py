@@ -137,7 +137,7 @@ def _recipes(used: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
         title = f"Recipe of the frames for the {' and the '.join(named)}{_taken_out(fields)}"
         whole = first.setdefault(tuple(named), fields)
         if whole is not fields and whole.keys() == fields.keys():
-            title, fields = f"{title}, as the first of these but for", _differing(fields, whole)
+            title, fields = f"{title}, as the first of these but for", differing_fields(fields, whole)
         paragraphs += [f"{title}:", _fenced("toml", _toml(fields))]
     return paragraphs
 
@@ -150,13 +150,13 @@ def _taken_out(fields: dict[str, Any]) -> str:
     return "".join(f", {name.replace('_', ' ')} {str(value)[:16]}" for name, value in told.items() if value)
 
 
-def _differing(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields, also of tables inside, that are not those of ``whole``."""
+def differing_fields(fields: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields, also of tables inside, that are not those of ``whole``."""
     differing = {}
     for name, value in fields.items():
         known = whole.get(name)
         if isinstance(value, dict) and isinstance(known, dict):
-            value = _differing(value, known)
+            value = differing_fields(value, known)
         if value not in (known, {}):
             differing[name] = value
     return differing

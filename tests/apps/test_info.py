@@ -146,6 +146,30 @@ def test_datasets_of_single_frames_have_recordings(tmp_path, capsys):
     assert info(capsys, tmp_path).startswith("dataset of 0 labelled frames in 0 recordings, body human\n")
 
 
+def test_a_recipe_is_told_by_what_is_not_the_default(tmp_path, capsys):
+    recipe = recipe_of(frames=9, seed=3, lying_share=0.5, distance_m=(1.0, 2.0)).to_dict()
+    write_manifest(tmp_path, HUMAN, {**recipe, "pose_bank": "0123"}, [])
+    told = info(capsys, tmp_path)
+    assert json.loads(told[told.index("{") :]) == {
+        "frames": 9,
+        "seed": 3,
+        "sensor": "kinect-v1-320",
+        "noise": True,
+        "sequence_frames": 0,
+        "pose": {"lying_share": 0.5},
+        "camera": {"distance_m": [1.0, 2.0]},
+        "pose_bank": "0123",
+    }
+    assert "distance_m" in next(line for line in told.splitlines() if '"camera"' in line)
+
+
+def test_the_history_of_a_model_fits_a_few_pages(capsys):
+    told = info(capsys, "person")
+    assert len(told.splitlines()) < 120
+    assert '"recipes"' not in told
+    assert "person.md" in told
+
+
 def test_results_are_known_by_content_and_a_cut_is_told(tmp_path, capsys):
     header = ResultsHeader(("head",), "a.mcap", "person").as_line()
     lines = [f'{{"frame": {k}, "timestamp_s": {k / 30:.6f}, "people": []}}\n' for k in range(3)]
