@@ -34,6 +34,7 @@ from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
 from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
 from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2Bag
 from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
+from posepipe.sources.images.depth_image import NPY_MAGIC
 from posepipe.sources.images.depth_png import PNG_MAGIC
 
 _log = logging.getLogger(__name__)
@@ -193,6 +194,11 @@ def _describe_unknown(path: Path) -> str:
             what = "the file is empty"
         elif _first_bytes(path).startswith(PNG_MAGIC):
             return f"the file is one picture; give the folder that it lies in, with a {CAMERA_FILE_NAME}"
+        elif _first_bytes(path).startswith(NPY_MAGIC):
+            return (
+                f"the file is one array; give the folder of its images, with a {CAMERA_FILE_NAME}, or put all into a"
+                " pack: np.savez_compressed('FILE.npz', depth_mm=depth_mm, K=[fx, fy, cx, cy], fps=30)"
+            )
         elif _first_bytes(path).startswith(b'{"format": "pos'):
             return "the file holds results and no depth; `posepipe view` and `posepipe convert` take it"
         else:

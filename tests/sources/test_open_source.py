@@ -222,6 +222,12 @@ def test_a_single_image_is_an_error_that_names_its_folder(tmp_path):
         open_source(tmp_path / "frames" / "000000.png")
 
 
+def test_a_single_array_is_an_error_that_says_how_to_pack_it(tmp_path):
+    np.save(tmp_path / "depth.npy", depth_mm())
+    with pytest.raises(SourceError, match=r"one array; give the folder .* into a pack: np\.savez_compressed"):
+        open_source(tmp_path / "depth.npy")
+
+
 @pytest.mark.parametrize("kind", ["NpzPack", "RecordingSource"])
 def test_a_cut_file_plays_or_is_a_format_error(tmp_path, kind):
     MAKERS[kind](tmp_path / "whole")

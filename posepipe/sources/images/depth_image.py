@@ -139,5 +139,7 @@ def _check_size(wanted: int, available: int) -> None:
         raise ValueError(f"an image of {wanted} bytes in {max(available, 0)}; is the file cut?")
 
 
+NPY_MAGIC = b"\x93NUMPY"
+
 READERS: dict[str, Callable[[bytes], np.ndarray]] = {".npy": _npy, ".pgm": _pgm, ".tif": _tiff, ".tiff": _tiff}
 """Suffix -> function that makes pixels (H, W) of the content of a file."""
