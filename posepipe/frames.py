@@ -84,7 +84,8 @@ def window_of(mask: np.ndarray) -> tuple[slice, slice]:
 class DepthFrame:
     """One image of a depth camera.
 
-    `clean_depth` converts and checks the depth on construction, for all later stages.
+    ``depth_m`` is given as floating point metres or uint16 millimetres, (H, W), 0 = no reading. `clean_depth` makes it
+    float32 metres on construction, for all later stages.
 
     Raises
     ------

@@ -126,7 +126,7 @@ class Pipeline:
         ----------
         model : name or path
         tracking : whether people keep their ids over time
-        foreground : one of FOREGROUNDS
+        foreground : "auto" finds people in a room; with "none" all pixels with a reading are one person
         background : the still background of the scene, recorded without people; None = it is learned from the frames
         fit : the body fitted to every person; True = the shipped one, where the model is of people; False = none
 

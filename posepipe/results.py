@@ -201,7 +201,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameResult:
-    """Result of one pipeline step."""
+    """Result of one pipeline step: ``people`` with ids and poses, their pixels and body parts, and the ``frame``."""
 
     frame: DepthFrame
     mask: np.ndarray  #: bool (H, W), pixels of people

@@ -87,3 +87,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'posepipe.learn' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # editors and notebooks complete names by it
