@@ -188,7 +188,10 @@ def _describe_unknown(path: Path) -> str:
     with disk_errors(path):
         if path.is_dir():
             if recordings := _readable_in(path):
-                return f"a folder of recordings; give one of them, such as {recordings[0].name}"
+                return (
+                    f"a folder of recordings; give one of them, such as {recordings[0]}, or all to"
+                    " `posepipe run --cluster local`"
+                )
             what = "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
         elif path.stat().st_size == 0:
             what = "the file is empty"

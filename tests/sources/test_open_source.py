@@ -194,7 +194,7 @@ def test_a_folder_of_recordings_names_one(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     for name in ("a.bag", "b.bag"):
         ros_writers.write_bag(tmp_path / name, messages())
-    with pytest.raises(SourceError, match=r"a folder of recordings; give one of them, such as a\.bag$"):
+    with pytest.raises(SourceError, match=r"give one of them, such as .*[/\\]a\.bag, or all to `posepipe run --cl"):
         open_source(tmp_path)
 
 
