@@ -226,7 +226,8 @@ class Pipeline:
         self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track], floor: Plane | None
     ) -> FrameResult:
         """Result of the people of highest confidence who reach the minimum; the fit changes how confident poses are."""
-        ranking = sorted(range(len(tracks)), key=lambda row: -tracks[row].pose.confidence)[: self.max_people]
+        ranking = sorted(range(len(tracks)), key=lambda row: -tracks[row].pose.confidence)
+        ranking = ranking[: checked_limit(self.max_people)]
         kept = [row in ranking and track.pose.confidence >= self.min_confidence for row, track in enumerate(tracks)]
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
         shape = frame.depth_m.shape
@@ -293,6 +294,13 @@ def _rotated_views(model: PoseModel, cut_out: bool) -> RotatedViews:
     """Views of people who may be upside down; in rooms, the rule takes too many who are hidden in part to be."""
     poor = POOR_POSE if cut_out or model.view_choice is not None else 0.0
     return RotatedViews(len(model.body.joints), poor=poor, choice=model.view_choice)
+
+
+def checked_limit(max_people: int | None) -> int | None:
+    """Return how many people to keep. Raises ValueError for fewer than one: as the end of a slice it would pass."""
+    if max_people is not None and max_people < 1:
+        raise ValueError(f"max_people: wanted a whole number from 1 up, or None for all, got {max_people}")
+    return max_people
 
 
 def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeground:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
+from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.tracking.one_euro import OneEuroSmoother
@@ -53,6 +56,14 @@ def test_thresholds_of_stages_that_are_off_have_no_effect():
         each.name for each in ThresholdSettings.of(cut_out).values
     }
     assert cut_out.smoother is None
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_limit_below_one_person_is_refused(count):
+    pipeline = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
+    pipeline.max_people = count
+    with pytest.raises(ValueError, match=f"max_people: wanted a whole number from 1 up, or None for all, got {count}"):
+        pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5)))
 
 
 @pytest.mark.parametrize(
