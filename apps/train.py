@@ -170,13 +170,17 @@ def _add_tree_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Train a model, or one stage of it, and write it with its card."""
     from posepipe.io.files import reserved
-    from posepipe.learn.depth.checkpoints import remove_checkpoints
+    from posepipe.learn.depth.checkpoints import remove_checkpoints, remove_if_idle
     from posepipe.models.card import write_card
 
     stage = _stage_to_train(args)
     refuse_to_replace(args, [("--out", args.out)], but="model")
     with reserved(args.out):  # an error at the end, or another training of this name, would lose hours of work
-        model = TRAININGS[stage](args)
+        try:
+            model = TRAININGS[stage](args)
+        finally:
+            if stage in CHECKPOINTS:
+                remove_if_idle(checkpoint_folder(args), CHECKPOINTS[stage])
         model.with_metadata(name=args.out.stem).save(args.out)
         write_card(args.out)
         if stage in CHECKPOINTS:

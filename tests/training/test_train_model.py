@@ -22,6 +22,7 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.probes.probe_rules import CLAMPED
 from posepipe.models.pose_model import PoseModel
 from posepipe.models.provenance import source_revision
+from tests.support.toy_person import toy_model
 
 FRAMES = 24
 
@@ -234,6 +235,14 @@ def test_an_interrupted_training_is_lost_to_no_other(dataset, trained, tmp_path,
     model, _ = trained
     assert main(["train", str(dataset), "--forest", str(model), "--joint-frames", "15", "--out", str(out)]) == 0
     assert (folder / "tree-0.npz").read_bytes() == b"a day of growing"
+
+
+def test_a_training_that_fails_at_once_leaves_nothing(dataset, tmp_path, capsys):
+    toy, out = tmp_path / "toy.npz", tmp_path / "m.npz"
+    toy_model().save(toy)
+    assert main(["train", str(dataset), "--forest", str(toy), "--only", "filter", "--out", str(out)]) == 1
+    assert "error" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [toy]
 
 
 def test_one_frame_is_too_few_for_trees_and_joints(tmp_path, capsys):

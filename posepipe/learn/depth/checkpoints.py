@@ -109,6 +109,12 @@ def remove_checkpoints(folder: Path, kind: str = "tree") -> None:
         folder.rmdir()
 
 
+def remove_if_idle(folder: Path, kind: str = "tree") -> None:
+    """Delete what a run that has saved nothing leaves: the note of what it is of, and a folder that is then empty."""
+    if not any(folder.glob(f"{kind}-*.npz")):
+        remove_checkpoints(folder, kind)
+
+
 def _digest(run: Path) -> object:
     """Digest of the run that a file tells of; None where there is no file."""
     return read_json_object(run).get("digest") if run.is_file() else None
