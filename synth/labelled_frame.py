@@ -19,7 +19,7 @@ from synth.sensors.defects.hole_filling import draw_filling, fill_holes
 from synth.sensors.defects.registration import draw_registration, register
 from synth.sensors.defects.stereo_defects import add_stereo_defects
 from synth.sensors.quantise_depth import quantise_depth
-from synth.sensors.sensor_noise import add_sensor_noise
+from synth.sensors.sensor_noise import add_sensor_noise, within_range
 from synth.sensors.sensor_presets import SensorPreset
 
 PLAIN, UNCHANGED = MaterialRecipe(), ImageRecipe()
@@ -68,7 +68,10 @@ def render_labelled_frame(
     """
     sensor, material, image = sensing.sensor, sensing.material, sensing.image
     rendered = render_frame(scene, sensor)
-    readings_m = add_sensor_noise(rendered.depth_m, sensor, rng) if sensing.noise else rendered.depth_m
+    if sensing.noise:
+        readings_m = add_sensor_noise(rendered.depth_m, sensor, rng)
+    else:
+        readings_m = within_range(rendered.depth_m, sensor)
     if scene.room is None:  # beside people who are cut out there are no holes
         material, image = replace(material, false_near_share=0.0), UNCHANGED
     of_image = rng if still is None or image == UNCHANGED else still.spawn(1)[0]

@@ -11,7 +11,7 @@ from synth.backgrounds.background_view import BackgroundView
 from synth.geometry.mesh import BACKGROUND
 from synth.render.label_spread import NOTHING
 from synth.render.render_frame import RenderedFrame
-from synth.sensors.sensor_noise import add_sensor_noise, margin_px
+from synth.sensors.sensor_noise import add_sensor_noise, margin_px, within_range
 from synth.sensors.sensor_presets import TRIANGULATING, SensorPreset
 from synth.sensors.triangulation import disparity_seen_twice
 
@@ -70,7 +70,7 @@ def composite(
     if noise:
         own, blocked, sensed_m = _sense(rendered, ideal_m, filled_m, sensor, rng)
     else:
-        own, blocked, sensed_m = shown, np.zeros(shown.shape, bool), ideal_m
+        own, blocked, sensed_m = shown, np.zeros(shown.shape, bool), within_range(ideal_m, sensor)
     room_m = np.where(blocked, np.float32(0), view.depth_m)
     readings_m = np.where(own, sensed_m, room_m)
     room_id = len(rendered.parts)

@@ -9,7 +9,7 @@ from synth.sensors import stereo, structured_light, time_of_flight
 from synth.sensors.noise_fields import NoiseFields, Window
 from synth.sensors.sensor_presets import PRESETS, SensorPreset, sensor_preset
 
-__all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset"]
+__all__ = ["PRESETS", "SensorPreset", "add_sensor_noise", "sensor_preset", "within_range"]
 
 _FAMILY_NOISE = {
     "ideal": lambda depth_m, preset, fields: depth_m.copy(),
@@ -60,6 +60,21 @@ def add_sensor_noise(depth_m: np.ndarray, preset: SensorPreset, rng: np.random.G
     window = Window.around(depth_m > 0, margin_px(preset))
     fields = NoiseFields((preset.height, preset.width), window, rng)
     readings_m = _FAMILY_NOISE[preset.family](window.of(depth_m), preset, fields)
+    return window.within(depth_m.shape, within_range(readings_m, preset))
+
+
+def within_range(readings_m: np.ndarray, preset: SensorPreset) -> np.ndarray:
+    """Drop readings that are nearer or farther than the preset's camera reads.
+
+    Parameters
+    ----------
+    readings_m : float32 (H, W), metres
+    preset : SensorPreset
+
+    Returns
+    -------
+    float32 (H, W), metres
+        0 = no reading; a new array.
+    """
     near, far = np.float32(preset.min_range_m), np.float32(preset.max_range_m)
-    within_range = cv2.inRange(readings_m, float(near), float(far))
-    return window.within(depth_m.shape, cv2.copyTo(readings_m, within_range))
+    return cv2.copyTo(readings_m, cv2.inRange(readings_m, float(near), float(far)))

@@ -1,5 +1,7 @@
 """Composites: people stand on the floor, hide what is behind them alone, and cast the shadow of the sensor."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,19 @@ def test_a_person_is_nearer_than_the_room_at_every_pixel(bank):
         assert (own_mm <= behind_mm).all()
         assert (own_mm == behind_mm).sum() <= 2  # less than a millimetre nearer, and rounded to the same
         np.testing.assert_allclose(frame.depth.depth_m[~own], room_m[~own], atol=1e-5)
+
+
+def test_people_without_noise_keep_the_range_of_the_sensor(bank):
+    renderer = renderer_in(bank, noise=False, people=(1, 1))
+    whole, sensor = renderer.render(0), renderer.recipe.sensor
+    middle_m = float(np.median(whole.depth.depth_m[whole.people > 0]))
+    limited = replace(renderer.recipe, sensor=replace(sensor, max_range_m=middle_m))
+    half = BackgroundRenderer(limited, renderer.subjects, bank).render(0)
+    lost = (whole.people > 0) & (half.people == 0)
+    assert lost.any()
+    assert half.people.any()
+    assert half.depth.depth_m[half.people > 0].max() <= middle_m + 0.0005
+    assert not half.depth.depth_m[lost].any()
 
 
 def test_people_are_as_far_as_drawn_in_rooms_of_all_sizes(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,17 @@ def test_everybody_has_an_id_joints_and_a_body_of_their_own(frames):
                 assert np.linalg.norm(np.median(points, axis=0) - middle) < 1.2
             else:
                 assert not frame.visible[person - 1].any()
+
+
+def test_a_sensor_without_noise_keeps_its_range():
+    renderer = renderer_of(recipe_of(seed=3, room_share=1.0, distance_m=(1.5, 4.0), noise=False))
+    far, sensor = renderer.render(0), renderer.recipe.sensor
+    assert far.depth.depth_m.max() > 2
+    sensor = replace(sensor, min_range_m=1.8005, max_range_m=2.0005)  # between whole millimetres
+    near = FrameRenderer(replace(renderer.recipe, sensor=sensor), renderer.subjects).render(0)
+    kept = (far.depth.depth_m > 1.8005) & (far.depth.depth_m < 2.0005)
+    np.testing.assert_allclose(near.depth.depth_m, np.where(kept, far.depth.depth_m, 0), atol=0.0011)
+    assert not near.parts[near.depth.depth_m == 0].any()
 
 
 def test_what_hides_a_joint_makes_it_invisible(frames):
