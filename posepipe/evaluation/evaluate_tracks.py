@@ -288,8 +288,6 @@ class _Run:
 
     def _score(self, frame: LabelledFrame, tracks: Sequence[Track]) -> dict[int, Track]:
         """Match tracks to true people; row of each person found -> track."""
-        if frame.joints_m.size and not frame.located.any():
-            return {}  # no joint of the truth is known: the frame is not scored
         if not frame.located.all():
             unlocated = frame.unlocated_people()
             tracks = [track for track in tracks if not _is_within(unlocated, track, frame.depth.intrinsics)]

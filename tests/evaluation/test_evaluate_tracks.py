@@ -178,16 +178,18 @@ def test_measured_joints_are_no_truth_for_jitter():
     assert figures(report, "smoothed")["step at rest, mm"] < 1
 
 
-def test_frames_without_a_known_joint_are_played_and_not_scored():
+@pytest.mark.parametrize(("pixels", "false"), [(0, 2), (1, 0)], ids=["nobody", "a person"])
+def test_found_without_known_joints_is_false_where_nobody_is(pixels, false):
     filmed = Filmed([standing()], exact=False)
     for row in (3, 4):
         frame = filmed.frames[row]
-        unknown = np.full_like(frame.joints_m, np.nan)
-        filmed.frames[row] = replace(frame, joints_m=unknown, visible=np.zeros((1, 20), bool))
+        unknown, people = np.full_like(frame.joints_m, np.nan), np.full_like(frame.people, pixels)
+        filmed.frames[row] = replace(frame, joints_m=unknown, people=people, visible=np.zeros((1, 20), bool))
     still = found()([labelled(0, [(0.0, 2.5)])])
     (_, poses), *_ = still
     got = figures(evaluate(filmed, lambda frames: ((frame, poses) for frame in frames)))
-    assert (got["people, summed over frames"], got["missed"], got["false people"]) == (28, 0, 0)
+    assert (got["people, summed over frames"], got["missed"], got["false people"]) == (28, 0, false)
+    assert got["ids given"] == 1
 
 
 def test_a_person_without_known_joints_is_not_judged():
