@@ -75,9 +75,10 @@ def test_plausible_files_log_nothing(tmp_path, caplog, name):
 
 
 @pytest.mark.parametrize("name", ["frames", "recording.mcap"])
-def test_millimetres_taken_for_metres_are_named_once(tmp_path, caplog, name):
+def test_millimetres_taken_for_metres_are_named_once(tmp_path, caplog, recwarn, name):
     path = FILES[name](tmp_path / name, ROOM_MM, unit_m=1.0)
     only(warnings_of(open_source(path), caplog), path, "3,200 m", "1,000 times too large")
+    assert not recwarn.list
 
 
 def test_millimetres_in_floating_point_are_named(tmp_path, caplog):

@@ -14,7 +14,7 @@ import numpy as np
 from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
-from posepipe.sources.base.plausibility import PlausibilityCheck
+from posepipe.sources.base.plausibility import PlausibilityCheck, known_metres
 
 _Frame = TypeVar("_Frame", covariant=True)
 
@@ -67,7 +67,7 @@ class IndexedSource(ABC):
         """
         own = self.intrinsics if intrinsics is None else intrinsics
         place = int(index) % len(self)  # results count from the first frame
-        frame = DepthFrame(depth, own, float(self.timestamps_s[index]), place, up, colour)
+        frame = DepthFrame(known_metres(depth), own, float(self.timestamps_s[index]), place, up, colour)
         self.plausibility.inspect(depth, own)
         self.plausibility.inspect_times(self.timestamps_s)
         return frame

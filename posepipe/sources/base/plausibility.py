@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, clean_depth
 
 MIN_VIEW_DEG = 10.0
 """Minimum plausible field of view along an image axis; depth cameras have 40 degrees or more."""
@@ -97,6 +97,11 @@ class PlausibilityCheck:
     def _warn(self, problem: str) -> None:
         if problem:
             _log.warning("%s: %s", self._name, problem)
+
+
+def known_metres(depth: np.ndarray) -> np.ndarray:
+    """Depth (H, W) of a source that is checked here, for a `DepthFrame`, which would warn of it frame by frame."""
+    return clean_depth(depth) if depth.dtype.kind == "f" else depth
 
 
 def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:

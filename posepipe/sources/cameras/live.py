@@ -15,7 +15,7 @@ import numpy as np
 
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.base.plausibility import JUDGED_TIMES, PlausibilityCheck
+from posepipe.sources.base.plausibility import JUDGED_TIMES, PlausibilityCheck, known_metres
 from posepipe.sources.cameras.depth_camera import CameraFrame, DepthCamera
 from posepipe.sources.cameras.frame_clock import FrameClock
 
@@ -120,7 +120,7 @@ class LiveSource:
         times_s: list[float] = []  # of the camera's own clock, until they are judged
         while (taken := self._take()) is not None:
             own, seconds, index = taken
-            frame = DepthFrame(own.depth, self.intrinsics, seconds, index, own.up)
+            frame = DepthFrame(known_metres(own.depth), self.intrinsics, seconds, index, own.up)
             self._plausibility.inspect(own.depth, self.intrinsics)
             if own.time_ns is not None and len(times_s) < JUDGED_TIMES:
                 times_s.append(seconds)
