@@ -1,4 +1,4 @@
-"""``posepipe info``: describe a model, dataset, recording, pose bank or results file."""
+"""``posepipe info``: describe a model, dataset, recording, pose bank, results file or label images."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names, model_path
     from posepipe.sinks.files.results_reader import is_results
+    from posepipe.sinks.masks.mask_folder import is_mask_folder
     from synth.motion.poses.clips import is_pose_bank
 
     path = Path(args.path)
@@ -83,6 +84,9 @@ def run(args: argparse.Namespace) -> None:
     elif path.is_file() and (path.suffix == ".jsonl" or is_results(path)):
         _refuse_source_options(args, "are results")
         show(_results(path))
+    elif is_mask_folder(path):
+        _refuse_source_options(args, "are label images")
+        show(_masks(path))
     elif path.is_file() and is_pose_bank(path):
         _refuse_source_options(args, "are poses")
         show(_poses(path))
@@ -202,6 +206,19 @@ def _results(path: Path) -> str:
         warnings.warn(results.missing, stacklevel=2)
     header = _json(asdict(results.header))
     return f"results of {frames} frames, {people} with people in view\n{header}"
+
+
+def _masks(path: Path) -> str:
+    """Describe the label images of ``posepipe run --masks``."""
+    from posepipe.io.files import read_json_object
+    from posepipe.sinks.masks.mask_folder import NAMES, PARTS, PEOPLE
+
+    count = len(list((path / PEOPLE).glob("*.png")))
+    codes = {str(part): code for part, code in read_json_object(path / NAMES).items()}
+    return (
+        f"label images of {count} frames, without their depth: {PEOPLE}/ has people's ids, {PARTS}/ the codes of parts"
+        f"\n{json.dumps(codes, indent=1)}"
+    )
 
 
 def _recording(args: argparse.Namespace) -> str:

@@ -99,6 +99,9 @@ FORMATS: tuple[SourceFormat, ...] = (
 )
 """All file formats. The first match opens the source."""
 
+MASK_NAMES = "parts.json"
+"""In a folder of label images, the file that names the parts of the body."""
+
 COMMON_FORMATS = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and others (posepipe run --help)"
 """Summary of `FORMATS` for messages of one line."""
 
@@ -187,6 +190,8 @@ def _readable_in(folder: Path) -> list[Path]:
 def _describe_unknown(path: Path) -> str:
     with disk_errors(path):
         if path.is_dir():
+            if (path / MASK_NAMES).is_file():
+                return "the folder holds label images and no depth; `posepipe info` describes them"
             if recordings := _readable_in(path):
                 return (
                     f"a folder of recordings; give one of them, such as {recordings[0]}, or all to"

@@ -19,6 +19,11 @@ from posepipe.results import FrameResult
 PEOPLE, PARTS, NAMES = "people", "parts", "parts.json"
 
 
+def is_mask_folder(path: Path) -> bool:
+    """Whether a folder holds label images."""
+    return (path / NAMES).is_file() and (path / PEOPLE).is_dir()
+
+
 class MaskFolder:
     """Writes two label images of every frame; a `FrameSink`.
 

@@ -12,7 +12,7 @@ from rosbags.highlevel import AnyReader
 
 from apps.cli import main
 from posepipe.body import HUMAN
-from posepipe.errors import PosepipeError
+from posepipe.errors import PosepipeError, SourceError
 from posepipe.results import Track
 from posepipe.sinks.images.pictures import PictureSink
 from posepipe.sinks.masks.mask_folder import MaskFolder
@@ -44,6 +44,17 @@ def test_png_masks_hold_ids_and_parts(tmp_path):
     assert (parts[20, 10], parts[20, 50], parts[0, 0]) == (5, 31, 0)
     codes = json.loads((tmp_path / "m" / "parts.json").read_text())
     assert (codes["background"], codes["neck"], codes["right_foot"]) == (0, 5, 31)
+
+
+def test_a_folder_of_masks_is_described_and_no_source(tmp_path, capsys):
+    with MaskFolder(tmp_path / "m", HUMAN) as sink:
+        sink.write(two_people(3))
+    assert main(["info", str(tmp_path / "m")]) == 0
+    said = capsys.readouterr().out
+    assert "label images of 1 frames, without their depth" in said
+    assert '"right_foot": 31' in said
+    with pytest.raises(SourceError, match="label images and no depth; `posepipe info` describes them"):
+        open_source(tmp_path / "m")
 
 
 @pytest.mark.parametrize("sink_of", [MaskFolder, PictureSink])
