@@ -150,6 +150,11 @@ class BodyTruth:
 class LabelledFrame:
     """A depth frame with its ground truth, as a renderer supplies it.
 
+    Raises
+    ------
+    ValueError
+        When labels are not uint8 images of the size of the depth, or joints and their visibility do not fit together.
+
     Examples
     --------
     >>> import numpy as np
@@ -169,6 +174,17 @@ class LabelledFrame:
     joints_m: np.ndarray  #: float32 (P, J, 3), camera axes, metres; person of id k is row k - 1
     visible: np.ndarray  #: bool (P, J), whether the surface around the joint is visible (docs/reference/formats.md)
     bodies: BodyTruth | None = None  #: None = orientations and bone lengths are not known
+
+    def __post_init__(self) -> None:
+        shape = self.depth.depth_m.shape
+        for name, labels in (("parts", self.parts), ("people", self.people)):
+            if labels.dtype != np.uint8 or labels.shape != shape:
+                raise ValueError(f"{name}: wanted uint8 {shape}, as depth, got {labels.dtype} {labels.shape}")
+        joints_m, visible = self.joints_m, self.visible
+        if joints_m.dtype.kind != "f" or joints_m.ndim != 3 or joints_m.shape[2] != 3:
+            raise ValueError(f"joints_m: wanted floating point (P, J, 3), got {joints_m.dtype} {joints_m.shape}")
+        if visible.dtype != bool or visible.shape != joints_m.shape[:2]:
+            raise ValueError(f"visible: wanted bool {joints_m.shape[:2]}, got {visible.dtype} {visible.shape}")
 
     @property
     def located(self) -> np.ndarray:

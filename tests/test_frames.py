@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from posepipe.camera import Intrinsics
-from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, DepthFrame, clean_depth, window_of
+from posepipe.frames import MAX_DEPTH_M, MIN_DEPTH_M, DepthFrame, LabelledFrame, clean_depth, window_of
 
 CAMERA = Intrinsics(10.0, 10.0, 0.0, 0.0)
 
@@ -125,6 +125,30 @@ def test_a_frame_is_cleaned_on_construction():
 def test_a_frame_without_an_image_is_refused():
     with pytest.raises(ValueError):
         DepthFrame(np.zeros((2, 2, 2), np.float32), CAMERA)
+
+
+@pytest.mark.parametrize(
+    ("field", "array", "message"),
+    [
+        ("parts", np.zeros((3, 2), np.uint8), r"parts: wanted uint8 \(2, 3\), as depth, got uint8 \(3, 2\)"),
+        ("people", np.zeros((2, 3), int), r"people: wanted uint8 \(2, 3\), as depth, got int64"),
+        (
+            "joints_m",
+            np.zeros((4, 3), np.float32),
+            r"joints_m: wanted floating point \(P, J, 3\), got float32 \(4, 3\)",
+        ),
+        ("joints_m", np.zeros((1, 4, 3), int), "joints_m: wanted floating point"),
+        ("visible", np.ones(4, bool), r"visible: wanted bool \(1, 4\), got bool \(4,\)"),
+        ("visible", np.ones((1, 4), np.uint8), r"visible: wanted bool \(1, 4\), got uint8"),
+    ],
+)
+def test_a_truth_that_does_not_fit_its_frame_is_refused(field, array, message):
+    labels = np.zeros((2, 3), np.uint8)
+    truth = {"parts": labels, "people": labels, "joints_m": np.zeros((1, 4, 3)), "visible": np.ones((1, 4), bool)}
+    depth = DepthFrame(np.ones((2, 3), np.float32), CAMERA)
+    LabelledFrame(depth, **truth)
+    with pytest.raises(ValueError, match=message):
+        LabelledFrame(depth, **truth | {field: array})
 
 
 def test_a_window_is_the_bounding_box_of_a_mask():

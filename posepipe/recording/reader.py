@@ -124,7 +124,8 @@ class RecordingReader:
             if self.body is None or names != self.body.joints or not parts.shape == people.shape == self.shape:
                 raise ValueError("the truth does not fit the recording's body or the depth image")
         bodies = self._bodies(bodies_index, joints_m) if bodies_index >= 0 else None
-        return LabelledFrame(depth, parts, people, joints_m, visible, bodies)
+        with self._file.errors_of(ros.JOINTS_TOPIC, indices[-1]):
+            return LabelledFrame(depth, parts, people, joints_m, visible, bodies)
 
     def _bodies(self, index: int, joints_m: np.ndarray) -> BodyTruth:
         from rosbags.serde import SerdeError

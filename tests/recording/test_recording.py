@@ -383,7 +383,9 @@ def test_frames_of_another_camera_or_body_are_refused(tmp_path):
             writer.write(depth_frame(0))
         frame = labelled_frame(0)
         with pytest.raises(ValueError, match="joints_m"):
-            writer.write(LabelledFrame(frame.depth, frame.parts, frame.people, frame.joints_m[:, :3], frame.visible))
+            writer.write(
+                LabelledFrame(frame.depth, frame.parts, frame.people, frame.joints_m[:, :3], frame.visible[:, :3])
+            )
 
 
 def test_a_disk_that_cannot_be_written_is_one_line(tmp_path):
