@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -36,12 +38,22 @@ PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepi
 
 _log = logging.getLogger(__name__)
 _turn = threading.Lock()  # held by the parallel kernel that runs, where only one may
+_lost_threads = False  #: whether this process was forked from one whose parallel kernels had threads of GNU's OpenMP
 
 
 class _TakesTurns(Dispatcher):
-    """A parallel kernel that waits for others to end where Numba's threading layer runs only one at a time."""
+    """A parallel kernel that waits for others to end where Numba's threading layer runs only one at a time.
+
+    In a process that was forked after the first of them it is an error: Numba would end the process, and a pool would
+    wait for it for ever.
+    """
 
     def __call__(self, *arguments: Any) -> Any:
+        if _lost_threads:
+            raise RuntimeError(
+                "this process was forked from one that has run posepipe, whose threads it lacks; start processes with"
+                " multiprocessing.get_context('spawn')"
+            )
         if _layer_takes_many():
             return super().__call__(*arguments)
         with _turn:
@@ -50,10 +62,24 @@ class _TakesTurns(Dispatcher):
 
 def _layer_takes_many() -> bool:
     """Whether several threads may run parallel kernels at once: ``workqueue`` ends the process then."""
+    return _layer() not in ("", "workqueue")
+
+
+def _layer() -> str:
+    """Numba's threading layer; "" until the first parallel kernel chooses it."""
     try:
-        return threading_layer() != "workqueue"
-    except ValueError:  # chosen by the first parallel kernel
-        return False
+        return threading_layer()
+    except ValueError:
+        return ""
+
+
+def _note_fork() -> None:
+    global _lost_threads
+    _lost_threads = _lost_threads or (sys.platform == "linux" and _layer() == "omp")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def njit(*function: Callable[..., Any], **options: Any) -> Any:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import pickle
 import subprocess
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 from numba.core import caching
 
+from posepipe.camera import Intrinsics
 from posepipe.compilation import helper, is_compiled, njit
+from posepipe.learn.depth.splitting.depth_features import depth_differences
 
 HELPER = """
 from posepipe.compilation import njit
@@ -148,3 +154,32 @@ def test_threads_may_run_parallel_kernels_at_once(layer, monkeypatch):
     chosen, total = done.stdout.split()
     assert total == "200000.0"
     assert layer in ("default", chosen)
+
+
+def differences() -> np.ndarray:
+    """What a parallel kernel gives."""
+    depth_m, pixels = np.full((4, 4), 2, np.float32), np.ones((1, 2), np.int32)
+    offsets, lens = np.zeros((1, 2, 2), np.float32), Intrinsics(4, 4, 1.5, 1.5)
+    return depth_differences(depth_m, depth_m > 0, pixels, offsets, lens)
+
+
+def send_differences(to: Connection) -> None:
+    try:
+        to.send(differences())
+    except RuntimeError as error:
+        to.send(str(error))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="GNU's OpenMP alone ends forked processes")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_is_told_to_be_spawned():
+    differences()
+    if numba.threading_layer() != "omp":
+        pytest.skip("this threading layer survives a fork")
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=send_differences, args=(theirs,))
+    process.start()
+    theirs.close()
+    assert "start processes with multiprocessing.get_context('spawn')" in ours.recv()
+    process.join()
