@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from posepipe.results import Track
 MAX_GAP_S = 0.2
 """Longest gap of a track that is interpolated; at low frame rates, `MAX_GAP_STEPS` of its frames."""
 MAX_GAP_STEPS = 1.5
+GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
+"""Its multiples modulo 1 are evenly distributed, however many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +80,7 @@ class JointPairs:
 
 
 def pair_tracks(
-    first: Sequence[JointTrack], second: Sequence[JointTrack], offset_s: float, max_moments: int
+    first: Sequence[JointTrack], second: Sequence[JointTrack], offset_s: float, max_moments: int, between: bool = False
 ) -> JointPairs:
     """Pair everybody in one view with everybody in another at the same time.
 
@@ -86,8 +89,12 @@ def pair_tracks(
     first, second : tracks of both views
     offset_s : added to the times of the second for those of the first
     max_moments : times of the first view that are used at most, evenly spaced
+    between : True = moments lie anywhere between these times. Midway between two frames interpolation averages their
+        noise, so at the times of frames themselves offsets half a frame from the true one would fit best
     """
     times_s = np.unique(np.concatenate([track.times_s for track in first])) if first else np.zeros(0)
+    if between and len(times_s) > 1:
+        times_s = times_s[:-1] + np.diff(times_s) * (GOLDEN_RATIO * np.arange(1, len(times_s)) % 1)
     times_s = times_s[:: max(1, -(-len(times_s) // max_moments))]
     rows: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     for one in first:

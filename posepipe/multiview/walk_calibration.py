@@ -126,7 +126,7 @@ def _agreement(
     rng: np.random.Generator,
 ) -> float:
     """How well the views agree at an offset: by a motion refined there, from a given one or from samples."""
-    pairs = pair_tracks(first, second, offset_s, MAX_MOMENTS if motion else COARSE_MOMENTS)
+    pairs = pair_tracks(first, second, offset_s, MAX_MOMENTS if motion else COARSE_MOMENTS, between=True)
     if len(pairs.moments) < SAMPLE_POSES:
         return 0.0
     motion = _sampled(pairs, COARSE_SAMPLES, rng) if motion is None else _refined(motion, pairs)
