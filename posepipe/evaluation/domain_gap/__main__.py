@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from itertools import islice
 
 import cv2
+import numpy as np
 
 from posepipe.errors import PosepipeError
-from posepipe.evaluation.domain_gap.depth_statistics import measure_depth
+from posepipe.evaluation.domain_gap.depth_statistics import MAX_COVERED, measure_depth
 from posepipe.evaluation.domain_gap.figure import draw_comparison
 from posepipe.io.files import replace_file
 from posepipe.sources import open_source
@@ -53,6 +54,12 @@ def _compare(args: argparse.Namespace) -> None:
                 measured[name] = measure_depth(islice(source, args.frames))
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
+        covered = float(np.median(measured[name].covered))
+        if covered > MAX_COVERED:
+            raise ValueError(
+                f"{name}: readings cover {covered:.0%} of the image (median), as of whole scenes; wanted people who are"
+                " cut out, with 0 elsewhere"
+            )
     print(_table({name: statistics.figures() for name, statistics in measured.items()}))
     if args.figure:
         image = draw_comparison(measured, without_frame=args.curves_only)

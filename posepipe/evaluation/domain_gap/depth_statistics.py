@@ -24,6 +24,8 @@ EDGES_M = (1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.25, 3.5)
 """Edges of the distance bins of residuals: noise changes by a fifth within a quarter of a metre."""
 MIN_WINDOWS = 100
 """Minimum number of windows for a median."""
+MAX_COVERED = 0.5
+"""Maximum share of the image, median over frames, that people who are cut out cover; of rooms 0.6 or more is read."""
 EXAMPLE_M = 2.5
 """Preferred distance of the people in the example frame."""
 
@@ -100,6 +102,7 @@ def _residuals(windows: np.ndarray) -> np.ndarray:
 class DepthStatistics:
     """Statistics of one source."""
 
+    covered: np.ndarray  #: float64 (N,), share of the image with a reading, of each frame that is not empty
     holes: np.ndarray  #: float64 (N,), `hole_share` of each frame that is not empty
     raggedness: np.ndarray  #: float64 (M,), of each frame whose smoothed silhouette is not empty
     depth_m: np.ndarray  #: float64 (n,), of smooth windows of all frames
@@ -123,13 +126,14 @@ class DepthStatistics:
 
 def measure_depth(frames: Iterable[DepthFrame]) -> DepthStatistics:
     """Measure the frames of a source. Raises ValueError when all of them are empty."""
-    holes, ragged, places, residuals = [], [], [np.zeros(0)], [np.zeros(0)]
+    holes, ragged, covered, places, residuals = [], [], [], [np.zeros(0)], [np.zeros(0)]
     example, example_offset_m, n_frames = None, np.inf, 0
     for frame in frames:
         n_frames += 1
         readings = frame.depth_m > 0
         if not readings.any():
             continue
+        covered.append(np.count_nonzero(readings) / readings.size)
         holes.append(hole_share(frame.depth_m))
         ragged.append(raggedness(frame.depth_m, frame.intrinsics.fx))
         depth, residual = plane_residuals(frame.depth_m)
@@ -141,4 +145,5 @@ def measure_depth(frames: Iterable[DepthFrame]) -> DepthStatistics:
     if example is None:
         raise ValueError(f"all of {n_frames} frames are empty; give frames with people in them")
     known = np.array(ragged)[np.isfinite(ragged)]
-    return DepthStatistics(np.array(holes), known, np.concatenate(places), np.concatenate(residuals), example)
+    of_frames = np.array(covered), np.array(holes), known
+    return DepthStatistics(*of_frames, np.concatenate(places), np.concatenate(residuals), example)

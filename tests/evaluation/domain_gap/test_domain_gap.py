@@ -163,3 +163,10 @@ def test_frames_without_readings_are_refused_by_name(tmp_path):
     np.savez(tmp_path / "empty.npz", depth_mm=np.zeros((4, 24, 32), np.uint16), K=[50, 50, 16, 12])
     with pytest.raises(SystemExit, match=r"empty\.npz: all of 4 frames are empty"):
         main([str(tmp_path / "empty.npz")])
+
+
+def test_whole_scenes_are_refused_by_name(tmp_path, sources):
+    room_mm = np.full((2, 20, 30), 2500, np.uint16)
+    np.savez(tmp_path / "room.npz", depth_mm=room_mm, K=[30.0, 30.0, 15, 10])
+    with pytest.raises(SystemExit, match=r"room.npz: readings cover 100% .*; wanted people who are cut out"):
+        main([sources[0], str(tmp_path / "room.npz")])
