@@ -189,7 +189,10 @@ class _SequenceRun:
             if camera.extrinsics is not None
         ]
         first_m = truths_m[0]
-        if any(each.shape != first_m.shape or np.abs(each - first_m).max() > SAME_SCENE_M for each in truths_m[1:]):
+        if any(
+            each.shape != first_m.shape or np.abs(each - first_m).max(initial=0.0) > SAME_SCENE_M
+            for each in truths_m[1:]
+        ):
             raise FormatError(
                 self._names[0], "the DATASETs show other people in it, or at other places; wanted views of one scene"
             )

@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from apps.cli import main
+from posepipe.body import HUMAN
+from posepipe.camera import Extrinsics, Intrinsics
 from posepipe.datasets.dataset import open_datasets
+from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
 from posepipe.evaluation.evaluate_views import JOINED, ViewFigures, evaluate_views
 from posepipe.evaluation.metrics.track_metrics import TrackCounts
+from posepipe.frames import DepthFrame, LabelledFrame
 from tests.support.rendered_people import recipe_of, render_people
 from tests.support.shipped_model import shipped_model
 
@@ -56,6 +60,28 @@ def test_cameras_without_a_pose_are_refused(tmp_path):
     view = open_datasets([tmp_path / "one"])
     with pytest.raises(FormatError, match="known pose"):
         evaluate_views(shipped_model(), [view, view])
+
+
+class Nobody:
+    """Two frames of a camera before which nobody is."""
+
+    body, recipe, source_revision, name, content, has_parts = HUMAN, {}, "", "nobody", "", True
+    sequences = (SequenceRows("nobody", range(2), extrinsics=Extrinsics(np.eye(3), np.zeros(3))),)
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        depth = DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5), index / 30, index)
+        nothing = np.zeros((24, 32), np.uint8)
+        return LabelledFrame(depth, nothing, nothing, np.zeros((0, 20, 3), np.float32), np.zeros((0, 20), bool))
+
+
+def test_scenes_without_people_are_scored():
+    report = evaluate_views(shipped_model(), [FrameSequence([Nobody()]) for _ in range(2)], fit=False)
+    figures = report.by_view[JOINED].figures()
+    assert (figures["people, summed over frames"], figures["false people"]) == (0, 0)
+    assert report.to_dict()["views"][JOINED]["median error, mm"] is None
 
 
 def test_missing_joints_count_as_wrong():
