@@ -119,11 +119,11 @@ class FrameSequence(Sequence[LabelledFrame]):
 
     def sequences(self) -> list[tuple[SequenceRows, FrameSequence]]:
         """Sequences of the datasets, restricted to the rows in use; single frames do not count."""
-        found = []
+        found, rows = [], np.asarray(self._rows, np.int64)
         for dataset, start in zip(self._datasets, self._starts.tolist(), strict=False):
             for sequence in dataset.sequences if isinstance(dataset, HasSequences) else ():
-                rows = range(start + sequence.rows.start, start + sequence.rows.stop)
-                used = [place for place, row in enumerate(self._rows) if row in rows]
+                first, stop = start + sequence.rows.start, start + sequence.rows.stop
+                used = np.flatnonzero((rows >= first) & (rows < stop)).tolist()
                 if len(used) > 1:
                     found.append((sequence, self[used[0] : used[-1] + 1]))
         return found
