@@ -82,9 +82,10 @@ def calibrate_walk(
     distance_m = _distances_m(motion, pairs)
     rows = _agreeing(distance_m, pairs)
     if len(rows) < wanted:
+        farther = f"a larger --max-offset than {max_offset_s:g}" if max_offset_s else "--max-offset 2"
         raise PosepipeError(
             f"the views agree at {len(rows)} of {moments} moments, wanted {wanted}: do they show the same person at the"
-            " same time? --max-offset 2 searches for an offset between their clocks"
+            f" same time? {farther} searches for an offset between their clocks"
         )
     walk_m = _walk_m(pairs, rows)
     if walk_m < MIN_WALK_M:

@@ -189,3 +189,12 @@ def test_a_track_keeps_rising_times():
         collector.add(time_s, [Track(3, pose)])
     (track,) = collector.tracks()
     assert track.times_s.tolist() == [0.0, 0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "says"), [(0.0, "--max-offset 2 searches"), (0.1, "a larger --max-offset than 0.1")]
+)
+def test_the_search_that_is_advised_is_none_that_was_made(asked_s, says):
+    first, second = walk()
+    with pytest.raises(PosepipeError, match=says):
+        calibrate_walk([first], [replace(second, joints_m=second.joints_m[::-1])], asked_s)
