@@ -62,7 +62,7 @@ def test_every_method_of_a_stage_is_timed(pipeline, monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: now_s[0])
 
     class SlowViews(RotatedViews):
-        def wanted(self, view, pose):
+        def wanted(self, view, pose, accepted=True):
             now_s[0] += 5.0
             return (1,)
 

@@ -151,7 +151,8 @@ class PersonInference:
         unrotated = None if found is None else self._infer_view(*found)
         if unrotated is None:
             return None
-        rotated = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in self._wanted(unrotated)}
+        wanted = self._wanted(unrotated, accepted=False)
+        rotated = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in wanted}
         seen = {0: unrotated} | {quarters: other for quarters, other in rotated.items() if other is not None}
         probability = fmean(self._probability(unrotated.view, seen[each], floor) for each in {0, self._best(seen)})
         accepted = self.person_filter.accepts(probability) or self._is_known(frame, unrotated.view.mask, probability)
@@ -169,8 +170,11 @@ class PersonInference:
     def _estimate_of(self, judged: _JudgedCandidate) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""
         unrotated = self._with_pose_search(judged.unrotated)
-        wanted = [quarters for quarters in self._wanted(unrotated) if quarters in judged.seen]
-        searched = {0: unrotated} | {quarters: self._with_pose_search(judged.seen[quarters]) for quarters in wanted}
+        searched = {0: unrotated}
+        for quarters in self._wanted(unrotated, accepted=True):
+            seen = judged.seen.get(quarters) or self._infer_view(unrotated.view.rotated(quarters))
+            if seen is not None:
+                searched[quarters] = self._with_pose_search(seen)
         best = searched[self._best(searched)]
         again = self._with_second_pass(best)
         view, inference, _ = again
@@ -185,9 +189,9 @@ class PersonInference:
             judged.probability,
         )
 
-    def _wanted(self, unrotated: _ViewEstimate) -> tuple[int, ...]:
-        """Rotations in which a candidate is classified again."""
-        return () if self.rotated_views is None else self.rotated_views.wanted(unrotated.view, unrotated.pose)
+    def _wanted(self, unrotated: _ViewEstimate, accepted: bool) -> tuple[int, ...]:
+        """Rotations in which a candidate is classified again, before or after it was accepted as a person."""
+        return () if self.rotated_views is None else self.rotated_views.wanted(unrotated.view, unrotated.pose, accepted)
 
     def _best(self, seen: dict[int, _ViewEstimate]) -> int:
         """Rotation with the best pose, quarter turns; 0 = the image as it is."""

@@ -36,7 +36,7 @@ def inference() -> PersonInference:
 class AlwaysRotated(RotatedViews):
     """Tries one quarter turn, and prefers it."""
 
-    def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
+    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
         return (1,)
 
     def choose(self, seen) -> int:

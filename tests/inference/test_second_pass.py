@@ -108,7 +108,7 @@ def test_heads_are_those_of_the_first_pass(model):
 class AlwaysRotated(RotatedViews):
     """Tries one quarter turn, and prefers it."""
 
-    def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
+    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
         return (1,)
 
     def choose(self, seen) -> int:

@@ -49,15 +49,16 @@ class RotatedViews(Stateless):
     agreed_m: float = 0.3  #: maximum distance between joints that agree
     choice: ChoosesView | None = None  #: chooses among the views; None = the rule, of the last three, does
 
-    def wanted(self, view: View, pose: Pose) -> tuple[int, ...]:
+    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
         """Rotations, quarter turns clockwise, in which to classify the person of a view, with this pose.
 
         A learned choice sees people who lie upside down, too: with their feet higher up in the image than their head.
+        What has not been ``accepted`` as a person is never seen so: most of it is furniture, and that would take long.
         """
         expected = pose.expected_correct / self.n_joints
         lies = expected < self.enough and view.spread() >= self.min_spread
         turned = expected < self.poor or (lies and self.choice is not None)
-        return (SIDEWAYS if lies else ()) + (UPSIDE_DOWN if turned else ())
+        return (SIDEWAYS if lies else ()) + (UPSIDE_DOWN if turned and accepted else ())
 
     def choose(self, seen: Mapping[int, SeenView]) -> int:
         """Rotation of the view whose pose is used; the unrotated view, 0, is among those seen."""

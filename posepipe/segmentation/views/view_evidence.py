@@ -50,8 +50,14 @@ class SeenView(NamedTuple):
 
     @property
     def pose(self) -> Pose:
-        """The pose in camera axes."""
-        return self.view.pose_to_camera(self.view_pose)
+        """The pose in camera axes, without the proposals that it was made from."""
+        own = self.view_pose
+        return Pose(own.names, self.view.to_camera(own.joints_m), own.confidences)
+
+    def points_m(self) -> np.ndarray:
+        """Some points of the surface, (N, 3) metres, in the axes of the view."""
+        rows, cols = self.parts.pixels[evenly_spaced(len(self.parts.pixels))].T
+        return self.view.intrinsics.deproject_pixels(rows, cols, self.view.depth_m[rows, cols])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +83,8 @@ class ViewEvidence:
         poses = {quarters: each.pose for quarters, each in seen.items()}
         labels = {quarters: self._of_labels(each) for quarters, each in seen.items()}
         expected = {quarters: pose.expected_correct / len(self.body.joints) for quarters, pose in poses.items()}
-        spread, rows = seen[0].view.spread(), []
+        points_m = {quarters: each.points_m() for quarters, each in seen.items()}
+        spread, rows = _spread(points_m[0]), []
         for quarters, each in seen.items():
             top, background = labels[quarters]
             others = [other for other in seen if other != quarters]
@@ -92,7 +99,7 @@ class ViewEvidence:
                     *agreed.get((quarters + OPPOSITE) % 4, (UNKNOWN, UNKNOWN)),
                     *(sum(shares) for shares in zip(*agreed.values(), strict=True)),
                     *_of_head(poses[quarters]),
-                    *self._of_pose(each),
+                    *self._of_pose(each, points_m[quarters]),
                 )
             )
         return np.array(rows, np.float32)
@@ -102,10 +109,8 @@ class ViewEvidence:
         background, top, _ = label_confidence(seen.parts.probabilities[evenly_spaced(len(seen.parts.pixels))])
         return float(top.mean()), float(background.mean())
 
-    def _of_pose(self, seen: SeenView) -> tuple[float, ...]:
-        rows, cols = seen.parts.pixels[evenly_spaced(len(seen.parts.pixels))].T
+    def _of_pose(self, seen: SeenView, points_m: np.ndarray) -> tuple[float, ...]:
         view = seen.view
-        points_m = view.intrinsics.deproject_pixels(rows, cols, view.depth_m[rows, cols])
         return pose_evidence(seen.view_pose, view.mask, points_m, view.intrinsics, self.body, self.lengths)
 
     def _agreement(self, own: Pose, other: Pose) -> tuple[float, float]:
@@ -124,3 +129,9 @@ def _of_head(pose: Pose) -> tuple[float, float]:
         return UNKNOWN, UNKNOWN
     _, below_m, behind_m = (pose.joints_m[pose.names.index("head")] - pose.joints_m.mean(axis=0)).tolist()
     return below_m, behind_m
+
+
+def _spread(points_m: np.ndarray) -> float:
+    """Ratio of the standard deviations of points (N, 3), across and along the vertical of their view."""
+    across_m, along_m, _ = points_m.std(axis=0).tolist()
+    return across_m / max(along_m, 1e-6)

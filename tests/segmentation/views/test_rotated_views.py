@@ -125,6 +125,7 @@ def test_people_of_poor_poses_are_classified_upside_down():
     views, across = RotatedViews(20), view()
     assert views.wanted(across.rotated(1), pose(0.2)) == (2,)
     assert views.wanted(across, pose(0.2)) == (1, 3, 2)
+    assert views.wanted(across, pose(0.2), accepted=False) == (1, 3)
 
 
 def test_a_rotated_pose_is_taken_at_much_higher_confidence():
