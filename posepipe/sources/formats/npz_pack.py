@@ -83,7 +83,8 @@ class NpzPack(IndexedSource):
             if distortion is not None:
                 _log.warning("%s: calibration from %s; images are not undistorted", self.name, camera.name)
         self.intrinsics = self.cameras[0]
-        self.intrinsics_from = "K of the pack" if camera is None else camera.name
+        own = "K of the pack" if len(self.cameras) == 1 else "K of the pack for the first frame; others differ"
+        self.intrinsics_from = own if camera is None else camera.name
         self.parts = _labels(self.path, arrays, "parts", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.people = _labels(self.path, arrays, "people", self.depth_mm.shape)  #: uint8 (N, H, W) or None
         self.joints_m, self.joint_names = _joints(self.path, arrays, len(self.depth_mm))

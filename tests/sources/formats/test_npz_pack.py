@@ -44,6 +44,7 @@ def test_a_camera_is_four_numbers_or_a_matrix_or_one_a_frame(tmp_path, as_matrix
     wanted = numbers if each else numbers[[0, 0, 0]]
     assert [frame.intrinsics for frame in pack] == [Intrinsics(*row) for row in wanted]
     assert pack.intrinsics == Intrinsics(*numbers[0])
+    assert ("others differ" in pack.intrinsics_from) is each
 
 
 def test_times_count_from_the_first_frame(tmp_path):
