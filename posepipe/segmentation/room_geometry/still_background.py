@@ -82,7 +82,7 @@ def learn_still_background(frames: Iterable[DepthFrame], name: str = "background
         stack.append(np.rint(frame.depth_m * 1000).astype(np.uint16))
     if intrinsics is None or not any(depth_mm.any() for depth_mm in stack):
         raise SourceError(name, "wanted depth of the empty scene, got no reading in any frame; record it again")
-    return StillBackground(_filled(_near_surface_m(_without_passers(np.stack(stack)))), intrinsics, name)
+    return StillBackground(_filled(_surface_m(_without_passers(np.stack(stack)), NEAR_SHARE)), intrinsics, name)
 
 
 def _without_passers(depth_mm: np.ndarray) -> np.ndarray:
@@ -92,12 +92,12 @@ def _without_passers(depth_mm: np.ndarray) -> np.ndarray:
     behind, as before a window, it is what was read in few stretches and less than half of the recording: surfaces that
     are hardly read flicker.
     """
-    far = _reading_at(depth_mm, 1 - FAR_SHARE)
-    before = far - 2000 * plane_tolerance_m(far * np.float32(0.001))
-    side = 2 * math.ceil(EDGE_SHARE * max(far.shape) / 2) + 1
+    far_m = _surface_m(depth_mm, 1 - FAR_SHARE)
+    before_mm = 1000 * (far_m - 2 * plane_tolerance_m(far_m))
+    side = 2 * math.ceil(EDGE_SHARE * max(far_m.shape) / 2) + 1
     still = depth_mm.copy()
     for frame_mm in still:
-        nearer = ((frame_mm > 0) & (frame_mm < before)).astype(np.uint8)
+        nearer = ((frame_mm > 0) & (frame_mm < before_mm)).astype(np.uint8)
         frame_mm[cv2.morphologyEx(nearer, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) > 0] = 0
     read = still > 0
     count, total = np.count_nonzero(read, axis=0), len(read)
@@ -107,25 +107,25 @@ def _without_passers(depth_mm: np.ndarray) -> np.ndarray:
     return still
 
 
-def _near_surface_m(depth_mm: np.ndarray) -> np.ndarray:
-    """Mean depth of the nearest surface of each pixel: float32 (H, W), metres, of uint16 (N, H, W) millimetres."""
-    near = _reading_at(depth_mm, NEAR_SHARE)
-    tolerance_mm = 2000 * plane_tolerance_m(near * np.float32(0.001))
-    total, kept = np.zeros(near.shape), np.zeros(near.shape, int)
+def _surface_m(depth_mm: np.ndarray, share: float) -> np.ndarray:
+    """Mean depth of the surface that this share of a pixel's readings lies before: float32 (H, W), metres; 0 = none.
+
+    Parameters
+    ----------
+    depth_mm : uint16 (N, H, W), millimetres
+    share : 0 = of the nearest reading, below 1
+    """
+    readings = np.where(depth_mm == 0, np.iinfo(np.uint16).max, depth_mm)
+    readings.sort(axis=0)  # readings first, those that are none last
+    row = np.floor(share * np.count_nonzero(depth_mm, axis=0)).astype(int)
+    at = np.take_along_axis(readings, row[None], axis=0)[0]
+    tolerance_mm = 2000 * plane_tolerance_m(at * np.float32(0.001))
+    total, kept = np.zeros(at.shape), np.zeros(at.shape, int)
     for frame_mm in depth_mm:
-        same = (frame_mm > 0) & (np.abs(frame_mm - near.astype(np.float32)) <= tolerance_mm)
+        same = (frame_mm > 0) & (np.abs(frame_mm - at.astype(np.float32)) <= tolerance_mm)
         total += np.where(same, frame_mm, 0)
         kept += same
     return (total / np.maximum(kept, 1) / 1000).astype(np.float32)
-
-
-def _reading_at(depth_mm: np.ndarray, share: float) -> np.ndarray:
-    """Reading of each pixel that this share of its readings lies before: uint16 (H, W); 0 = no reading."""
-    readings = np.where(depth_mm == 0, np.iinfo(np.uint16).max, depth_mm)
-    readings.sort(axis=0)  # readings first, those that are none last
-    count = np.count_nonzero(depth_mm, axis=0)
-    at = np.take_along_axis(readings, np.floor(share * count).astype(int).clip(0, len(depth_mm) - 1)[None], axis=0)[0]
-    return np.where(count > 0, at, 0)
 
 
 def _filled(depth_m: np.ndarray) -> np.ndarray:

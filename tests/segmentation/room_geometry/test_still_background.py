@@ -11,6 +11,7 @@ from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.segmentation.foreground import RoomForeground
 from posepipe.segmentation.room_geometry.background_model import BEHIND_SHARE, STANDS_FRAMES, BackgroundModel
+from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 from posepipe.segmentation.room_geometry.still_background import StillBackground, learn_still_background
 from tests.support.empty_rooms import lens, room_depth
 from tests.support.rooms import with_box
@@ -84,6 +85,12 @@ def test_edges_that_flicker_take_the_nearer_surface():
 def test_somebody_who_crosses_the_recording_leaves_no_trace(seen):
     frames = [frame_of(LEANING if number in seen else CUPBOARD) for number in range(20)]
     np.testing.assert_allclose(learn_still_background(frames).depth_m, CUPBOARD, atol=0.1)  # feet touch the floor
+
+
+def test_wide_noise_of_a_stereo_camera_is_nobody_who_passes():
+    errors_m = np.linspace(-0.7, 0.7, 20) * 2 * plane_tolerance_m(np.float32(4))
+    background = learn_still_background([frame_of(np.full(ROOM.shape, 4 + error_m)) for error_m in errors_m])
+    np.testing.assert_allclose(background.depth_m, 3.98, atol=0.01)  # and none of its near readings are lost
 
 
 def test_somebody_who_crosses_a_window_leaves_no_trace():
