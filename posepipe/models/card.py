@@ -229,7 +229,7 @@ def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
 def _view_choice(model: PoseModel, about: Mapping[str, Any]) -> str:
     if model.view_choice is None:
         return ""
-    of = f" ({about['people']:,} people)" if "people" in about else ""
+    of = f" ({about['people']:,} choices)" if "people" in about else ""
     chosen = (
         f"Among rotated views of people who lie, bend or are upside down, {len(model.view_choice.trees.roots)} trees"
         f" choose{_trained_on(about)}{of}."

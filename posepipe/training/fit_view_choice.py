@@ -103,7 +103,7 @@ def refit_view_choice(
     choice = ViewChoice(model.body, lengths, flat_trees(_boosted(views, np.ones(len(views.row), bool)), NAMES))
     about: dict[str, Any] = {
         **origin_of(frames, command),
-        "people": int(views.first.sum()),
+        "people": int(views.first.sum()),  # each as often as a choice was asked for
         "left_out": _on_left_out(views, folds_of(frames)[views.row]),
         "folds_of": kind_of_folds(frames),
         "seconds": round(time.monotonic() - started, 1),
