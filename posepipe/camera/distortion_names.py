@@ -32,13 +32,15 @@ def distortion_key(values: Mapping[str, object]) -> str | None:
 
 def _numbers_in(value: object) -> Iterator[float]:
     """Numbers of a value, of a list of lists, of a matrix of OpenCV or ROS with ``data``, or of named coefficients."""
-    if isinstance(value, dict):
-        value = value.get("data", list(value.values()))
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "fiu" and value.shape[-1:] <= (MAX_COEFFICIENTS,):
-            yield from value.flat
-    elif isinstance(value, list):
-        for each in value:
-            yield from _numbers_in(each)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield value
+    waiting = [value]  # no recursion: a stranger's JSON may be deep
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [value["data"]] if "data" in value else value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, np.ndarray):
+            if value.dtype.kind in "fiu" and value.shape[-1:] <= (MAX_COEFFICIENTS,):
+                yield from value.flat
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield value

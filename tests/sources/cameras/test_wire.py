@@ -120,6 +120,15 @@ def test_lens_distortion_is_refused_or_told(caplog):
     assert parse_header(header_line(D=[0, 0, 0, 0, 0])).intrinsics_or(None, "camera:pipe:-") == INTRINSICS
 
 
+def test_a_header_of_any_depth_is_read_or_refused():
+    for depth in (900, 990, 1900):  # some versions of Python read deeper JSON than they call functions
+        deep = b"[" * depth + b"0.1" + b"]" * depth
+        try:
+            assert parse_header(header_line(D=0).replace(b'"D": 0', b'"D": ' + deep)).distortion == "D"
+        except WireError as error:
+            assert "wanted a first line of JSON" in str(error)  # noqa: PT017 - deeper than Python reads
+
+
 @pytest.mark.parametrize("focal", [0.9, 3.1, 641, 99999, 1e-310])
 def test_an_implausible_lens_is_refused_unless_it_is_replaced(focal):
     header = parse_header(header_line(fx=focal))
