@@ -15,7 +15,6 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pixel_evidence import label_confidence
 from posepipe.segmentation.person_classifier.pose_evidence import (
     POSE_EVIDENCE,
     BoneLengths,
@@ -106,8 +105,8 @@ class ViewEvidence:
 
     def _of_labels(self, seen: SeenView) -> tuple[float, float]:
         """Mean probability of the most probable part, and of class 0."""
-        background, top, _ = label_confidence(seen.parts.probabilities[evenly_spaced(len(seen.parts.pixels))])
-        return float(top.mean()), float(background.mean())
+        values = seen.parts.probabilities[evenly_spaced(len(seen.parts.pixels))]
+        return float(values[:, 1:].max(axis=1).mean()), float(values[:, 0].mean())
 
     def _of_pose(self, seen: SeenView, points_m: np.ndarray) -> tuple[float, ...]:
         view = seen.view
