@@ -105,6 +105,7 @@ def _find_people(
     from posepipe.sources.cameras import LiveSource
 
     alone = Pipeline.from_model(model, tracking=False, foreground=args.foreground, fit=False)
+    alone.rotated_views = None  # they find some of the people who are upside down, and miss the others
     of_source = SourceRun(args, opened, pipeline, identity)  # a camera begins
     if args.extrinsics is None and args.background is None:  # both are of the camera as it hangs
         watchers = [*watchers, UprightCheck(alone, opened.name, args.rotate, of_source.source.frame_count)]

@@ -91,7 +91,8 @@ def refit_person_classifier(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    lengths = typical_bones(frames, model.body)  # fails before hours of looking for candidates
+    learns = "a person filter learns from people and from furniture"
+    lengths = typical_bones(frames, model.body, learns)  # fails before hours of looking for candidates
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
     if not len(candidates.row):
@@ -124,13 +125,14 @@ def refit_person_classifier(
     return replace(model, person_classifier=classifier).with_metadata(figures=None, person_filter=about)
 
 
-def typical_bones(frames: FrameSequence, body: BodyDefinition) -> BoneLengths:
-    """Median bone lengths of the people in some of these frames; raises ValueError where none shows a person."""
+def typical_bones(frames: FrameSequence, body: BodyDefinition, learns: str) -> BoneLengths:
+    """Median bone lengths of the people in some of these frames.
+
+    Raises ValueError where none shows a person; ``learns`` says in the message what needs them.
+    """
     some_m = [frame.joints_m for frame in _some(frames)]
     if not any(map(len, some_m)):
-        raise ValueError(
-            f"a person filter learns from people and from furniture; of {len(some_m)} frames none shows a person"
-        )
+        raise ValueError(f"{learns}; of {len(some_m)} frames none shows a person")
     return BoneLengths.measure(body, np.concatenate(some_m))
 
 

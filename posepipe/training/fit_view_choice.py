@@ -94,7 +94,7 @@ def refit_view_choice(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    lengths = typical_bones(frames, model.body)
+    lengths = typical_bones(frames, model.body, "a choice of views learns from people")
     rule, bare = RotatedViews(len(model.body.joints)), replace(model, view_choice=None)
     found = _Collecting(bare, frames, lengths, rule).collect(len(frames), on_frame, workers)
     views = ViewsOfPeople(*(np.concatenate(each) for each in zip(*found, strict=True)))

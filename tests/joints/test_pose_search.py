@@ -116,6 +116,7 @@ def test_more_joints_of_rendered_people_are_right(model):
     renderer = renderer_of(recipe_of(seed=5, poses="validation", distance_m=(0.8, 2.0), facing_share=0.0))
     frames = [renderer.render(number) for number in range(150)]
     searched, first = (Pipeline.from_model(model, foreground="none", tracking=False, fit=False) for _ in range(2))
+    searched.rotated_views = first.rotated_views = None  # other views mend some of the same poses
     first.pose_search = None
     assert right_share(searched, frames) > right_share(first, frames) + 0.005
 

@@ -43,6 +43,11 @@ def with_board(seed: int) -> LabelledFrame:
     return replace(frame, depth=DepthFrame(depth_m, frame.depth.intrinsics, index=seed))
 
 
+def without_people(frame: LabelledFrame) -> LabelledFrame:
+    """The same depth, whose truth shows nobody."""
+    return replace(frame, people=np.zeros_like(frame.people), joints_m=frame.joints_m[:0], visible=frame.visible[:0])
+
+
 def frames_of(*datasets: range) -> FrameSequence:
     return FrameSequence([FramesInMemory([with_board(seed) for seed in seeds]) for seeds in datasets])
 
@@ -174,8 +179,7 @@ def test_a_filter_tells_a_board_from_people(model):
 def test_the_card_says_what_was_left_out(model, tmp_path):
     frames = [with_board(seed) for seed in range(300, 309)]
     for row in (1, 4, 7):
-        nobody = np.zeros((0, *frames[row].joints_m.shape[1:]), np.float32)
-        frames[row] = replace(frames[row], people=np.zeros_like(frames[row].people), joints_m=nobody)
+        frames[row] = without_people(frames[row])
     thirds, one = [FramesInMemory(frames[first : first + 3]) for first in (0, 3, 6)], FramesInMemory(frames)
     for datasets, told in ((thirds, "on datasets left out"), ([one], "on thirds of these datasets")):
         for dataset in datasets:
@@ -192,7 +196,7 @@ def test_furniture_alone_teaches_nothing(model):
 
 def test_frames_without_people_are_refused_at_once(model, monkeypatch):
     monkeypatch.setattr(fit_person_classifier, "collect_candidates", None)  # would fail
-    empty = [replace(with_board(seed), joints_m=np.zeros((0, 4, 3), np.float32)) for seed in range(3)]
+    empty = [without_people(with_board(seed)) for seed in range(3)]
     with pytest.raises(ValueError, match="furniture; of 3 frames none shows a person"):
         refit_person_classifier(model, FrameSequence([FramesInMemory(empty)]))
 

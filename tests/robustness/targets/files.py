@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import cv2
 import numpy as np
 
 from posepipe.body_model.body_model import HUMAN_FILE, read_body_model
@@ -44,6 +45,7 @@ from posepipe.segmentation.views.view_choice import ViewChoice
 from posepipe.segmentation.views.view_evidence import NAMES as VIEW_NAMES
 from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
 from posepipe.sinks.files.results_reader import read_results
+from posepipe.sinks.masks.mask_folder import NAMES, PEOPLE
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.viewer.playback.stored_results import body_with_joints, extrinsics_from_row, result_from_row
 from tests.robustness.targets.described import describe
@@ -123,6 +125,12 @@ def _model_with_all_sections() -> PoseModel:
 def _sections(folder: Path) -> None:
     _model(folder)
     _model_with_all_sections().save(folder / "small.npz")
+
+
+def _label_images(folder: Path) -> None:
+    (folder / PEOPLE).mkdir()
+    cv2.imwrite(str(folder / PEOPLE / "000000.png"), np.ones((4, 6), np.uint16))
+    (folder / NAMES).write_text(json.dumps({part: code for code, part in enumerate(TOY.parts, start=1)}))
 
 
 def _pcl_trees(folder: Path) -> None:
@@ -290,5 +298,6 @@ FILE_TARGETS = (
         _read_labelled_people,
         ("posepipe.evaluation.people.person_labels", "posepipe.evaluation.people.people_frames"),
     ),
+    Target("label-images", _label_images, describe, ("apps.info",)),
     Target("suite-figures", _figures, _read_figures, ("posepipe.evaluation.suite.sets",)),
 )
