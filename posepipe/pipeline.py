@@ -29,6 +29,7 @@ from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.known_people import KnownPeople
+from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.remainder import Remainder
@@ -66,6 +67,7 @@ STAGES = (
     Stage("surfaces", "surfaces"),
     Stage("remainder", "remainder"),
     Stage("segmentation", "segmentation"),
+    Stage("occluded_people", "occluded people"),
     Stage("tracker", "tracker"),
     Stage("still_furniture", "still furniture"),
     Stage("known_people", "known people"),
@@ -100,6 +102,7 @@ class Pipeline:
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
+    occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
     second_pass: SecondPass | None = None  #: None = the first pose, and the classifier's labels, are kept
@@ -171,6 +174,7 @@ class Pipeline:
             surfaces=None if cut_out or model.person_classifier is None else ConnectedSurfaces(),
             remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
             segmentation=None if cut_out else model.person_segmentation(),
+            occluded_people=None if cut_out or model.person_classifier is None else OccludedPeople(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=_rotated_views(model, cut_out),
             second_pass=None if model.second_pass is None else SecondPass.of(model.body, model.second_pass),
@@ -268,7 +272,7 @@ class Pipeline:
         """Estimate the people in all candidates.
 
         Those without people may be people together with furniture: what the segmentation leaves of them is grouped into
-        candidates again.
+        candidates again. Where it sees more people, somebody may show in pieces.
         """
         inference = self.person_inference
         people, rejected = [], np.zeros(candidates.numbers.shape, bool)
@@ -277,11 +281,15 @@ class Pipeline:
             people += found
             if not found:
                 rejected |= mask
-        if self.segmentation is None or not rejected.any():
+        in_pieces = candidates.foreground if self.occluded_people is not None else None
+        if self.segmentation is None or (in_pieces is None and not rejected.any()):
             return people
         of_people = self.segmentation.segment(frame.depth_m, frame.intrinsics)
         again = self.foreground.group(frame, rejected & of_people, candidates.floor)
-        return people + [person for mask in again.masks() for person in inference.people_in(frame, mask, again.floor)]
+        people += [person for mask in again.masks() for person in inference.people_in(frame, mask, again.floor)]
+        if in_pieces is None:
+            return people
+        return people + inference.people_in_pieces(frame, in_pieces & of_people, people, candidates.floor)
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write each result to a sink."""

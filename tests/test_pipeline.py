@@ -17,6 +17,7 @@ from posepipe.results import FrameResult, Pose, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground
 from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.views.view import View
@@ -206,6 +207,23 @@ def test_candidates_without_segmented_pixels_are_judged(model, monkeypatch):
     for mask, half in zip(estimated, (left, ~left, left), strict=True):  # what it leaves of both is judged again
         np.testing.assert_array_equal(mask, whole & half)
     assert pipeline.segmentation.calls == 1
+
+
+def test_pieces_are_sought_in_the_foreground_that_shows_people(model, monkeypatch):
+    pipeline = whole_pipeline(model)
+    pipeline.segmentation, pipeline.occluded_people = LeftHalf(), OccludedPeople()
+    asked: list[tuple[np.ndarray, int]] = []
+    monkeypatch.setattr(
+        PersonInference,
+        "people_in_pieces",
+        lambda self, frame, mask, people, floor: asked.append((mask, len(people))) or [],
+    )
+    frame = person_frames(1)[0]
+    pipeline.step(frame)
+    ((mask, people),) = asked
+    assert people == 1
+    left = np.arange(mask.shape[1]) < mask.shape[1] // 2
+    np.testing.assert_array_equal(mask, pipeline.foreground.update(frame).foreground & left)
 
 
 def test_stages_are_fields_of_the_pipeline_each_named_once():

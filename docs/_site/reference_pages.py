@@ -31,6 +31,7 @@ MODULES = {
             "posepipe.segmentation.head_split",
             "posepipe.segmentation.connected_surfaces",
             "posepipe.segmentation.remainder",
+            "posepipe.segmentation.occluded_people",
             "posepipe.joints.weighted_points",
             "posepipe.joints.proposals",
             "posepipe.joints.pose_estimator",

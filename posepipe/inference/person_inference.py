@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.known_people import KnownPeople
 from posepipe.segmentation.label_map import draw_labels
+from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
 from posepipe.segmentation.remainder import Remainder
@@ -28,6 +29,8 @@ from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.segmentation.views.view import View
 from posepipe.segmentation.views.view_evidence import SeenView
 
+LARGEST_SHARE = 0.5
+"""Share of a candidate below which a person is but the largest component in it that is not background."""
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
 
@@ -107,6 +110,7 @@ class PersonInference:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
+    occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
@@ -118,7 +122,7 @@ class PersonInference:
         close or be hidden behind them: its surfaces, and what the pose does not explain, are judged.
         """
         judged = self._judge(frame, mask, floor)
-        up = frame.up or CAMERA_UP if floor is None else floor.normal
+        up = _up_of(frame, floor)
         if judged is None or not judged.accepted:
             return self._beside_furniture(frame, mask, judged, floor, up)
         whole, split = self._estimate_of(judged), self.head_split
@@ -128,7 +132,27 @@ class PersonInference:
             separate = [person for person in separate if person.first.pose.confidence >= split.min_confidence]
             if len(separate) > 1:
                 return separate
-        return self._with_others(frame, judged.unrotated, whole, floor)
+        return self._with_others(frame, mask, judged.unrotated, whole, floor)
+
+    def people_in_pieces(
+        self, frame: DepthFrame, mask: np.ndarray, people: Sequence[PersonEstimate], floor: Plane | None
+    ) -> list[PersonEstimate]:
+        """Estimate who else shows in pieces among readings, bool (H, W), that are likely to be people.
+
+        What the poses of the people found so far explain is theirs.
+        """
+        if self.occluded_people is None or self.remainder is None:
+            return []
+        left = mask.copy()
+        for person in people:
+            left &= ~self.remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
+        others: list[PersonEstimate] = []
+        for pieces in self.occluded_people.masks(frame.depth_m, left, frame.intrinsics, _up_of(frame, floor)):
+            other = self.estimate(frame, pieces, floor)
+            known = [person.first.pose for person in (*people, *others)]
+            if other is not None and self.remainder.is_other(known, other.first.pose, other.probability):
+                others.append(other)
+        return others
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
@@ -146,19 +170,33 @@ class PersonInference:
         """What a candidate shows, and whether that is a person; None without a pose.
 
         Where a rotated view gives a better pose, the person filter judges both: each alone is wrong more often.
+        Somebody who may lie, but is no person so far, is seen upside down as well.
         """
         found = self._without_background(View(frame.depth_m, mask, frame.intrinsics))
         unrotated = None if found is None else self._infer_view(*found)
         if unrotated is None:
             return None
-        wanted = self._wanted(unrotated, accepted=False)
-        rotated = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in wanted}
-        seen = {0: unrotated} | {quarters: other for quarters, other in rotated.items() if other is not None}
-        probability = fmean(self._probability(unrotated.view, seen[each], floor) for each in {0, self._best(seen)})
-        accepted = self.person_filter.accepts(probability) or self._is_known(frame, unrotated.view.mask, probability)
+        seen = {0: unrotated} | self._rotated(unrotated, self._wanted(unrotated, accepted=False))
+        probability, views = self._probability(seen, floor), self.rotated_views
+        accepted = self.person_filter.accepts(probability)
+        if not accepted and len(seen) > 1 and views is not None and probability >= views.min_probability:
+            missing = set(self._wanted(unrotated, accepted=True)) - seen.keys()
+            seen |= self._rotated(unrotated, missing)
+            probability = self._probability(seen, floor) if missing else probability
+            accepted = self.person_filter.accepts(probability)
+        accepted = accepted or self._is_known(frame, unrotated.view.mask, probability)
         return _JudgedCandidate(seen, probability, accepted)
 
-    def _probability(self, unrotated: View, seen: _ViewEstimate, floor: Plane | None) -> float:
+    def _rotated(self, unrotated: _ViewEstimate, wanted: Iterable[int]) -> dict[int, _ViewEstimate]:
+        """What rotated views show that give a pose, by their quarter turns."""
+        found = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in wanted}
+        return {quarters: seen for quarters, seen in found.items() if seen is not None}
+
+    def _probability(self, seen: dict[int, _ViewEstimate], floor: Plane | None) -> float:
+        """Probability of a person, by what the unrotated view and the best one show."""
+        return fmean(self._view_probability(seen[0].view, seen[each], floor) for each in {0, self._best(seen)})
+
+    def _view_probability(self, unrotated: View, seen: _ViewEstimate, floor: Plane | None) -> float:
         """Probability of a person, by what one view shows."""
         parts = seen.view.parts_to_image(seen.inference.parts)
         return self.person_filter.person_probability(unrotated, parts, seen.pose, floor)
@@ -170,11 +208,9 @@ class PersonInference:
     def _estimate_of(self, judged: _JudgedCandidate) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""
         unrotated = self._with_pose_search(judged.unrotated)
-        searched = {0: unrotated}
-        for quarters in self._wanted(unrotated, accepted=True):
-            seen = judged.seen.get(quarters) or self._infer_view(unrotated.view.rotated(quarters))
-            if seen is not None:
-                searched[quarters] = self._with_pose_search(seen)
+        wanted = self._wanted(unrotated, accepted=True)
+        rotated = self._rotated(unrotated, set(wanted) - judged.seen.keys()) | judged.seen
+        searched = {0: unrotated} | {each: self._with_pose_search(rotated[each]) for each in wanted if each in rotated}
         best = searched[self._best(searched)]
         again = self._with_second_pass(best)
         view, inference, _ = again
@@ -231,21 +267,27 @@ class PersonInference:
         return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)
 
     def _with_others(
-        self, frame: DepthFrame, shown: _ViewEstimate, person: PersonEstimate, floor: Plane | None
+        self, frame: DepthFrame, whole: np.ndarray, shown: _ViewEstimate, person: PersonEstimate, floor: Plane | None
     ) -> list[PersonEstimate]:
-        """A person, and whoever else is found in surfaces of the candidate, or in what their pose does not explain."""
+        """A person, and whoever else is found in the whole candidate.
+
+        They may be one of its surfaces, in what the person's pose does not explain, or in what was taken for background
+        because the person is the largest of several.
+        """
         if self.remainder is None:
             return [person]
         mask, parts = shown.view.mask, shown.inference.parts
         masks = self._surfaces(frame, mask)
         masks += self.remainder.masks(frame.depth_m, mask, frame.intrinsics, parts, person.first.pose)
+        if np.count_nonzero(mask) < LARGEST_SHARE * np.count_nonzero(whole):
+            masks.append(whole & ~mask)
         others: list[PersonEstimate] = []
         taken = np.zeros_like(mask)
         for region in masks:
             other = self.estimate(frame, region & ~taken, floor)
             if other is None:
                 continue
-            if self.remainder.is_other(person.first.pose, other.first.pose, other.probability):
+            if self.remainder.is_other([person.first.pose], other.first.pose, other.probability):
                 others.append(other)
                 taken |= other.mask
         alone = self.estimate(frame, mask & ~taken, floor) if others else None
@@ -294,6 +336,11 @@ class PersonInference:
                 people.append(person)
                 taken |= person.mask
         return people
+
+
+def _up_of(frame: DepthFrame, floor: Plane | None) -> UpVector:
+    """Up in camera axes: off the floor, as measured, or up in the image."""
+    return frame.up or CAMERA_UP if floor is None else floor.normal
 
 
 def _was_reduced(person: np.ndarray, mask: np.ndarray) -> bool:

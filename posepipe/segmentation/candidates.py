@@ -17,6 +17,7 @@ class Candidates:
     numbers: np.ndarray  #: uint8 (H, W), candidate of each pixel, from 1, the largest surface first; 0 = none
     person_sized: np.ndarray  #: bool (H, W), pixels of candidates no larger than a person
     floor: Plane | None = None  #: None = not in view, or not searched for
+    foreground: np.ndarray | None = None  #: bool (H, W), pixels of no candidate among them; None = not known
 
     def masks(self) -> Iterator[np.ndarray]:
         """Yield the pixels of each candidate, bool (H, W)."""

@@ -118,7 +118,7 @@ class RoomForeground:
             for whole, on_grid in zip((numbers, person_sized), found, strict=True):
                 _fill(whole, grid, on_grid)
                 whole[~mask] = 0
-        return Candidates(numbers, person_sized, floor)
+        return Candidates(numbers, person_sized, floor, mask)
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:
         """Update the background model.

@@ -7,16 +7,18 @@ of their limbs as well: without it they show who they are.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.parts import PartProbabilities
+from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
-from posepipe.segmentation.pixel_grid import enlarged, grid_shape
+from posepipe.segmentation.pixel_grid import enlarged, grid_shape, pixels_of, stride_for
 from posepipe.segmentation.room_geometry.connected_components import find_components
 from posepipe.stage import Stateless
 
@@ -55,7 +57,7 @@ class Remainder(Stateless):
         """
         if not pose.names:
             return []
-        z, far = depth_m[tuple(parts.pixels.T)], ~self._near(depth_m, intrinsics, parts, pose)
+        z, far = depth_m[tuple(parts.pixels.T)], ~self._near(depth_m, intrinsics, parts.pixels, pose)
         area_m2 = z**2 * np.float32(parts.stands_for / (intrinsics.fx * intrinsics.fy))
         if area_m2[far].sum() < self.min_area_m2:
             return []
@@ -81,28 +83,31 @@ class Remainder(Stateless):
         """
         if not pose.names or pose.confidence < self.min_confidence:
             return None
-        near = self._near(depth_m, intrinsics, parts, pose)
+        near = self._near(depth_m, intrinsics, parts.pixels, pose)
         if not near.any() or near.mean() > self.max_share:
             return None
-        grid = np.zeros(grid_shape(mask.shape, parts.stride), bool)
-        grid[tuple((parts.pixels[near] // parts.stride).T)] = True
-        return mask & enlarged(grid, parts.stride, mask.shape)
+        return mask & _filled(parts.pixels[near], parts.stride, mask.shape)
 
-    def is_other(self, pose: Pose, other: Pose, probability: float) -> bool:
-        """Whether another pose, of a person of that probability, is somebody else's.
+    def around(self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, pose: Pose) -> np.ndarray:
+        """Find what a pose explains of a mask, bool (H, W), which need not have been classified: bool (H, W)."""
+        if not pose.names:
+            return np.zeros_like(mask)
+        stride = stride_for(mask)
+        pixels = pixels_of(mask, stride)
+        return mask & _filled(pixels[self._near(depth_m, intrinsics, pixels, pose)], stride, mask.shape)
 
-        Joints that both have must be far apart; two poses may have none in common.
+    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
+        """Whether a pose, of a person of that probability, is somebody else's than each of some poses.
+
+        Joints that two poses both have must be far apart; they may have none in common.
         """
         if probability < self.min_probability or other.confidence < self.min_confidence:
             return False
-        ours, theirs = pose.joints, other.joints
-        common = [name for name in ours if name in theirs]
-        apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
-        return not common or float(np.linalg.norm(apart_m, axis=1).mean()) >= self.min_distance_m
+        return all(_mean_distance_m(pose, other) >= self.min_distance_m for pose in poses)
 
-    def _near(self, depth_m: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose) -> np.ndarray:
-        """Whether a pose explains each classified pixel, bool (N,)."""
-        rows, cols = parts.pixels.T
+    def _near(self, depth_m: np.ndarray, intrinsics: Intrinsics, pixels: np.ndarray, pose: Pose) -> np.ndarray:
+        """Whether a pose explains each of some pixels (N, 2): bool (N,)."""
+        rows, cols = pixels.T
         points_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
         return distance_to_joints(points_m, self._skeleton(pose)) <= self.reach_m
 
@@ -112,3 +117,18 @@ class Remainder(Stateless):
         bones = [(names[joint], names[parent]) for joint, parent in self.body.bones()]
         middles_m = [(place_m[a] + place_m[b]) / 2 for a, b in bones if a in place_m and b in place_m]
         return np.array([*place_m.values(), *middles_m], np.float64)
+
+
+def _filled(pixels: np.ndarray, stride: Stride, shape: tuple[int, ...]) -> np.ndarray:
+    """Pixels (N, 2) of a grid, each with the area that it stands for: bool (H, W)."""
+    grid = np.zeros(grid_shape(shape, stride), bool)
+    grid[tuple((pixels // stride).T)] = True
+    return enlarged(grid, stride, shape)
+
+
+def _mean_distance_m(pose: Pose, other: Pose) -> float:
+    """Mean distance between the joints that two poses have in common, metres; infinite where they have none."""
+    ours, theirs = pose.joints, other.joints
+    common = [name for name in ours if name in theirs]
+    apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
+    return float(np.linalg.norm(apart_m, axis=1).mean()) if common else math.inf

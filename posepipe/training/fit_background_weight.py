@@ -62,7 +62,7 @@ def refit_background_weight(
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     pipeline.person_filter = found  # type: ignore[assignment]
     # candidates are those of the foreground, as recorded, whole
-    pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = None
+    pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
     pipeline.second_pass = None  # only the forest's labels count
     for frame in looked_at:
         found.begin(frame.people > 0)

@@ -143,7 +143,8 @@ class _Collecting(FrameBlocks[ViewsOfPeople]):
         pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
         pipeline.person_filter = judge  # type: ignore[assignment]
         pipeline.rotated_views = replace(self.rule, choice=recorder)
-        pipeline.remainder = pipeline.surfaces = pipeline.second_pass = None  # first poses of whole candidates
+        # first poses of whole candidates
+        pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = pipeline.second_pass = None
         for row in block:
             frame = self.frames[row]
             judge.begin(frame.people > 0)

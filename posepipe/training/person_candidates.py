@@ -86,7 +86,7 @@ class _Collecting(FrameBlocks[LabelledCandidates]):
         pipeline.person_filter = recorder  # type: ignore[assignment]
         # candidates are those of the foreground, as recorded, whole: single surfaces among them lower the probability
         # of people, most of all of those who lie
-        pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = None
+        pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
         pipeline.second_pass = None  # they are judged by the first
         rows, evidence, people, empty = [], [], [], []
         for row in block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll
 from posepipe.segmentation.remainder import Remainder
 from posepipe.segmentation.views.rotated_views import RotatedViews
@@ -29,7 +31,7 @@ from tests.support.toy_person import TOY, toy_frame, toy_frames
 def inference() -> PersonInference:
     rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
     pipeline = Pipeline.from_model(PoseModel.of(train_forest(toy_frames(16), rules, TOY)), tracking=False)
-    bare = {"rotated_views": None, "head_split": None, "surfaces": None, "remainder": None}
+    bare = {"rotated_views": None, "head_split": None, "surfaces": None, "remainder": None, "occluded_people": None}
     return replace(pipeline.person_inference, person_filter=AcceptAll(), **bare)
 
 
@@ -84,6 +86,27 @@ def test_both_views_are_judged_in_the_pixels_of_the_image(inference):
     np.testing.assert_array_equal(pose.joints_m, person.pose.joints_m)  # camera axes
 
 
+class LiesUpsideDown(RotatedViews):
+    """Tries a quarter turn, and upside down where asked to, which is the best there is."""
+
+    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
+        return (1, 2) if accepted else (1,)
+
+    def choose(self, seen) -> int:
+        return max(seen)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "found"), [((0.3, 0.2, 0.7, 0.9), 0.8), ((0.05, 0.05), None), ((0.6, 0.6), 0.6)]
+)
+def test_who_may_lie_is_judged_upside_down_before_rejected(inference, probabilities, found):
+    judge = Judge(*probabilities)
+    person = estimated(inference, judge, rotated_views=LiesUpsideDown(len(TOY.joints)))
+    assert len(judge.shown) == len(probabilities)
+    assert (person is None) == (found is None)
+    assert person is None or person.probability == pytest.approx(found)
+
+
 def test_without_a_better_view_the_image_alone_is_judged(inference):
     judge = Judge(0.7)
     assert estimated(inference, judge).probability == 0.7
@@ -97,7 +120,7 @@ class LeftIsLeft(Remainder):
         cols = np.arange(mask.shape[1])
         return [mask & (cols < np.median(np.nonzero(mask)[1]))]
 
-    def is_other(self, pose: Pose, other: Pose, probability: float) -> bool:
+    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
         return probability >= self.min_probability
 
 
@@ -170,6 +193,61 @@ def test_two_surfaces_of_a_person_may_be_two_people(inference, min_probability, 
         inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY, min_probability=min_probability)
     )
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
+
+
+class LeftHalfIsPerson(Judge):
+    """Finds the left half of a whole candidate to be a person, and all of what was left."""
+
+    def person_mask(self, depth_m, mask, intrinsics, parts) -> np.ndarray:
+        self.whole = getattr(self, "whole", mask)
+        return Halves().masks(depth_m, mask, intrinsics)[0] if mask is self.whole else mask
+
+
+@pytest.mark.parametrize(("probability", "count"), [(0.9, 2), (0.6, 1)])
+def test_what_was_left_of_a_candidate_may_be_somebody_else(inference, monkeypatch, probability, count):
+    monkeypatch.setattr("posepipe.inference.person_inference.LARGEST_SHARE", 0.6)  # halves are not below a half
+    judge = LeftHalfIsPerson(0.9, probability, 0.9)
+    stages = {"remainder": NothingLeft(TOY, min_probability=0.75), "surfaces": None}
+    found, halves = people_in_halves(inference, judge, **stages)
+    np.testing.assert_array_equal(found, halves[:count])
+
+
+class Pieces(OccludedPeople):
+    """Takes what is left for one person, and keeps it."""
+
+    __slots__ = ("left",)
+
+    def masks(self, depth_m, mask, intrinsics, up) -> list[np.ndarray]:
+        object.__setattr__(self, "left", mask)
+        return [mask] if mask.any() else []
+
+
+class SureOf(Remainder):
+    """Knows poses that are somebody else's, and is asked about the people found before."""
+
+    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
+        self.asked.append(list(poses))
+        return probability >= self.min_probability
+
+
+@pytest.mark.parametrize(("probability", "count"), [(0.9, 1), (0.6, 0)])
+def test_people_in_pieces_are_somebody_else(inference, probability, count):
+    frame, pieces = toy_frame(30).depth, Pieces()
+    (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
+    remainder = SureOf(TOY, reach_m=0.1)
+    object.__setattr__(remainder, "asked", [])
+    stages = {"person_filter": Judge(probability), "remainder": remainder, "occluded_people": pieces}
+    found = replace(inference, **stages).people_in_pieces(frame, frame.depth_m > 0, [person], None)
+    assert len(found) == count
+    assert remainder.asked == [[person.first.pose]]
+    near = remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
+    np.testing.assert_array_equal(pieces.left, (frame.depth_m > 0) & ~near)
+
+
+def test_without_the_stages_nobody_is_sought_in_pieces(inference):
+    frame = toy_frame(30).depth
+    for stages in ({"remainder": Remainder(TOY)}, {"occluded_people": Pieces()}):
+        assert replace(inference, **stages).people_in_pieces(frame, frame.depth_m > 0, [], None) == []
 
 
 class FurnitureAtRight(NothingLeft):

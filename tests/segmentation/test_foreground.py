@@ -111,6 +111,14 @@ def test_candidates_give_their_masks_in_order():
     np.testing.assert_array_equal(masks, [labels == 1, labels == 2, labels == 3])
 
 
+def test_small_pieces_are_foreground_though_no_candidates():
+    depth_m = with_box(empty_room(15), (-0.7, -0.2, 2.5), (0.15, 0.15))
+    found = RoomForeground().update(frame_of(depth_m))
+    assert not found.numbers.any()
+    changed = depth_m != empty_room(15)
+    assert found.foreground[changed].mean() > 0.9
+
+
 def test_no_candidates_have_no_masks():
     assert list(Candidates(np.zeros((2, 3), np.uint8), np.zeros((2, 3), bool)).masks()) == []
 

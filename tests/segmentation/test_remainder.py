@@ -107,8 +107,24 @@ def beside(distance_m: float, *names: str) -> Pose:
 
 def test_somebody_else_is_far_away_and_surely_a_person():
     remainder = Remainder(HUMAN)
-    assert remainder.is_other(beside(0, "neck"), beside(0.6, "neck", "head"), 0.8)
-    assert not remainder.is_other(beside(0, "neck"), beside(0.4, "neck"), 0.8)
-    assert not remainder.is_other(beside(0, "neck"), beside(0.6, "neck"), 0.7)
-    assert remainder.is_other(beside(0, "neck"), beside(0, "head"), 0.8)  # no joint in common
-    assert not Remainder(HUMAN, min_confidence=0.95).is_other(beside(0, "neck"), beside(0.6, "neck", "head"), 0.8)
+    assert remainder.is_other([beside(0, "neck")], beside(0.6, "neck", "head"), 0.8)
+    assert not remainder.is_other([beside(0, "neck")], beside(0.4, "neck"), 0.8)
+    assert not remainder.is_other([beside(0, "neck")], beside(0.6, "neck"), 0.7)
+    assert remainder.is_other([beside(0, "neck")], beside(0, "head"), 0.8)  # no joint in common
+    assert not Remainder(HUMAN, min_confidence=0.95).is_other([beside(0, "neck")], beside(0.6, "neck", "head"), 0.8)
+
+
+def test_somebody_else_is_far_from_everybody():
+    other, remainder = beside(0.6, "neck", "head"), Remainder(HUMAN)
+    assert remainder.is_other([], other, 0.8)
+    assert not remainder.is_other([], other, 0.7)
+    assert not remainder.is_other([beside(0, "neck"), beside(0.7, "neck")], other, 0.8)
+
+
+def test_a_pose_explains_what_is_around_it():
+    depth_m, mask, camera, _ = candidate((10, 22, 6, 13), (18, 36, 36, 48))
+    near = Remainder(HUMAN).around(depth_m, mask, camera, PERSON)
+    wanted = np.zeros(SHAPE, bool)
+    wanted[10:22, 6:13] = True
+    np.testing.assert_array_equal(near, wanted)
+    assert not Remainder(HUMAN).around(depth_m, mask, camera, Pose.of({})).any()

@@ -47,13 +47,14 @@ class RotatedViews(Stateless):
     margin: float = 0.15  #: minimum gain of a rotated view in the expected share of correct joints, twice upside down
     agreed_weight: float = 2.0  #: weight of the first pose's confidence relative to the rotated pose's
     agreed_m: float = 0.3  #: maximum distance between joints that agree
+    min_probability: float = 0.1  #: minimum probability of a person who lies to be judged upside down as well
     choice: ChoosesView | None = None  #: chooses among the views; None = the rule, of the last three, does
 
     def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
         """Rotations, quarter turns clockwise, in which to classify the person of a view, with this pose.
 
         A learned choice sees people who lie upside down, too: with their feet higher up in the image than their head.
-        What has not been ``accepted`` as a person is never seen so: most of it is furniture, and that would take long.
+        What has not been ``accepted`` as a person is not seen so: most of it is furniture, and that would take long.
         """
         expected = pose.expected_correct / self.n_joints
         lies = expected < self.enough and view.spread() >= self.min_spread
