@@ -71,13 +71,15 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render rooms person-rooms 9000 2031 --furniture "$furniture"
     render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
     rooms+=(rooms rooms-d435)
+    render rooms-2 person-rooms 9000 2037 --furniture "$furniture"
+    render lying person-lying 4000 2036 --furniture "$furniture"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
     train trees.npz kinect d435 --joints joints --joint-frames 3000 --joints-from parts --trees 3 --pixels 220 --max-depth 22 --candidates 300 --resume
     train segmented.npz "${rooms[@]}" --forest trees.npz --only segmentation
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
     train twice.npz joints-3 joints-4 --forest placed.npz --only second-pass --joint-frames 96000
-    train filtered.npz "${rooms[@]}" --forest twice.npz --only filter --resume
+    train filtered.npz "${rooms[@]}" rooms-2 lying --forest twice.npz --only filter --resume
     render turned person-turned 8000 2035
     train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
     posepipe convert viewed.npz person.npz
