@@ -82,7 +82,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" rooms-2 lying --forest twice.npz --only filter --resume
     render turned person-turned 8000 2035
     train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
-    posepipe convert viewed.npz person.npz
+    posepipe convert viewed.npz person.npz --person-probability 0.6
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
 person-fast work=".work/person":

@@ -39,6 +39,7 @@ EXAMPLES = (
     "posepipe convert person half.npz --prune 0.5 --prune-by data/other   # by errors on frames it was not trained on",
     "posepipe convert person fast.npz --trees 1                     # with its first tree alone: smaller and faster",
     "posepipe convert person once.npz --first-pass                  # without its second pass: faster",
+    "posepipe convert mine.npz strict.npz --person-probability 0.7  # takes less furniture for people, and finds fewer",
     "posepipe convert mine.npz small.npz --leaf-steps 17            # with coarser leaves: a smaller file",
     "posepipe convert person trees.json                             # its trees for other programs, or trees.h for C",
     "posepipe convert pcl_trees/ pcl.npz                            # the Point Cloud Library's tree files",
@@ -79,6 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out the second pass of a model: it is faster, and less accurate",
     )
     parser.add_argument(
+        "--person-probability",
+        type=share_between,
+        metavar="P",
+        help="let a model take candidates for people from this probability on, such as 0.6: the higher, the less"
+        " furniture and the fewer people",
+    )
+    parser.add_argument(
         "--leaf-steps",
         type=positive,
         metavar="N",
@@ -114,6 +122,7 @@ def run(args: argparse.Namespace) -> None:
     of_models = {
         "--trees": args.trees,
         "--first-pass": args.first_pass,
+        "--person-probability": args.person_probability,
         "--leaf-steps": args.leaf_steps,
         "--prune": args.prune,
         "--prune-by": args.prune_by,
@@ -161,7 +170,7 @@ def convert_source(args: argparse.Namespace) -> None:
 def convert_model(args: argparse.Namespace) -> None:
     """Write a model as this version saves it, with the trees and leaves that are asked for."""
     from posepipe.errors import PosepipeError
-    from posepipe.models.change_model import coarsen_leaves, keep_first_pass, keep_trees
+    from posepipe.models.change_model import accept_people_from, coarsen_leaves, keep_first_pass, keep_trees
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.prune_model import prune_model
 
@@ -173,6 +182,8 @@ def convert_model(args: argparse.Namespace) -> None:
         if converted.second_pass is None:
             raise PosepipeError(f"{args.source} has no second pass; leave out --first-pass")
         converted = keep_first_pass(converted)
+    if args.person_probability is not None:
+        converted = accept_people_from(converted, args.person_probability)
     if args.prune is not None or args.prune_by:
         reached = _count_pixels(converted, args.prune_by) if args.prune_by else None
         converted = prune_model(converted, args.prune, reached)

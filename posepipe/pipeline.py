@@ -30,7 +30,7 @@ from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomF
 from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.known_people import KnownPeople
 from posepipe.segmentation.occluded_people import OccludedPeople
-from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
+from posepipe.segmentation.person_filter import AcceptAll, PersonFilter, filter_by
 from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.remainder import Remainder
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
@@ -166,7 +166,7 @@ class Pipeline:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
-            person_filter=AcceptAll() if cut_out else PersonFilter(classifier=model.person_classifier),
+            person_filter=AcceptAll() if cut_out else filter_by(model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),

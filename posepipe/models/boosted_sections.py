@@ -8,7 +8,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
-from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY, PersonClassifier
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.views.view_choice import ViewChoice
 
@@ -26,7 +26,10 @@ def classifier_to_arrays(classifier: PersonClassifier | None) -> dict[str, np.nd
     """Convert a classifier to arrays; None becomes no arrays."""
     if classifier is None:
         return {}
-    return {**_to_arrays(classifier.trees, classifier.lengths), "calibration": classifier.calibration}
+    arrays = {**_to_arrays(classifier.trees, classifier.lengths), "calibration": classifier.calibration}
+    if classifier.min_probability != MIN_PROBABILITY:
+        arrays["min_probability"] = np.array([classifier.min_probability], np.float32)
+    return arrays
 
 
 def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinition) -> PersonClassifier | None:
@@ -38,7 +41,11 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
     _check_numbers(calibration, np.float32, "calibration of the person classifier")
     if len(calibration) != 2:
         raise ValueError("arrays of the person classifier have sizes that do not match")
-    return PersonClassifier(body, lengths, trees, calibration)
+    minimum = arrays.get("min_probability", np.array([MIN_PROBABILITY], np.float32))
+    _check_numbers(minimum, np.float32, "minimum probability of the person classifier")
+    if len(minimum) != 1:
+        raise ValueError("the person classifier needs one minimum probability")
+    return PersonClassifier(body, lengths, trees, calibration, round(float(minimum[0]), 6))
 
 
 def view_choice_to_arrays(choice: ViewChoice | None) -> dict[str, np.ndarray]:

@@ -16,6 +16,7 @@ from posepipe.errors import FormatError
 from posepipe.io.files import name_text, read_regular, replace_file
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.models.pose_model import PoseModel
+from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY
 
 HEADINGS = {"made": "How it was made", "figures": "Figures"}
 """Blocks in the order of a new card, with their headings."""
@@ -223,6 +224,9 @@ def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
     trees = len(model.person_classifier.trees.roots)
     of = f" ({about['people']:,} people among {about['candidates']:,} candidates)" if "people" in about else ""
     judged = f"Candidates are judged by a person filter of {trees} trees{_trained_on(about)}{of}."
+    minimum = model.person_classifier.min_probability
+    if minimum != MIN_PROBABILITY:
+        judged += f" It takes them for people from a probability of {minimum:g} on."
     return judged + _left_out(about["left_out"], about.get("folds_of")) if about.get("left_out") else judged
 
 

@@ -1,4 +1,4 @@
-"""A model changed after training: its first trees or first pass alone, coarser leaves, or class 0 weighed."""
+"""A model changed after training: fewer trees or passes, coarser leaves, class 0 weighed, a stricter person filter."""
 
 from __future__ import annotations
 
@@ -43,6 +43,31 @@ def keep_trees(model: PoseModel, count: int) -> PoseModel:
 def keep_first_pass(model: PoseModel) -> PoseModel:
     """Return a model without its second pass, and without the figures of the whole one: faster, and less accurate."""
     return replace(model, second_pass=None).with_metadata(figures=None, second_pass=None)
+
+
+def accept_people_from(model: PoseModel, probability: float) -> PoseModel:
+    """Let the person filter of a model take candidates for people from another probability on.
+
+    A higher one finds less furniture, and fewer people.
+
+    Parameters
+    ----------
+    model : PoseModel, with a person classifier
+    probability : float, between 0 and 1
+
+    Returns
+    -------
+    PoseModel, without the figures of the model as it was
+
+    Raises
+    ------
+    ValueError
+        For a model without a person classifier, or a probability outside its range.
+    """
+    if model.person_classifier is None:
+        raise ValueError("the model has no person classifier; train one by posepipe train --only filter")
+    classifier = replace(model.person_classifier, min_probability=probability)
+    return replace(model, person_classifier=classifier).with_metadata(figures=None)
 
 
 def coarsen_leaves(model: PoseModel, steps: int) -> PoseModel:

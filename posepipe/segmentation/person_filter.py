@@ -11,7 +11,7 @@ from posepipe.camera import Intrinsics, Plane
 from posepipe.frames import window_of
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
+from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY, PersonClassifier
 from posepipe.segmentation.pixel_grid import enlarged, grid_shape
 from posepipe.segmentation.views.view import View
 from posepipe.stage import Stateless
@@ -35,7 +35,7 @@ class PersonFilter(Stateless):
     max_background: float = 0.25  #: maximum mean probability of class 0 over the pixels last classified
     min_confidence: float = 0.1  #: minimum mean confidence of a pose
     classifier: PersonClassifier | None = None  #: judges the whole candidate instead of ``max_background``
-    min_probability: float = 0.5  #: minimum probability of a person, by the classifier
+    min_probability: float = MIN_PROBABILITY  #: minimum probability of a person, by the classifier
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -93,6 +93,13 @@ class PersonFilter(Stateless):
     def accepts(self, probability: float) -> bool:
         """Whether a candidate of that probability is a person."""
         return probability >= self.min_probability
+
+
+def filter_by(classifier: PersonClassifier | None) -> PersonFilter:
+    """Make the filter of a model, which takes candidates for people from the probability of its classifier on."""
+    if classifier is None:
+        return PersonFilter()
+    return PersonFilter(classifier=classifier, min_probability=classifier.min_probability)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from apps.cli import main
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.learn.depth.depth_forest import DepthForest
+from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import Pipeline
 from posepipe.sources.formats.npz_pack import write_npz_pack
 from tests.support import random_inputs
 from tests.support.toy_person import TOY
@@ -89,3 +91,18 @@ def test_the_trees_of_a_model_are_exported(model, tmp_path, capsys, name):
     assert main(["convert", str(model), str(tmp_path / name)]) == 0
     assert "1 trees, " in capsys.readouterr().out
     assert '"format":"posepipe-trees"' in (tmp_path / name).read_text() or name == "trees.h"
+
+
+def test_a_model_takes_people_from_a_given_probability_on(tmp_path):
+    strict = tmp_path / "strict.npz"
+    assert main(["convert", "person-fast", str(strict), "--person-probability", "0.7"]) == 0
+    model = PoseModel.load(strict)
+    assert model.person_classifier.min_probability == pytest.approx(0.7)
+    assert model.metadata.get("figures") is None
+    assert Pipeline.from_model(model).person_filter.min_probability == pytest.approx(0.7)
+    assert "from a probability of 0.7 on" in write_card(strict).read_text()
+
+
+def test_without_a_person_filter_there_is_no_probability(model, tmp_path, capsys):
+    message = error_of(capsys, "convert", model, tmp_path / "strict.npz", "--person-probability", "0.7")
+    assert "no person classifier; train one by posepipe train --only filter" in message

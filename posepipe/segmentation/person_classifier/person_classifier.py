@@ -14,6 +14,8 @@ from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 
+MIN_PROBABILITY = 0.5
+"""Probability from which a candidate is taken for a person, unless a model was given another."""
 MAX_LOG_ODDS = 700.0
 """Log-odds are kept so far from 0: the exponential of larger ones is infinite."""
 
@@ -25,17 +27,20 @@ class PersonClassifier:
     Raises
     ------
     ValueError
-        For trees that need evidence which this posepipe does not measure.
+        For trees that need evidence which this posepipe does not measure, and for a minimum that is no probability.
     """
 
     body: BodyDefinition
     lengths: BoneLengths
     trees: BoostedTrees
     calibration: np.ndarray  #: float32 (2,), offset and slope of the log-odds of a person against the score
+    min_probability: float = MIN_PROBABILITY  #: of a candidate that is taken for a person
     _evidence: PersonEvidence = field(init=False)
     _order: np.ndarray | slice = field(init=False)  #: places of the trees' evidence among all
 
     def __post_init__(self) -> None:
+        if not 0 < self.min_probability < 1:
+            raise ValueError(f"the minimum probability of a person is between 0 and 1, got {self.min_probability}")
         evidence = PersonEvidence(self.body, self.lengths)
         object.__setattr__(self, "_evidence", evidence)
         object.__setattr__(self, "_order", self.trees.places_among(evidence.names))

@@ -19,7 +19,7 @@ from posepipe.segmentation.person_classifier.person_classifier import PersonClas
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import MAX_PIXELS, BoneLengths
 from posepipe.segmentation.person_classifier.surface_curvature import UNKNOWN
-from posepipe.segmentation.person_filter import PersonFilter
+from posepipe.segmentation.person_filter import PersonFilter, filter_by
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.views.view import View
 
@@ -226,3 +226,25 @@ def test_typical_bones_are_the_medians_of_true_ones():
     joints_m = np.zeros((3, 2, 3))
     joints_m[:, 0, 1] = [0.4, 0.5, 2.0]
     assert BoneLengths.measure(BODY, joints_m).median_m.tolist() == [0.5]
+
+
+def test_a_file_keeps_the_probability_that_makes_a_person():
+    for minimum in (0.6, 0.5):
+        arrays = classifier_to_arrays(replace(stump(), min_probability=minimum))
+        assert ("min_probability" in arrays) == (minimum != 0.5)
+        assert classifier_from_arrays(arrays, BODY).min_probability == minimum
+        assert filter_by(classifier_from_arrays(arrays, BODY)).accepts(0.55) == (minimum < 0.55)
+    assert filter_by(None).classifier is None
+
+
+@pytest.mark.parametrize(
+    ("minimum", "message"),
+    [
+        (np.array([0.4, 0.6], np.float32), "one minimum probability"),
+        (np.array([np.nan], np.float32), "finite float32"),
+        (np.array([1.5], np.float32), "between 0 and 1, got 1.5"),
+    ],
+)
+def test_a_probability_that_is_none_is_refused(minimum, message):
+    with pytest.raises(ValueError, match=message):
+        classifier_from_arrays(classifier_to_arrays(stump()) | {"min_probability": minimum}, BODY)
