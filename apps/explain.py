@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from posepipe.frames import DepthFrame
-    from posepipe.inference.person_inference import PersonEstimate
+    from posepipe.inference.person_estimate import PersonEstimate
     from posepipe.learn.depth.depth_forest import DepthForest
     from posepipe.pipeline import Pipeline
 

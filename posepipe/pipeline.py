@@ -14,7 +14,8 @@ from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
-from posepipe.inference.person_inference import PersonEstimate, PersonInference
+from posepipe.inference.person_estimate import PersonEstimate
+from posepipe.inference.person_inference import PersonInference
 from posepipe.inference.pose_inference import JointStages
 from posepipe.inference.second_pass import SecondPass
 from posepipe.joints.pose_estimator import PoseEstimator
@@ -289,7 +290,7 @@ class Pipeline:
         people += [person for mask in again.masks() for person in inference.people_in(frame, mask, again.floor)]
         if in_pieces is None:
             return people
-        return people + inference.people_in_pieces(frame, in_pieces & of_people, people, candidates.floor)
+        return inference.with_people_in_pieces(frame, in_pieces & of_people, people, candidates.floor)
 
     def run(self, source: FrameSource, sink: FrameSink) -> None:
         """Step through a source and write each result to a sink."""

@@ -215,8 +215,8 @@ def test_pieces_are_sought_in_the_foreground_that_shows_people(model, monkeypatc
     asked: list[tuple[np.ndarray, int]] = []
     monkeypatch.setattr(
         PersonInference,
-        "people_in_pieces",
-        lambda self, frame, mask, people, floor: asked.append((mask, len(people))) or [],
+        "with_people_in_pieces",
+        lambda self, frame, mask, people, floor: asked.append((mask, len(people))) or people,
     )
     frame = person_frames(1)[0]
     pipeline.step(frame)

@@ -12,6 +12,7 @@ import numpy as np
 from posepipe.body_model.body_fitter import PersonPixels
 from posepipe.camera import CAMERA_UP, Plane, UpVector
 from posepipe.frames import DepthFrame
+from posepipe.inference.person_estimate import FirstPass, PersonEstimate
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.inference.second_pass import SecondPass
 from posepipe.joints.pose_search import PoseSearch
@@ -33,26 +34,6 @@ LARGEST_SHARE = 0.5
 """Share of a candidate below which a person is but the largest component in it that is not background."""
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
-
-
-class FirstPass(NamedTuple):
-    """What the first pass found. How many people there are follows from it: labels of the second know one pose."""
-
-    proposals: Proposals
-    pose: Pose
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PersonEstimate:
-    """One person in one frame."""
-
-    mask: np.ndarray  #: bool (H, W)
-    parts: np.ndarray  #: uint8 (H, W), most probable part of every pixel of the mask, 0 elsewhere
-    proposals: Proposals
-    pose: Pose
-    first: FirstPass
-    pixels: PersonPixels  #: for the fit of a body
-    probability: float = 1.0  #: of a person, by the person filter
 
 
 class _ViewEstimate(NamedTuple):
@@ -134,25 +115,24 @@ class PersonInference:
                 return separate
         return self._with_others(frame, mask, judged.unrotated, whole, floor)
 
-    def people_in_pieces(
-        self, frame: DepthFrame, mask: np.ndarray, people: Sequence[PersonEstimate], floor: Plane | None
+    def with_people_in_pieces(
+        self, frame: DepthFrame, mask: np.ndarray, people: list[PersonEstimate], floor: Plane | None
     ) -> list[PersonEstimate]:
-        """Estimate who else shows in pieces among readings, bool (H, W), that are likely to be people.
+        """The people found so far, and who shows in pieces among readings, bool (H, W), that are likely to be people.
 
-        What the poses of the people found so far explain is theirs.
+        What a pose explains is that person's; of other pixels they lose those that are somebody else's.
         """
         if self.occluded_people is None or self.remainder is None:
-            return []
+            return people
         left = mask.copy()
         for person in people:
             left &= ~self.remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
-        others: list[PersonEstimate] = []
         for pieces in self.occluded_people.masks(frame.depth_m, left, frame.intrinsics, _up_of(frame, floor)):
             other = self.estimate(frame, pieces, floor)
-            known = [person.first.pose for person in (*people, *others)]
+            known = [person.first.pose for person in people]
             if other is not None and self.remainder.is_other(known, other.first.pose, other.probability):
-                others.append(other)
-        return others
+                people = [self._without(frame, person, other.mask, floor) for person in people] + [other]
+        return people
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, bool (H, W), over a floor if it is known; None when it shows none.
@@ -325,6 +305,16 @@ class PersonInference:
             return seen
         found = self.second_pass.infer(self.joint_stages, seen.inference, seen.view_pose)
         return seen if found is None or found.pose is None else _ViewEstimate(seen.view, found, found.pose)
+
+    def _without(
+        self, frame: DepthFrame, person: PersonEstimate, taken: np.ndarray, floor: Plane | None
+    ) -> PersonEstimate:
+        """A person without pixels, bool (H, W), that are somebody else's."""
+        if not (person.mask & taken).any():
+            return person
+        own = person.mask & ~taken
+        alone = self.estimate(frame, own, floor)
+        return replace(person, mask=own, parts=person.parts * own) if alone is None else alone
 
     def _disjoint(self, frame: DepthFrame, regions: Sequence[_Region], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in regions that overlap; those who come first have the pixels."""

@@ -236,18 +236,32 @@ def test_people_in_pieces_are_somebody_else(inference, probability, count):
     (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
     remainder = SureOf(TOY, reach_m=0.1)
     object.__setattr__(remainder, "asked", [])
-    stages = {"person_filter": Judge(probability), "remainder": remainder, "occluded_people": pieces}
-    found = replace(inference, **stages).people_in_pieces(frame, frame.depth_m > 0, [person], None)
-    assert len(found) == count
+    stages = {"person_filter": Judge(probability, 0.9), "remainder": remainder, "occluded_people": pieces}
+    found = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
+    assert len(found) == 1 + count
     assert remainder.asked == [[person.first.pose]]
     near = remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
     np.testing.assert_array_equal(pieces.left, (frame.depth_m > 0) & ~near)
+    np.testing.assert_array_equal(sum(each.mask.astype(int) for each in found), frame.depth_m > 0)  # each pixel once
+    assert all((each.parts > 0).sum() == each.mask.sum() for each in found)
+
+
+def test_a_person_who_is_none_without_the_pixels_of_another_keeps_the_pose(inference):
+    frame, pieces = toy_frame(30).depth, Pieces()
+    (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
+    remainder = SureOf(TOY, reach_m=0.1)
+    object.__setattr__(remainder, "asked", [])
+    stages = {"person_filter": Judge(0.9, 0.1), "remainder": remainder, "occluded_people": pieces}
+    first, other = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
+    assert first.pose is person.pose
+    np.testing.assert_array_equal(first.mask, person.mask & ~other.mask)
+    np.testing.assert_array_equal(first.parts > 0, first.mask)
 
 
 def test_without_the_stages_nobody_is_sought_in_pieces(inference):
     frame = toy_frame(30).depth
     for stages in ({"remainder": Remainder(TOY)}, {"occluded_people": Pieces()}):
-        assert replace(inference, **stages).people_in_pieces(frame, frame.depth_m > 0, [], None) == []
+        assert replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [], None) == []
 
 
 class FurnitureAtRight(NothingLeft):
