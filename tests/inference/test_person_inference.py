@@ -246,7 +246,7 @@ def test_people_in_pieces_are_somebody_else(inference, probability, count):
     assert all((each.parts > 0).sum() == each.mask.sum() for each in found)
 
 
-def test_a_person_who_is_none_without_the_pixels_of_another_keeps_the_pose(inference):
+def test_who_is_no_person_without_those_pixels_keeps_the_pose(inference):
     frame, pieces = toy_frame(30).depth, Pieces()
     (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
     remainder = SureOf(TOY, reach_m=0.1)
