@@ -82,7 +82,10 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" rooms-2 lying --forest twice.npz --only filter --resume
     render turned person-turned 8000 2035
     train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
-    posepipe convert viewed.npz person.npz --person-probability 0.6
+    posepipe convert viewed.npz judged.npz --person-probability 0.6
+    render rooms-3 person-rooms 12000 2038 --furniture "$furniture"
+    render lying-2 person-lying 4000 2039 --furniture "$furniture"
+    train person.npz rooms-3 lying-2 --forest judged.npz --only regions
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
 person-fast work=".work/person":

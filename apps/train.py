@@ -26,6 +26,7 @@ EXAMPLES = (
     "posepipe train data/rooms --forest my_model.npz --only background --out my_model.npz     # weight of class 0",
     "posepipe train data/rooms --forest my_model.npz --only filter --out my_model.npz         # what is no person",
     "posepipe train data/again --forest my_model.npz --only views --out my_model.npz         # people who lie",
+    "posepipe train data/others --forest my_model.npz --only regions --out my_model.npz      # people partly hidden",
 )
 
 
@@ -60,7 +61,7 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=["joints", "second-pass", "segmentation", "background", "filter", "views"],
+        choices=["joints", "second-pass", "segmentation", "background", "filter", "views", "regions"],
         help="train this stage of the model in --forest alone, and keep the others: joints (default), without a second"
         " pass that was fitted to the earlier ones; second-pass, which labels pixels anew, given the joints, and finds"
         " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"

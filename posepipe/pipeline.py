@@ -26,14 +26,15 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartClassifier
 from posepipe.results import FrameResult, Track
 from posepipe.segmentation.candidates import Candidates
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.foreground import CutOutForeground, Foreground, RoomForeground
-from posepipe.segmentation.head_split import HeadSplit
 from posepipe.segmentation.known_people import KnownPeople
-from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter, filter_by
 from posepipe.segmentation.person_segmentation import PersonSegmentation
-from posepipe.segmentation.remainder import Remainder
+from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
+from posepipe.segmentation.regions.head_split import HeadSplit
+from posepipe.segmentation.regions.occluded_people import OccludedPeople
+from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.segmentation.regions.remainder import Remainder
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
@@ -67,6 +68,7 @@ STAGES = (
     Stage("head_split", "head split"),
     Stage("surfaces", "surfaces"),
     Stage("remainder", "remainder"),
+    Stage("region_filter", "region filter"),
     Stage("segmentation", "segmentation"),
     Stage("occluded_people", "occluded people"),
     Stage("tracker", "tracker"),
@@ -102,6 +104,7 @@ class Pipeline:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
+    region_filter: RegionFilter | None = None  #: None = a region of a candidate is judged as a candidate is
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
@@ -174,6 +177,7 @@ class Pipeline:
             # only a classifier tells parts of people and of furniture from people
             surfaces=None if cut_out or model.person_classifier is None else ConnectedSurfaces(),
             remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
+            region_filter=None if cut_out or model.person_classifier is None else RegionFilter(model.region_classifier),
             segmentation=None if cut_out else model.person_segmentation(),
             occluded_people=None if cut_out or model.person_classifier is None else OccludedPeople(),
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
@@ -223,7 +227,7 @@ class Pipeline:
             rows = list(compress(rows, self.still_furniture.update(frame, found)))
         if self.known_people is not None:
             masks = [person.mask for person, _ in rows]
-            accepted = [self.person_filter.accepts(person.probability) for person, _ in rows]
+            accepted = [person.by_itself for person, _ in rows]
             self.known_people.update(frame.timestamp_s, masks, accepted)
         return [person for person, _ in rows], tuple(track for _, track in rows)
 

@@ -71,6 +71,8 @@ MAY_IMPORT = {
     "segmentation.person_classifier": "body camera parts results segmentation.boosted_trees",
     "segmentation.views": "body camera frames parts results segmentation.boosted_trees"
     " segmentation.person_classifier stage",
+    "segmentation.regions": "body camera frames landmarks parts results segmentation segmentation.boosted_trees"
+    " segmentation.person_classifier segmentation.room_geometry segmentation.views stage",
     "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
     " segmentation.room_geometry segmentation.views",
     "joints": "body camera joints.modes landmarks parts results stage",
@@ -97,12 +99,15 @@ MAY_IMPORT = {
     " learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
+    "models.sections": "body joints landmarks segmentation.boosted_trees segmentation.person_classifier"
+    " segmentation.regions segmentation.views second_pass",
     "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
-    " learn.interchange posepipe second_pass segmentation"
-    " segmentation.boosted_trees segmentation.person_classifier segmentation.views",
-    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation segmentation.views",
-    "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.room_geometry"
-    " segmentation.views sinks sources tracking",
+    " learn.interchange models.sections posepipe second_pass segmentation segmentation.person_classifier"
+    " segmentation.regions segmentation.views",
+    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation segmentation.regions"
+    " segmentation.views",
+    "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.regions"
+    " segmentation.room_geometry segmentation.views sinks sources tracking",
     "profiling": "frames pipeline",
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
@@ -110,8 +115,9 @@ MAY_IMPORT = {
     "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation"
     " segmentation.views",
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
-    " inference pipeline second_pass segmentation segmentation.boosted_trees segmentation.person_classifier"
-    " segmentation.views training.joints",
+    " inference pipeline second_pass segmentation segmentation.views training.joints",
+    "training.boosted": f"{NOUNS} camera datasets evaluation.metrics learn.depth models pipeline"
+    " segmentation.boosted_trees segmentation.person_classifier segmentation.regions segmentation.views training",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body camera datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",
@@ -122,7 +128,8 @@ MAY_IMPORT = {
     "evaluation.domain_gap": "errors frames io sinks.images sources",
     "evaluation.people": f"{NOUNS} evaluation evaluation.html_report evaluation.labelled io pipeline sinks.images"
     " sources sources.formats",
-    "evaluation.suite": "body_model datasets errors evaluation frames io models pipeline profiling tracking",
+    "evaluation.suite": "body_model datasets errors evaluation evaluation.metrics frames io models pipeline profiling"
+    " tracking",
     "viewer.scene": "body camera results sinks.images",
     "viewer.playback": "body camera frames pipeline profiling recording results sinks.files thresholds",
     "viewer.ui": "body errors loopback results thresholds viewer.playback viewer.scene",

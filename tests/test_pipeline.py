@@ -16,9 +16,9 @@ from posepipe.pipeline import STAGES, Pipeline
 from posepipe.results import FrameResult, Pose, Track
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import CutOutForeground
-from posepipe.segmentation.head_split import HeadSplit
-from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import PersonFilter
+from posepipe.segmentation.regions.head_split import HeadSplit
+from posepipe.segmentation.regions.occluded_people import OccludedPeople
 from posepipe.segmentation.room_geometry.background_model import SEEN_FRAMES
 from posepipe.segmentation.views.view import View
 from posepipe.sources import open_source

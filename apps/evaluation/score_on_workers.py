@@ -121,8 +121,9 @@ def score_sequences(
     numbers: Sequence[int] | None = None,
 ) -> TrackReport:
     """Track the people of some sequences of frames, all by default, with every variant, and score."""
-    from posepipe.evaluation.evaluate_poses import find_poses, joints_in_view
+    from posepipe.evaluation.evaluate_poses import find_poses
     from posepipe.evaluation.evaluate_tracks import evaluate_tracks
+    from posepipe.evaluation.metrics.people_in_view import joints_in_view
 
     sequences = frames.sequences()
     find = partial(find_poses, model, whole_frames=options.whole_frames, fit=options.fit)

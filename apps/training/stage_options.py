@@ -14,6 +14,7 @@ USED_BY = {
     "background": set(),
     "filter": {"--workers", "--resume"},
     "views": {"--workers"},
+    "regions": {"--workers"},
 }
 """Choice of --only -> further options that it uses. A training of all stages uses every option."""
 

@@ -193,7 +193,7 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
     from posepipe.learn.depth.checkpoints import Checkpoints
     from posepipe.models.pose_model import PoseModel
     from posepipe.models.registry import model_identity, model_path
-    from posepipe.training.fit_person_classifier import refit_person_classifier
+    from posepipe.training.boosted.fit_person_classifier import refit_person_classifier
 
     frames = open_datasets(args.datasets)
     data = f"{model_identity(model_path(args.forest))} {frames.identity}"
@@ -204,12 +204,24 @@ def _train_filter(args: argparse.Namespace) -> PoseModel:
         )
 
 
+def _train_regions(args: argparse.Namespace) -> PoseModel:
+    """Train the region filter of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.boosted.fit_region_classifier import refit_region_classifier
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(len(frames), "regions", "frames") as bar:
+        return refit_region_classifier(PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args))
+
+
 def _train_views(args: argparse.Namespace) -> PoseModel:
     """Train the choice of views of the model in --forest; all else of it stays."""
     from apps.terminal.progress import ProgressBar
     from posepipe.datasets.dataset import open_datasets
     from posepipe.models.pose_model import PoseModel
-    from posepipe.training.fit_view_choice import refit_view_choice
+    from posepipe.training.boosted.fit_view_choice import refit_view_choice
 
     frames = open_datasets(args.datasets)
     with ProgressBar(len(frames), "views", "frames") as bar:
@@ -272,6 +284,7 @@ TRAININGS = {
     "background": _weigh_background,
     "filter": _train_filter,
     "views": _train_views,
+    "regions": _train_regions,
 }
 """What `run` can train; all but the first are choices of --only."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,11 +9,16 @@ from functools import partial
 
 import numpy as np
 
-from posepipe.body import BodyDefinition
 from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.evaluation.metrics.part_metrics import PartScores
+from posepipe.evaluation.metrics.people_in_view import (
+    SAME_PERSON_M,
+    distances_to_people,
+    joints_in_view,
+    people_in_view,
+)
 from posepipe.evaluation.metrics.pose_metrics import JointScores
-from posepipe.evaluation.metrics.track_metrics import confidences_of, joints_of, match, mean_distance
+from posepipe.evaluation.metrics.track_metrics import joints_of, match
 from posepipe.evaluation.oracle_parts import OracleParts
 from posepipe.evaluation.pose_report import PoseReport
 from posepipe.frames import DepthFrame, LabelledFrame
@@ -23,14 +27,6 @@ from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose
 from posepipe.segmentation.label_map import draw_labels
-
-IN_VIEW_JOINTS = 5
-"""Minimum number of visible joints of a person in view; others need not be found, and are not counted when found.
-
-Of a body with fewer than ten joints it is half of them; see `joints_in_view`.
-"""
-SAME_PERSON_M = 0.5
-"""Maximum mean distance between found and true joints of the same person: of joints in view, by confidence."""
 
 
 def evaluate(
@@ -79,11 +75,6 @@ def evaluate(
         report = replace(report, frames=report.frames + 1)
         on_frame()
     return report
-
-
-def joints_in_view(body: BodyDefinition) -> int:
-    """Minimum number of visible joints of a person, or creature, in view of a whole frame."""
-    return min(IN_VIEW_JOINTS, math.ceil(len(body.joints) / 2))
 
 
 def find_poses(
@@ -148,15 +139,9 @@ def _label_every_pixel(pipeline: Pipeline, depth: DepthFrame) -> PartProbabiliti
 def _score_whole(pipeline: Pipeline, frame: LabelledFrame, report: PoseReport, in_view_joints: int) -> None:
     result = pipeline.step(frame.depth)
     report.parts.add(frame.parts, result.parts)
-    joints = pipeline.classifier.body.joints
-    found = [joints_of(track, joints) for track in result.people]
-    # joints out of sight, or of low confidence, say where a limb may be, not who was found
-    seen = frame.visible | (frame.visible.sum(axis=1, keepdims=True) < max(in_view_joints, 1))
-    truths = np.where(seen[..., None], frame.joints_m, np.nan)
-    sure = [confidences_of(track, joints) for track in result.people]
-    distances = np.array([[mean_distance(truth, *each) for each in zip(found, sure, strict=True)] for truth in truths])
-    in_view = frame.visible.sum(axis=1) >= in_view_joints
-    pairs = match(distances.reshape(len(frame.joints_m), len(found)), {}, SAME_PERSON_M, first=in_view)
+    found, body = [track.pose for track in result.people], pipeline.classifier.body
+    in_view = people_in_view(frame, in_view_joints)
+    pairs = match(distances_to_people(frame, found, body, in_view_joints), {}, SAME_PERSON_M, first=in_view)
     to_find = np.flatnonzero(in_view).tolist()
     for person in to_find:
         one = _only(result, pairs.get(person))

@@ -11,8 +11,8 @@ import numpy as np
 from posepipe.body_model.body_model import BodyModel
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
 from posepipe.errors import FormatError
-from posepipe.evaluation.evaluate_poses import joints_in_view
 from posepipe.evaluation.figures import without_nan
+from posepipe.evaluation.metrics.people_in_view import joints_in_view
 from posepipe.evaluation.metrics.track_metrics import TrackCounts, TrackScores, joints_of
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel

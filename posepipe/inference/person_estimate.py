@@ -28,4 +28,5 @@ class PersonEstimate:
     pose: Pose
     first: FirstPass
     pixels: PersonPixels  #: for the fit of a body
-    probability: float = 1.0  #: of a person, by the person filter
+    probability: float = 1.0  #: of a person, by the person filter or the region filter
+    by_itself: bool = True  #: whether that makes a person, or they were known from the last frame

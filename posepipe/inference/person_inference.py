@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,68 +14,27 @@ from posepipe.frames import DepthFrame
 from posepipe.inference.person_estimate import FirstPass, PersonEstimate
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.inference.second_pass import SecondPass
+from posepipe.inference.view_estimate import JudgedCandidate, ViewEstimate
 from posepipe.joints.pose_search import PoseSearch
 from posepipe.parts import PartProbabilities
-from posepipe.results import Pose, Proposals
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
-from posepipe.segmentation.head_split import HeadSplit
+from posepipe.results import Pose
 from posepipe.segmentation.known_people import KnownPeople
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll, PersonFilter
 from posepipe.segmentation.pixel_grid import stride_for
-from posepipe.segmentation.remainder import Remainder
+from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
+from posepipe.segmentation.regions.head_split import HeadSplit
+from posepipe.segmentation.regions.occluded_people import OccludedPeople
+from posepipe.segmentation.regions.region import Region
+from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.segmentation.regions.remainder import Remainder
 from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.segmentation.views.view import View
-from posepipe.segmentation.views.view_evidence import SeenView
 
 LARGEST_SHARE = 0.5
 """Share of a candidate below which a person is but the largest component in it that is not background."""
 RECLASSIFY_SHARE = 0.02
 """Share of removed pixels above which a candidate is classified again: removed pixels change what probes read."""
-
-
-class _ViewEstimate(NamedTuple):
-    """What one view of a candidate shows."""
-
-    view: View  #: without background pixels
-    inference: PoseInference  #: in the axes of the view
-    view_pose: Pose  #: in the axes of the view
-
-    @property
-    def pose(self) -> Pose:
-        """The pose in camera axes."""
-        return self.view.pose_to_camera(self.view_pose)
-
-    @property
-    def seen(self) -> SeenView:
-        """What the view shows, to choose among views."""
-        return SeenView(self.view, self.inference.parts, self.view_pose)
-
-    @property
-    def proposals(self) -> Proposals:
-        """The proposals in camera axes."""
-        return self.view.proposals_to_camera(self.inference.proposals)
-
-
-class _Region(NamedTuple):
-    """Region of a candidate that is judged by itself."""
-
-    mask: np.ndarray  #: bool (H, W)
-    min_probability: float = 0.0  #: of a person, beyond what the person filter asks for
-
-
-class _JudgedCandidate(NamedTuple):
-    """A candidate that the person filter has judged."""
-
-    seen: dict[int, _ViewEstimate]  #: by quarter turns of the view, the unrotated one first
-    probability: float  #: of a person
-    accepted: bool  #: as a person
-
-    @property
-    def unrotated(self) -> _ViewEstimate:
-        """What is seen in the image as it is."""
-        return self.seen[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +50,7 @@ class PersonInference:
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
     occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
+    region_filter: RegionFilter | None = None  #: None = a region of a candidate is judged as a candidate is
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:
@@ -128,9 +87,8 @@ class PersonInference:
         for person in people:
             left &= ~self.remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
         for pieces in self.occluded_people.masks(frame.depth_m, left, frame.intrinsics, _up_of(frame, floor)):
-            other = self.estimate(frame, pieces, floor)
-            known = [person.first.pose for person in people]
-            if other is not None and self.remainder.is_other(known, other.first.pose, other.probability):
+            other = self._estimate(frame, Region(pieces, pieces, known=_poses_of(people)), floor)
+            if other is not None:
                 people = [self._without(frame, person, other.mask, floor) for person in people] + [other]
         return people
 
@@ -141,13 +99,32 @@ class PersonInference:
         where the first pose is poor, and used where they give a better one. Of a candidate that is no person, what its
         pose explains is judged once more.
         """
-        judged = self._judge(frame, mask, floor)
+        return self._estimated(frame, mask, self._judge(frame, mask, floor), floor)
+
+    def _estimate(self, frame: DepthFrame, region: Region, floor: Plane | None) -> PersonEstimate | None:
+        """Estimate the person in a region of a candidate, as in one."""
+        judged = self._judge(frame, region.mask, floor, region)
+        return self._estimated(frame, region.mask, judged, floor, region.known)
+
+    def _estimated(
+        self,
+        frame: DepthFrame,
+        mask: np.ndarray,
+        judged: JudgedCandidate | None,
+        floor: Plane | None,
+        known: tuple[Pose, ...] = (),
+    ) -> PersonEstimate | None:
+        """The person in what was judged; of what is none, that which its pose explains is judged."""
         if judged is None:
             return None
-        return self._estimate_of(judged) if judged.accepted else self._explained_by_pose(frame, mask, judged, floor)
+        if judged.accepted:
+            return self._estimate_of(judged)
+        return self._explained_by_pose(frame, mask, judged, floor, known)
 
-    def _judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> _JudgedCandidate | None:
-        """What a candidate shows, and whether that is a person; None without a pose.
+    def _judge(
+        self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None, region: Region | None = None
+    ) -> JudgedCandidate | None:
+        """What a candidate, or a region of one, shows, and whether that is a person; None without a pose.
 
         Where a rotated view gives a better pose, the person filter judges both: each alone is wrong more often.
         Somebody who may lie, but is no person so far, is seen upside down as well.
@@ -164,19 +141,24 @@ class PersonInference:
             seen |= self._rotated(unrotated, missing)
             probability = self._probability(seen, floor) if missing else probability
             accepted = self.person_filter.accepts(probability)
-        accepted = accepted or self._is_known(frame, unrotated.view.mask, probability)
-        return _JudgedCandidate(seen, probability, accepted)
+        of_person = probability
+        if region is not None and self.region_filter is not None:
+            shown = unrotated.of_region(region, seen[self._best(seen)], of_person)
+            probability = self.region_filter.probability(shown, floor)
+            accepted = self.region_filter.accepts(shown, probability)
+        known = self._is_known(frame, unrotated.view.mask, probability)
+        return JudgedCandidate(seen, of_person, probability, accepted, accepted or known)
 
-    def _rotated(self, unrotated: _ViewEstimate, wanted: Iterable[int]) -> dict[int, _ViewEstimate]:
+    def _rotated(self, unrotated: ViewEstimate, wanted: Iterable[int]) -> dict[int, ViewEstimate]:
         """What rotated views show that give a pose, by their quarter turns."""
         found = {quarters: self._infer_view(unrotated.view.rotated(quarters)) for quarters in wanted}
         return {quarters: seen for quarters, seen in found.items() if seen is not None}
 
-    def _probability(self, seen: dict[int, _ViewEstimate], floor: Plane | None) -> float:
+    def _probability(self, seen: dict[int, ViewEstimate], floor: Plane | None) -> float:
         """Probability of a person, by what the unrotated view and the best one show."""
         return fmean(self._view_probability(seen[0].view, seen[each], floor) for each in {0, self._best(seen)})
 
-    def _view_probability(self, unrotated: View, seen: _ViewEstimate, floor: Plane | None) -> float:
+    def _view_probability(self, unrotated: View, seen: ViewEstimate, floor: Plane | None) -> float:
         """Probability of a person, by what one view shows."""
         parts = seen.view.parts_to_image(seen.inference.parts)
         return self.person_filter.person_probability(unrotated, parts, seen.pose, floor)
@@ -185,7 +167,7 @@ class PersonInference:
         """Whether somebody was found there in the last frame, for whom that probability is enough."""
         return self.known_people is not None and self.known_people.accepts(frame.timestamp_s, mask, probability)
 
-    def _estimate_of(self, judged: _JudgedCandidate) -> PersonEstimate:
+    def _estimate_of(self, judged: JudgedCandidate) -> PersonEstimate:
         """The estimate in the best view, whose poses are those after a search."""
         unrotated = self._with_pose_search(judged.unrotated)
         wanted = self._wanted(unrotated, accepted=True)
@@ -203,51 +185,58 @@ class PersonInference:
             FirstPass(best.proposals, best.pose),
             PersonPixels(view.to_camera(inference.points.points_m), inference.parts.probabilities, mask),
             judged.probability,
+            judged.by_itself,
         )
 
-    def _wanted(self, unrotated: _ViewEstimate, accepted: bool) -> tuple[int, ...]:
+    def _wanted(self, unrotated: ViewEstimate, accepted: bool) -> tuple[int, ...]:
         """Rotations in which a candidate is classified again, before or after it was accepted as a person."""
         return () if self.rotated_views is None else self.rotated_views.wanted(unrotated.view, unrotated.pose, accepted)
 
-    def _best(self, seen: dict[int, _ViewEstimate]) -> int:
+    def _best(self, seen: dict[int, ViewEstimate]) -> int:
         """Rotation with the best pose, quarter turns; 0 = the image as it is."""
         shown = {quarters: each.seen for quarters, each in seen.items()}
         return 0 if self.rotated_views is None else self.rotated_views.choose(shown)
 
     def _beside_furniture(
-        self, frame: DepthFrame, mask: np.ndarray, judged: _JudgedCandidate | None, floor: Plane | None, up: UpVector
+        self, frame: DepthFrame, mask: np.ndarray, judged: JudgedCandidate | None, floor: Plane | None, up: UpVector
     ) -> list[PersonEstimate]:
         """People in a candidate that is none: in its surfaces, and around its heads."""
-        min_probability = 0.0 if self.surfaces is None else self.surfaces.min_probability
-        regions = [_Region(surface, min_probability) for surface in self._surfaces(frame, mask)]
+        masks = self._surfaces(frame, mask)
         if self.head_split is not None and judged is not None:
             proposals = judged.unrotated.inference.proposals
-            regions += map(_Region, self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up))
-        people = self._disjoint(frame, regions, floor)
+            masks += self.head_split.cut_out(proposals, frame.depth_m, mask, frame.intrinsics, up)
+        probability = 0.0 if judged is None else judged.person_probability
+        people = self._disjoint(frame, [Region(each, mask, probability) for each in masks], floor)
         if people or judged is None:
             return people
         person = self._explained_by_pose(frame, mask, judged, floor)
         return [] if person is None else [person]
 
     def _explained_by_pose(
-        self, frame: DepthFrame, mask: np.ndarray, judged: _JudgedCandidate, floor: Plane | None
+        self,
+        frame: DepthFrame,
+        mask: np.ndarray,
+        judged: JudgedCandidate,
+        floor: Plane | None,
+        known: tuple[Pose, ...] = (),
     ) -> PersonEstimate | None:
-        """The person in a candidate that is none as a whole: what its pose explains is judged by itself."""
+        """The person in what is none as a whole: what its pose explains is judged by itself."""
         view, inference, _ = judged.seen[self._best(judged.seen)]
         if self.remainder is None or inference.pose is None:
             return None
         whole = mask if view.quarters == 0 else view.mask
         explained = self.remainder.explained(view.depth_m, whole, view.intrinsics, inference.parts, inference.pose)
-        again = None if explained is None else self._judge(frame, view.to_image(explained), floor)
-        if again is None or not again.accepted or again.probability < self.remainder.min_probability:
+        if explained is None:
             return None
-        return self._estimate_of(again)
+        region = Region(view.to_image(explained), mask, judged.person_probability, known)
+        again = self._judge(frame, region.mask, floor, region)
+        return None if again is None or not again.accepted else self._estimate_of(again)
 
     def _surfaces(self, frame: DepthFrame, mask: np.ndarray) -> list[np.ndarray]:
         return [] if self.surfaces is None else self.surfaces.masks(frame.depth_m, mask, frame.intrinsics)
 
     def _with_others(
-        self, frame: DepthFrame, whole: np.ndarray, shown: _ViewEstimate, person: PersonEstimate, floor: Plane | None
+        self, frame: DepthFrame, whole: np.ndarray, shown: ViewEstimate, person: PersonEstimate, floor: Plane | None
     ) -> list[PersonEstimate]:
         """A person, and whoever else is found in the whole candidate.
 
@@ -263,11 +252,10 @@ class PersonInference:
             masks.append(whole & ~mask)
         others: list[PersonEstimate] = []
         taken = np.zeros_like(mask)
-        for region in masks:
-            other = self.estimate(frame, region & ~taken, floor)
-            if other is None:
-                continue
-            if self.remainder.is_other([person.first.pose], other.first.pose, other.probability):
+        for each in masks:
+            region = Region(each & ~taken, whole, person.probability, _poses_of([person, *others]))
+            other = self._estimate(frame, region, floor)
+            if other is not None:
                 others.append(other)
                 taken |= other.mask
         alone = self.estimate(frame, mask & ~taken, floor) if others else None
@@ -286,12 +274,12 @@ class PersonInference:
             person = self.person_filter.person_mask(view.depth_m, view.mask, view.intrinsics, parts)
         return None if person is None else (replace(view, mask=person), parts)
 
-    def _infer_view(self, view: View, parts: PartProbabilities | None = None) -> _ViewEstimate | None:
+    def _infer_view(self, view: View, parts: PartProbabilities | None = None) -> ViewEstimate | None:
         """Infer the pose in one view; None when there is none."""
         found = PoseInference(self.joint_stages, view, parts)
-        return None if found.pose is None else _ViewEstimate(view, found, found.pose)
+        return None if found.pose is None else ViewEstimate(view, found, found.pose)
 
-    def _with_pose_search(self, seen: _ViewEstimate) -> _ViewEstimate:
+    def _with_pose_search(self, seen: ViewEstimate) -> ViewEstimate:
         """The same, with the best pose of all choices of proposals."""
         found, search = seen.inference, self.pose_search
         if search is None or found.pose is None:
@@ -299,12 +287,12 @@ class PersonInference:
         pose = search.search(self.joint_stages.pose_estimator, found.proposals, found.pose)
         return seen._replace(view_pose=pose)
 
-    def _with_second_pass(self, seen: _ViewEstimate) -> _ViewEstimate:
+    def _with_second_pass(self, seen: ViewEstimate) -> ViewEstimate:
         """The same view after the second pass, where that finds a pose."""
         if self.second_pass is None:
             return seen
         found = self.second_pass.infer(self.joint_stages, seen.inference, seen.view_pose)
-        return seen if found is None or found.pose is None else _ViewEstimate(seen.view, found, found.pose)
+        return seen if found is None or found.pose is None else ViewEstimate(seen.view, found, found.pose)
 
     def _without(
         self, frame: DepthFrame, person: PersonEstimate, taken: np.ndarray, floor: Plane | None
@@ -316,16 +304,21 @@ class PersonInference:
         alone = self.estimate(frame, own, floor)
         return replace(person, mask=own, parts=person.parts * own) if alone is None else alone
 
-    def _disjoint(self, frame: DepthFrame, regions: Sequence[_Region], floor: Plane | None) -> list[PersonEstimate]:
+    def _disjoint(self, frame: DepthFrame, regions: Sequence[Region], floor: Plane | None) -> list[PersonEstimate]:
         """Estimate the people in regions that overlap; those who come first have the pixels."""
         people: list[PersonEstimate] = []
         taken = np.zeros(frame.depth_m.shape, bool)
-        for mask, min_probability in regions:
-            person = self.estimate(frame, mask & ~taken, floor)
-            if person is not None and person.probability >= min_probability:
+        for region in regions:
+            person = self._estimate(frame, replace(region, mask=region.mask & ~taken, known=_poses_of(people)), floor)
+            if person is not None:
                 people.append(person)
                 taken |= person.mask
         return people
+
+
+def _poses_of(people: Iterable[PersonEstimate]) -> tuple[Pose, ...]:
+    """First poses of people."""
+    return tuple(person.first.pose for person in people)
 
 
 def _up_of(frame: DepthFrame, floor: Plane | None) -> UpVector:

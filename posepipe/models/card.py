@@ -14,9 +14,8 @@ from typing import Any
 
 from posepipe.errors import FormatError
 from posepipe.io.files import name_text, read_regular, replace_file
-from posepipe.joints.joint_parameters import JointParameters
+from posepipe.models.card_stages import STAGES, about_second_pass, count, describe_filters, describe_joints, duration
 from posepipe.models.pose_model import PoseModel
-from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY
 
 HEADINGS = {"made": "How it was made", "figures": "Figures"}
 """Blocks in the order of a new card, with their headings."""
@@ -89,18 +88,16 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"
         f" {file_bytes / 1e6:.1f} MB."
     )
-    paragraphs = [size, _changes(header), _joints_from(model.joint_parameters), _second_pass(model), _origins(header)]
+    paragraphs = [size, _changes(header), *describe_joints(model), _origins(header)]
     if "out_of_bag" in header and not header.keys() & {"trees_kept", "pruned"}:  # it is that of whole trees, of all
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
-    of_segmentation, of_filter = header.get("segmentation", {}), header.get("person_filter", {})
-    of_background, of_second_pass = header.get("background", {}), _about_second_pass(model)
-    of_views = header.get("view_choice", {})
-    paragraphs += [_segmentation(model, of_segmentation), _background(of_background), _person_filter(model, of_filter)]
-    paragraphs.append(_view_choice(model, of_views))
+    paragraphs += describe_filters(model)
+    of_stages = {title: header.get(name, {}) for name, title in STAGES.items()}
+    of_stages["second pass"] = about_second_pass(model)
     typed = (
         header.get("command"),
         header.get("joint_command"),
-        *(own.get("command") for own in (of_second_pass, of_segmentation, of_background, of_filter, of_views)),
+        *(own.get("command") for own in of_stages.values()),
     )
     commands = dict.fromkeys(line for line in typed if line)
     if commands:
@@ -111,11 +108,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
         {
             "trees": header.get("recipes", []),
             "joint parameters": header.get("joint_recipes", []),
-            "second pass": of_second_pass.get("recipes", []),
-            "segmentation": of_segmentation.get("recipes", []),
-            "weight of class 0": of_background.get("recipes", []),
-            "person filter": of_filter.get("recipes", []),
-            "choice of views": of_views.get("recipes", []),
+            **{title: own.get("recipes", []) for title, own in of_stages.items()},
         }
     )
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -175,107 +168,12 @@ def _changes(header: Mapping[str, Any]) -> str:
     return f"Changed after training: {', '.join(done)}." if done else ""
 
 
-def _joints_from(parameters: JointParameters) -> str:
-    sources = {"parts": "surfaces", "votes": "votes", "both": "surfaces and votes"}
-    return f"Joints follow from {sources[parameters.method]}{_network(parameters)}."
-
-
-def _network(parameters: JointParameters) -> str:
-    network = parameters.refinement
-    size = 0 if network is None else sum(weight.size for weight in network.weights)
-    return f", corrected by a network of {size:,} weights" if size else ""
-
-
-def _second_pass(model: PoseModel) -> str:
-    if model.second_pass is None:
-        return ""
-    return (
-        "Given these joints, pixels are labelled anew, and joints found from them once more"
-        f"{_network(model.second_pass.joint_parameters)}{_trained_on(_about_second_pass(model))}."
-    )
-
-
-def _about_second_pass(model: PoseModel) -> Mapping[str, Any]:
-    """Its history; a program that knows no second pass may have kept that alone."""
-    return {} if model.second_pass is None else model.metadata.get("second_pass", {})
-
-
-def _segmentation(model: PoseModel, about: Mapping[str, Any]) -> str:
-    if model.segmentation is None:
-        return ""
-    nodes = sum(tree.n_nodes for tree in model.segmentation.trees)
-    return f"People in whole frames are found by a segmentation forest of {nodes:,} nodes{_trained_on(about)}."
-
-
-def _background(about: Mapping[str, Any]) -> str:
-    """How the weight of class 0 was found, by `posepipe.training.fit_background_weight`."""
-    if not about:
-        return ""
-    return (
-        f"In {about['candidates']:,} candidates of people, of {about['frames']:,} frames (content {about['identity']}),"
-        f" class 0 has a share of {about['share']:.3f} of the pixels; before it was weighed, its mean probability was"
-        f" {about['mean_probability']:.3f}."
-    )
-
-
-def _person_filter(model: PoseModel, about: Mapping[str, Any]) -> str:
-    if model.person_classifier is None:
-        return ""
-    trees = len(model.person_classifier.trees.roots)
-    of = f" ({about['people']:,} people among {about['candidates']:,} candidates)" if "people" in about else ""
-    judged = f"Candidates are judged by a person filter of {trees} trees{_trained_on(about)}{of}."
-    minimum = model.person_classifier.min_probability
-    if minimum != MIN_PROBABILITY:
-        judged += f" It takes them for people from a probability of {minimum:g} on."
-    return judged + _left_out(about["left_out"], about.get("folds_of")) if about.get("left_out") else judged
-
-
-def _view_choice(model: PoseModel, about: Mapping[str, Any]) -> str:
-    if model.view_choice is None:
-        return ""
-    of = f" ({about['people']:,} choices)" if "people" in about else ""
-    chosen = (
-        f"Among rotated views of people who lie, bend or are upside down, {len(model.view_choice.trees.roots)} trees"
-        f" choose{_trained_on(about)}{of}."
-    )
-    if not about.get("left_out"):
-        return chosen
-    unseen = _unseen(about.get("folds_of"))
-    shares = about["left_out"]
-    return chosen + (
-        f" On {unseen}, {shares['right']:.3f} of these people's visible joints are right at first, instead of"
-        f" {shares['by_rule']:.3f} by the rule of models without such trees, and {shares['at_best']:.3f} at best."
-    )
-
-
-def _unseen(folds_of: str | None) -> str:
-    return "thirds of these datasets that were left out in turn" if folds_of == "frames" else "datasets left out"
-
-
-def _left_out(point: Mapping[str, float], folds_of: str | None) -> str:
-    """Describe a filter on frames that it has not seen, `posepipe.training.fit_person_classifier.OperatingPoint`."""
-    return (
-        f" At a probability of {point['min_probability']:.2f}, on {_unseen(folds_of)}, it accepts {point['found']:.3f}"
-        f" of the candidates that are people, and somebody in {point['false_frames']:.3f} of the frames without people."
-    )
-
-
-def _trained_on(about: Mapping[str, Any]) -> str:
-    if "frames" not in about:
-        return ""
-    took = f" in {_duration(about['seconds'])}" if "seconds" in about else ""
-    return (
-        f", trained on {_count(about['frames'])} frames (content {about['identity']}){took} by posepipe"
-        f" {about['source_revision']}"
-    )
-
-
 def describe_out_of_bag(about: Mapping[str, Any]) -> str:
     """Describe the out-of-bag accuracy of a forest, `posepipe.training.out_of_bag.OutOfBagAccuracy.to_dict`."""
     alone = ", ".join("-" if value is None else f"{value:.3f}" for value in about["of_trees"])
     together = "-" if about["part_accuracy"] is None else f"{about['part_accuracy']:.3f}"
     return (
-        f"Out-of-bag part accuracy {together} ({_count(about['frames'])} training frames, each classified by the trees"
+        f"Out-of-bag part accuracy {together} ({count(about['frames'])} training frames, each classified by the trees"
         f" that were not grown on it; single trees {alone})"
     )
 
@@ -283,11 +181,11 @@ def describe_out_of_bag(about: Mapping[str, Any]) -> str:
 def _origins(header: Mapping[str, Any]) -> str:
     """Table of origins, one column for the trees and one for the joint parameters."""
     rows = {
-        "frames": [_count(header.get("training_frames")), _count(header.get("joint_frames"))],
+        "frames": [count(header.get("training_frames")), count(header.get("joint_frames"))],
         "their content": [header.get(f"{of}frames_identity", "") for of in ("", "joint_")],
         "they were made by posepipe": [_unique(header.get(f"{of}frames_revisions", ())) for of in ("", "joint_")],
         "learned by posepipe": [header.get(f"{of}source_revision", "") for of in ("", "joint_")],
-        "which took": [_duration(header.get(f"{of}seconds")) for of in ("", "joint_")],
+        "which took": [duration(header.get(f"{of}seconds")) for of in ("", "joint_")],
     }
     if header.get("resumed"):
         rows["which took"][0] += " since it was resumed"
@@ -318,18 +216,8 @@ def _table(summary: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _count(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
-
-
 def _unique(names: list[str]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _fenced(language: str, text: str) -> str:

@@ -25,23 +25,26 @@ from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.forest_file import forest_from_arrays, forest_to_arrays
 from posepipe.learn.depth.probes.probe_rules import ProbeRules
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
-from posepipe.models.boosted_sections import (
+from posepipe.models.durations import split_durations, with_durations, write_durations
+from posepipe.models.sections.boosted_sections import (
     classifier_from_arrays,
     classifier_to_arrays,
+    region_classifier_from_arrays,
+    region_classifier_to_arrays,
     view_choice_from_arrays,
     view_choice_to_arrays,
 )
-from posepipe.models.durations import split_durations, with_durations, write_durations
-from posepipe.models.joint_sections import (
+from posepipe.models.sections.joint_sections import (
     joints_from_arrays,
     joints_to_arrays,
     refinement_from_arrays,
     refinement_to_arrays,
 )
-from posepipe.models.second_pass_sections import second_pass_from_arrays, second_pass_to_arrays
+from posepipe.models.sections.second_pass_sections import second_pass_from_arrays, second_pass_to_arrays
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS
+from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.views.view_choice import ViewChoice
 
 FORMAT = "posepipe-forest"
@@ -58,6 +61,7 @@ SECTIONS = {
     "second_joints": 1,
     "second_refinement": 2,
     "view_choice": 1,
+    "region_filter": 1,
 }
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
@@ -78,6 +82,7 @@ class StoredModel(NamedTuple):
     person_classifier: PersonClassifier | None = None  #: of the person filter
     second_pass: SecondPassParameters | None = None
     view_choice: ViewChoice | None = None
+    region_classifier: RegionClassifier | None = None  #: of the region filter
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
@@ -92,6 +97,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "segmentation": {} if model.segmentation is None else forest_to_arrays(model.segmentation),
         **second_pass_to_arrays(model.second_pass),
         "view_choice": view_choice_to_arrays(model.view_choice),
+        "region_filter": region_classifier_to_arrays(model.region_classifier),
     }
     metadata, durations = split_durations(model.metadata)
     header = {
@@ -146,8 +152,11 @@ def read_model(path: str | Path) -> StoredModel:
         segmentation = _read_segmentation(sections["segmentation"])
         classifier = classifier_from_arrays(sections["person_filter"], body)
         second_pass = second_pass_from_arrays(sections, body)
-        view_choice = view_choice_from_arrays(sections["view_choice"], body)
-        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier, second_pass, view_choice)
+        boosted = (
+            view_choice_from_arrays(sections["view_choice"], body),
+            region_classifier_from_arrays(sections["region_filter"], body),
+        )
+        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier, second_pass, *boosted)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:

@@ -19,6 +19,7 @@ from posepipe.models.registry import model_path
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_segmentation import SEGMENTS, PersonSegmentation
+from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.views.view_choice import ViewChoice
 
 
@@ -48,6 +49,7 @@ class PoseModel:
     person_classifier: PersonClassifier | None = None  #: of the person filter; None = class 0 of the forest decides
     second_pass: SecondPassParameters | None = None  #: None = the first pose, and the forest's labels, are kept
     view_choice: ViewChoice | None = None  #: chooses among rotated views; None = a rule does
+    region_classifier: RegionClassifier | None = None  #: of the region filter; None = bounds decide
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):

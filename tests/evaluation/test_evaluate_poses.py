@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from posepipe.body import HUMAN
-from posepipe.evaluation.evaluate_poses import evaluate, find_poses, joints_in_view
+from posepipe.evaluation.evaluate_poses import evaluate, find_poses
+from posepipe.evaluation.metrics.people_in_view import joints_in_view
 from posepipe.evaluation.oracle_parts import OracleParts
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.forest_parameters import ForestParameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +16,13 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
-from posepipe.segmentation.head_split import HeadSplit
-from posepipe.segmentation.occluded_people import OccludedPeople
 from posepipe.segmentation.person_filter import AcceptAll
-from posepipe.segmentation.remainder import Remainder
+from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
+from posepipe.segmentation.regions.head_split import HeadSplit
+from posepipe.segmentation.regions.occluded_people import OccludedPeople
+from posepipe.segmentation.regions.region_evidence import SeenRegion
+from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.segmentation.regions.remainder import Remainder
 from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.segmentation.views.view import View
 from tests.support.toy_person import TOY, toy_frame, toy_frames
@@ -31,7 +32,7 @@ from tests.support.toy_person import TOY, toy_frame, toy_frames
 def inference() -> PersonInference:
     rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
     pipeline = Pipeline.from_model(PoseModel.of(train_forest(toy_frames(16), rules, TOY)), tracking=False)
-    bare = {"rotated_views": None, "head_split": None, "surfaces": None, "remainder": None, "occluded_people": None}
+    bare = dict.fromkeys(("rotated_views", "head_split", "surfaces", "remainder", "occluded_people", "region_filter"))
     return replace(pipeline.person_inference, person_filter=AcceptAll(), **bare)
 
 
@@ -113,24 +114,34 @@ def test_without_a_better_view_the_image_alone_is_judged(inference):
     assert len(judge.shown) == 1
 
 
+class SureOf(RegionFilter):
+    """Accepts whoever is probable enough, and keeps the regions."""
+
+    __slots__ = ("asked",)
+
+    def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
+        object.__setattr__(self, "asked", [*getattr(self, "asked", []), seen])
+        return seen.probability
+
+    def accepts(self, seen: SeenRegion, probability: float) -> bool:
+        return probability >= self.min_probability
+
+
 class LeftIsLeft(Remainder):
-    """Leaves the left half of every candidate, whose pose is that of somebody else if that is probable enough."""
+    """Leaves the left half of every candidate."""
 
     def masks(self, depth_m, mask, intrinsics, parts, pose) -> list[np.ndarray]:
         cols = np.arange(mask.shape[1])
         return [mask & (cols < np.median(np.nonzero(mask)[1]))]
-
-    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
-        return probability >= self.min_probability
 
 
 @pytest.mark.parametrize("head_split", [HeadSplit(), None])
 @pytest.mark.parametrize("min_probability", [0.5, 2.0])
 def test_somebody_else_takes_their_pixels_along(inference, min_probability, head_split):
     frame = toy_frame(30).depth
-    remainder = LeftIsLeft(TOY, min_probability=min_probability)
-    whole = frame.depth_m > 0
-    people = replace(inference, head_split=head_split, remainder=remainder).people_in(frame, whole, None)
+    whole, judge = frame.depth_m > 0, SureOf(min_probability=min_probability)
+    stages = {"head_split": head_split, "remainder": LeftIsLeft(TOY), "region_filter": judge}
+    people = replace(inference, **stages).people_in(frame, whole, None)
     assert len(people) == (2 if min_probability < 1 else 1)
     np.testing.assert_array_equal(sum(person.mask.astype(int) for person in people), whole)  # each pixel once
 
@@ -138,7 +149,7 @@ def test_somebody_else_takes_their_pixels_along(inference, min_probability, head
 def test_a_person_is_not_reduced_to_somebody_else_beside_them(inference):
     """Of the whole, only what might be somebody else is a person by itself: they are one."""
     frame, judge = toy_frame(30).depth, Judge(0.9, 0.9, 0.1)
-    stages = {"person_filter": judge, "remainder": LeftIsLeft(TOY, min_probability=0.5)}
+    stages = {"person_filter": judge, "remainder": LeftIsLeft(TOY), "region_filter": SureOf(min_probability=0.5)}
     (person,) = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
     assert len(judge.shown) == 3
     np.testing.assert_array_equal(person.mask, frame.depth_m > 0)
@@ -153,7 +164,7 @@ class Halves(ConnectedSurfaces):
 
 
 class NothingLeft(LeftIsLeft):
-    """Leaves nothing unexplained; tells poses apart as its base does."""
+    """Leaves nothing unexplained."""
 
     def masks(self, depth_m, mask, intrinsics, parts, pose) -> list[np.ndarray]:
         return []
@@ -163,7 +174,7 @@ def people_in_halves(inference, judge, **stages):
     frame = toy_frame(30).depth
     whole = frame.depth_m > 0
     halves = Halves().masks(frame.depth_m, whole, frame.intrinsics)
-    stages = {"surfaces": Halves()} | stages
+    stages = {"surfaces": Halves(), "region_filter": SureOf()} | stages
     people = replace(inference, person_filter=judge, **stages).people_in(frame, whole, None)
     return [person.mask for person in people], halves
 
@@ -189,9 +200,8 @@ def test_surfaces_are_judged_where_no_pixel_is_a_persons(inference):
 
 @pytest.mark.parametrize(("min_probability", "count"), [(0.5, 2), (2.0, 1)])
 def test_two_surfaces_of_a_person_may_be_two_people(inference, min_probability, count):
-    found, halves = people_in_halves(
-        inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY, min_probability=min_probability)
-    )
+    stages = {"remainder": NothingLeft(TOY), "region_filter": SureOf(min_probability=min_probability)}
+    found, halves = people_in_halves(inference, Judge(0.9, 0.9, 0.9), **stages)
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
 
 
@@ -207,7 +217,7 @@ class LeftHalfIsPerson(Judge):
 def test_what_was_left_of_a_candidate_may_be_somebody_else(inference, monkeypatch, probability, count):
     monkeypatch.setattr("posepipe.inference.person_inference.LARGEST_SHARE", 0.6)  # halves are not below a half
     judge = LeftHalfIsPerson(0.9, probability, 0.9)
-    stages = {"remainder": NothingLeft(TOY, min_probability=0.75), "surfaces": None}
+    stages = {"remainder": NothingLeft(TOY), "surfaces": None}
     found, halves = people_in_halves(inference, judge, **stages)
     np.testing.assert_array_equal(found, halves[:count])
 
@@ -222,24 +232,16 @@ class Pieces(OccludedPeople):
         return [mask] if mask.any() else []
 
 
-class SureOf(Remainder):
-    """Knows poses that are somebody else's, and is asked about the people found before."""
-
-    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
-        self.asked.append(list(poses))
-        return probability >= self.min_probability
-
-
 @pytest.mark.parametrize(("probability", "count"), [(0.9, 1), (0.6, 0)])
 def test_people_in_pieces_are_somebody_else(inference, probability, count):
     frame, pieces = toy_frame(30).depth, Pieces()
     (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
-    remainder = SureOf(TOY, reach_m=0.1)
-    object.__setattr__(remainder, "asked", [])
+    remainder, judge = Remainder(TOY, reach_m=0.1), SureOf()
     stages = {"person_filter": Judge(probability, 0.9), "remainder": remainder, "occluded_people": pieces}
+    stages["region_filter"] = judge
     found = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
     assert len(found) == 1 + count
-    assert remainder.asked == [[person.first.pose]]
+    assert [seen.region.known for seen in judge.asked] == [(person.first.pose,)]
     near = remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
     np.testing.assert_array_equal(pieces.left, (frame.depth_m > 0) & ~near)
     np.testing.assert_array_equal(sum(each.mask.astype(int) for each in found), frame.depth_m > 0)  # each pixel once
@@ -249,8 +251,7 @@ def test_people_in_pieces_are_somebody_else(inference, probability, count):
 def test_who_is_no_person_without_those_pixels_keeps_the_pose(inference):
     frame, pieces = toy_frame(30).depth, Pieces()
     (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
-    remainder = SureOf(TOY, reach_m=0.1)
-    object.__setattr__(remainder, "asked", [])
+    remainder = Remainder(TOY, reach_m=0.1)
     stages = {"person_filter": Judge(0.9, 0.1), "remainder": remainder, "occluded_people": pieces}
     first, other = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
     assert first.pose is person.pose
@@ -274,7 +275,7 @@ class FurnitureAtRight(NothingLeft):
 @pytest.mark.parametrize(("again", "count"), [(0.9, 1), (0.7, 0)])
 def test_without_the_furniture_beside_them_a_person_is_found(inference, again, count):
     frame, judge = toy_frame(30).depth, Judge(0.4, again)
-    stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY)}
+    stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY), "region_filter": SureOf()}
     people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
     half = Halves().masks(frame.depth_m, frame.depth_m > 0, frame.intrinsics)[0]
     np.testing.assert_array_equal([person.mask for person in people], [half][:count])
@@ -313,7 +314,7 @@ def test_somebody_known_is_found_by_less(inference, probability, count):
 
 
 def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
-    stages = {"remainder": FurnitureAtRight(TOY), "surfaces": Halves(min_probability=0.5)}
+    stages = {"remainder": FurnitureAtRight(TOY)}
     found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)
     assert len(found) == 1
     assert not (found[0] & ~left).any()

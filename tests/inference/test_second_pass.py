@@ -14,7 +14,7 @@ from posepipe.inference.second_pass import SecondPass, joint_arrays
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.regions.head_split import HeadSplit
 from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.segmentation.views.view import View
 from posepipe.training.fit_second_pass import refit_second_pass

@@ -170,12 +170,6 @@ def mean_distance(truth: np.ndarray, found: np.ndarray, weights: np.ndarray | No
     return float(np.average(gaps[known], weights=None if weights is None else weights[known]))
 
 
-def confidences_of(track: Track, joints: Sequence[str]) -> np.ndarray:
-    """Confidences of the joints of a track, float64 (J,); 0 for absent ones."""
-    known = dict(zip(track.pose.names, track.pose.confidences, strict=True))
-    return np.array([known.get(name, 0.0) for name in joints])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Jitter:
     """Jitter of joints at rest; that of several people is added."""

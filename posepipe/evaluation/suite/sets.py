@@ -19,8 +19,9 @@ import numpy as np
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import FormatError
 from posepipe.evaluation.baseline_tracker import NearestPoseTracker
-from posepipe.evaluation.evaluate_poses import cut_out, evaluate, find_poses, joints_in_view
+from posepipe.evaluation.evaluate_poses import cut_out, evaluate, find_poses
 from posepipe.evaluation.evaluate_tracks import TrackingVariant, evaluate_tracks
+from posepipe.evaluation.metrics.people_in_view import joints_in_view
 from posepipe.evaluation.oracle_parts import OracleParts
 from posepipe.evaluation.pose_report import PoseReport
 from posepipe.evaluation.suite.fit_table import TIME, UNFITTED

@@ -11,13 +11,12 @@ from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.boosted_trees.calibration import calibrated
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 
 MIN_PROBABILITY = 0.5
 """Probability from which a candidate is taken for a person, unless a model was given another."""
-MAX_LOG_ODDS = 700.0
-"""Log-odds are kept so far from 0: the exponential of larger ones is infinite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +61,5 @@ class PersonClassifier:
         return evidence[self._order]
 
     def probability_of(self, evidence: np.ndarray) -> float:
-        """Calibrated probability of selected evidence, float32 (E,): Platt scaling of the score (Platt 1999)."""
-        log_odds = float(self.calibration[0]) + float(self.calibration[1]) * self.trees.score(evidence)
-        return float(1 / (1 + np.exp(-min(max(log_odds, -MAX_LOG_ODDS), MAX_LOG_ODDS))))
+        """Calibrated probability of selected evidence, float32 (E,)."""
+        return calibrated(self.trees.score(evidence), self.calibration)

@@ -9,7 +9,7 @@ import pytest
 
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
-from posepipe.models.boosted_sections import view_choice_from_arrays, view_choice_to_arrays
+from posepipe.models.sections.boosted_sections import view_choice_from_arrays, view_choice_to_arrays
 from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees

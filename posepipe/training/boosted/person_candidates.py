@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,29 +16,12 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.views.view import View
+from posepipe.training.boosted.labelled_candidates import LabelledCandidates
 from posepipe.training.frame_blocks import FrameBlocks
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
 FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
-
-
-class LabelledCandidates(NamedTuple):
-    """Candidates of many frames, told to be people or not by the truth."""
-
-    evidence: np.ndarray  #: float32 (N, E)
-    is_person: np.ndarray  #: bool (N,)
-    row: np.ndarray  #: int64 (N,), of the frame
-    empty_rows: np.ndarray  #: int64 (M,), frames without people
-
-    @classmethod
-    def join(cls, blocks: list[LabelledCandidates]) -> LabelledCandidates:
-        """Put the candidates of several sets of frames one after another; their rows stay."""
-        return cls(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
-
-    def of_rows(self, rows: np.ndarray) -> LabelledCandidates:
-        """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
-        return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
 
 
 def collect_candidates(
@@ -101,8 +83,7 @@ class _Collecting(FrameBlocks[LabelledCandidates]):
                     evidence.append(numbers)
                     people.append(share >= PERSON_SHARE)
             on_frames(1)
-        table = np.array(evidence, np.float32).reshape(len(rows), len(recorder.evidence.names))
-        return LabelledCandidates(table, np.array(people, bool), np.array(rows, np.int64), np.array(empty, np.int64))
+        return LabelledCandidates.of(evidence, people, rows, empty, len(recorder.evidence.names))
 
 
 class _Recorder(TrueFilter):

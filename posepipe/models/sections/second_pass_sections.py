@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from posepipe.body import BodyDefinition
-from posepipe.models.joint_sections import (
+from posepipe.models.sections.joint_sections import (
     joints_from_arrays,
     joints_to_arrays,
     refinement_from_arrays,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.segmentation.connected_surfaces import ConnectedSurfaces
+from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
 OBLONG_PIXELS = Intrinsics(40.0, 62.5, 39.5, 29.5)  # pixels of the same area as those of CAMERA

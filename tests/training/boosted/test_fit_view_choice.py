@@ -15,8 +15,9 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.sources.rotation import rotate_frame
-from posepipe.training import fit_view_choice, frame_blocks
-from posepipe.training.fit_view_choice import ViewsOfPeople, refit_view_choice
+from posepipe.training import frame_blocks
+from posepipe.training.boosted import fit_view_choice
+from posepipe.training.boosted.fit_view_choice import ViewsOfPeople, refit_view_choice
 from tests.support.toy_person import FramesInMemory, toy_frame, toy_model
 
 ALWAYS = {"enough": 1.1, "poor": 1.1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.segmentation.occluded_people import OccludedPeople
+from posepipe.segmentation.regions.occluded_people import OccludedPeople
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
 SHAPE = (60, 80)

@@ -7,8 +7,6 @@ of their limbs as well: without it they show who they are.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +17,8 @@ from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
 from posepipe.segmentation.pixel_grid import enlarged, grid_shape, pixels_of, stride_for
+from posepipe.segmentation.regions.pose_distances import skeleton_m
+from posepipe.segmentation.regions.region_evidence import REACH_M
 from posepipe.segmentation.room_geometry.connected_components import find_components
 from posepipe.stage import Stateless
 
@@ -31,11 +31,9 @@ class Remainder(Stateless):
     """
 
     body: BodyDefinition
-    reach_m: float = 0.25  #: maximum distance of a person's surface from the joints and the middles of the bones
+    reach_m: float = REACH_M  #: maximum distance of a person's surface from the joints and the middles of the bones
     min_area_m2: float = 0.06  #: minimum surface of somebody else, seen face on
-    min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
-    min_probability: float = 0.75  #: minimum probability of somebody else: what is left of a person is one at times
-    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody else, or of whom furniture adjoins
+    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody whom furniture adjoins
     max_share: float = 0.95  #: maximum share that is explained of a candidate to which furniture was joined
 
     def masks(
@@ -96,27 +94,11 @@ class Remainder(Stateless):
         pixels = pixels_of(mask, stride)
         return mask & _filled(pixels[self._near(depth_m, intrinsics, pixels, pose)], stride, mask.shape)
 
-    def is_other(self, poses: Iterable[Pose], other: Pose, probability: float) -> bool:
-        """Whether a pose, of a person of that probability, is somebody else's than each of some poses.
-
-        Joints that two poses both have must be far apart; they may have none in common.
-        """
-        if probability < self.min_probability or other.confidence < self.min_confidence:
-            return False
-        return all(_mean_distance_m(pose, other) >= self.min_distance_m for pose in poses)
-
     def _near(self, depth_m: np.ndarray, intrinsics: Intrinsics, pixels: np.ndarray, pose: Pose) -> np.ndarray:
         """Whether a pose explains each of some pixels (N, 2): bool (N,)."""
         rows, cols = pixels.T
         points_m = intrinsics.deproject_pixels(rows, cols, depth_m[rows, cols])
-        return distance_to_joints(points_m, self._skeleton(pose)) <= self.reach_m
-
-    def _skeleton(self, pose: Pose) -> np.ndarray:
-        """Joints, and the middles of the bones that have both ends: float64 (P, 3), metres."""
-        place_m, names = dict(zip(pose.names, pose.joints_m, strict=True)), self.body.joints
-        bones = [(names[joint], names[parent]) for joint, parent in self.body.bones()]
-        middles_m = [(place_m[a] + place_m[b]) / 2 for a, b in bones if a in place_m and b in place_m]
-        return np.array([*place_m.values(), *middles_m], np.float64)
+        return distance_to_joints(points_m, skeleton_m(self.body, pose)) <= self.reach_m
 
 
 def _filled(pixels: np.ndarray, stride: Stride, shape: tuple[int, ...]) -> np.ndarray:
@@ -124,11 +106,3 @@ def _filled(pixels: np.ndarray, stride: Stride, shape: tuple[int, ...]) -> np.nd
     grid = np.zeros(grid_shape(shape, stride), bool)
     grid[tuple((pixels // stride).T)] = True
     return enlarged(grid, stride, shape)
-
-
-def _mean_distance_m(pose: Pose, other: Pose) -> float:
-    """Mean distance between the joints that two poses have in common, metres; infinite where they have none."""
-    ours, theirs = pose.joints, other.joints
-    common = [name for name in ours if name in theirs]
-    apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
-    return float(np.linalg.norm(apart_m, axis=1).mean()) if common else math.inf

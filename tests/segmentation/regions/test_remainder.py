@@ -10,7 +10,7 @@ from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.pixel_grid import pixels_of
-from posepipe.segmentation.remainder import Remainder
+from posepipe.segmentation.regions.remainder import Remainder
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
 SHAPE = (60, 80)
@@ -99,26 +99,6 @@ def test_a_pose_that_is_not_sure_explains_nothing():
 
 def test_of_a_person_alone_there_is_nothing_to_take_away():
     assert Remainder(HUMAN).explained(*candidate((10, 22, 6, 13)), PERSON) is None
-
-
-def beside(distance_m: float, *names: str) -> Pose:
-    return Pose.of({name: Joint(name, (-1.2 + distance_m, -0.4, 2.05), 0.9) for name in names})
-
-
-def test_somebody_else_is_far_away_and_surely_a_person():
-    remainder = Remainder(HUMAN)
-    assert remainder.is_other([beside(0, "neck")], beside(0.6, "neck", "head"), 0.8)
-    assert not remainder.is_other([beside(0, "neck")], beside(0.4, "neck"), 0.8)
-    assert not remainder.is_other([beside(0, "neck")], beside(0.6, "neck"), 0.7)
-    assert remainder.is_other([beside(0, "neck")], beside(0, "head"), 0.8)  # no joint in common
-    assert not Remainder(HUMAN, min_confidence=0.95).is_other([beside(0, "neck")], beside(0.6, "neck", "head"), 0.8)
-
-
-def test_somebody_else_is_far_from_everybody():
-    other, remainder = beside(0.6, "neck", "head"), Remainder(HUMAN)
-    assert remainder.is_other([], other, 0.8)
-    assert not remainder.is_other([], other, 0.7)
-    assert not remainder.is_other([beside(0, "neck"), beside(0.7, "neck")], other, 0.8)
 
 
 def test_a_pose_explains_what_is_around_it():

@@ -22,7 +22,6 @@ class ConnectedSurfaces(Stateless):
     """Divides a candidate into its depth-connected surfaces. Each of them is then a candidate of its own."""
 
     min_area_m2: float = 0.06  #: minimum surface of somebody, seen face on
-    min_probability: float = 0.75  #: minimum probability of somebody beside furniture: pieces of it resemble people
     max_share: float = 0.9  #: maximum share of the candidate: a larger surface shows what the whole shows
 
     def masks(self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> list[np.ndarray]:

@@ -17,17 +17,18 @@ from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
-from posepipe.training import fit_person_classifier, frame_blocks
-from posepipe.training.fit_background_weight import refit_background_weight
-from posepipe.training.fit_person_classifier import (
+from posepipe.training import frame_blocks
+from posepipe.training.boosted import fit_calibrated_trees, fit_person_classifier
+from posepipe.training.boosted.fit_person_classifier import (
     FALSE_FRAMES,
-    FOLDS,
-    folds_of,
     operating_point,
     refit_person_classifier,
 )
+from posepipe.training.boosted.folds import FOLDS, folds_of
+from posepipe.training.boosted.labelled_candidates import LabelledCandidates
+from posepipe.training.boosted.person_candidates import collect_candidates
+from posepipe.training.fit_background_weight import refit_background_weight
 from posepipe.training.fit_segmentation import refit_segmentation, train_segmentation
-from posepipe.training.person_candidates import LabelledCandidates, collect_candidates
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_model
 
 
@@ -55,7 +56,7 @@ def frames_of(*datasets: range) -> FrameSequence:
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
-        monkeypatch.setitem(fit_person_classifier.BOOSTING, name, value)
+        monkeypatch.setitem(fit_calibrated_trees.BOOSTING, name, value)
 
 
 @pytest.fixture(scope="module")

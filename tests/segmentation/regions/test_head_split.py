@@ -8,7 +8,7 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.landmarks import Landmark
 from posepipe.results import JointProposal, Proposals
-from posepipe.segmentation.head_split import HeadSplit
+from posepipe.segmentation.regions.head_split import HeadSplit
 
 CAMERA = Intrinsics(50.0, 50.0, 39.5, 29.5)
 SHAPE = (60, 80)

@@ -12,6 +12,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.evaluation.metrics.people_in_view import joint_arrays
 from posepipe.evaluation.metrics.track_metrics import mean_distance
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
@@ -21,8 +22,8 @@ from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.views.rotated_views import UPSIDE_DOWN, RotatedViews
 from posepipe.segmentation.views.view_choice import ViewChoice
 from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvidence
-from posepipe.training.boosted_trees import flat_trees
-from posepipe.training.fit_person_classifier import FOLDS, folds_of, kind_of_folds, typical_bones
+from posepipe.training.boosted.boosted_trees import flat_trees
+from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.frame_blocks import FrameBlocks
 from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
@@ -204,9 +205,7 @@ class _Recorder:
 
 def _agreement(pose: Pose, truth: np.ndarray, body: BodyDefinition) -> tuple[float, bool]:
     """Share of joints that are right, of those known to the truth, (J, 3) with NaN; whether the person is found."""
-    joints_m, confidences = np.full_like(truth, np.nan), np.zeros(len(truth))
-    rows = [body.joint_index(name) for name in pose.names]
-    joints_m[rows], confidences[rows] = pose.joints_m, pose.confidences
+    joints_m, confidences = joint_arrays(pose, body)
     right = np.linalg.norm(joints_m - truth, axis=1) <= RIGHT_M
     share = float(np.count_nonzero(right)) / max(1, int(np.isfinite(truth[:, 0]).sum()))
     return share, mean_distance(truth, joints_m, confidences) < FOUND_M

@@ -1,4 +1,6 @@
-"""Stages of boosted trees as arrays of a model file: the person classifier and the choice of views."""
+"""Stages of boosted trees as arrays of a model file: the person classifier, that of regions, and the choice of
+views.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from posepipe.body import BodyDefinition
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY, PersonClassifier
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.views.view_choice import ViewChoice
 
 _BONE_M = 1e-6, 1e6  # min and max: beyond them, ratios of lengths overflow
@@ -37,15 +40,27 @@ def classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinitio
     if not arrays:
         return None
     lengths, trees = _from_arrays(arrays, body, "person classifier")
-    calibration = arrays["calibration"]
-    _check_numbers(calibration, np.float32, "calibration of the person classifier")
-    if len(calibration) != 2:
-        raise ValueError("arrays of the person classifier have sizes that do not match")
+    calibration = _calibration_from(arrays, "person classifier")
     minimum = arrays.get("min_probability", np.array([MIN_PROBABILITY], np.float32))
     _check_numbers(minimum, np.float32, "minimum probability of the person classifier")
     if len(minimum) != 1:
         raise ValueError("the person classifier needs one minimum probability")
     return PersonClassifier(body, lengths, trees, calibration, round(float(minimum[0]), 6))
+
+
+def region_classifier_to_arrays(classifier: RegionClassifier | None) -> dict[str, np.ndarray]:
+    """Convert a classifier of regions to arrays; None becomes no arrays."""
+    if classifier is None:
+        return {}
+    return {**_to_arrays(classifier.trees, classifier.lengths), "calibration": classifier.calibration}
+
+
+def region_classifier_from_arrays(arrays: Mapping[str, np.ndarray], body: BodyDefinition) -> RegionClassifier | None:
+    """Inverse of `region_classifier_to_arrays`; its errors are those of `classifier_from_arrays`."""
+    if not arrays:
+        return None
+    lengths, trees = _from_arrays(arrays, body, "region classifier")
+    return RegionClassifier(body, lengths, trees, _calibration_from(arrays, "region classifier"))
 
 
 def view_choice_to_arrays(choice: ViewChoice | None) -> dict[str, np.ndarray]:
@@ -78,6 +93,14 @@ def _from_arrays(
         raise ValueError(f"the {owner} needs bone lengths in metres, above 0, and the names of its evidence")
     names = tuple(map(str, arrays["names"]))
     return BoneLengths(bones, arrays["bone_m"]), BoostedTrees(names, **{name: arrays[name] for name in _OF_TREES})
+
+
+def _calibration_from(arrays: Mapping[str, np.ndarray], owner: str) -> np.ndarray:
+    calibration = arrays["calibration"]
+    _check_numbers(calibration, np.float32, f"calibration of the {owner}")
+    if len(calibration) != 2:
+        raise ValueError(f"arrays of the {owner} have sizes that do not match")
+    return calibration
 
 
 def _check_numbers(array: np.ndarray, dtype: type, name: str) -> None:

@@ -1,0 +1,1 @@
+"""Sections of a model file: the arrays of each stage."""

@@ -1,0 +1,1 @@
+"""Regions: parts of a candidate that are found apart, and judged by themselves."""

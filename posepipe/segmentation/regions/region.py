@@ -1,0 +1,19 @@
+"""Region: part of a candidate that is judged by itself, and what is known about it before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posepipe.results import Pose
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Part of a candidate that may show somebody."""
+
+    mask: np.ndarray  #: bool (H, W)
+    candidate_mask: np.ndarray  #: bool (H, W), of what the region is part of
+    candidate_probability: float = 0.0  #: of a person, of the whole candidate; 0 where it was not judged
+    known: tuple[Pose, ...] = ()  #: of people who were found before, and are somebody else; camera axes

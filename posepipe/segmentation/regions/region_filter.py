@@ -1,0 +1,45 @@
+"""Region filter: decides whether a region of a candidate is somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from posepipe.camera import Plane
+from posepipe.segmentation.regions.pose_distances import mean_distance_m
+from posepipe.segmentation.regions.region_classifier import MIN_PROBABILITY, RegionClassifier
+from posepipe.segmentation.regions.region_evidence import SeenRegion
+from posepipe.stage import Stateless
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionFilter(Stateless):
+    """Accepts regions that show somebody who is not known yet.
+
+    The person filter has learned from whole candidates, and is sure of pieces of furniture and of people at times. A
+    classifier that has learned from regions judges them anew. Without one, the person filter must be surer than of
+    whole candidates, and beside people who are known the pose must be confident and far from theirs.
+    """
+
+    classifier: RegionClassifier | None = None  #: None = the bounds below decide
+    min_classified: float = MIN_PROBABILITY  #: minimum probability of somebody, by the classifier
+    min_probability: float = 0.75  #: minimum probability of somebody, by the person filter
+    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody beside known people
+    min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
+
+    def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
+        """Probability that a region shows somebody: by the classifier, if there is one, or by the person filter."""
+        return seen.probability if self.classifier is None else self.classifier.probability(seen, floor)
+
+    def accepts(self, seen: SeenRegion, probability: float) -> bool:
+        """Whether a region of that probability is somebody who is not known yet.
+
+        Without a classifier, joints that two poses both have must be far apart; they may have none in common.
+        """
+        if self.classifier is not None:
+            return probability >= self.min_classified
+        if probability < self.min_probability:
+            return False
+        known, pose = seen.region.known, seen.best_pose
+        if known and pose.confidence < self.min_confidence:
+            return False
+        return all(mean_distance_m(each, pose) >= self.min_distance_m for each in known)

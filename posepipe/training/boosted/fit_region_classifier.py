@@ -1,0 +1,148 @@
+"""Trains the region classifier: on the regions of candidates that a pipeline judges in labelled whole frames."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from posepipe.camera import Plane
+from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.evaluation.metrics.people_in_view import (
+    SAME_PERSON_M,
+    distances_to_people,
+    joints_in_view,
+    people_in_view,
+)
+from posepipe.frames import LabelledFrame
+from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import Pipeline
+from posepipe.results import Pose
+from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.regions.region_classifier import RegionClassifier
+from posepipe.segmentation.regions.region_evidence import RegionEvidence, SeenRegion
+from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.stage import Stateless
+from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
+from posepipe.training.boosted.folds import folds_of, kind_of_folds, typical_bones
+from posepipe.training.boosted.labelled_candidates import LabelledCandidates
+from posepipe.training.frame_blocks import FrameBlocks
+from posepipe.training.origin import origin_of
+
+
+def refit_region_classifier(
+    model: PoseModel,
+    frames: FrameSequence,
+    command: str = "",
+    on_frame: Callable[[], object] = lambda: None,
+    workers: int = 1,
+) -> PoseModel:
+    """Train the region classifier of a model.
+
+    Frames that its person filter has learned from would show it surer of whole candidates than it is: give others.
+
+    Parameters
+    ----------
+    model : PoseModel, with the person classifier that will be used
+    frames : labelled whole frames, with people and furniture
+    command : command line of the training, for the metadata
+    on_frame : called after every frame
+    workers : number of processes that look at frames; 1 = this one. The classifier is the same
+
+    Returns
+    -------
+    PoseModel, without the figures measured with the earlier classifier
+
+    Raises
+    ------
+    ValueError
+        For a model without a person classifier, and when the frames give no region that is somebody, or none that is
+        not, or show another body.
+    """
+    if model.person_classifier is None:
+        raise ValueError("the model has no person classifier; train one by posepipe train --only filter")
+    frames.check_joints(model.body)
+    started = time.monotonic()
+    learner = "a region filter"
+    lengths = typical_bones(frames, model.body, f"{learner} learns from people and from furniture")
+    bare = replace(model, region_classifier=None)
+    regions = LabelledCandidates.join(_Collecting(bare, frames, lengths).collect(len(frames), on_frame, workers))
+    regions.check(len(frames), learner, "regions")
+    names = RegionEvidence(model.body, lengths).names
+    fit = fit_calibrated_trees(regions, folds_of(frames)[regions.row], names)
+    about: dict[str, Any] = {
+        **origin_of(frames, command),
+        "regions": len(regions.row),
+        "people": int(regions.is_person.sum()),
+        "auc_left_out": fit.auc,
+        "folds_of": kind_of_folds(frames),
+        "seconds": round(time.monotonic() - started, 1),
+    }
+    classifier = RegionClassifier(model.body, lengths, fit.trees, fit.calibration)
+    return replace(model, region_classifier=classifier).with_metadata(figures=None, region_filter=about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Collecting(FrameBlocks[LabelledCandidates]):
+    """Collects the regions that are judged in a block of frames."""
+
+    model: PoseModel
+    frames: FrameSequence
+    lengths: BoneLengths
+
+    def block(self, block: range, on_frames: Callable[[int], None]) -> LabelledCandidates:
+        """Regions of some frames; rows are those of all frames."""
+        recorder = _Recorder(self.model, self.lengths)
+        pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
+        pipeline.region_filter = recorder  # type: ignore[assignment]
+        pipeline.second_pass = None  # regions are judged by the first
+        rows: list[int] = []
+        empty: list[int] = []
+        for row in block:
+            frame = self.frames[row]
+            recorder.begin(frame)
+            if not frame.people.any():
+                empty.append(row)
+            pipeline.step(frame.depth)
+            rows += [row] * (len(recorder.is_person) - len(rows))
+            on_frames(1)
+        return LabelledCandidates.of(recorder.numbers, recorder.is_person, rows, empty, len(recorder.evidence.names))
+
+
+class _Recorder(Stateless):
+    """Judges regions as a model without a region classifier does, and keeps their evidence and the truth."""
+
+    def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
+        self.evidence = RegionEvidence(model.body, lengths)
+        self.numbers: list[np.ndarray] = []
+        self.is_person: list[bool] = []
+        self._rule = RegionFilter()
+        self._in_view_joints = joints_in_view(model.body)
+
+    def begin(self, frame: LabelledFrame) -> None:
+        """Start a frame."""
+        self._frame = frame
+        self._in_view = people_in_view(frame, self._in_view_joints)
+
+    def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
+        """Probability by the person filter."""
+        person, *known = self._people_of([seen.best_pose, *seen.region.known])
+        if person is None or person in known or self._in_view[person]:  # people hardly in view teach nothing
+            self.numbers.append(self.evidence.measure(seen, floor))
+            self.is_person.append(person is not None and person not in known)
+        return self._rule.probability(seen, floor)
+
+    def accepts(self, seen: SeenRegion, probability: float) -> bool:
+        """Whether the region is somebody, without a classifier."""
+        return self._rule.accepts(seen, probability)
+
+    def _people_of(self, poses: Sequence[Pose]) -> list[int | None]:
+        """Whose each pose is; None = nobody's."""
+        distances_m = distances_to_people(self._frame, poses, self.evidence.body, self._in_view_joints)
+        if not len(distances_m):
+            return [None] * len(poses)
+        nearest = zip(distances_m.argmin(axis=0).tolist(), distances_m.min(axis=0).tolist(), strict=True)
+        return [person if distance_m < SAME_PERSON_M else None for person, distance_m in nearest]
