@@ -65,8 +65,9 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         help="train this stage of the model in --forest alone, and keep the others: joints (default), without a second"
         " pass that was fitted to the earlier ones; second-pass, which labels pixels anew, given the joints, and finds"
         " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"
-        " background, the weight of class 0 (not a person); filter, which judges what was found; or views, which choose"
-        " among rotated images of people who lie. Segmentation, background and filter want frames with rooms, in this"
+        " background, the weight of class 0 (not a person); filter, which judges what was found; views, which choose"
+        " among rotated images of people who lie; or regions, which judge parts of what was found, after the filter and"
+        " by other frames. Segmentation, background and filter want frames with rooms, in this"
         " order",
     )
 

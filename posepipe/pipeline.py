@@ -33,7 +33,7 @@ from posepipe.segmentation.person_segmentation import PersonSegmentation
 from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.regions.head_split import HeadSplit
 from posepipe.segmentation.regions.occluded_people import OccludedPeople
-from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.segmentation.regions.region_filter import RegionFilter, region_filter_by
 from posepipe.segmentation.regions.remainder import Remainder
 from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.still_background import StillBackground
@@ -168,18 +168,19 @@ class Pipeline:
         cut_out, body_model = foreground == "none", body_to_fit(fit, model.body)
         if cut_out and background is not None:
             raise ValueError("a background is for people in a scene; leave it out with foreground none")
+        # only a classifier tells parts of people and of furniture from people
+        divides = not cut_out and model.person_classifier is not None
         return cls(
             foreground=CutOutForeground() if cut_out else _room_foreground(tracking, background),
             person_filter=AcceptAll() if cut_out else filter_by(model.person_classifier),
             **JointStages.of(model.classifier(), model.joint_parameters)._asdict(),
             tracker=Tracker(model.body) if tracking else NoTracker(),
             head_split=None if cut_out else HeadSplit(),
-            # only a classifier tells parts of people and of furniture from people
-            surfaces=None if cut_out or model.person_classifier is None else ConnectedSurfaces(),
-            remainder=None if cut_out or model.person_classifier is None else Remainder(model.body),
-            region_filter=None if cut_out or model.person_classifier is None else RegionFilter(model.region_classifier),
+            surfaces=ConnectedSurfaces() if divides else None,
+            remainder=Remainder(model.body) if divides else None,
+            region_filter=region_filter_by(model.region_classifier) if divides else None,
             segmentation=None if cut_out else model.person_segmentation(),
-            occluded_people=None if cut_out or model.person_classifier is None else OccludedPeople(),
+            occluded_people=OccludedPeople() if divides else None,
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=_rotated_views(model, cut_out),
             second_pass=None if model.second_pass is None else SecondPass.of(model.body, model.second_pass),

@@ -34,6 +34,7 @@ THRESHOLDS = (
     Threshold("pose_estimator", "min_confidence", "joint confidence", "joints below it do not count", 1.0, 0.01),
     Threshold("person_filter", "min_confidence", "person confidence", "mean of a person's joints", 1.0, 0.01),
     Threshold("person_filter", "min_probability", "person, min", "probability that a candidate is a person", 1.0, 0.01),
+    Threshold("region_filter", "min_probability", "region, min", "the same, for part of a candidate", 1.0, 0.01),
     Threshold(
         "still_furniture",
         "min_probability",

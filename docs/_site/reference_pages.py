@@ -32,6 +32,7 @@ MODULES = {
             "posepipe.segmentation.regions.connected_surfaces",
             "posepipe.segmentation.regions.remainder",
             "posepipe.segmentation.regions.occluded_people",
+            "posepipe.segmentation.regions.region_filter",
             "posepipe.joints.weighted_points",
             "posepipe.joints.proposals",
             "posepipe.joints.pose_estimator",

@@ -282,6 +282,19 @@ def test_without_the_furniture_beside_them_a_person_is_found(inference, again, c
     assert len(judge.shown) == 2
 
 
+def test_the_region_filter_learns_what_a_region_is_part_of(inference):
+    frame, judge = toy_frame(30).depth, SureOf(min_probability=0.5)
+    whole = frame.depth_m > 0
+    stages = {"person_filter": Judge(0.9, 0.8, 0.7), "surfaces": Halves(), "remainder": NothingLeft(TOY)}
+    found = replace(inference, region_filter=judge, **stages).people_in(frame, whole, None)
+    first, second = (seen.region for seen in judge.asked)
+    np.testing.assert_array_equal(first.candidate_mask, whole)
+    assert first.candidate_probability == second.candidate_probability == 0.9
+    assert [len(region.known) for region in (first, second)] == [1, 2]  # whoever was found before
+    assert len(found) == 2
+    assert all(person.by_itself for person in found)
+
+
 class UpperHalf(Remainder):
     """Explains the upper half of what a view shows."""
 
@@ -311,6 +324,7 @@ def test_somebody_known_is_found_by_less(inference, probability, count):
     frame, stages = toy_frame(30).depth, {"person_filter": Judge(probability), "known_people": SomebodyKnown()}
     people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
     assert [person.probability for person in people] == [probability][:count]
+    assert not any(person.by_itself for person in people)
 
 
 def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):

@@ -10,6 +10,9 @@ from posepipe.segmentation.regions.region_classifier import MIN_PROBABILITY, Reg
 from posepipe.segmentation.regions.region_evidence import SeenRegion
 from posepipe.stage import Stateless
 
+LEAST_PROBABILITY = 0.05
+"""Probability by the person filter below which a region is nobody, whatever else is known about it: most are."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionFilter(Stateless):
@@ -20,26 +23,30 @@ class RegionFilter(Stateless):
     whole candidates, and beside people who are known the pose must be confident and far from theirs.
     """
 
-    classifier: RegionClassifier | None = None  #: None = the bounds below decide
-    min_classified: float = MIN_PROBABILITY  #: minimum probability of somebody, by the classifier
-    min_probability: float = 0.75  #: minimum probability of somebody, by the person filter
-    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody beside known people
-    min_distance_m: float = 0.5  #: minimum mean distance between the joints of two people
+    classifier: RegionClassifier | None = None  #: None = the person filter's probability counts, and the bounds below
+    min_probability: float = 0.75  #: minimum probability of somebody
+    min_confidence: float = 0.3  #: without a classifier: minimum mean confidence of the joints beside known people
+    min_distance_m: float = 0.5  #: without a classifier: minimum mean distance between the joints of two people
 
     def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
-        """Probability that a region shows somebody: by the classifier, if there is one, or by the person filter."""
-        return seen.probability if self.classifier is None else self.classifier.probability(seen, floor)
+        """Probability that a region shows somebody: by the classifier, or the person filter where that is enough."""
+        if self.classifier is None or seen.probability < LEAST_PROBABILITY:
+            return seen.probability
+        return self.classifier.probability(seen, floor)
 
     def accepts(self, seen: SeenRegion, probability: float) -> bool:
         """Whether a region of that probability is somebody who is not known yet.
 
         Without a classifier, joints that two poses both have must be far apart; they may have none in common.
         """
-        if self.classifier is not None:
-            return probability >= self.min_classified
-        if probability < self.min_probability:
-            return False
+        if self.classifier is not None or probability < self.min_probability:
+            return probability >= self.min_probability
         known, pose = seen.region.known, seen.best_pose
         if known and pose.confidence < self.min_confidence:
             return False
         return all(mean_distance_m(each, pose) >= self.min_distance_m for each in known)
+
+
+def region_filter_by(classifier: RegionClassifier | None) -> RegionFilter:
+    """Make the region filter of a model."""
+    return RegionFilter() if classifier is None else RegionFilter(classifier, MIN_PROBABILITY)

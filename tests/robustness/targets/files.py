@@ -41,6 +41,7 @@ from posepipe.segmentation.person_classifier.person_evidence import PersonEviden
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
+from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.views.view_choice import ViewChoice
 from posepipe.segmentation.views.view_evidence import NAMES as VIEW_NAMES
 from posepipe.sinks.files.json_lines import JsonLinesSink, ResultsHeader
@@ -94,6 +95,8 @@ def _find_people(model: PoseModel) -> None:
     pipeline.rotated_views = None
     if model.person_classifier is not None:
         pipeline.person_filter = PersonFilter(classifier=model.person_classifier)
+    if model.region_classifier is not None:
+        model.region_classifier.trees.score(np.zeros(len(model.region_classifier.trees.names), np.float32))
     if model.view_choice is not None:
         model.view_choice.score(np.zeros(len(model.view_choice.trees.names), np.float32))
     if (segmentation := model.person_segmentation()) is not None:
@@ -102,7 +105,7 @@ def _find_people(model: PoseModel) -> None:
 
 
 def _model_with_all_sections() -> PoseModel:
-    """The small model, with a segmentation, a person filter and a choice of views."""
+    """The small model, with a segmentation, a choice of views, and filters of candidates and of regions."""
     rng = np.random.default_rng(2)
     segmentation = DepthForest(
         [random_inputs.tree(rng, 4, 6, SEGMENTS.n_classes)], [random_inputs.offset_pairs(rng, 6)], SEGMENTS
@@ -119,7 +122,9 @@ def _model_with_all_sections() -> PoseModel:
     )
     classifier = PersonClassifier(TOY, lengths, trees, np.array([0.1, 1.2], np.float32))
     choice = ViewChoice(TOY, lengths, replace(trees, names=VIEW_NAMES))
-    return replace(_small_model(), segmentation=segmentation, person_classifier=classifier, view_choice=choice)
+    regions = RegionClassifier(TOY, lengths, trees, np.array([0.2, 0.9], np.float32))
+    filters = {"person_classifier": classifier, "region_classifier": regions}
+    return replace(_small_model(), segmentation=segmentation, view_choice=choice, **filters)
 
 
 def _sections(folder: Path) -> None:
