@@ -85,7 +85,8 @@ person mocap backgrounds furniture part="1" work=".work/person":
     posepipe convert viewed.npz judged.npz --person-probability 0.6
     render rooms-3 person-rooms 12000 2038 --furniture "$furniture"
     render lying-2 person-lying 4000 2039 --furniture "$furniture"
-    train person.npz rooms-3 lying-2 --forest judged.npz --only regions
+    train regions.npz rooms-3 lying-2 --forest judged.npz --only regions
+    posepipe convert regions.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
 person-fast work=".work/person":

@@ -146,7 +146,8 @@ class PersonInference:
             shown = unrotated.of_region(region, seen[self._best(seen)], of_person)
             probability = self.region_filter.probability(shown, floor)
             accepted = self.region_filter.accepts(shown, probability)
-        known = self._is_known(frame, unrotated.view.mask, probability)
+        # beside somebody, the place of the last frame is theirs
+        known = (region is None or not region.known) and self._is_known(frame, unrotated.view.mask, probability)
         return JudgedCandidate(seen, of_person, probability, accepted, accepted or known)
 
     def _rotated(self, unrotated: ViewEstimate, wanted: Iterable[int]) -> dict[int, ViewEstimate]:

@@ -10,7 +10,7 @@ from posepipe.segmentation.regions.region_classifier import MIN_PROBABILITY, Reg
 from posepipe.segmentation.regions.region_evidence import SeenRegion
 from posepipe.stage import Stateless
 
-LEAST_PROBABILITY = 0.05
+MIN_PERSON_PROBABILITY = 0.05
 """Probability by the person filter below which a region is nobody, whatever else is known about it: most are."""
 
 
@@ -30,7 +30,7 @@ class RegionFilter(Stateless):
 
     def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
         """Probability that a region shows somebody: by the classifier, or the person filter where that is enough."""
-        if self.classifier is None or seen.probability < LEAST_PROBABILITY:
+        if self.classifier is None or seen.probability < MIN_PERSON_PROBABILITY:
             return seen.probability
         return self.classifier.probability(seen, floor)
 

@@ -75,7 +75,7 @@ def refit_person_classifier(
     lengths = typical_bones(frames, model.body, learns)  # fails before hours of looking for candidates
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
-    candidates.check(len(frames), "a person filter")
+    candidates.check(len(frames), "a person filter", seen=" with confident joints")
     names = PersonEvidence(model.body, lengths).names
     fit = fit_calibrated_trees(candidates, fold[candidates.row], names)
     point = operating_point(candidates, fit.probability)

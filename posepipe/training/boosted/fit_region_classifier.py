@@ -24,7 +24,7 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.regions.region_evidence import RegionEvidence, SeenRegion
-from posepipe.segmentation.regions.region_filter import RegionFilter
+from posepipe.segmentation.regions.region_filter import MIN_PERSON_PROBABILITY, RegionFilter
 from posepipe.stage import Stateless
 from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
 from posepipe.training.boosted.folds import folds_of, kind_of_folds, typical_bones
@@ -70,7 +70,7 @@ def refit_region_classifier(
     lengths = typical_bones(frames, model.body, f"{learner} learns from people and from furniture")
     bare = replace(model, region_classifier=None)
     regions = LabelledCandidates.join(_Collecting(bare, frames, lengths).collect(len(frames), on_frame, workers))
-    regions.check(len(frames), learner, "regions")
+    regions.check(len(frames), learner, "region", "furniture or people known before", " that may be a person")
     names = RegionEvidence(model.body, lengths).names
     fit = fit_calibrated_trees(regions, folds_of(frames)[regions.row], names)
     about: dict[str, Any] = {
@@ -129,15 +129,20 @@ class _Recorder(Stateless):
 
     def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
         """Probability by the person filter."""
-        person, *known = self._people_of([seen.best_pose, *seen.region.known])
-        if person is None or person in known or self._in_view[person]:  # people hardly in view teach nothing
-            self.numbers.append(self.evidence.measure(seen, floor))
-            self.is_person.append(person is not None and person not in known)
+        if seen.probability >= MIN_PERSON_PROBABILITY:  # of others the classifier is not asked
+            self._keep(seen, floor)
         return self._rule.probability(seen, floor)
 
     def accepts(self, seen: SeenRegion, probability: float) -> bool:
         """Whether the region is somebody, without a classifier."""
         return self._rule.accepts(seen, probability)
+
+    def _keep(self, seen: SeenRegion, floor: Plane | None) -> None:
+        """Keep evidence and truth, but of people who are hardly in view: they teach nothing."""
+        person, *known = self._people_of([seen.best_pose, *seen.region.known])
+        if person is None or person in known or self._in_view[person]:
+            self.numbers.append(self.evidence.measure(seen, floor))
+            self.is_person.append(person is not None and person not in known)
 
     def _people_of(self, poses: Sequence[Pose]) -> list[int | None]:
         """Whose each pose is; None = nobody's."""

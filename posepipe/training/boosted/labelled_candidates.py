@@ -32,15 +32,18 @@ class LabelledCandidates(NamedTuple):
         """The same candidates, counted among more frames: ``rows``, int64, are those that these frames have there."""
         return self._replace(row=rows[self.row], empty_rows=rows[self.empty_rows])
 
-    def check(self, n_frames: int, learner: str, candidates: str = "candidates") -> None:
-        """Raise ValueError where nothing can be learned from these candidates of so many frames."""
+    def check(
+        self, n_frames: int, learner: str, candidate: str = "candidate", others: str = "furniture", seen: str = ""
+    ) -> None:
+        """Raise ValueError where nothing can be learned from these candidates of so many frames.
+
+        The message names the learner, what it is shown, what is no person there, and which of them it is shown.
+        """
         if not len(self.row):
-            raise ValueError(
-                f"these {n_frames} frames give no {candidates[:-1]} with confident joints; give other frames"
-            )
+            raise ValueError(f"these {n_frames} frames give no {candidate}{seen}; give other frames")
         if self.is_person.all() or not self.is_person.any():
-            kind = "people" if self.is_person.any() else "furniture"
+            kind = "people" if self.is_person.any() else others
             raise ValueError(
-                f"{learner} learns from people and from furniture; all {len(self.row)} {candidates} of these"
+                f"{learner} learns from people and from {others}; all {len(self.row)} {candidate}s of these"
                 f" {n_frames} frames are {kind}"
             )

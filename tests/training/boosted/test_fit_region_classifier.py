@@ -123,7 +123,7 @@ def test_frames_without_regions_are_refused(model):
     dark = [
         replace(each, depth=DepthFrame(np.zeros_like(each.depth.depth_m), each.depth.intrinsics)) for each in frames
     ]
-    with pytest.raises(ValueError, match="these 3 frames give no region with confident joints"):
+    with pytest.raises(ValueError, match="these 3 frames give no region that may be a person"):
         refit_region_classifier(model, FrameSequence([FramesInMemory(dark)]))
 
 
