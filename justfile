@@ -85,7 +85,13 @@ person mocap backgrounds furniture part="1" work=".work/person":
     posepipe convert viewed.npz judged.npz --person-probability 0.6
     render rooms-3 person-rooms 12000 2038 --furniture "$furniture"
     render lying-2 person-lying 4000 2039 --furniture "$furniture"
-    train regions.npz rooms-3 lying-2 --forest judged.npz --only regions
+    again=() seed=2050
+    for place in "$backgrounds"/*/; do
+        name=again-$(basename "$place")
+        render "$name" person-backgrounds 500 $seed --backgrounds "$place"*
+        again+=("$name") seed=$((seed + 1))
+    done
+    train regions.npz rooms-3 lying-2 "${again[@]}" --forest judged.npz --only regions
     posepipe convert regions.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone

@@ -67,8 +67,8 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"
         " background, the weight of class 0 (not a person); filter, which judges what was found; views, which choose"
         " among rotated images of people who lie; or regions, which judge parts of what was found, after the filter and"
-        " by other frames. Segmentation, background and filter want frames with rooms, in this"
-        " order",
+        " by other frames. Segmentation, background, filter and regions want frames with rooms,"
+        " in this order",
     )
 
 

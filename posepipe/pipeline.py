@@ -104,7 +104,7 @@ class Pipeline:
     head_split: HeadSplit | None = None  #: None = a candidate is one person
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
-    region_filter: RegionFilter | None = None  #: None = a region of a candidate is judged as a candidate is
+    region_filter: RegionFilter | None = None  #: None = a region is judged as a candidate is; some are found twice
     segmentation: PersonSegmentation | None = None  #: None = a candidate without people is not divided
     occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept

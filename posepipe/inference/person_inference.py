@@ -50,7 +50,7 @@ class PersonInference:
     surfaces: ConnectedSurfaces | None = None  #: None = the surfaces that were joined are not judged one by one
     remainder: Remainder | None = None  #: None = a person in a candidate is all of it, unless heads divide it
     occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
-    region_filter: RegionFilter | None = None  #: None = a region of a candidate is judged as a candidate is
+    region_filter: RegionFilter | None = None  #: None = a region is judged as a candidate is; some are found twice
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
 
     def people_in(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> list[PersonEstimate]:

@@ -146,7 +146,7 @@ def count(number: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Format a duration in seconds, minutes or hours; nothing where it is not known."""
+    """Format a duration in seconds or minutes; nothing where it is not known."""
     if seconds is None:
         return ""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -15,16 +15,16 @@ class _Known(NamedTuple):
     """Somebody who was found in the last frame."""
 
     mask: np.ndarray  #: bool (H, W)
-    accepted_s: float  #: time of the last frame in which the person filter accepted them by itself
+    accepted_s: float  #: time of the last frame that showed them by itself
 
 
 @dataclass(slots=True, eq=False)
 class KnownPeople:
-    """Finds people again whom the person filter rejects, where they were in the last frame.
+    """Finds people again whom a frame by itself does not show, where they were in the last frame.
 
     Somebody who turns, bends or is hidden in part looks like furniture for some frames. In the place of a person of the
-    last frame a lower probability makes a person, until ``forget_after_s`` after the person filter has last accepted
-    them by itself.
+    last frame a lower probability makes a person, until ``forget_after_s`` after the last frame that showed them by
+    itself.
     """
 
     min_probability: float = 0.1  #: minimum probability of a person who is known
@@ -37,7 +37,7 @@ class KnownPeople:
         return probability >= self.min_probability and self._find(timestamp_s, mask) is not None
 
     def update(self, timestamp_s: float, masks: Sequence[np.ndarray], accepted: Sequence[bool]) -> None:
-        """Remember the people of a frame: masks, bool (H, W), and whether the person filter accepts each by itself."""
+        """Remember the people of a frame: masks, bool (H, W), and whether that frame by itself shows each."""
         people = []
         for mask, is_accepted in zip(masks, accepted, strict=True):
             before = None if is_accepted else self._find(timestamp_s, mask)

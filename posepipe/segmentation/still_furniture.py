@@ -25,7 +25,7 @@ class FoundPerson(NamedTuple):
 
     id: int  #: of the track
     mask: np.ndarray  #: bool (H, W)
-    probability: float  #: of a person, by the person filter
+    probability: float  #: of a person, by the filter that decided
 
 
 @dataclass(slots=True, eq=False)

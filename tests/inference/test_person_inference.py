@@ -327,6 +327,19 @@ def test_somebody_known_is_found_by_less(inference, probability, count):
     assert not any(person.by_itself for person in people)
 
 
+def test_what_is_left_beside_somebody_is_not_known(inference):
+    """Half of them lies where they were in the last frame: it is theirs."""
+    stages = {"known_people": SomebodyKnown(), "region_filter": SureOf(min_probability=2.0)}
+    found, halves = people_in_halves(inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY), **stages)
+    np.testing.assert_array_equal(found, [halves[0] | halves[1]])
+
+
+def test_in_a_region_without_others_somebody_is_known(inference):
+    stages = {"known_people": SomebodyKnown(), "region_filter": SureOf(min_probability=2.0), "head_split": None}
+    found, halves = people_in_halves(inference, Judge(0.1, 0.9, 0.1), **stages)
+    np.testing.assert_array_equal(found, halves[:1])
+
+
 def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
     stages = {"remainder": FurnitureAtRight(TOY)}
     found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)

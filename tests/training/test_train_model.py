@@ -319,6 +319,12 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     assert taught.person_classifier is not None
     assert 0 < taught.metadata["person_filter"]["people"] < taught.metadata["person_filter"]["candidates"]
     assert "judged by a person filter" in judged.with_suffix(".md").read_text()
+    regions = tmp_path / "with regions.npz"
+    assert main(["train", str(rooms), "--forest", str(judged), "--only", "regions", "--out", str(regions)]) == 0
+    assert PoseModel.load(regions).region_classifier is not None
+    assert "judged by a region filter" in regions.with_suffix(".md").read_text()
+    assert main(["train", str(rooms), "--forest", str(out), "--only", "regions", "--out", str(regions)]) == 1
+    assert "no person classifier; train one by posepipe train --only filter" in capsys.readouterr().err
     weighed = tmp_path / "with weight.npz"
     capsys.readouterr()
     assert main(["train", str(rooms), "--forest", "person", "--only", "background", "--out", str(weighed)]) == 0

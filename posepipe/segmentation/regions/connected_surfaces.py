@@ -19,7 +19,7 @@ from posepipe.stage import Stateless
 
 @dataclass(frozen=True, slots=True)
 class ConnectedSurfaces(Stateless):
-    """Divides a candidate into its depth-connected surfaces. Each of them is then a candidate of its own."""
+    """Divides a candidate into its depth-connected surfaces. Each of them is then a region of its own."""
 
     min_area_m2: float = 0.06  #: minimum surface of somebody, seen face on
     max_share: float = 0.9  #: maximum share of the candidate: a larger surface shows what the whole shows

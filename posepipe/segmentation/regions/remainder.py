@@ -27,7 +27,7 @@ from posepipe.stage import Stateless
 class Remainder(Stateless):
     """Divides a candidate into what a pose explains of it and surfaces that may show somebody else.
 
-    Each of them is then a candidate of its own.
+    Each of them is then a region of its own.
     """
 
     body: BodyDefinition

@@ -35,6 +35,7 @@ from posepipe.results import FrameResult, Joint, Pose, Track
 from posepipe.second_pass.relabelling import Relabelling
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.boosted_trees.calibration import calibrated
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
@@ -96,7 +97,8 @@ def _find_people(model: PoseModel) -> None:
     if model.person_classifier is not None:
         pipeline.person_filter = PersonFilter(classifier=model.person_classifier)
     if model.region_classifier is not None:
-        model.region_classifier.trees.score(np.zeros(len(model.region_classifier.trees.names), np.float32))
+        regions = model.region_classifier
+        calibrated(regions.trees.score(np.zeros(len(regions.trees.names), np.float32)), regions.calibration)
     if model.view_choice is not None:
         model.view_choice.score(np.zeros(len(model.view_choice.trees.names), np.float32))
     if (segmentation := model.person_segmentation()) is not None:

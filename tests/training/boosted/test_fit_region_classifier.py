@@ -12,8 +12,14 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
+from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.pipeline import Pipeline
+from posepipe.results import Joint, Pose
 from posepipe.segmentation.foreground import CutOutForeground
+from posepipe.segmentation.pixel_grid import pixels_of
+from posepipe.segmentation.regions.region import Region
+from posepipe.segmentation.regions.region_evidence import SeenRegion
+from posepipe.segmentation.views.view import View
 from posepipe.training import frame_blocks
 from posepipe.training.boosted import fit_calibrated_trees, fit_region_classifier
 from posepipe.training.boosted.fit_person_classifier import refit_person_classifier
@@ -91,19 +97,67 @@ def test_regions_are_told_from_furniture_and_from_who_is_known(model):
 
 
 def test_workers_collect_the_same_regions(model, monkeypatch):
-    monkeypatch.setattr(frame_blocks, "BLOCK_FRAMES", 4)
+    monkeypatch.setattr(frame_blocks, "BLOCK_FRAMES", 10)
     monkeypatch.setattr(fit_region_classifier, "Pipeline", Pipeline)  # workers know no other
-    collecting = fit_region_classifier._Collecting(model, frames_of(range(400, 412)), model.person_classifier.lengths)
-    alone, shared = (LabelledCandidates.join(collecting.collect(12, lambda: None, workers)) for workers in (1, 2))
-    assert len(alone.row) > 12
+    collecting = fit_region_classifier._Collecting(model, frames_of(range(400, 440)), model.person_classifier.lengths)
+    alone, shared = (LabelledCandidates.join(collecting.collect(40, lambda: None, workers)) for workers in (1, 2))
+    assert len(np.unique(alone.row // 10)) > 1  # of several blocks
     for one, other in zip(alone, shared, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_the_card_names_the_region_filter(model, tmp_path):
-    refit_region_classifier(model, frames_of(range(400, 412)), "typed").save(tmp_path / "toy.npz")
+    taught = refit_region_classifier(model, frames_of(range(400, 412)), "typed")
+    taught.save(tmp_path / "toy.npz")
     assert "judged by a region filter of 20 trees" in write_card(tmp_path / "toy.npz").read_text()
-    assert PoseModel.load(tmp_path / "toy.npz").region_classifier is not None
+    again = PoseModel.load(tmp_path / "toy.npz")
+    one, other = taught.region_classifier, again.region_classifier
+    np.testing.assert_array_equal(one.calibration, other.calibration)
+    np.testing.assert_array_equal(one.lengths.median_m, other.lengths.median_m)
+    for name in ("number", "threshold", "child", "value", "roots"):
+        np.testing.assert_array_equal(getattr(one.trees, name), getattr(other.trees, name), err_msg=name)
+    assert again.metadata["region_filter"]["seconds"] == taught.metadata["region_filter"]["seconds"]
+
+
+def kept(model: PoseModel, frame: LabelledFrame, *known: Pose, shift_m: float = 0.0, sure: float = 0.5) -> list[bool]:
+    """What the recorder keeps of a region with the pose of the first person, who may be known, or stand elsewhere."""
+    recorder = fit_region_classifier._Recorder(model, model.person_classifier.lengths)
+    recorder.begin(frame)
+    mask = frame.people == 1
+    view, pixels = View(frame.depth.depth_m, mask, CAMERA), pixels_of(mask)
+    parts = PartProbabilities(pixels, np.full((len(pixels), TOY.n_classes), 1 / TOY.n_classes, np.float32), EVERY_PIXEL)
+    pose = pose_of(two_people(300), 0, shift_m)
+    seen = SeenRegion(Region(mask, mask, known=known), view, parts, pose, pose, False, sure)
+    assert recorder.probability(seen) == sure
+    return recorder.is_person
+
+
+def pose_of(frame: LabelledFrame, person: int, shift_m: float = 0.0) -> Pose:
+    places = zip(TOY.joints, frame.joints_m[person] + [shift_m, 0, 0], strict=True)
+    return Pose.of({name: Joint(name, tuple(place), 0.9) for name, place in places})
+
+
+def test_who_is_not_known_is_somebody(model):
+    frame = two_people(300)
+    assert kept(model, frame) == [True]
+    assert kept(model, frame, pose_of(frame, 1)) == [True]
+    assert kept(model, frame, pose_of(frame, 1), pose_of(frame, 0)) == [False]
+    assert kept(model, frame, shift_m=-0.6) == [False]
+
+
+def test_who_is_hardly_in_view_teaches_nothing(model):
+    hardly = replace(two_people(300), visible=np.array([[True, False, False, False], [True] * 4]))
+    assert kept(model, hardly) == []
+    assert kept(model, hardly, pose_of(hardly, 0)) == [False]
+
+
+def test_in_a_frame_without_people_all_is_furniture(model):
+    frame = two_people(300)
+    assert kept(model, replace(frame, joints_m=frame.joints_m[:0], visible=frame.visible[:0])) == [False]
+
+
+def test_regions_of_little_probability_are_not_kept(model):
+    assert kept(model, two_people(300), sure=0.04) == []
 
 
 def test_a_new_person_filter_takes_the_region_filter_along(model):
