@@ -145,7 +145,8 @@ class PersonInference:
         if region is not None and self.region_filter is not None:
             shown = unrotated.of_region(region, seen[self._best(seen)], of_person)
             probability = self.region_filter.probability(shown, floor)
-            accepted = self.region_filter.accepts(shown, probability)
+            # of furniture, parts resemble people: where nobody is known, both filters must agree
+            accepted = (accepted or bool(region.known)) and self.region_filter.accepts(shown, probability)
         # beside somebody, the place of the last frame is theirs
         known = (region is None or not region.known) and self._is_known(frame, unrotated.view.mask, probability)
         return JudgedCandidate(seen, of_person, probability, accepted, accepted or known)

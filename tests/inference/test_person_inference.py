@@ -327,6 +327,14 @@ def test_somebody_known_is_found_by_less(inference, probability, count):
     assert not any(person.by_itself for person in people)
 
 
+@pytest.mark.parametrize(("whole", "surface", "found"), [(0.1, 0.4, 0), (0.1, 0.6, 2), (0.9, 0.4, 2)])
+def test_where_nobody_is_known_both_filters_must_agree(inference, whole, surface, found):
+    """Parts of furniture resemble people; parts beside somebody are judged by the region filter alone."""
+    stages = {"region_filter": SureOf(min_probability=0.0), "remainder": NothingLeft(TOY)}
+    masks, halves = people_in_halves(inference, Judge(whole, surface, surface, 0.9), **stages)
+    np.testing.assert_array_equal(masks, halves[:found])
+
+
 def test_what_is_left_beside_somebody_is_not_known(inference):
     """Half of them lies where they were in the last frame: it is theirs."""
     stages = {"known_people": SomebodyKnown(), "region_filter": SureOf(min_probability=2.0)}

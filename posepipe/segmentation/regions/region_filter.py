@@ -16,7 +16,8 @@ MIN_PERSON_PROBABILITY = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionFilter(Stateless):
-    """Accepts regions that show somebody who is not known yet.
+    """Accepts regions that show somebody who is not known yet. Where nobody is, the
+    person filter must accept them too; `PersonInference` sees to that.
 
     The person filter has learned from whole candidates, and is sure of pieces of furniture and of people at times. A
     classifier that has learned from regions judges them anew. Without one, the person filter must be surer than of
