@@ -16,12 +16,12 @@ MIN_PERSON_PROBABILITY = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionFilter(Stateless):
-    """Accepts regions that show somebody who is not known yet. Where nobody is, the
-    person filter must accept them too; `PersonInference` sees to that.
+    """Accepts regions that show somebody who is not known yet.
 
     The person filter has learned from whole candidates, and is sure of pieces of furniture and of people at times. A
     classifier that has learned from regions judges them anew. Without one, the person filter must be surer than of
-    whole candidates, and beside people who are known the pose must be confident and far from theirs.
+    whole candidates, and beside people who are known the pose must be confident and far from theirs. Where nobody is
+    known, `PersonInference` asks that the person filter accepts a region, too.
     """
 
     classifier: RegionClassifier | None = None  #: None = the person filter's probability counts, and the bounds below
