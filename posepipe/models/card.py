@@ -92,7 +92,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
     if "out_of_bag" in header and not header.keys() & {"trees_kept", "pruned"}:  # it is that of whole trees, of all
         paragraphs.append(f"{describe_out_of_bag(header['out_of_bag'])}.")
     paragraphs += describe_filters(model)
-    of_stages = {title: header.get(name, {}) for name, title in STAGES.items()}
+    of_stages = {title: header.get(name, {}) for name, title in STAGES}
     of_stages["second pass"] = about_second_pass(model)
     typed = (
         header.get("command"),

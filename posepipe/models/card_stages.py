@@ -9,15 +9,15 @@ from posepipe.joints.joint_parameters import JointParameters
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY
 
-STAGES = {
-    "second_pass": "second pass",
-    "segmentation": "segmentation",
-    "background": "weight of class 0",
-    "person_filter": "person filter",
-    "view_choice": "choice of views",
-    "region_filter": "region filter",
-}
-"""Field of the metadata -> title, of the stages that are trained after the trees and the joint parameters."""
+STAGES = (
+    ("second_pass", "second pass"),
+    ("segmentation", "segmentation"),
+    ("background", "weight of class 0"),
+    ("person_filter", "person filter"),
+    ("view_choice", "choice of views"),
+    ("region_filter", "region filter"),
+)
+"""Field of the metadata, and title, of the stages that are trained after the trees and the joint parameters."""
 
 
 def describe_joints(model: PoseModel) -> list[str]:
@@ -27,7 +27,7 @@ def describe_joints(model: PoseModel) -> list[str]:
 
 def describe_filters(model: PoseModel) -> list[str]:
     """Describe the stages that find people; a model without one of them has an empty paragraph."""
-    about = {name: model.metadata.get(name, {}) for name in STAGES}
+    about = {name: model.metadata.get(name, {}) for name, _ in STAGES}
     return [
         _segmentation(model, about["segmentation"]),
         _background(about["background"]),
