@@ -319,12 +319,6 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     assert taught.person_classifier is not None
     assert 0 < taught.metadata["person_filter"]["people"] < taught.metadata["person_filter"]["candidates"]
     assert "judged by a person filter" in judged.with_suffix(".md").read_text()
-    regions = tmp_path / "with regions.npz"
-    assert main(["train", str(rooms), "--forest", str(judged), "--only", "regions", "--out", str(regions)]) == 0
-    assert PoseModel.load(regions).region_classifier is not None
-    assert "judged by a region filter" in regions.with_suffix(".md").read_text()
-    assert main(["train", str(rooms), "--forest", str(out), "--only", "regions", "--out", str(regions)]) == 1
-    assert "no person classifier; train one by posepipe train --only filter" in capsys.readouterr().err
     weighed = tmp_path / "with weight.npz"
     capsys.readouterr()
     assert main(["train", str(rooms), "--forest", "person", "--only", "background", "--out", str(weighed)]) == 0
@@ -333,3 +327,15 @@ def test_one_stage_is_trained_and_the_others_stay(trained, tmp_path, capsys):
     assert f"weight of class 0 in the leaves: {weight:g}" in weighed.with_suffix(".md").read_text()
     assert main(["train", str(rooms), "--only", "segmentation", "--out", str(out)]) == 1
     assert "name it with --forest" in capsys.readouterr().err
+
+
+def test_a_region_filter_is_trained_on_frames_of_its_own(trained, tmp_path, capsys):
+    rooms, out = tmp_path / "rooms", tmp_path / "with regions.npz"
+    assert main(["synth", str(rooms), "--recipe", "rooms", "--frames", "24", "--workers", "1"]) == 0
+    assert main(["train", str(rooms), "--forest", "person", "--only", "regions", "--out", str(out)]) == 0
+    about = PoseModel.load(out).metadata["region_filter"]
+    assert 0 < about["people"] < about["regions"]
+    assert "judged by a region filter" in out.with_suffix(".md").read_text()
+    model, _ = trained
+    assert main(["train", str(rooms), "--forest", str(model), "--only", "regions", "--out", str(out)]) == 1
+    assert "no person classifier; train one by posepipe train --only filter" in capsys.readouterr().err
