@@ -145,7 +145,7 @@ class _Recorder(Stateless):
             self.is_person.append(person is not None and person not in known)
 
     def _people_of(self, poses: Sequence[Pose]) -> list[int | None]:
-        """Whose each pose is; None = nobody's."""
+        """The person of each pose; None = it is near no person."""
         distances_m = distances_to_people(self._frame, poses, self.evidence.body, self._in_view_joints)
         if not len(distances_m):
             return [None] * len(poses)
