@@ -144,7 +144,7 @@ class RoomForeground:
         components, count = find_components(depth_m, mask)
         area_m2, _, _ = measure_components(components, count, depth_m, intrinsics)
         kept = _largest(area_m2, self.speck_m2)
-        components = np.where(kept, np.cumsum(kept), 0).astype(np.int32)[components]
+        components = of_components(np.where(kept, np.cumsum(kept), 0).astype(np.int32), components)
         components, count = self._joined(components, depth_m, intrinsics), int(kept.sum())
         area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
         large = area_m2 >= self.min_area_m2  # of any width: a person may be connected to a strip of floor
@@ -152,7 +152,7 @@ class RoomForeground:
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
         person_sized = (rank > 0) & ((high_m - low_m).max(axis=1) <= self.max_extent_m)
-        return rank[components], person_sized[components]
+        return of_components(rank, components), of_components(person_sized, components)
 
     def _joined(self, components: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Join components that belong together under the number of a large one."""
@@ -171,7 +171,7 @@ class RoomForeground:
             if a != b and (high - low).max() <= self.max_extent_m:
                 leader[leader == b] = a
                 low_m[a], high_m[a] = low, high
-        return join_near(leader[components], large, depth_m, intrinsics, self.gap_m)
+        return join_near(of_components(leader, components), large, depth_m, intrinsics, self.gap_m)
 
 
 def _largest(area_m2: np.ndarray, min_area_m2: float) -> np.ndarray:
@@ -201,6 +201,11 @@ def _fill(whole: np.ndarray, grid: tuple[slice, slice], on_grid: np.ndarray) -> 
     area[:] = enlarged(on_grid, (rows.step, cols.step), area.shape)
 
 
+def of_components(values: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Value of the component of each pixel, (H, W): ``values[components]``, in a fraction of its time."""
+    return values.take(components, mode="clip")
+
+
 def join_near(
     components: np.ndarray, large: np.ndarray, depth_m: np.ndarray, intrinsics: Intrinsics, gap_m: float
 ) -> np.ndarray:
@@ -218,7 +223,8 @@ def join_near(
     -------
     int32 (H, W); the other small components keep their numbers
     """
-    small, is_large = np.where(large[components], 0, components), large[components] & (components > 0)
+    of_large = of_components(large, components)
+    small, is_large = np.where(of_large, 0, components), of_large & (components > 0)
     if not is_large.any() or not small.any():
         return components
     gap_px, label = cv2.distanceTransformWithLabels(
@@ -238,4 +244,4 @@ def join_near(
     near = np.linalg.norm(here_m - there_m, axis=1) <= gap_m
     joined = np.arange(len(large), dtype=np.int32)
     joined[ids[near]] = components.ravel()[there[near]]
-    return joined[components]
+    return of_components(joined, components)

@@ -25,7 +25,15 @@ def _root(parents, i):
     return i
 
 
-@compiled_for("f4[:,::1], b1[:,::1], i8, i4[::1], i4[:,::1]")
+@njit(cache=True, inline="always")
+def _joined(parents, a, b):
+    """Join two components, and return the root: their first pixel in image order."""
+    root = min(a, b)
+    parents[max(a, b)] = root
+    return root
+
+
+@compiled_for("f4[:,::1], b1[:,::1], i8, i4[::1], i4[::1]")
 @njit(cache=True)
 def _find_components(depth_m, mask, reach, parents, out):
     height, width = depth_m.shape
@@ -35,26 +43,24 @@ def _find_components(depth_m, mask, reach, parents, out):
                 continue
             z = depth_m[row, col]
             jump = depth_jump_m(z)
-            here = row * width + col
+            root = here = row * width + col
             for step in range(1, reach + 1):
                 if col >= step and mask[row, col - step] and abs(depth_m[row, col - step] - z) < jump:
-                    a, b = _root(parents, here), _root(parents, here - step)
-                    parents[max(a, b)] = min(a, b)  # the root is the first pixel of a component in image order
+                    root = _joined(parents, root, _root(parents, here - step))
             for step in range(1, reach + 1):
                 if row >= step and mask[row - step, col] and abs(depth_m[row - step, col] - z) < jump:
-                    a, b = _root(parents, here), _root(parents, here - step * width)
-                    parents[max(a, b)] = min(a, b)
+                    root = _joined(parents, root, _root(parents, here - step * width))
     count = 0
     for row in range(height):
         for col in range(width):
             if mask[row, col]:
                 here = row * width + col
-                root = _root(parents, here)
+                root = parents[here] = parents[parents[here]]  # a pixel before this one, whose parent is its root
                 if root == here:
                     count += 1
-                    out[row, col] = count
+                    out[here] = count
                 else:
-                    out[row, col] = out[root // width, root % width]
+                    out[here] = out[root]
     return count
 
 
@@ -80,7 +86,7 @@ def find_components(depth_m: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, 
     Naive twin: tests/reference/segmentation/connected_components.py
     """
     components, parents = np.zeros(depth_m.shape, np.int32), np.arange(depth_m.size, dtype=np.int32)
-    return components, int(_find_components(depth_m, mask, REACH_PX, parents, components))
+    return components, int(_find_components(depth_m, mask, REACH_PX, parents, components.ravel()))
 
 
 @compiled_for("i4[:,::1], f4[:,::1], f8, f8, f8, f8, f8[::1], f8[:,::1], f8[:,::1]")

@@ -239,17 +239,20 @@ def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) ->
     tolerance = plane_tolerance_m(points[:, 2])
     proposed = np.linspace(0, len(points) - 1, min(PROPOSALS, len(points))).astype(np.int64)
     support = np.zeros(len(proposed), np.float32)
-    _sum_inliers(points, normals, area, tolerance, proposed, np.float32(MIN_COSINE), support)
+    planes = np.ascontiguousarray(np.concatenate([points[proposed].T, normals[proposed].T]))
+    _sum_inliers(points, normals, area, tolerance, planes, np.float32(MIN_COSINE), support)
     best = proposed[np.argmax(support)]
     normal, distance = normals[best], -normals[best] @ points[best]
     for _ in range(3):
-        inliers = (np.abs(points @ normal + distance) < tolerance) & (normals @ normal > MIN_COSINE)
+        inlier = (np.abs(points @ normal + distance) < tolerance) & (normals @ normal > MIN_COSINE)
+        inliers = np.flatnonzero(inlier)
         weight = area[inliers].astype(np.float64)
         if weight.sum() < MIN_AREA_M2:
             return None
         weight /= weight.sum()
-        centre = weight @ points[inliers]
-        centred = points[inliers] - centre
+        own = points.take(inliers, axis=0)
+        centre = weight @ own
+        centred = own - centre
         spread, axes = np.linalg.eigh((centred * weight[:, None]).T @ centred)
         normal = axes[:, 0] * -np.sign(axes[:, 0] @ centre)
         distance = -float(normal @ centre)
@@ -258,19 +261,14 @@ def _largest_plane(points: np.ndarray, normals: np.ndarray, area: np.ndarray) ->
     return Plane((float(normal[0]), float(normal[1]), float(normal[2])), distance)
 
 
-@compiled_for("f4[:,::1], f4[:,::1], f4[::1], f4[::1], i8[::1], f4, f4[::1]")
+@compiled_for("f4[:,::1], f4[:,::1], f4[::1], f4[::1], f4[:,::1], f4, f4[::1]")
 @njit(cache=True)
 def _sum_inliers(points, normals, area, tolerance, proposed, min_cosine, out):
-    """Sum the surface, square metres, of the inliers of each proposed cell's plane."""
-    for k in range(len(proposed)):
-        own = proposed[k]
-        nx, ny, nz = normals[own, 0], normals[own, 1], normals[own, 2]
-        px, py, pz = points[own, 0], points[own, 1], points[own, 2]
-        total = np.float32(0)
-        for i in range(len(points)):
-            off = (points[i, 0] - px) * nx + (points[i, 1] - py) * ny + (points[i, 2] - pz) * nz
-            if abs(off) < tolerance[i]:
-                cosine = normals[i, 0] * nx + normals[i, 1] * ny + normals[i, 2] * nz
-                if cosine > min_cosine:
-                    total += area[i]
-        out[k] = total
+    """Sum the surface, square metres, of the inliers of planes: each through a point, rows 0 to 2, with a normal."""
+    px, py, pz, nx, ny, nz = proposed[0], proposed[1], proposed[2], proposed[3], proposed[4], proposed[5]
+    for i in range(len(points)):
+        for k in range(len(out)):  # this loop, over the planes, is vectorised
+            off = (points[i, 0] - px[k]) * nx[k] + (points[i, 1] - py[k]) * ny[k] + (points[i, 2] - pz[k]) * nz[k]
+            cosine = normals[i, 0] * nx[k] + normals[i, 1] * ny[k] + normals[i, 2] * nz[k]
+            inlier = (abs(off) < tolerance[i]) & (cosine > min_cosine)
+            out[k] += area[i] if inlier else np.float32(0)
