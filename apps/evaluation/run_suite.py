@@ -91,6 +91,7 @@ def run_suite(args: argparse.Namespace) -> None:
     models = {name: PoseModel.load(name) for name in names}
     identities = {name: answer_hash(model_path(name)) for name in names}
     figures = SuiteFigures.read(args.suite / FIGURES)
+    _tell_of_changed_models(args.suite / FIGURES, figures, identities)
     chosen = args.sets or [*(each.name for each in SETS), *OF_PACKS]
     for suite_set in SETS:
         if suite_set.name not in chosen:
@@ -112,6 +113,12 @@ def run_suite(args: argparse.Namespace) -> None:
     _fill_documents(args.fill, figures, names[0])
     if args.figure is not None:
         _draw(args.figure, figures, names[0])
+
+
+def _tell_of_changed_models(path: Path, figures: SuiteFigures, identities: Mapping[str, str]) -> None:
+    for name, identity in identities.items():
+        if figures.identities.get(name, identity) != identity:
+            show(f"{path}: its figures are of another {name}, and are dropped; score all sets to show again")
 
 
 def _check_options(args: argparse.Namespace, known: list[str]) -> None:

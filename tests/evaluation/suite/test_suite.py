@@ -61,6 +61,13 @@ def test_what_was_scored_is_not_scored_again(folder, monkeypatch):
     assert (folder / "figures.json").read_bytes() == before
 
 
+def test_figures_of_another_model_of_that_name_are_told_of(folder, tmp_path, capsys):
+    figures = SuiteFigures.read(folder / "figures.json")
+    SuiteFigures(figures.sets, {"person": "another hash"}).write(tmp_path / "figures.json")
+    assert main(["evaluate", "--suite", str(tmp_path), "--frames", "3", "--set", "rooms"]) == 0
+    assert "figures.json: its figures are of another person, and are dropped" in capsys.readouterr().out
+
+
 def test_figures_say_what_they_are_of(folder):
     (own,) = read(folder)["sets"].values()
     assert own["frames"] == 3
