@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from posepipe.body_model.body_fitter import BodyFitter
 from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
+from posepipe.inference.candidate_inference import CandidateInference
 from posepipe.inference.person_estimate import PersonEstimate
 from posepipe.inference.person_inference import PersonInference
 from posepipe.inference.pose_inference import JointStages
@@ -267,8 +268,16 @@ class Pipeline:
     @property
     def person_inference(self) -> PersonInference:
         """The stages from a candidate to the people in it."""
-        own = {each.name: getattr(self, each.name) for each in fields(PersonInference) if each.name != "joint_stages"}
-        return PersonInference(self.joint_stages, **own)
+        candidates = CandidateInference(
+            self.joint_stages,
+            self.person_filter,
+            rotated_views=self.rotated_views,
+            region_filter=self.region_filter,
+            known_people=self.known_people,
+            pose_search=self.pose_search,
+            second_pass=self.second_pass,
+        )
+        return PersonInference(candidates, self.head_split, self.surfaces, self.remainder, self.occluded_people)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
         """Estimate the person in a candidate, pixels that are not 0; see `PersonInference.estimate`."""

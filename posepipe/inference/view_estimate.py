@@ -43,6 +43,7 @@ class ViewEstimate(NamedTuple):
 class JudgedCandidate(NamedTuple):
     """A candidate, or a region of one, that was judged."""
 
+    region: Region  #: what was judged; a whole candidate is part of itself
     seen: dict[int, ViewEstimate]  #: by quarter turns of the view, the unrotated one first
     person_probability: float  #: by the person filter
     probability: float  #: by the filter that decides: of regions, the region filter

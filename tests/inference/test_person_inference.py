@@ -1,117 +1,19 @@
-"""From a candidate to people: which views are judged, and who is found in what a pose does not explain."""
+"""From a candidate to people: who is found in what heads, surfaces and a pose make of it."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from posepipe.camera import Plane
-from posepipe.inference.person_inference import PersonInference
-from posepipe.learn.depth.forest_parameters import ForestParameters
-from posepipe.learn.depth.train_forest import train_forest
-from posepipe.learn.growing import GrowthRules
-from posepipe.models.pose_model import PoseModel
-from posepipe.parts import PartProbabilities
-from posepipe.pipeline import Pipeline
-from posepipe.results import Pose
-from posepipe.segmentation.person_filter import AcceptAll
 from posepipe.segmentation.regions.connected_surfaces import ConnectedSurfaces
 from posepipe.segmentation.regions.head_split import HeadSplit
 from posepipe.segmentation.regions.occluded_people import OccludedPeople
 from posepipe.segmentation.regions.region_evidence import SeenRegion
 from posepipe.segmentation.regions.region_filter import RegionFilter
 from posepipe.segmentation.regions.remainder import Remainder
-from posepipe.segmentation.views.rotated_views import RotatedViews
-from posepipe.segmentation.views.view import View
-from tests.support.toy_person import TOY, toy_frame, toy_frames
-
-
-@pytest.fixture(scope="module")
-def inference() -> PersonInference:
-    rules = ForestParameters(trees=1, pixels_per_person=150, growth=GrowthRules(max_depth=8, candidates=60))
-    pipeline = Pipeline.from_model(PoseModel.of(train_forest(toy_frames(16), rules, TOY)), tracking=False)
-    bare = dict.fromkeys(("rotated_views", "head_split", "surfaces", "remainder", "occluded_people", "region_filter"))
-    return replace(pipeline.person_inference, person_filter=AcceptAll(), **bare)
-
-
-class AlwaysRotated(RotatedViews):
-    """Tries one quarter turn, and prefers it."""
-
-    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
-        return (1,)
-
-    def choose(self, seen) -> int:
-        return 1
-
-
-class Judge:
-    """A filter that gives the views of a candidate the next of some probabilities, and keeps what it was shown."""
-
-    def __init__(self, *probabilities: float) -> None:
-        self.probabilities, self.shown = probabilities, []
-
-    def person_mask(self, depth_m, mask, intrinsics, parts) -> np.ndarray:
-        return mask
-
-    def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
-        self.shown.append((view, parts, pose))
-        return self.probabilities[len(self.shown) - 1]
-
-    def accepts(self, probability: float) -> bool:
-        return probability >= 0.5
-
-
-def estimated(inference: PersonInference, judge: Judge, **stages):
-    frame = toy_frame(30).depth
-    return replace(inference, person_filter=judge, **stages).estimate(frame, frame.depth_m > 0)
-
-
-@pytest.mark.parametrize(("first", "rotated", "mean"), [(0.3, 0.9, 0.6), (0.9, 0.3, 0.6), (0.3, 0.6, None)])
-def test_a_better_rotated_view_is_judged_too(inference, first, rotated, mean):
-    judge = Judge(first, rotated)
-    person = estimated(inference, judge, rotated_views=AlwaysRotated(len(TOY.joints)))
-    assert len(judge.shown) == 2
-    assert (person is None) == (mean is None)
-    assert person is None or person.probability == pytest.approx(mean)
-
-
-def test_both_views_are_judged_in_the_pixels_of_the_image(inference):
-    judge = Judge(1.0, 1.0)
-    person = estimated(inference, judge, rotated_views=AlwaysRotated(len(TOY.joints)))
-    (view, upright, _), (same, turned, pose) = judge.shown
-    assert same is view
-    assert view.mask[tuple(turned.pixels.T)].all()
-    assert len(turned.pixels) == pytest.approx(len(upright.pixels), rel=0.1)
-    np.testing.assert_array_equal(pose.joints_m, person.pose.joints_m)  # camera axes
-
-
-class LiesUpsideDown(RotatedViews):
-    """Tries a quarter turn, and upside down where asked to, which is the best there is."""
-
-    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
-        return (1, 2) if accepted else (1,)
-
-    def choose(self, seen) -> int:
-        return max(seen)
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "found"), [((0.3, 0.2, 0.7, 0.9), 0.8), ((0.05, 0.05), None), ((0.6, 0.6), 0.6)]
-)
-def test_who_may_lie_is_judged_upside_down_before_rejected(inference, probabilities, found):
-    judge = Judge(*probabilities)
-    person = estimated(inference, judge, rotated_views=LiesUpsideDown(len(TOY.joints)))
-    assert len(judge.shown) == len(probabilities)
-    assert (person is None) == (found is None)
-    assert person is None or person.probability == pytest.approx(found)
-
-
-def test_without_a_better_view_the_image_alone_is_judged(inference):
-    judge = Judge(0.7)
-    assert estimated(inference, judge).probability == 0.7
-    assert len(judge.shown) == 1
+from tests.inference.planned_stages import AlwaysRotated, Judge, SomebodyKnown, inference_with
+from tests.support.toy_person import TOY, toy_frame
 
 
 class SureOf(RegionFilter):
@@ -137,20 +39,20 @@ class LeftIsLeft(Remainder):
 
 @pytest.mark.parametrize("head_split", [HeadSplit(), None])
 @pytest.mark.parametrize("min_probability", [0.5, 2.0])
-def test_somebody_else_takes_their_pixels_along(inference, min_probability, head_split):
+def test_somebody_else_takes_their_pixels_along(bare_pipeline, min_probability, head_split):
     frame = toy_frame(30).depth
     whole, judge = frame.depth_m > 0, SureOf(min_probability=min_probability)
     stages = {"head_split": head_split, "remainder": LeftIsLeft(TOY), "region_filter": judge}
-    people = replace(inference, **stages).people_in(frame, whole, None)
+    people = inference_with(bare_pipeline, **stages).people_in(frame, whole, None)
     assert len(people) == (2 if min_probability < 1 else 1)
     np.testing.assert_array_equal(sum(person.mask.astype(int) for person in people), whole)  # each pixel once
 
 
-def test_a_person_is_not_reduced_to_somebody_else_beside_them(inference):
+def test_a_person_is_not_reduced_to_somebody_else_beside_them(bare_pipeline):
     """Of the whole, only what might be somebody else is a person by itself: they are one."""
     frame, judge = toy_frame(30).depth, Judge(0.9, 0.9, 0.1)
     stages = {"person_filter": judge, "remainder": LeftIsLeft(TOY), "region_filter": SureOf(min_probability=0.5)}
-    (person,) = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    (person,) = inference_with(bare_pipeline, **stages).people_in(frame, frame.depth_m > 0, None)
     assert len(judge.shown) == 3
     np.testing.assert_array_equal(person.mask, frame.depth_m > 0)
 
@@ -170,18 +72,18 @@ class NothingLeft(LeftIsLeft):
         return []
 
 
-def people_in_halves(inference, judge, **stages):
+def people_in_halves(pipeline, judge, **stages):
     frame = toy_frame(30).depth
     whole = frame.depth_m > 0
     halves = Halves().masks(frame.depth_m, whole, frame.intrinsics)
     stages = {"surfaces": Halves(), "region_filter": SureOf()} | stages
-    people = replace(inference, person_filter=judge, **stages).people_in(frame, whole, None)
+    people = inference_with(pipeline, person_filter=judge, **stages).people_in(frame, whole, None)
     return [person.mask for person in people], halves
 
 
 @pytest.mark.parametrize("unsure", [0.1, 0.7])
-def test_where_a_candidate_is_no_person_its_surfaces_may_be(inference, unsure):
-    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.9, unsure))
+def test_where_a_candidate_is_no_person_its_surfaces_may_be(bare_pipeline, unsure):
+    found, (left, _) = people_in_halves(bare_pipeline, Judge(0.1, 0.9, unsure))
     np.testing.assert_array_equal(found, [left])
 
 
@@ -193,15 +95,15 @@ class NoPersonMask(Judge):
         return None if self.asked == 1 else mask
 
 
-def test_surfaces_are_judged_where_no_pixel_is_a_persons(inference):
-    found, halves = people_in_halves(inference, NoPersonMask(0.9, 0.9))
+def test_surfaces_are_judged_where_no_pixel_is_a_persons(bare_pipeline):
+    found, halves = people_in_halves(bare_pipeline, NoPersonMask(0.9, 0.9))
     np.testing.assert_array_equal(found, halves)
 
 
 @pytest.mark.parametrize(("min_probability", "count"), [(0.5, 2), (2.0, 1)])
-def test_two_surfaces_of_a_person_may_be_two_people(inference, min_probability, count):
+def test_two_surfaces_of_a_person_may_be_two_people(bare_pipeline, min_probability, count):
     stages = {"remainder": NothingLeft(TOY), "region_filter": SureOf(min_probability=min_probability)}
-    found, halves = people_in_halves(inference, Judge(0.9, 0.9, 0.9), **stages)
+    found, halves = people_in_halves(bare_pipeline, Judge(0.9, 0.9, 0.9), **stages)
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
 
 
@@ -214,11 +116,11 @@ class LeftHalfIsPerson(Judge):
 
 
 @pytest.mark.parametrize(("probability", "count"), [(0.9, 2), (0.6, 1)])
-def test_what_was_left_of_a_candidate_may_be_somebody_else(inference, monkeypatch, probability, count):
+def test_what_was_left_of_a_candidate_may_be_somebody_else(bare_pipeline, monkeypatch, probability, count):
     monkeypatch.setattr("posepipe.inference.person_inference.LARGEST_SHARE", 0.6)  # halves are not below a half
     judge = LeftHalfIsPerson(0.9, probability, 0.9)
     stages = {"remainder": NothingLeft(TOY), "surfaces": None}
-    found, halves = people_in_halves(inference, judge, **stages)
+    found, halves = people_in_halves(bare_pipeline, judge, **stages)
     np.testing.assert_array_equal(found, halves[:count])
 
 
@@ -233,13 +135,13 @@ class Pieces(OccludedPeople):
 
 
 @pytest.mark.parametrize(("probability", "count"), [(0.9, 1), (0.6, 0)])
-def test_people_in_pieces_are_somebody_else(inference, probability, count):
+def test_people_in_pieces_are_somebody_else(bare_pipeline, probability, count):
     frame, pieces = toy_frame(30).depth, Pieces()
-    (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
+    (person,) = inference_with(bare_pipeline, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
     remainder, judge = Remainder(TOY, reach_m=0.1), SureOf()
     stages = {"person_filter": Judge(probability, 0.9), "remainder": remainder, "occluded_people": pieces}
     stages["region_filter"] = judge
-    found = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
+    found = inference_with(bare_pipeline, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
     assert len(found) == 1 + count
     assert [seen.region.known for seen in judge.asked] == [(person.first.pose,)]
     near = remainder.around(frame.depth_m, person.mask, frame.intrinsics, person.first.pose)
@@ -248,21 +150,23 @@ def test_people_in_pieces_are_somebody_else(inference, probability, count):
     assert all((each.parts > 0).sum() == each.mask.sum() for each in found)
 
 
-def test_who_is_no_person_without_those_pixels_keeps_the_pose(inference):
+def test_who_is_no_person_without_those_pixels_keeps_the_pose(bare_pipeline):
     frame, pieces = toy_frame(30).depth, Pieces()
-    (person,) = replace(inference, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
+    (person,) = inference_with(bare_pipeline, person_filter=Judge(0.9)).people_in(frame, frame.depth_m > 0, None)
     remainder = Remainder(TOY, reach_m=0.1)
     stages = {"person_filter": Judge(0.9, 0.1), "remainder": remainder, "occluded_people": pieces}
-    first, other = replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [person], None)
+    first, other = inference_with(bare_pipeline, **stages).with_people_in_pieces(
+        frame, frame.depth_m > 0, [person], None
+    )
     assert first.pose is person.pose
     np.testing.assert_array_equal(first.mask, person.mask & ~other.mask)
     np.testing.assert_array_equal(first.parts > 0, first.mask)
 
 
-def test_without_the_stages_nobody_is_sought_in_pieces(inference):
+def test_without_the_stages_nobody_is_sought_in_pieces(bare_pipeline):
     frame = toy_frame(30).depth
     for stages in ({"remainder": Remainder(TOY)}, {"occluded_people": Pieces()}):
-        assert replace(inference, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [], None) == []
+        assert inference_with(bare_pipeline, **stages).with_people_in_pieces(frame, frame.depth_m > 0, [], None) == []
 
 
 class FurnitureAtRight(NothingLeft):
@@ -273,20 +177,20 @@ class FurnitureAtRight(NothingLeft):
 
 
 @pytest.mark.parametrize(("again", "count"), [(0.9, 1), (0.7, 0)])
-def test_without_the_furniture_beside_them_a_person_is_found(inference, again, count):
+def test_without_the_furniture_beside_them_a_person_is_found(bare_pipeline, again, count):
     frame, judge = toy_frame(30).depth, Judge(0.4, again)
     stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY), "region_filter": SureOf()}
-    people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    people = inference_with(bare_pipeline, **stages).people_in(frame, frame.depth_m > 0, None)
     half = Halves().masks(frame.depth_m, frame.depth_m > 0, frame.intrinsics)[0]
     np.testing.assert_array_equal([person.mask for person in people], [half][:count])
     assert len(judge.shown) == 2
 
 
-def test_the_region_filter_learns_what_a_region_is_part_of(inference):
+def test_the_region_filter_learns_what_a_region_is_part_of(bare_pipeline):
     frame, judge = toy_frame(30).depth, SureOf(min_probability=0.5)
     whole = frame.depth_m > 0
     stages = {"person_filter": Judge(0.9, 0.8, 0.7), "surfaces": Halves(), "remainder": NothingLeft(TOY)}
-    found = replace(inference, region_filter=judge, **stages).people_in(frame, whole, None)
+    found = inference_with(bare_pipeline, region_filter=judge, **stages).people_in(frame, whole, None)
     first, second = (seen.region for seen in judge.asked)
     np.testing.assert_array_equal(first.candidate_mask, whole)
     assert first.candidate_probability == second.candidate_probability == 0.9
@@ -303,61 +207,46 @@ class UpperHalf(Remainder):
         return mask & (np.arange(len(mask)) < np.median(np.nonzero(mask)[0]))[:, None]
 
 
-def test_what_a_rotated_view_explains_has_no_gaps(inference):
+def test_what_a_rotated_view_explains_has_no_gaps(bare_pipeline):
     """The grid of the classified pixels is that of the view."""
     frame, judge = toy_frame(30).depth, Judge(0.3, 0.3, 0.9, 0.9)
     stages = {"rotated_views": AlwaysRotated(len(TOY.joints)), "remainder": UpperHalf(TOY)}
-    people = replace(inference, person_filter=judge, **stages).people_in(frame, frame.depth_m > 0, None)
+    people = inference_with(bare_pipeline, person_filter=judge, **stages).people_in(frame, frame.depth_m > 0, None)
     half = Halves().masks(frame.depth_m, frame.depth_m > 0, frame.intrinsics)[0]
     np.testing.assert_array_equal([person.mask for person in people], [half])
 
 
-class SomebodyKnown:
-    """Knows everybody, if that probability is enough."""
-
-    def accepts(self, timestamp_s: float, mask: np.ndarray, probability: float) -> bool:
-        return probability >= 0.2
-
-
-@pytest.mark.parametrize(("probability", "count"), [(0.3, 1), (0.1, 0)])
-def test_somebody_known_is_found_by_less(inference, probability, count):
-    frame, stages = toy_frame(30).depth, {"person_filter": Judge(probability), "known_people": SomebodyKnown()}
-    people = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
-    assert [person.probability for person in people] == [probability][:count]
-    assert not any(person.by_itself for person in people)
-
-
 @pytest.mark.parametrize(("whole", "surface", "found"), [(0.1, 0.4, 0), (0.1, 0.6, 2), (0.9, 0.4, 2)])
-def test_where_nobody_is_known_both_filters_must_agree(inference, whole, surface, found):
+def test_where_nobody_is_known_both_filters_must_agree(bare_pipeline, whole, surface, found):
     """Parts of furniture resemble people; parts beside somebody are judged by the region filter alone."""
     stages = {"region_filter": SureOf(min_probability=0.0), "remainder": NothingLeft(TOY)}
-    masks, halves = people_in_halves(inference, Judge(whole, surface, surface, 0.9), **stages)
+    masks, halves = people_in_halves(bare_pipeline, Judge(whole, surface, surface, 0.9), **stages)
     np.testing.assert_array_equal(masks, halves[:found])
 
 
-def test_what_is_left_beside_somebody_is_not_known(inference):
+def test_what_is_left_beside_somebody_is_not_known(bare_pipeline):
     """Half of them lies where they were in the last frame: it is theirs."""
     stages = {"known_people": SomebodyKnown(), "region_filter": SureOf(min_probability=2.0)}
-    found, halves = people_in_halves(inference, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY), **stages)
+    found, halves = people_in_halves(bare_pipeline, Judge(0.9, 0.9, 0.9), remainder=NothingLeft(TOY), **stages)
     np.testing.assert_array_equal(found, [halves[0] | halves[1]])
 
 
-def test_in_a_region_without_others_somebody_is_known(inference):
+def test_in_a_region_without_others_somebody_is_known(bare_pipeline):
     stages = {"known_people": SomebodyKnown(), "region_filter": SureOf(min_probability=2.0), "head_split": None}
-    found, halves = people_in_halves(inference, Judge(0.1, 0.9, 0.1), **stages)
+    found, halves = people_in_halves(bare_pipeline, Judge(0.1, 0.9, 0.1), **stages)
     np.testing.assert_array_equal(found, halves[:1])
 
 
-def test_furniture_beside_a_person_is_taken_off_a_surface_too(inference):
+def test_furniture_beside_a_person_is_taken_off_a_surface_too(bare_pipeline):
     stages = {"remainder": FurnitureAtRight(TOY)}
-    found, (left, _) = people_in_halves(inference, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)
+    found, (left, _) = people_in_halves(bare_pipeline, Judge(0.1, 0.4, 0.9, 0.1, 0.1), **stages)
     assert len(found) == 1
     assert not (found[0] & ~left).any()
     assert found[0].sum() < left.sum()
 
 
-def test_a_person_keeps_what_their_pose_does_not_explain(inference):
+def test_a_person_keeps_what_their_pose_does_not_explain(bare_pipeline):
     frame, judge = toy_frame(30).depth, Judge(0.9)
     stages = {"person_filter": judge, "remainder": FurnitureAtRight(TOY)}
-    (person,) = replace(inference, **stages).people_in(frame, frame.depth_m > 0, None)
+    (person,) = inference_with(bare_pipeline, **stages).people_in(frame, frame.depth_m > 0, None)
     np.testing.assert_array_equal(person.mask, frame.depth_m > 0)

@@ -21,7 +21,7 @@ class RegionFilter(Stateless):
     The person filter has learned from whole candidates, and is sure of pieces of furniture and of people at times. A
     classifier that has learned from regions judges them anew. Without one, the person filter must be surer than of
     whole candidates, and beside people who are known the pose must be confident and far from theirs. Where nobody is
-    known, `PersonInference` asks that the person filter accepts a region, too.
+    known, `CandidateInference` asks that the person filter accepts a region, too.
     """
 
     classifier: RegionClassifier | None = None  #: None = the person filter's probability counts, and the bounds below
