@@ -11,7 +11,7 @@ from apps.options.value_types import positive, recording_file, seconds
 from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
 from posepipe.errors import PosepipeError
-from posepipe.io.interrupts import delayed_interrupt
+from posepipe.processes.interrupts import delayed_interrupt
 
 if TYPE_CHECKING:
     from posepipe.frames import DepthFrame

@@ -21,8 +21,8 @@ from posepipe.camera import Extrinsics
 from posepipe.datasets.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
 from posepipe.errors import FormatError, PosepipeError
 from posepipe.io.files import disk_errors, read_json_object
-from posepipe.io.worker_pool import WorkerDiedError, WorkerPool
 from posepipe.models.provenance import source_revision
+from posepipe.processes.worker_pool import WorkerDiedError, WorkerPool
 from posepipe.recording import RecordingWriter
 from synth.recipe import Recipe, flat_fields
 from synth.renderer import Renderer

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "errors": "",
     "stage": "",
     "loopback": "",
+    "processes": "",
     "compilation": "",
     "precompilation": "compilation",
     "body": "",
@@ -45,7 +46,7 @@ MAY_IMPORT = {
     "recording.containers": "errors io",
     "recording.codecs": "io",
     "recording.ros": "body camera errors frames io results recording.codecs recording.containers",
-    "recording": "body camera errors frames io recording.codecs recording.containers recording.ros",
+    "recording": "body camera errors frames io processes recording.codecs recording.containers recording.ros",
     "dds": "errors io loopback recording.ros",
     "datasets": "body camera errors frames io recording",
     "sources.base": "camera frames recording",
@@ -85,7 +86,7 @@ MAY_IMPORT = {
     "learn.depth.probes": "",
     "learn.depth.splitting": "camera frames io learn",
     "learn.depth": "body camera errors frames io learn learn.depth.probes learn.depth.splitting learn.depth.votes"
-    " parts segmentation stage",
+    " parts processes segmentation stage",
     "learn.depth.explanation": "body camera frames learn learn.depth learn.depth.probes learn.depth.splitting"
     " learn.tables.plotting",
     "learn.shards": "learn learn.depth learn.depth.splitting",
@@ -115,7 +116,7 @@ MAY_IMPORT = {
     "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation"
     " segmentation.views",
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
-    " inference pipeline second_pass segmentation segmentation.views training.joints",
+    " inference pipeline processes second_pass segmentation segmentation.views training.joints",
     "training.boosted": f"{NOUNS} camera datasets evaluation.metrics learn.depth models pipeline"
     " segmentation.boosted_trees segmentation.person_classifier segmentation.regions segmentation.views training",
     "evaluation.metrics": "body frames kinematics results",
@@ -135,7 +136,7 @@ MAY_IMPORT = {
     "viewer.ui": "body errors loopback results thresholds viewer.playback viewer.scene",
     "viewer": "body errors frames results sinks.files sources viewer.playback viewer.ui",
     # work on other processes: it knows neither learners nor stages
-    "cluster": "errors io loopback posepipe",
+    "cluster": "errors loopback posepipe processes",
     # synthetic people: of the library, nouns, files, recordings and datasets
     "synth.geometry": "",
     "synth.body": "body errors frames io kinematics synth.geometry",
@@ -174,7 +175,7 @@ MAY_IMPORT = {
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
     " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
     " synth.scene.seats synth.sequences",
-    "synth.dataset_writer": "camera datasets errors io models recording synth.recipe synth.renderer",
+    "synth.dataset_writer": "camera datasets errors io models processes recording synth.recipe synth.renderer",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
     " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.material_recipe synth.motion"
     " synth.motion.mocap synth.motion.poses synth.proportion_recipe synth.recipe synth.scene synth.scene.seats"

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from posepipe.errors import PosepipeError
-from posepipe.io.interrupts import finishing
+from posepipe.processes.interrupts import finishing
 from posepipe.results import FrameResult
 from posepipe.sinks.fan_out import FanOutSink
 from posepipe.sinks.frame_sink import FrameSink

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-from posepipe.io.interrupts import STOP_SIGNALS, is_finishing
+from posepipe.processes.interrupts import STOP_SIGNALS, is_finishing
 
 INTERRUPTED = 128 + 2
 """Exit code after Ctrl-C, as shells show it, and after SIGTERM."""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from posepipe import __version__
 from posepipe.cluster.address import ClusterAddress
 from posepipe.errors import PosepipeError
-from posepipe.io.interrupts import blocked_in_children
 from posepipe.loopback import LOOPBACK
+from posepipe.processes.interrupts import blocked_in_children
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster

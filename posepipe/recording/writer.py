@@ -17,7 +17,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import BodyTruth, DepthFrame, LabelledFrame
 from posepipe.io.files import disk_errors, name_text
 from posepipe.io.growing_file import GrowingFile
-from posepipe.io.interrupts import delayed_interrupt
+from posepipe.processes.interrupts import delayed_interrupt
 from posepipe.recording.containers.chunk_indices import keep_chunk_indices_packed
 from posepipe.recording.containers.mcap_file import HEADER_METADATA
 from posepipe.recording.ros import messages as ros

@@ -10,7 +10,7 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from posepipe.errors import PosepipeError
-from posepipe.io.worker_pool import WorkerDiedError, WorkerPool
+from posepipe.processes.worker_pool import WorkerDiedError, WorkerPool
 
 BLOCK_FRAMES = 100
 """Frames that a worker looks at at a time."""

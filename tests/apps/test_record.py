@@ -22,7 +22,7 @@ from apps import record
 from apps.cli import main
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.io.growing_file import GrowingFile
-from posepipe.io.interrupts import delayed_interrupt
+from posepipe.processes.interrupts import delayed_interrupt
 from posepipe.recording import RecordingReader
 from posepipe.sources import open_source
 from tests.support.recordings.depth_senders import (

@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
-from posepipe.io.worker_pool import WorkerDiedError, WorkerPool
 from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.splitting.pixel_sampling import (
     Segmentation,
@@ -22,6 +21,7 @@ from posepipe.learn.depth.splitting.pixel_sampling import (
     with_people,
 )
 from posepipe.learn.depth.splitting.responses import PixelSamples
+from posepipe.processes.worker_pool import WorkerDiedError, WorkerPool
 
 BLOCK_FRAMES = 100
 """Frames that a worker reads at a time."""

@@ -73,7 +73,9 @@ def test_files_are_complete_when_the_terminal_is_closed(tmp_path):
 
 @pytest.mark.usefixtures("hangup_stops")
 def test_nohup_keeps_a_command_from_being_stopped():
-    program = "import signal; from posepipe.io.interrupts import STOP_SIGNALS; print(signal.SIGHUP in STOP_SIGNALS)"
+    program = (
+        "import signal; from posepipe.processes.interrupts import STOP_SIGNALS; print(signal.SIGHUP in STOP_SIGNALS)"
+    )
     for before, stops in ([], "True"), (["nohup"], "False"):
         done = subprocess.run([*before, sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
         assert done.stdout.strip() == stops

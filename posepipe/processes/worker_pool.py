@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from posepipe.io.interrupts import STOP_SIGNALS, blocked_in_children, delayed_interrupt
+from posepipe.processes.interrupts import STOP_SIGNALS, blocked_in_children, delayed_interrupt
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
