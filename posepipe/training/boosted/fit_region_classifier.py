@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from posepipe.body import BodyDefinition
 from posepipe.camera import Plane
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.evaluation.metrics.people_in_view import (
@@ -28,8 +27,8 @@ from posepipe.segmentation.regions.region_filter import MIN_PERSON_PROBABILITY, 
 from posepipe.stage import Stateless
 from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
 from posepipe.training.boosted.folds import folds_of, kind_of_folds, typical_bones
-from posepipe.training.boosted.labelled_candidates import LabelledCandidates
-from posepipe.training.frame_blocks import FrameBlocks
+from posepipe.training.boosted.labelled_candidates import CandidateLog, LabelledCandidates
+from posepipe.training.boosted.recorded_frames import RecordedFrames
 from posepipe.training.origin import origin_of
 
 
@@ -85,47 +84,29 @@ def refit_region_classifier(
     return replace(model, region_classifier=classifier).with_metadata(figures=None, region_filter=about)
 
 
-@dataclass(frozen=True, slots=True)
-class _Collecting(FrameBlocks[LabelledCandidates]):
+class _Collecting(RecordedFrames[LabelledCandidates]):
     """Collects the regions that are judged in a block of frames."""
 
-    model: PoseModel
-    frames: FrameSequence
-    lengths: BoneLengths
-
-    def block(self, block: range, on_frames: Callable[[int], None]) -> LabelledCandidates:
-        """Regions of some frames; rows are those of all frames."""
-        recorder = _Recorder(self.model, self.lengths)
-        pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
+    def install_recorder(self, pipeline: Pipeline) -> _Recorder:
+        recorder = _Recorder(self.model.body, self.lengths)
         pipeline.region_filter = recorder  # type: ignore[assignment]
-        pipeline.second_pass = None  # regions are judged by the first
-        rows: list[int] = []
-        empty: list[int] = []
-        for row in block:
-            frame = self.frames[row]
-            recorder.begin(frame)
-            if not frame.people.any():
-                empty.append(row)
-            pipeline.step(frame.depth)
-            rows += [row] * (len(recorder.is_person) - len(rows))
-            on_frames(1)
-        return LabelledCandidates.of(recorder.numbers, recorder.is_person, rows, empty, len(recorder.evidence.names))
+        return recorder
 
 
 class _Recorder(Stateless):
     """Judges regions as a model without a region classifier does, and keeps their evidence and the truth."""
 
-    def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
-        self.evidence = RegionEvidence(model.body, lengths)
-        self.numbers: list[np.ndarray] = []
-        self.is_person: list[bool] = []
-        self._rule = RegionFilter()
-        self._in_view_joints = joints_in_view(model.body)
+    def __init__(self, body: BodyDefinition, lengths: BoneLengths) -> None:
+        self._body, self._in_view_joints = body, joints_in_view(body)
+        self._rule, self._evidence = RegionFilter(), RegionEvidence(body, lengths)
+        self._log = CandidateLog(len(self._evidence.names))
 
-    def begin(self, frame: LabelledFrame) -> None:
-        """Start a frame."""
-        self._frame = frame
-        self._in_view = people_in_view(frame, self._in_view_joints)
+    def start_frame(self, row: int, frame: LabelledFrame) -> None:
+        self._frame, self._in_view = frame, people_in_view(frame, self._in_view_joints)
+        self._log.start_frame(row, frame)
+
+    def kept(self) -> LabelledCandidates:
+        return self._log.candidates()
 
     def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:
         """Probability by the person filter."""
@@ -141,12 +122,11 @@ class _Recorder(Stateless):
         """Keep evidence and truth, but of people who are hardly in view: they teach nothing."""
         person, *known = self._people_of([seen.best_pose, *seen.region.known])
         if person is None or person in known or self._in_view[person]:
-            self.numbers.append(self.evidence.measure(seen, floor))
-            self.is_person.append(person is not None and person not in known)
+            self._log.keep(self._evidence.measure(seen, floor), person is not None and person not in known)
 
     def _people_of(self, poses: Sequence[Pose]) -> list[int | None]:
         """The person of each pose; None = it is near no person."""
-        distances_m = distances_to_people(self._frame, poses, self.evidence.body, self._in_view_joints)
+        distances_m = distances_to_people(self._frame, poses, self._body, self._in_view_joints)
         if not len(distances_m):
             return [None] * len(poses)
         nearest = zip(distances_m.argmin(axis=0).tolist(), distances_m.min(axis=0).tolist(), strict=True)

@@ -24,7 +24,7 @@ from posepipe.segmentation.views.view_choice import ViewChoice
 from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvidence
 from posepipe.training.boosted.boosted_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
-from posepipe.training.frame_blocks import FrameBlocks
+from posepipe.training.boosted.recorded_frames import RecordedFrames
 from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
@@ -130,41 +130,31 @@ def _on_left_out(views: ViewsOfPeople, fold: np.ndarray) -> dict[str, float] | N
 
 
 @dataclass(frozen=True, slots=True)
-class _Collecting(FrameBlocks[ViewsOfPeople]):
+class _Collecting(RecordedFrames[ViewsOfPeople]):
     """Collects the views of people in a block of frames."""
 
-    model: PoseModel
-    frames: FrameSequence
-    lengths: BoneLengths
     rule: RotatedViews
 
-    def block(self, block: range, on_frames: Callable[[int], None]) -> ViewsOfPeople:
-        """Views of the people in some frames; rows are those of all frames."""
-        recorder, judge = _Recorder(self.model.body, self.lengths, self.rule), TrueFilter()
-        pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
-        pipeline.person_filter = judge  # type: ignore[assignment]
+    def install_recorder(self, pipeline: Pipeline) -> _Recorder:
+        recorder = _Recorder(self.model.body, self.lengths, self.rule)
+        pipeline.person_filter = recorder.judge  # type: ignore[assignment]
         pipeline.rotated_views = replace(self.rule, choice=recorder)
-        # first poses of whole candidates
-        pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = pipeline.second_pass = None
-        for row in block:
-            frame = self.frames[row]
-            judge.begin(frame.people > 0)
-            recorder.begin(row, frame)
-            pipeline.step(frame.depth)
-            on_frames(1)
-        return recorder.views()
+        # whole candidates
+        pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
+        return recorder
 
 
 class _Recorder:
     """Chooses by the rule, and keeps the evidence and the truth of all views of people."""
 
     def __init__(self, body: BodyDefinition, lengths: BoneLengths, rule: RotatedViews) -> None:
+        self.judge = TrueFilter()
         self._body, self._evidence, self._rule = body, ViewEvidence(body, lengths), rule
         self._rows: list[tuple[float, bool, bool, bool, int]] = []
         self._numbers: list[np.ndarray] = []
 
-    def begin(self, row: int, frame: LabelledFrame) -> None:
-        """Start a frame."""
+    def start_frame(self, row: int, frame: LabelledFrame) -> None:
+        self.judge.begin(frame.people > 0)
         self._row, self._frame = row, frame
 
     def best(self, seen: Mapping[int, SeenView]) -> int:
@@ -189,8 +179,7 @@ class _Recorder:
         """Joints (J, 3), metres, NaN where one is hidden or not known."""
         return np.where(self._frame.visible[person][:, None], self._frame.joints_m[person], np.nan)
 
-    def views(self) -> ViewsOfPeople:
-        """All that was kept."""
+    def kept(self) -> ViewsOfPeople:
         numbers = np.concatenate(self._numbers) if self._numbers else np.zeros((0, len(NAMES)), np.float32)
         right, found, first, by_rule, row = zip(*self._rows, strict=True) if self._rows else [()] * 5
         return ViewsOfPeople(

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from posepipe.frames import LabelledFrame
+
 
 class LabelledCandidates(NamedTuple):
     """Evidence, and what it is evidence of."""
@@ -14,14 +16,6 @@ class LabelledCandidates(NamedTuple):
     is_person: np.ndarray  #: bool (N,)
     row: np.ndarray  #: int64 (N,), of the frame
     empty_rows: np.ndarray  #: int64 (M,), frames without people
-
-    @classmethod
-    def of(
-        cls, evidence: list[np.ndarray], is_person: list[bool], row: list[int], empty: list[int], size: int
-    ) -> LabelledCandidates:
-        """Put together what was collected; there are ``size`` numbers of each candidate."""
-        table = np.array(evidence, np.float32).reshape(len(row), size)
-        return cls(table, np.array(is_person, bool), np.array(row, np.int64), np.array(empty, np.int64))
 
     @classmethod
     def join(cls, blocks: list[LabelledCandidates]) -> LabelledCandidates:
@@ -47,3 +41,35 @@ class LabelledCandidates(NamedTuple):
                 f"{learner} learns from people and from {others}; all {len(self.row)} {candidate}s of these"
                 f" {n_frames} frames are {kind}"
             )
+
+
+class CandidateLog:
+    """Labelled candidates as they are kept, frame by frame; there are ``size`` numbers of each."""
+
+    def __init__(self, size: int) -> None:
+        self._evidence: list[np.ndarray] = []
+        self._is_person: list[bool] = []
+        self._rows: list[int] = []
+        self._empty_rows: list[int] = []
+        self._size = size
+
+    def start_frame(self, row: int, frame: LabelledFrame) -> None:
+        """Start a frame, the ``row``-th of all."""
+        self._row = row
+        if not frame.people.any():
+            self._empty_rows.append(row)
+
+    def keep(self, evidence: np.ndarray, is_person: bool) -> None:
+        """Keep a candidate of this frame."""
+        self._evidence.append(evidence)
+        self._is_person.append(is_person)
+        self._rows.append(self._row)
+
+    def candidates(self) -> LabelledCandidates:
+        """All that was kept."""
+        return LabelledCandidates(
+            np.array(self._evidence, np.float32).reshape(len(self._rows), self._size),
+            np.array(self._is_person, bool),
+            np.array(self._rows, np.int64),
+            np.array(self._empty_rows, np.int64),
+        )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import numpy as np
-
+from posepipe.body import BodyDefinition
 from posepipe.camera import Plane
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
@@ -16,8 +15,8 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.views.view import View
-from posepipe.training.boosted.labelled_candidates import LabelledCandidates
-from posepipe.training.frame_blocks import FrameBlocks
+from posepipe.training.boosted.labelled_candidates import CandidateLog, LabelledCandidates
+from posepipe.training.boosted.recorded_frames import RecordedFrames
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
 
 FURNITURE_SHARE = 0.2
@@ -53,53 +52,36 @@ def collect_candidates(
     return LabelledCandidates.join(_Collecting(model, frames, lengths).collect(len(frames), on_frame, workers))
 
 
-@dataclass(frozen=True, slots=True)
-class _Collecting(FrameBlocks[LabelledCandidates]):
+class _Collecting(RecordedFrames[LabelledCandidates]):
     """Collects the candidates of a block of frames."""
 
-    model: PoseModel
-    frames: FrameSequence
-    lengths: BoneLengths
-
-    def block(self, block: range, on_frames: Callable[[int], None]) -> LabelledCandidates:
-        """Candidates of some frames; rows are those of all frames."""
-        recorder = _Recorder(self.model, self.lengths)
-        pipeline = Pipeline.from_model(self.model, tracking=False, fit=False)
+    def install_recorder(self, pipeline: Pipeline) -> _Recorder:
+        recorder = _Recorder(self.model.body, self.lengths)
         pipeline.person_filter = recorder  # type: ignore[assignment]
         # candidates are those of the foreground, as recorded, whole: single surfaces among them lower the probability
         # of people, most of all of those who lie
         pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
-        pipeline.second_pass = None  # they are judged by the first
-        rows, evidence, people, empty = [], [], [], []
-        for row in block:
-            frame = self.frames[row]
-            recorder.begin(frame.people > 0)
-            if not frame.people.any():
-                empty.append(row)
-            pipeline.step(frame.depth)
-            for share, numbers in recorder.seen:
-                if not FURNITURE_SHARE < share < PERSON_SHARE:
-                    rows.append(row)
-                    evidence.append(numbers)
-                    people.append(share >= PERSON_SHARE)
-            on_frames(1)
-        return LabelledCandidates.of(evidence, people, rows, empty, len(recorder.evidence.names))
+        return recorder
 
 
 class _Recorder(TrueFilter):
-    """Keeps the share of people and the evidence of every candidate."""
+    """Keeps the evidence of every candidate that is a person, or furniture."""
 
-    def __init__(self, model: PoseModel, lengths: BoneLengths) -> None:
-        self.evidence = PersonEvidence(model.body, lengths)
+    def __init__(self, body: BodyDefinition, lengths: BoneLengths) -> None:
         super().__init__()
+        self._evidence = PersonEvidence(body, lengths)
+        self._log = CandidateLog(len(self._evidence.names))
 
-    def begin(self, people: np.ndarray) -> None:
-        super().begin(people)
-        self.seen: list[tuple[float, np.ndarray]] = []
+    def start_frame(self, row: int, frame: LabelledFrame) -> None:
+        self.begin(frame.people > 0)
+        self._log.start_frame(row, frame)
+
+    def kept(self) -> LabelledCandidates:
+        return self._log.candidates()
 
     def person_probability(self, view: View, parts: PartProbabilities, pose: Pose, floor: Plane | None = None) -> float:
         share = super().person_probability(view, parts, pose, floor)
-        if self.has_pose(pose):
-            numbers = self.evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
-            self.seen.append((share, numbers))
+        if self.has_pose(pose) and not FURNITURE_SHARE < share < PERSON_SHARE:
+            evidence = self._evidence.measure(view.depth_m, view.mask, view.intrinsics, parts, pose, floor)
+            self._log.keep(evidence, share >= PERSON_SHARE)
         return share

@@ -21,7 +21,7 @@ from posepipe.segmentation.regions.region import Region
 from posepipe.segmentation.regions.region_evidence import SeenRegion
 from posepipe.segmentation.views.view import View
 from posepipe.training import frame_blocks
-from posepipe.training.boosted import fit_calibrated_trees, fit_region_classifier
+from posepipe.training.boosted import fit_calibrated_trees, fit_region_classifier, recorded_frames
 from posepipe.training.boosted.fit_person_classifier import refit_person_classifier
 from posepipe.training.boosted.fit_region_classifier import refit_region_classifier
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
@@ -73,7 +73,7 @@ class OneCandidate(Pipeline):
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr(fit_region_classifier, "Pipeline", OneCandidate)
+    monkeypatch.setattr(recorded_frames, "Pipeline", OneCandidate)
     for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
         monkeypatch.setitem(fit_calibrated_trees.BOOSTING, name, value)
 
@@ -98,7 +98,7 @@ def test_regions_are_told_from_furniture_and_from_who_is_known(model):
 
 def test_workers_collect_the_same_regions(model, monkeypatch):
     monkeypatch.setattr(frame_blocks, "BLOCK_FRAMES", 10)
-    monkeypatch.setattr(fit_region_classifier, "Pipeline", Pipeline)  # workers know no other
+    monkeypatch.setattr(recorded_frames, "Pipeline", Pipeline)  # workers know no other
     collecting = fit_region_classifier._Collecting(model, frames_of(range(400, 440)), model.person_classifier.lengths)
     alone, shared = (LabelledCandidates.join(collecting.collect(40, lambda: None, workers)) for workers in (1, 2))
     assert len(np.unique(alone.row // 10)) > 1  # of several blocks
@@ -121,15 +121,15 @@ def test_the_card_names_the_region_filter(model, tmp_path):
 
 def kept(model: PoseModel, frame: LabelledFrame, *known: Pose, shift_m: float = 0.0, sure: float = 0.5) -> list[bool]:
     """What the recorder keeps of a region with the pose of the first person, who may be known, or stand elsewhere."""
-    recorder = fit_region_classifier._Recorder(model, model.person_classifier.lengths)
-    recorder.begin(frame)
+    recorder = fit_region_classifier._Recorder(TOY, model.person_classifier.lengths)
+    recorder.start_frame(0, frame)
     mask = frame.people == 1
     view, pixels = View(frame.depth.depth_m, mask, CAMERA), pixels_of(mask)
     parts = PartProbabilities(pixels, np.full((len(pixels), TOY.n_classes), 1 / TOY.n_classes, np.float32), EVERY_PIXEL)
     pose = pose_of(two_people(300), 0, shift_m)
     seen = SeenRegion(Region(mask, mask, known=known), view, parts, pose, pose, False, sure)
     assert recorder.probability(seen) == sure
-    return recorder.is_person
+    return recorder.kept().is_person.tolist()
 
 
 def pose_of(frame: LabelledFrame, person: int, shift_m: float = 0.0) -> Pose:
