@@ -63,7 +63,6 @@ def render_exercise(
     recipe: Recipe,
     number: int,
     frames: int,
-    exercise: str | None = None,
     furnishings: Furnishings | None = None,
 ) -> Iterator[LabelledFrame]:
     """Render one sequence of one person.
@@ -78,8 +77,6 @@ def render_exercise(
         Of the sequence, which depends on it and the recipe alone.
     frames : int
         Length, at FPS frames a second.
-    exercise : str, optional
-        One of those of the recipe's motions; None = that of the number.
     furnishings : Furnishings, optional
         Of rooms with real furniture; needed where the recipe asks for it.
 
@@ -90,10 +87,9 @@ def render_exercise(
         there from the start, and who lies has a bed or the floor; people who are cut out sit in the air.
     """
     motions = recipe.pose.motions
-    name = exercise_of(number, motions) if exercise is None else exercise
     rng = np.random.default_rng([recipe.seed, number])
     person = people.dressed(rng)
-    curves = BY_MOTIONS[motions][name](np.arange(frames) / FPS, rng)
+    curves = BY_MOTIONS[motions][exercise_of(number, motions)](np.arange(frames) / FPS, rng)
     poses = _poses(people, person, curves)
     cloth_seed = int(rng.integers(2**32))
     camera = level_camera(rng.uniform(*DISTANCE_M), recipe, rng)

@@ -157,18 +157,18 @@ def _explained_by(person: FusedPerson, track: Track, steps: Sequence[FrameResult
     return replace(track, fit=replace(track.fit, pixels_explained=pixels, outline_explained=outline))
 
 
-def _row_in(person: FusedPerson, camera: int = 0) -> int | None:
-    """Row of a person in the result of a camera; None = it did not see them."""
-    return next((view.row for view in person.views if view.camera == camera), None)
+def _row_in_first(person: FusedPerson) -> int | None:
+    """Row of a person in the result of the first camera; None = it did not see them."""
+    return next((view.row for view in person.views if view.camera == 0), None)
 
 
 def _mask_in(first: FrameResult, person: FusedPerson) -> np.ndarray:
-    row = _row_in(person)
+    row = _row_in_first(person)
     return np.zeros(first.mask.shape, bool) if row is None else first.person_masks[row]
 
 
 def _proposals_in(first: FrameResult, person: FusedPerson) -> Sequence[JointProposal]:
-    row = _row_in(person)
+    row = _row_in_first(person)
     return () if row is None else first.proposals[row]
 
 

@@ -40,10 +40,7 @@ _PERSON, _SURROUNDINGS = (SEGMENTS.part_code(name) for name in ("person", "surro
 
 
 def train_segmentation(
-    frames: Sequence[LabelledFrame],
-    parameters: ForestParameters = SEGMENTATION_PARAMETERS,
-    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
-    on_frame: Callable[[], object] = lambda: None,
+    frames: Sequence[LabelledFrame], parameters: ForestParameters = SEGMENTATION_PARAMETERS
 ) -> DepthForest:
     """Train a segmentation forest; see `posepipe.segmentation.person_segmentation.PersonSegmentation`.
 
@@ -51,8 +48,6 @@ def train_segmentation(
     ----------
     frames : labelled whole frames, with people and without
     parameters : ForestParameters; ``pixels_per_person`` are the pixels a frame
-    on_level : called after every level
-    on_frame : called after every frame that is read
 
     Returns
     -------
@@ -63,14 +58,14 @@ def train_segmentation(
     ValueError
         When no frame shows surroundings.
     """
-    return _train(SegmentFrames(frames), parameters, on_level, on_frame)
+    return _train(SegmentFrames(frames), parameters)
 
 
 def _train(
     segments: SegmentFrames,
     parameters: ForestParameters,
-    on_level: Callable[[TrainingProgress], None],
-    on_frame: Callable[[], object],
+    on_level: Callable[[TrainingProgress], None] = lambda progress: None,
+    on_frame: Callable[[], object] = lambda: None,
 ) -> DepthForest:
     """Train on frames, which count their pixels meanwhile; see `train_segmentation`."""
     forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
@@ -88,9 +83,16 @@ def refit_segmentation(
     on_frame: Callable[[], object] = lambda: None,
     parameters: ForestParameters = SEGMENTATION_PARAMETERS,
 ) -> PoseModel:
-    """Train a segmentation for a model; parameters are those of `train_segmentation`, and the command for its metadata.
+    """Train a segmentation for a model.
 
-    At most MAX_FRAMES frames are looked at.
+    Parameters
+    ----------
+    model : PoseModel
+    frames : labelled whole frames, with people and without, of which at most MAX_FRAMES are looked at
+    command : command line of the training, for the metadata
+    on_level : called after every level
+    on_frame : called after every frame that is read
+    parameters : as for `train_segmentation`
 
     Returns
     -------

@@ -12,6 +12,8 @@ from synth.scene.placement import Placement, rotation_about
 
 _TO_Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 """From the world axes of `synth.scene.placement`, y up, to those of results, z up."""
+STANDS = 8
+"""Places on the circle that stand for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Orbit:
         position_m = turn @ (camera.camera_m - self._middle_m) + self._middle_m
         return Extrinsics(_TO_Z_UP @ turn @ camera.world_view().rotation.T, _TO_Z_UP @ position_m)
 
-    def stands_m(self, count: int = 8) -> list[np.ndarray]:
+    def stands_m(self) -> list[np.ndarray]:
         """Places (x, z) on the circle, first camera's world axes, metres: a room around them has space for cameras."""
-        turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
+        turns = np.linspace(0, 2 * np.pi, STANDS, endpoint=False)
         return [self.radius_m * np.array([np.sin(turn), np.cos(turn) - 1]) for turn in turns]
 
     @property

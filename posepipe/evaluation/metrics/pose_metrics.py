@@ -16,6 +16,14 @@ NEAR_M = 0.15
 """Radius of the shares within 15 cm."""
 SWAP_GAIN_M = 0.1
 """Minimum gain, by exchanging left and right, of the mean error of a person whose sides are swapped."""
+CURVE_POINTS = 100
+"""Maximum length of a curve of precision over recall."""
+CALIBRATION_BINS = 10
+"""Equal ranges of confidence."""
+DISTANCES_M = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)
+"""Bounds of the ranges of distance that people are told apart by."""
+YAWS_DEG = (0, 30, 60, 90, 120, 150, 180)
+"""Bounds of the ranges of absolute yaw."""
 
 
 @dataclass(slots=True)
@@ -127,47 +135,40 @@ class JointScores:
             "front_back_flips": self.facing_reversed / people,
         }
 
-    def precision_recall(self, max_points: int = 100) -> tuple[np.ndarray, np.ndarray]:
+    def precision_recall(self) -> tuple[np.ndarray, np.ndarray]:
         """Precision over recall of all proposals of all joints, ranked by confidence.
-
-        Parameters
-        ----------
-        max_points : maximum length of the curve
 
         Returns
         -------
-        recall, precision : float64 (K,), K at most ``max_points``; empty without visible joints or proposals
+        recall, precision : float64 (K,), K at most CURVE_POINTS; empty without visible joints or proposals
         """
         proposals = [p for tally in self._tally.values() for p in tally.proposals]
         visible = sum(tally.visible for tally in self._tally.values())
         if not proposals or not visible:
             return np.zeros(0), np.zeros(0)
         hits, counts = _ranked(proposals)
-        rows = np.unique(np.linspace(0, len(hits) - 1, max_points).round().astype(int))
+        rows = np.unique(np.linspace(0, len(hits) - 1, CURVE_POINTS).round().astype(int))
         return hits[rows] / visible, hits[rows] / counts[rows]
 
-    def calibration(self, bins: int = 10) -> list[dict[str, float]]:
+    def calibration(self) -> list[dict[str, float]]:
         """Confidence compared with the share of joints within 10 cm, over visible and hidden joints.
-
-        Parameters
-        ----------
-        bins : number of equal ranges of confidence
 
         Returns
         -------
-        One row for each range that has joints: mean ``confidence``, share ``right``, number of ``joints``
+        One row for each of CALIBRATION_BINS ranges that has joints: mean ``confidence``, share ``right``, number of
+        ``joints``
         """
         if not self.stated:
             return []
         confidence, right = np.array(self.stated, float).T
-        row = np.minimum((confidence * bins).astype(int), bins - 1)
+        row = np.minimum((confidence * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
         return [
             {
                 "confidence": confidence[row == k].mean(),
                 "right": right[row == k].mean(),
                 "joints": int((row == k).sum()),
             }
-            for k in range(bins)
+            for k in range(CALIBRATION_BINS)
             if (row == k).any()
         ]
 
@@ -184,14 +185,14 @@ class JointScores:
         gaps = [abs(row["confidence"] - row["right"]) * row["joints"] for row in rows]
         return float(sum(gaps) / len(self.stated))
 
-    def by_distance(self, edges_m: Sequence[float] = (0, 1.5, 2, 2.5, 3, 3.5, 4, 10)) -> dict[str, float]:
+    def by_distance(self) -> dict[str, float]:
         """Mean over people of the share of their visible joints within 10 cm, by distance; NaN for an empty bin."""
-        return _binned(np.array([(d, share) for d, _, share in self.views]), edges_m, "{:g}-{:g} m")
+        return _binned(np.array([(d, share) for d, _, share in self.views]), DISTANCES_M, "{:g}-{:g} m")
 
-    def by_yaw(self, edges_deg: Sequence[float] = (0, 30, 60, 90, 120, 150, 180)) -> dict[str, float]:
+    def by_yaw(self) -> dict[str, float]:
         """The same mean over people, by absolute yaw: 0 faces the camera, 180 shows the back."""
         rows = np.array([(abs(np.degrees(yaw)), share) for _, yaw, share in self.views])
-        return _binned(rows, (*edges_deg[:-1], edges_deg[-1] + 1e-6), "{:.0f}-{:.0f} deg")
+        return _binned(rows, (*YAWS_DEG[:-1], YAWS_DEG[-1] + 1e-6), "{:.0f}-{:.0f} deg")
 
 
 def _scored_proposals(pose: Pose, proposals: Sequence[JointProposal]) -> defaultdict[str, list[JointProposal | Joint]]:

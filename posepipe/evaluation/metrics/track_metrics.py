@@ -198,10 +198,10 @@ class Jitter:
         return 1000 * float(np.median(self.steps_m)) if len(self.steps_m) else float("nan")
 
 
-def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
+def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray) -> Jitter:
     """Measure the jitter of one person whose true joints are known.
 
-    A joint rests between two frames when it was found in both, the truth moved slower than ``rest_m_s``, and at most
+    A joint rests between two frames when it was found in both, the truth moved slower than REST_M_S, and at most
     MIN_REST_S passed. A rest is an unbroken run of at least MIN_REST_S. Jitter is measured on found minus true places,
     which removes constant offsets and true motion.
 
@@ -213,7 +213,6 @@ def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray,
     found_m : float (T, J, 3), metres; NaN = not found
     true_m : float (T, J, 3), metres
     times_s : float (T,), seconds, increasing
-    rest_m_s : float, metres per second
 
     Returns
     -------
@@ -222,33 +221,31 @@ def jitter_at_rest(found_m: np.ndarray, true_m: np.ndarray, times_s: np.ndarray,
     errors_m = found_m - true_m
     seconds = np.diff(times_s)[:, None]
     speed_m_s = np.linalg.norm(np.diff(true_m, axis=0), axis=2) / seconds
-    resting = (speed_m_s < rest_m_s) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2) & (seconds <= MIN_REST_S)
+    resting = (speed_m_s < REST_M_S) & np.isfinite(np.diff(errors_m, axis=0)).all(axis=2) & (seconds <= MIN_REST_S)
     rests = [errors_m[first : last + 1, joint] for joint, first, last in _rests(resting, times_s)]
     squares = sum(float(((rest - rest.mean(axis=0)) ** 2).sum()) for rest in rests)
     freedom = sum(len(rest) - 1 for rest in rests)
     return Jitter(squares, freedom, _steps_m(rests), sum(map(len, rests)))
 
 
-def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float = REST_M_S) -> Jitter:
+def jitter_without_truth(found_m: np.ndarray, times_s: np.ndarray) -> Jitter:
     """Estimate the jitter of one person whose true joints are unknown.
 
     A joint rests between two frames when the medians of its places over MIN_REST_S before and after differ by less than
-    motion at ``rest_m_s``: jitter hardly changes medians. Within a rest, each place is compared with the mean of its
+    motion at REST_M_S: jitter hardly changes medians. Within a rest, each place is compared with the mean of its
     two neighbours in time. For independent noise of variance v along each axis, these differences have variance 3/2 v,
     so the spread is the root of 2/3 of their mean square. Noise that is correlated over frames, as after smoothing, is
     underestimated. The step is as in `jitter_at_rest`.
 
     Parameters are those of `jitter_at_rest`; frames are evenly spaced.
     """
-    rests = [
-        found_m[first : last + 1, joint] for joint, first, last in _rests(_still(found_m, times_s, rest_m_s), times_s)
-    ]
+    rests = [found_m[first : last + 1, joint] for joint, first, last in _rests(_still(found_m, times_s), times_s)]
     gaps = [rest[1:-1] - (rest[:-2] + rest[2:]) / 2 for rest in rests]
     squares = sum(float((gap**2).sum()) for gap in gaps) * 2 / 3
     return Jitter(squares, sum(map(len, gaps)), _steps_m(rests), sum(map(len, rests)))
 
 
-def _still(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float) -> np.ndarray:
+def _still(found_m: np.ndarray, times_s: np.ndarray) -> np.ndarray:
     """Whether joints rest between adjacent frames, by the medians before and after: bool (T - 1, J)."""
     still = np.zeros((max(len(found_m) - 1, 0), found_m.shape[1]), bool)
     if len(found_m) < 2:
@@ -259,7 +256,7 @@ def _still(found_m: np.ndarray, times_s: np.ndarray, rest_m_s: float) -> np.ndar
     medians_m = np.median(np.lib.stride_tricks.sliding_window_view(found_m, window, axis=0), axis=-1)
     moved_m = np.linalg.norm(medians_m[window:] - medians_m[:-window], axis=2)  # NaN where a place is missing
     seconds = times_s[window : len(found_m) - window + 1] - times_s[: len(found_m) - 2 * window + 1]
-    still[window - 1 : len(found_m) - window] = moved_m < rest_m_s * seconds[:, None]
+    still[window - 1 : len(found_m) - window] = moved_m < REST_M_S * seconds[:, None]
     return still
 
 

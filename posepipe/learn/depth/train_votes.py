@@ -9,19 +9,19 @@ import numpy as np
 from posepipe.frames import LabelledFrame
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.splitting.pixel_sampling import draw_pixels
-from posepipe.learn.depth.votes.fit_votes import VoteRules, fit_votes
+from posepipe.learn.depth.votes.fit_votes import fit_votes
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
 
 VOTE_LENGTH_M = 0.4
 """Maximum length of a voted offset; votes for joints further away are hardly better than chance."""
+PIXELS_PER_PERSON = 300
+"""Maximum number of pixels, of those labelled with a body part."""
 
 
 def train_votes(
     forest: DepthForest,
     frames: Iterable[LabelledFrame],
     on_frame: Callable[[], object] = lambda: None,
-    rules: VoteRules | None = None,
-    pixels_per_person: int = 300,
 ) -> tuple[LeafVotes, ...]:
     """Fit the offsets from the pixels of each leaf to the joints.
 
@@ -30,8 +30,6 @@ def train_votes(
     forest : DepthForest
     frames : labelled; may be those that the trees were grown on
     on_frame : called after every frame
-    rules : VoteRules; None = its defaults
-    pixels_per_person : int, maximum, of pixels labelled with a body part
 
     Returns
     -------
@@ -49,7 +47,7 @@ def train_votes(
         rng = np.random.default_rng([0, index])
         for person, joints_m in enumerate(frame.joints_m, start=1):
             mask = (frame.people == person) & (depth_m > 0)
-            pixels = draw_pixels(frame.parts, mask & (frame.parts > 0), pixels_per_person, rng)
+            pixels = draw_pixels(frame.parts, mask & (frame.parts > 0), PIXELS_PER_PERSON, rng)
             if len(pixels):
                 leaves.append(forest.find_leaves(depth_m, mask, pixels, intrinsics))
                 rows, cols = pixels.T
@@ -63,6 +61,6 @@ def train_votes(
     reached, places, person_of = np.concatenate(leaves), np.concatenate(points), np.concatenate(persons)
     limits_m = np.full(len(forest.body.joints), VOTE_LENGTH_M, np.float32)
     return tuple(
-        fit_votes(tree, np.ascontiguousarray(reached[:, k]), places, person_of, np.array(joints), limits_m, rules)
+        fit_votes(tree, np.ascontiguousarray(reached[:, k]), places, person_of, np.array(joints), limits_m)
         for k, tree in enumerate(forest.trees)
     )

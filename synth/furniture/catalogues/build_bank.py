@@ -57,12 +57,12 @@ def build_bank(
     return FurnitureBank(tuple(models))
 
 
-def count_models(paths: Sequence[str | Path], only_cc0: bool = False) -> int:
-    """Return the number of models that `build_bank` will read. Raises what it raises."""
+def count_models(paths: Sequence[str | Path]) -> int:
+    """Return the number of models that `build_bank` will read, of any licence. Raises what it raises."""
     count = 0
     for path in catalogue_files(paths):
         with open_catalogue(path) as catalogue:
-            count += len(_chosen(catalogue, only_cc0))
+            count += len(_chosen(catalogue, only_cc0=False))
     return count
 
 
