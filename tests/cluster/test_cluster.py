@@ -6,7 +6,6 @@ import os
 import time
 from functools import partial
 
-import numpy as np
 import pytest
 
 pytest.importorskip("distributed", reason="needs the extra `cluster`")
@@ -19,6 +18,7 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.depth.train_forest import train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.shards.sharded_growth import ShardedGrower
+from tests.learn.same_trees import assert_same_growth
 from tests.support.toy_person import TOY, toy_frames
 from tests.support.workers.local_cluster import KillingWorkers, listening_addresses
 
@@ -44,13 +44,6 @@ def frames():
 @pytest.fixture(scope="module")
 def tree(frames):
     return train_tree(frames, PARAMETERS, TOY, 0)
-
-
-def assert_same(one, other):
-    (tree, table), (other_tree, other_table) = one, other
-    for name in ("feature", "threshold", "first_child", "n_children", "leaf_statistics"):
-        np.testing.assert_array_equal(getattr(tree, name), getattr(other_tree, name), err_msg=name)
-    np.testing.assert_array_equal(table, other_table)
 
 
 def double(number, report):
@@ -101,7 +94,7 @@ def test_a_job_that_is_done_again_is_reported_once(cluster, tmp_path):
 def test_trees_are_those_of_one_machine(cluster, frames, tree):
     read = []
     make = partial(ShardedGrower.read, cluster)
-    assert_same(train_tree(frames, PARAMETERS, TOY, 0, on_frame=lambda: read.append(1), make_grower=make), tree)
+    assert_same_growth(train_tree(frames, PARAMETERS, TOY, 0, on_frame=lambda: read.append(1), make_grower=make), tree)
     assert len(read) == len(frames)
 
 
@@ -109,7 +102,7 @@ def test_workers_killed_in_mid_level_do_not_lose_the_run(cluster, frames, tree):
     """Their shards are read again, and go down the levels grown so far."""
     workers = KillingWorkers(cluster, "tell_samples", {2, 14})
     make = partial(ShardedGrower.read, workers)
-    assert_same(train_tree(frames, PARAMETERS, TOY, 0, make_grower=make), tree)
+    assert_same_growth(train_tree(frames, PARAMETERS, TOY, 0, make_grower=make), tree)
     assert workers.kills == 2
 
 
@@ -131,5 +124,7 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
 def test_any_workers_grow_the_same_tree_after_many_kills(workers, frames, tree):
     with open_cluster(parse_address(f"local:{workers}")) as cluster:
         killing = KillingWorkers(cluster, "tell_samples", set(range(3, 40, 3 * workers)))
-        assert_same(train_tree(frames, PARAMETERS, TOY, 0, make_grower=partial(ShardedGrower.read, killing)), tree)
+        assert_same_growth(
+            train_tree(frames, PARAMETERS, TOY, 0, make_grower=partial(ShardedGrower.read, killing)), tree
+        )
         assert killing.kills >= 3

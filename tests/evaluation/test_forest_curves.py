@@ -23,6 +23,7 @@ from posepipe.learn.depth.training_memory import MemoryPlan
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.train_model import segment_as_in_use
+from tests.learn.same_trees import assert_same_tree
 from tests.support.toy_person import TOY, toy_frames
 
 PARAMETERS = ForestParameters(
@@ -72,8 +73,7 @@ def test_a_cut_tree_is_that_of_growth_to_this_depth(frames, depth):
     deep, table_of_deep = train_tree(frames, PARAMETERS, TOY, 0)
     shallow = replace(PARAMETERS, growth=replace(PARAMETERS.growth, max_depth=depth))
     tree, offsets = train_tree(frames, shallow, TOY, 0)
-    for name in ("feature", "threshold", "first_child", "n_children", "leaf_statistics"):
-        np.testing.assert_array_equal(getattr(cut(deep, depth), name), getattr(tree, name), err_msg=name)
+    assert_same_tree(cut(deep, depth), tree)
     np.testing.assert_array_equal(table_of_deep[: len(offsets)], offsets)
 
 

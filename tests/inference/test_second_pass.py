@@ -15,9 +15,9 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.regions.head_split import HeadSplit
-from posepipe.segmentation.views.rotated_views import RotatedViews
 from posepipe.segmentation.views.view import View
 from posepipe.training.fit_second_pass import refit_second_pass
+from tests.inference.planned_stages import AlwaysRotated
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_frames, toy_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
@@ -103,16 +103,6 @@ def test_heads_are_those_of_the_first_pass(model):
     (person,) = inference.people_in(frame, frame.depth_m > 0, None)
     assert seen == [person.first.proposals]
     assert seen != [person.proposals]
-
-
-class AlwaysRotated(RotatedViews):
-    """Tries one quarter turn, and prefers it."""
-
-    def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
-        return (1,)
-
-    def choose(self, seen) -> int:
-        return 1
 
 
 def test_a_rotated_view_is_labelled_in_its_own_axes(model):

@@ -14,6 +14,7 @@ from posepipe.learn.depth.train_forest import LocalGrower, train_tree
 from posepipe.learn.growing import GrowthRules
 from posepipe.learn.shards import sharded_growth
 from posepipe.learn.shards.sharded_growth import ShardedGrower
+from tests.learn.same_trees import assert_same_growth
 from tests.support.toy_person import TOY, toy_frame, toy_frames
 from tests.support.workers.inline_workers import InlineWorkers
 
@@ -29,13 +30,6 @@ def grow(frames, make_grower=LocalGrower.read, **options):
     return train_tree(frames, PARAMETERS, TOY, 0, make_grower=make_grower, **options)
 
 
-def assert_same(one, other):
-    (tree, table), (other_tree, other_table) = one, other
-    for name in ("feature", "threshold", "first_child", "n_children", "leaf_statistics"):
-        np.testing.assert_array_equal(getattr(tree, name), getattr(other_tree, name), err_msg=name)
-    np.testing.assert_array_equal(table, other_table)
-
-
 @pytest.fixture(scope="module")
 def frames():
     return toy_frames(9)
@@ -49,7 +43,7 @@ def tree(frames):
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_shards_grow_the_tree_of_one_machine(frames, tree, workers):
     read = []
-    assert_same(grow(frames, grower(workers), on_frame=lambda: read.append(1)), tree)
+    assert_same_growth(grow(frames, grower(workers), on_frame=lambda: read.append(1)), tree)
     assert len(read) == len(frames)
     assert tree[0].n_nodes > 20
 
@@ -60,7 +54,7 @@ def test_shards_grow_the_weighted_tree_of_one_machine(frames, tree, n_thresholds
     offsets = replace(PARAMETERS.offsets, n_thresholds=n_thresholds)
     weighted = replace(PARAMETERS, class_weight="balanced", offsets=offsets)
     here = train_tree(frames, weighted, TOY, 0)
-    assert_same(train_tree(frames, weighted, TOY, 0, make_grower=grower(2)), here)
+    assert_same_growth(train_tree(frames, weighted, TOY, 0, make_grower=grower(2)), here)
     assert here[0].n_nodes != tree[0].n_nodes
 
 
@@ -68,7 +62,7 @@ def test_shards_grow_the_weighted_tree_of_one_machine(frames, tree, n_thresholds
 def test_small_batches_grow_the_same_tree(frames, tree, monkeypatch, histogram_bytes):
     monkeypatch.setattr(sharded_growth, "BATCH_SAMPLES", 300)
     monkeypatch.setattr(sharded_growth, "HISTOGRAM_BYTES", histogram_bytes)
-    assert_same(grow(frames, grower(2)), tree)
+    assert_same_growth(grow(frames, grower(2)), tree)
 
 
 def test_large_nodes_are_told_as_histograms(frames):
@@ -84,7 +78,7 @@ def test_large_nodes_are_told_as_histograms(frames):
 
     on_shards = train_tree(frames, few, TOY, 0, make_grower=lambda f, on: ShardedGrower(f, Recorded(1), on))
     assert {"splits_of_histograms", "splits_of_bins"} <= set(told)
-    assert_same(on_shards, train_tree(frames, few, TOY, 0))
+    assert_same_growth(on_shards, train_tree(frames, few, TOY, 0))
 
 
 def test_a_shard_without_people_is_read(frames):
@@ -92,7 +86,7 @@ def test_a_shard_without_people_is_read(frames):
     room = toy_frame(0)
     room = replace(room, parts=np.zeros_like(room.parts), joints_m=room.joints_m[:0], visible=room.visible[:0])
     mixed = [*frames[:4], *[room] * 4]
-    assert_same(grow(mixed, grower(2)), grow(mixed))
+    assert_same_growth(grow(mixed, grower(2)), grow(mixed))
     with pytest.raises(ValueError, match="no person"):
         grow([room] * 4, grower(2))
 
@@ -115,4 +109,4 @@ def test_an_interrupted_training_goes_on_here_or_on_shards(frames, tree, tmp_pat
     checkpoints = open_checkpoints(resume=True)
     again = grow(frames, growers[then], on_level=lambda p: levels.append(p.level), checkpoints=checkpoints)
     assert levels[0] == 4
-    assert_same(again, tree)
+    assert_same_growth(again, tree)

@@ -11,6 +11,7 @@ from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassi
 from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
+from tests.learn.same_trees import assert_same_tree
 
 LEARNERS = [
     CartClassifier(),
@@ -26,7 +27,6 @@ FORESTS = [
     RandomForestClassifier(n_estimators=2, max_features=2, bootstrap=False, max_leaf_nodes=5, random_state=2),
     RandomForestRegressor(n_estimators=2, max_features=2, max_depth=3, random_state=3),
 ]
-ARRAYS = "feature", "threshold", "first_child", "n_children", "leaf_statistics"
 
 
 def by_the_loop(learner, monkeypatch, *rows):
@@ -41,12 +41,6 @@ def drawn_table(data):
     X = np.array(data.draw(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=n_rows, max_size=n_rows)), float)
     y = np.array([0, 1, 2, *data.draw(st.lists(st.integers(0, 2), min_size=n_rows - 3, max_size=n_rows - 3))])
     return X, y, data.draw(st.none() | st.lists(st.sampled_from([0.3, 1, 2.7]), min_size=n_rows, max_size=n_rows))
-
-
-def assert_same_tree(tree, expected):
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(tree, name), getattr(expected, name))
-        assert getattr(tree, name).dtype == getattr(expected, name).dtype
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
