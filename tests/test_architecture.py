@@ -69,11 +69,11 @@ MAY_IMPORT = {
     # the stages
     "segmentation.room_geometry": "camera errors frames",
     "segmentation.boosted_trees": "",
-    "segmentation.person_classifier": "body camera parts results segmentation.boosted_trees",
-    "segmentation.views": "body camera frames parts results segmentation.boosted_trees"
-    " segmentation.person_classifier stage",
+    "segmentation.evidence": "body camera results",
+    "segmentation.person_classifier": "body camera parts results segmentation.boosted_trees segmentation.evidence",
+    "segmentation.views": "body camera frames parts results segmentation.boosted_trees segmentation.evidence stage",
     "segmentation.regions": "body camera frames landmarks parts results segmentation segmentation.boosted_trees"
-    " segmentation.person_classifier segmentation.room_geometry segmentation.views stage",
+    " segmentation.evidence segmentation.person_classifier segmentation.room_geometry segmentation.views stage",
     "segmentation": "body camera frames landmarks parts results stage segmentation.person_classifier"
     " segmentation.room_geometry segmentation.views",
     "joints": "body camera joints.modes landmarks parts results stage",
@@ -100,8 +100,8 @@ MAY_IMPORT = {
     " learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models.sections": "body joints landmarks segmentation.boosted_trees segmentation.person_classifier"
-    " segmentation.regions segmentation.views second_pass",
+    "models.sections": "body joints landmarks segmentation.boosted_trees segmentation.evidence"
+    " segmentation.person_classifier segmentation.regions segmentation.views second_pass",
     "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
     " learn.interchange models.sections posepipe second_pass segmentation segmentation.person_classifier"
     " segmentation.regions segmentation.views",
@@ -118,7 +118,8 @@ MAY_IMPORT = {
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
     " inference pipeline processes second_pass segmentation segmentation.views training.joints",
     "training.boosted": f"{NOUNS} camera datasets evaluation.metrics learn.depth models pipeline"
-    " segmentation.boosted_trees segmentation.person_classifier segmentation.regions segmentation.views training",
+    " segmentation.boosted_trees segmentation.evidence segmentation.person_classifier segmentation.regions"
+    " segmentation.views training",
     "evaluation.metrics": "body frames kinematics results",
     "evaluation.labelled": "body camera datasets errors frames io models pipeline results sources.formats"
     " sources.formats.itop",

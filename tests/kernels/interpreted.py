@@ -28,12 +28,13 @@ TESTS = (
     "tests/learn/tables/estimators/test_category_sets.py",
     "tests/learn/tables/splitting/test_sorted_growth.py",
     "tests/learn/tables/test_rounding.py",
+    "tests/segmentation/evidence",
     "tests/segmentation/person_classifier",
     "tests/segmentation/room_geometry/test_plane_detection.py",
 )
 WANTED = (
-    "agrees or naive or twin or rule or samples or batches or body_model or person_classifier or plane_detection"
-    " or category_sets or sorted_growth or rounding or test_pruning"
+    "agrees or naive or twin or rule or samples or batches or body_model or evidence or person_classifier"
+    " or plane_detection or category_sets or sorted_growth or rounding or test_pruning"
 )
 """Words in the names of tests, and of their files, that are quick without the compiler."""
 

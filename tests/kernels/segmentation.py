@@ -9,9 +9,9 @@ import numpy as np
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.segmentation.boosted_trees.sum_of_leaves import sum_of_leaves
+from posepipe.segmentation.evidence.pixel_evidence import distance_to_joints, label_confidence
+from posepipe.segmentation.evidence.second_differences import second_differences
 from posepipe.segmentation.label_map import draw_labels
-from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints, label_confidence
-from posepipe.segmentation.person_classifier.second_differences import second_differences
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.room_geometry.background_model import FOLLOW, SEEN_FRAMES, BackgroundModel
 from posepipe.segmentation.room_geometry.connected_components import (

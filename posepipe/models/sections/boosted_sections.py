@@ -10,8 +10,8 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY, PersonClassifier
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.views.view_choice import ViewChoice
 

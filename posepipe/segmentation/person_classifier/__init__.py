@@ -1,1 +1,1 @@
-"""Person classifier: a forest that judges a whole candidate by its evidence."""
+"""Person classifier: boosted trees that judge a whole candidate by its evidence."""

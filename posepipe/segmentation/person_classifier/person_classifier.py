@@ -12,8 +12,8 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.calibration import calibrated
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 
 MIN_PROBABILITY = 0.5
 """Probability from which a candidate is taken for a person, unless a model was given another."""

@@ -16,15 +16,15 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import FINEST_PX, Intrinsics, Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pixel_evidence import label_confidence
-from posepipe.segmentation.person_classifier.pose_evidence import (
+from posepipe.segmentation.evidence.pixel_evidence import label_confidence
+from posepipe.segmentation.evidence.pose_evidence import (
     POSE_EVIDENCE,
     BoneLengths,
     evenly_spaced,
     pose_evidence,
 )
-from posepipe.segmentation.person_classifier.quantiles import quantiles
-from posepipe.segmentation.person_classifier.surface_curvature import (
+from posepipe.segmentation.evidence.quantiles import quantiles
+from posepipe.segmentation.evidence.surface_curvature import (
     QUANTILES,
     UNKNOWN,
     curvature_names,

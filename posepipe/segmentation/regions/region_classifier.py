@@ -10,7 +10,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Plane
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.calibration import calibrated
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.regions.region_evidence import RegionEvidence, SeenRegion
 
 MIN_PROBABILITY = 0.5

@@ -15,9 +15,9 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Plane
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
+from posepipe.segmentation.evidence.pixel_evidence import distance_to_joints
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths, evenly_spaced
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths, evenly_spaced
 from posepipe.segmentation.regions.pose_distances import mean_distance_m, skeleton_m
 from posepipe.segmentation.regions.region import Region
 from posepipe.segmentation.views.view import View

@@ -15,7 +15,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartProbabilities, Stride
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
+from posepipe.segmentation.evidence.pixel_evidence import distance_to_joints
 from posepipe.segmentation.pixel_grid import enlarged, grid_shape, pixels_of, stride_for
 from posepipe.segmentation.regions.pose_distances import skeleton_m
 from posepipe.segmentation.regions.region_evidence import REACH_M

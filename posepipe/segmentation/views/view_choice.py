@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvidence
 
 

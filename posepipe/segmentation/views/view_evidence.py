@@ -15,13 +15,13 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pose_evidence import (
+from posepipe.segmentation.evidence.pose_evidence import (
     POSE_EVIDENCE,
     BoneLengths,
     evenly_spaced,
     pose_evidence,
 )
-from posepipe.segmentation.person_classifier.surface_curvature import UNKNOWN
+from posepipe.segmentation.evidence.surface_curvature import UNKNOWN
 from posepipe.segmentation.views.view import View
 
 AGREED_M = 0.3

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
-from posepipe.training.boosted.boosted_trees import flat_trees
+from posepipe.training.boosted.flat_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
 

@@ -12,9 +12,9 @@ import numpy as np
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.models.pose_model import PoseModel
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates

@@ -20,7 +20,7 @@ from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.regions.region_classifier import RegionClassifier
 from posepipe.segmentation.regions.region_evidence import RegionEvidence, SeenRegion
 from posepipe.segmentation.regions.region_filter import MIN_PERSON_PROBABILITY, RegionFilter

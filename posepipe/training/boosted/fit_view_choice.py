@@ -18,11 +18,11 @@ from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.views.rotated_views import UPSIDE_DOWN, RotatedViews
 from posepipe.segmentation.views.view_choice import ViewChoice
 from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvidence
-from posepipe.training.boosted.boosted_trees import flat_trees
+from posepipe.training.boosted.flat_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.recorded_frames import RecordedFrames
 from posepipe.training.origin import origin_of

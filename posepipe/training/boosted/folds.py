@@ -9,7 +9,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 
 FOLDS = 3
 

@@ -12,8 +12,8 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.views.view import View
 from posepipe.training.boosted.labelled_candidates import CandidateLog, LabelledCandidates
 from posepipe.training.boosted.recorded_frames import RecordedFrames

@@ -11,7 +11,7 @@ from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.training.frame_blocks import FrameBlocks
 
 Kept = TypeVar("Kept")

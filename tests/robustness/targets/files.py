@@ -37,9 +37,9 @@ from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.calibration import calibrated
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.person_segmentation import SEGMENTS
 from posepipe.segmentation.regions.region_classifier import RegionClassifier

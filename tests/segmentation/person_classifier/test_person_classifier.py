@@ -15,10 +15,10 @@ from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
+from posepipe.segmentation.evidence.pose_evidence import MAX_PIXELS, BoneLengths
+from posepipe.segmentation.evidence.surface_curvature import UNKNOWN
 from posepipe.segmentation.person_classifier.person_classifier import PersonClassifier
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import MAX_PIXELS, BoneLengths
-from posepipe.segmentation.person_classifier.surface_curvature import UNKNOWN
 from posepipe.segmentation.person_filter import PersonFilter, filter_by
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.views.view import View

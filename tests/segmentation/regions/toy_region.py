@@ -10,7 +10,7 @@ from posepipe.parts import EVERY_PIXEL, PartProbabilities
 from posepipe.results import Joint, Pose
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.pixel_grid import pixels_of
 from posepipe.segmentation.regions.region import Region
 from posepipe.segmentation.regions.region_classifier import RegionClassifier

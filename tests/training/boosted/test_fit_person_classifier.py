@@ -15,8 +15,8 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
+from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
-from posepipe.segmentation.person_classifier.pose_evidence import BoneLengths
 from posepipe.training import frame_blocks
 from posepipe.training.boosted import fit_calibrated_trees, fit_person_classifier
 from posepipe.training.boosted.fit_person_classifier import (

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
-from posepipe.training.boosted.boosted_trees import flat_trees
+from posepipe.training.boosted.flat_trees import flat_trees
 from tests.reference.segmentation.sum_of_leaves import sum_of_leaves
 
 NAMES = ("a", "b", "c", "d", "e")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.segmentation.person_classifier.surface_curvature import curvature_names, surface_curvature
+from posepipe.segmentation.evidence.surface_curvature import curvature_names, surface_curvature
 from posepipe.segmentation.pixel_grid import pixels_of
 
 CAMERA = Intrinsics(300.0, 300.0, 79.5, 59.5)

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.segmentation.person_classifier.quantiles import quantiles
-from posepipe.segmentation.person_classifier.second_differences import AXES, RADII_M, second_differences
+from posepipe.segmentation.evidence.quantiles import quantiles
+from posepipe.segmentation.evidence.second_differences import AXES, RADII_M, second_differences
 
 QUANTILES = (0.1, 0.5, 0.9)
 FLAT_M, FLAT_SHARE = 0.004, 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from posepipe.segmentation.person_classifier.quantiles import quantiles
+from posepipe.segmentation.evidence.quantiles import quantiles
 
 SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
 

@@ -9,9 +9,9 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.results import Pose
-from posepipe.segmentation.person_classifier.pixel_evidence import distance_to_joints
-from posepipe.segmentation.person_classifier.quantiles import quantiles
-from posepipe.segmentation.person_classifier.surface_curvature import QUANTILES, UNKNOWN
+from posepipe.segmentation.evidence.pixel_evidence import distance_to_joints
+from posepipe.segmentation.evidence.quantiles import quantiles
+from posepipe.segmentation.evidence.surface_curvature import QUANTILES, UNKNOWN
 
 MAX_PIXELS = 600
 """Pixels of a candidate that are measured at most, evenly spaced in their order."""
