@@ -20,7 +20,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
 from posepipe.training.origin import origin_of
-from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
 MAX_FRAMES = 2000
 """Frames that are looked at, evenly spaced."""
@@ -60,10 +60,8 @@ def refit_background_weight(
     looked_at = frames.at_most(MAX_FRAMES)
     found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
-    pipeline.person_filter = found  # type: ignore[assignment]
-    # candidates are those of the foreground, as recorded, whole
-    pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
-    pipeline.second_pass = None  # only the forest's labels count
+    judge_by_truth(pipeline, found)
+    pipeline.rotated_views = None  # candidates are those of images as recorded
     for frame in looked_at:
         found.begin(frame.people > 0)
         pipeline.step(frame.depth)

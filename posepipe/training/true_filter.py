@@ -6,6 +6,7 @@ import numpy as np
 
 from posepipe.camera import Intrinsics, Plane
 from posepipe.parts import PartProbabilities
+from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.segmentation.person_filter import PersonFilter
 from posepipe.segmentation.views.view import View
@@ -43,3 +44,9 @@ class TrueFilter(Stateless):
     def accepts(self, probability: float) -> bool:
         """Whether a candidate is a person."""
         return probability >= PERSON_SHARE
+
+
+def judge_by_truth(pipeline: Pipeline, judge: TrueFilter) -> None:
+    """Have the candidates of the foreground judged by the truth, whole, and by their first pass."""
+    pipeline.person_filter = judge  # type: ignore[assignment]
+    pipeline.surfaces = pipeline.remainder = pipeline.occluded_people = pipeline.second_pass = None

@@ -26,7 +26,7 @@ from posepipe.training.boosted.flat_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.recorded_frames import RecordedFrames
 from posepipe.training.origin import origin_of
-from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
 RIGHT_M = 0.1
 """Maximum distance of a right joint from the truth."""
@@ -137,10 +137,8 @@ class _Collecting(RecordedFrames[ViewsOfPeople]):
 
     def install_recorder(self, pipeline: Pipeline) -> _Recorder:
         recorder = _Recorder(self.model.body, self.lengths, self.rule)
-        pipeline.person_filter = recorder.judge  # type: ignore[assignment]
+        judge_by_truth(pipeline, recorder.judge)
         pipeline.rotated_views = replace(self.rule, choice=recorder)
-        # whole candidates
-        pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
         return recorder
 
 

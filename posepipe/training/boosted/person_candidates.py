@@ -17,7 +17,7 @@ from posepipe.segmentation.person_classifier.person_evidence import PersonEviden
 from posepipe.segmentation.views.view import View
 from posepipe.training.boosted.labelled_candidates import CandidateLog, LabelledCandidates
 from posepipe.training.boosted.recorded_frames import RecordedFrames
-from posepipe.training.true_filter import PERSON_SHARE, TrueFilter
+from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
 FURNITURE_SHARE = 0.2
 """Maximum share of a candidate's pixels on people that makes it none; candidates between the two are left out."""
@@ -57,10 +57,9 @@ class _Collecting(RecordedFrames[LabelledCandidates]):
 
     def install_recorder(self, pipeline: Pipeline) -> _Recorder:
         recorder = _Recorder(self.model.body, self.lengths)
-        pipeline.person_filter = recorder  # type: ignore[assignment]
-        # candidates are those of the foreground, as recorded, whole: single surfaces among them lower the probability
-        # of people, most of all of those who lie
-        pipeline.rotated_views = pipeline.remainder = pipeline.surfaces = pipeline.occluded_people = None
+        # whole: single surfaces among candidates lower the probability of people, most of all of those who lie
+        judge_by_truth(pipeline, recorder)
+        pipeline.rotated_views = None  # candidates are those of images as recorded
         return recorder
 
 
