@@ -5,6 +5,7 @@ A frame depends on (recipe, index) alone, a sequence on (recipe, number).
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import BackgroundBank
 from synth.exercise_sequences import ExerciseRenderer
 from synth.furniture.model_bank import FurnitureBank
+from synth.idle_fields import idle_fields
 from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.motions import Motions
 from synth.recipe import Recipe
@@ -32,6 +34,7 @@ from synth.sequences import SequenceRenderer
 MAX_VIEWS = 200
 MIN_PERSON_PIXELS = 200
 """Minimum number of pixels that show people. A view with fewer is drawn again: it is useless for training."""
+_log = logging.getLogger(__name__)
 
 
 class Renderer(Protocol):
@@ -117,6 +120,8 @@ def make_renderer(
 ) -> Renderer:
     """Return the renderer of a recipe: of independent frames, of composites, or of sequences.
 
+    Fields of the recipe that do nothing are logged.
+
     Parameters
     ----------
     recipe : Recipe
@@ -137,9 +142,11 @@ def make_renderer(
     """
     if backgrounds is None and recipe.background != BackgroundRecipe():
         raise ValueError("the recipe composites people into real empty rooms (section background), and got none")
+    if backgrounds is not None and recipe.sequence_frames:
+        raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
+    for line in idle_fields(recipe, backgrounds is not None):
+        _log.warning("%s", line)
     if backgrounds is not None:
-        if recipe.sequence_frames:
-            raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
         return BackgroundRenderer(recipe, subjects, backgrounds, bank)
     if not recipe.sequence_frames:
         return FrameRenderer(recipe, subjects, bank)

@@ -151,6 +151,7 @@ MAY_IMPORT = {
     "synth.proportion_recipe": "synth.recipe_values",
     "synth.recipe": "errors io synth.background_recipe synth.image_recipe synth.material_recipe"
     " synth.proportion_recipe synth.recipe_values synth.sensors",
+    "synth.idle_fields": "synth.recipe",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
@@ -174,8 +175,8 @@ MAY_IMPORT = {
     "synth.exercise_sequences": "body camera frames synth.body synth.furniture synth.geometry synth.labelled_frame"
     " synth.motion synth.recipe synth.scene synth.scene.seats synth.sequences",
     "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
-    " synth.exercise_sequences synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene"
-    " synth.scene.seats synth.sequences",
+    " synth.exercise_sequences synth.furniture synth.idle_fields synth.labelled_frame synth.motion synth.recipe"
+    " synth.scene synth.scene.seats synth.sequences",
     "synth.dataset_writer": "camera datasets errors io models processes recording synth.recipe synth.renderer",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
     " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.material_recipe synth.motion"
