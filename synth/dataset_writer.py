@@ -53,6 +53,8 @@ def write_dataset(
 ) -> None:
     """Render a dataset into a folder; recordings that are already there are kept.
 
+    A dataset grows when its recipe asks for more frames. Its last recording is rendered anew where it was a short one.
+
     Parameters
     ----------
     folder : path
@@ -69,7 +71,7 @@ def write_dataset(
     Raises
     ------
     PosepipeError
-        When the folder holds a dataset of another recipe or of other poses.
+        When the folder holds a dataset of another recipe, of other poses or of more frames.
     """
     folder = Path(folder)
     with disk_errors(folder):
@@ -115,20 +117,15 @@ def _finished(job: _Job) -> RecordingEntry | None:
 
 def _jobs(folder: Path, renderer: Renderer) -> Iterator[_Job]:
     """Every recording of the dataset."""
-    frames, each = renderer.recipe.frames, _recording_frames(renderer.recipe.sequence_frames)
+    frames, each = renderer.recipe.frames, renderer.recipe.sequence_frames or RECORDING_FRAMES
     for number, first in enumerate(range(0, frames, each)):
         shows = renderer.scenario(number), renderer.extrinsics(number)
         yield _Job(folder / recording_name(number), first, min(each, frames - first), *shows)
 
 
-def _recording_frames(sequence_frames: int) -> int:
-    return sequence_frames or RECORDING_FRAMES
-
-
 def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
     """Raise PosepipeError unless a folder is empty, or holds a dataset of the same recipe with at most as many frames.
 
-    A short recording is the last of its dataset; where it is not there yet, more frames may follow.
     Recipes are compared field by field, whatever version wrote the manifest. A field that it lacks has its default.
     """
     if not (folder / MANIFEST_NAME).exists():
@@ -148,9 +145,6 @@ def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
         raise PosepipeError(
             f"{folder} is a dataset of {begun_with['frames']} frames; give at least so many, or another folder"
         )
-    whole, rest = divmod(begun_with["frames"], _recording_frames(wanted["sequence_frames"]))
-    if rest and begun_with["frames"] < wanted["frames"] and (folder / recording_name(whole)).exists():
-        raise PosepipeError(f"{folder} ends on a short recording ({begun_with['frames']} frames); give another folder")
 
 
 def _recorded_recipe(path: Path) -> dict[str, Any]:

@@ -76,14 +76,16 @@ def test_recordings_that_a_power_failure_left_are_rendered_anew(tmp_path, short_
     assert recordings(tmp_path) == whole
 
 
-def test_a_dataset_is_extended_until_its_last_short_recording(tmp_path, short_recordings):
+@pytest.mark.parametrize("begun", [1, 4, 6])
+def test_a_dataset_grows_by_any_number_of_frames(tmp_path, short_recordings, begun):
     render_people(tmp_path / "whole", SMALL, workers=1)
-    render_people(tmp_path / "begun", replace(SMALL, frames=6), workers=1)
-    with pytest.raises(PosepipeError, match=r"ends on a short recording \(6 frames\)"):
-        render_people(tmp_path / "begun", SMALL, workers=1)
-    (tmp_path / "begun" / "frames-00001.mcap").unlink()  # as if it had died before the last recording
+    render_people(tmp_path / "begun", replace(SMALL, frames=begun), workers=1)
     render_people(tmp_path / "begun", SMALL, workers=1)
     assert recordings(tmp_path / "begun") == recordings(tmp_path / "whole")
+    with Dataset.open(tmp_path / "begun") as dataset:
+        assert len(dataset) == 12
+    with pytest.raises(PosepipeError, match="is a dataset of 12 frames; give at least so many"):
+        render_people(tmp_path / "begun", replace(SMALL, frames=begun), workers=1)
 
 
 @pytest.mark.slow
