@@ -19,6 +19,7 @@ from posepipe.models.change_model import weigh_background
 from posepipe.models.pose_model import PoseModel
 from posepipe.parts import PartProbabilities
 from posepipe.pipeline import Pipeline
+from posepipe.training.check_frames import ROOMS, check_rooms
 from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
@@ -58,6 +59,7 @@ def refit_background_weight(
     """
     frames.check_joints(model.body)
     looked_at = frames.at_most(MAX_FRAMES)
+    check_rooms(looked_at, "the weight of class 0")
     found = _ProbabilityOfBackground(model.forest)
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
     judge_by_truth(pipeline, found)
@@ -69,7 +71,7 @@ def refit_background_weight(
     if not 0 < found.share < 1:
         raise ValueError(
             f"class 0 is weighed by candidates that show people and some of their surroundings, and the {found.count}"
-            f" candidates of people in these {len(looked_at)} frames do not; give frames of people in rooms"
+            f" candidates of people in these {len(looked_at)} frames do not; {ROOMS}"
         )
     weight = background_weight(found.histogram, found.share)
     about: dict[str, Any] = {

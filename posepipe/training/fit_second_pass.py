@@ -25,6 +25,7 @@ from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, pool_terms, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
 from posepipe.segmentation.views.view import View
+from posepipe.training.check_frames import check_people
 from posepipe.training.joints.fit_joints import fit_joint_parameters
 from posepipe.training.origin import origin_of
 from posepipe.training.train_model import TrainingCallbacks
@@ -64,6 +65,7 @@ def refit_second_pass(
     """
     if frames.body != model.body:
         raise ValueError(f"a model of {model.body.name!r} needs frames of the same body, got {frames.body.name!r}")
+    check_people(frames, "a second pass")
     callbacks = callbacks or TrainingCallbacks()
     about = origin_of(frames, command)
     started = time.monotonic()

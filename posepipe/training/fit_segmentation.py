@@ -19,6 +19,7 @@ from posepipe.learn.depth.train_forest import TrainingProgress, train_forest
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_segmentation import SEGMENTS, on_segmentation_grid
+from posepipe.training.check_frames import ROOMS, check_rooms
 from posepipe.training.origin import origin_of
 
 SEGMENTATION_PARAMETERS = ForestParameters(
@@ -70,7 +71,7 @@ def _train(
     """Train on frames, which count their pixels meanwhile; see `train_segmentation`."""
     forest = train_forest(segments, parameters, SEGMENTS, on_level, on_frame=on_frame)
     if not segments.pixels[_SURROUNDINGS]:
-        raise ValueError("a segmentation needs whole frames, and these show people cut out; render rooms around them")
+        raise ValueError("a segmentation needs whole frames, and these show people cut out; " + ROOMS)
     # pixels are drawn evenly, so that the few of people weigh more than there are
     return weigh_classes(forest, np.maximum(segments.pixels, TINY) / np.maximum(segments.drawn, TINY))
 
@@ -105,6 +106,7 @@ def refit_segmentation(
     """
     frames.check_joints(model.body)
     frames = frames_read(frames)
+    check_rooms(frames, "a segmentation")
     about = {
         **origin_of(frames, command),
         "parameters": parameters.to_dict(),

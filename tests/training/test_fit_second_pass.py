@@ -88,6 +88,16 @@ def test_frames_without_people_are_refused(model):
         fit_relabelling(FirstPoses(model), shown)
 
 
+def test_frames_that_show_nobody_are_refused_at_once(model, monkeypatch):
+    monkeypatch.setattr(fitting, "fit_relabelling", None)  # would fail
+    empty = [
+        replace(frame, people=np.zeros_like(frame.people), joints_m=frame.joints_m[:0], visible=frame.visible[:0])
+        for frame in frames(3)
+    ]
+    with pytest.raises(ValueError, match=r"a second pass learns from people, and none of 3 .* give frames of people"):
+        refit_second_pass(model, FrameSequence([FramesInMemory(empty)]))
+
+
 def test_frames_of_another_body_are_refused(model):
     other = BodyDefinition(**{**{name: getattr(TOY, name) for name in TOY.__dataclass_fields__}, "name": "other"})
     with pytest.raises(ValueError, match="needs frames of the same body, got 'other'"):

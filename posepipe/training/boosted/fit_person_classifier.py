@@ -19,6 +19,7 @@ from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
 from posepipe.training.boosted.person_candidates import collect_candidates
+from posepipe.training.check_frames import check_rooms
 from posepipe.training.fit_segmentation import train_segmentation
 from posepipe.training.origin import origin_of
 
@@ -71,8 +72,8 @@ def refit_person_classifier(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    learns = "a person filter learns from people and from furniture"
-    lengths = typical_bones(frames, model.body, learns)  # fails before hours of looking for candidates
+    check_rooms(frames, "a person filter")  # before hours of looking for candidates
+    lengths = typical_bones(frames, model.body)
     fold = folds_of(frames)
     candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
     candidates.check(len(frames), "a person filter", seen=" with confident joints")

@@ -29,6 +29,7 @@ from posepipe.training.boosted.fit_calibrated_trees import fit_calibrated_trees
 from posepipe.training.boosted.folds import folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.labelled_candidates import CandidateLog, LabelledCandidates
 from posepipe.training.boosted.recorded_frames import RecordedFrames
+from posepipe.training.check_frames import check_people
 from posepipe.training.origin import origin_of
 
 
@@ -66,7 +67,8 @@ def refit_region_classifier(
     frames.check_joints(model.body)
     started = time.monotonic()
     learner = "a region filter"
-    lengths = typical_bones(frames, model.body, f"{learner} learns from people and from furniture")
+    check_people(frames, learner)  # people beside each other are enough
+    lengths = typical_bones(frames, model.body)
     bare = replace(model, region_classifier=None)
     regions = LabelledCandidates.join(_Collecting(bare, frames, lengths).collect(len(frames), on_frame, workers))
     regions.check(len(frames), learner, "region", "furniture or people known before", " that may be a person")

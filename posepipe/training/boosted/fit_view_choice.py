@@ -25,6 +25,7 @@ from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvide
 from posepipe.training.boosted.flat_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.recorded_frames import RecordedFrames
+from posepipe.training.check_frames import check_people
 from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
@@ -95,7 +96,8 @@ def refit_view_choice(
     """
     frames.check_joints(model.body)
     started = time.monotonic()
-    lengths = typical_bones(frames, model.body, "a choice of views learns from people")
+    check_people(frames, "a choice of views")
+    lengths = typical_bones(frames, model.body)
     rule, bare = RotatedViews(len(model.body.joints)), replace(model, view_choice=None)
     found = _Collecting(bare, frames, lengths, rule).collect(len(frames), on_frame, workers)
     views = ViewsOfPeople(*(np.concatenate(each) for each in zip(*found, strict=True)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.frames import LabelledFrame
 from posepipe.segmentation.evidence.pose_evidence import BoneLengths
+from posepipe.training.check_frames import some_of
 
 FOLDS = 3
 
@@ -26,22 +24,11 @@ def kind_of_folds(frames: FrameSequence) -> str:
     return "datasets" if _are_datasets(frames) else "frames"
 
 
-def typical_bones(frames: FrameSequence, body: BodyDefinition, learns: str) -> BoneLengths:
-    """Median bone lengths of the people in some of these frames.
-
-    Raises ValueError where none shows a person; ``learns`` says in the message what needs them.
-    """
-    some_m = [frame.joints_m for frame in _some(frames)]
-    if not any(map(len, some_m)):
-        raise ValueError(f"{learns}; of {len(some_m)} frames none shows a person")
-    return BoneLengths.measure(body, np.concatenate(some_m))
+def typical_bones(frames: FrameSequence, body: BodyDefinition) -> BoneLengths:
+    """Median bone lengths of the people in some of these frames, at least one of which shows somebody."""
+    return BoneLengths.measure(body, np.concatenate([frame.joints_m for frame in some_of(frames)]))
 
 
 def _are_datasets(frames: FrameSequence) -> bool:
     """Whether folds are whole datasets; otherwise rooms of a fold may be among the others', too."""
     return len(np.unique(frames.dataset_of_rows())) >= FOLDS
-
-
-def _some(frames: FrameSequence) -> Iterator[LabelledFrame]:
-    """Fewer than 2,000 frames, evenly spaced: enough for the median length of a bone."""
-    return iter(frames[:: max(1, len(frames) // 1000)])

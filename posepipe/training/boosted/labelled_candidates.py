@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from posepipe.frames import LabelledFrame
+from posepipe.training.check_frames import ROOMS
 
 
 class LabelledCandidates(NamedTuple):
@@ -34,12 +35,12 @@ class LabelledCandidates(NamedTuple):
         The message names the learner, what it is shown, what is no person there, and which of them it is shown.
         """
         if not len(self.row):
-            raise ValueError(f"these {n_frames} frames give no {candidate}{seen}; give other frames")
+            raise ValueError(f"these {n_frames} frames give no {candidate}{seen}; {ROOMS}")
         if self.is_person.all() or not self.is_person.any():
             kind = "people" if self.is_person.any() else others
             raise ValueError(
                 f"{learner} learns from people and from {others}; all {len(self.row)} {candidate}s of these"
-                f" {n_frames} frames are {kind}"
+                f" {n_frames} frames are {kind}; {ROOMS}"
             )
 
 

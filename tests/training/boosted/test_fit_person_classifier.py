@@ -15,6 +15,7 @@ from posepipe.learn.depth.forest_parameters import ForestParameters
 from posepipe.learn.growing import GrowthRules
 from posepipe.models.card import write_card
 from posepipe.models.pose_model import PoseModel
+from posepipe.pipeline import Pipeline
 from posepipe.segmentation.evidence.pose_evidence import BoneLengths
 from posepipe.segmentation.person_classifier.person_evidence import PersonEvidence
 from posepipe.training import frame_blocks
@@ -198,12 +199,23 @@ def test_furniture_alone_teaches_nothing(model):
 def test_frames_without_people_are_refused_at_once(model, monkeypatch):
     monkeypatch.setattr(fit_person_classifier, "collect_candidates", None)  # would fail
     empty = [without_people(with_board(seed)) for seed in range(3)]
-    with pytest.raises(ValueError, match="furniture; of 3 frames none shows a person"):
+    with pytest.raises(ValueError, match=r"a person filter learns from people in rooms, and none of 3 .* a person"):
         refit_person_classifier(model, FrameSequence([FramesInMemory(empty)]))
 
 
+@pytest.mark.parametrize("refit", [refit_person_classifier, refit_segmentation, refit_background_weight])
+def test_people_who_are_cut_out_are_refused_at_once(model, monkeypatch, refit):
+    monkeypatch.setattr(Pipeline, "step", None)  # would fail
+    with pytest.raises(
+        ValueError, match=r"in rooms, and none of 3 frames .* more than people cut out; .* --recipe person-r"
+    ):
+        refit(model, FrameSequence([FramesInMemory([toy_frame(seed) for seed in range(3)])]))
+
+
 def test_frames_without_candidates_are_refused_as_such(model):
-    dark = replace(with_board(300), depth=DepthFrame(np.zeros((48, 64), np.float32), with_board(300).depth.intrinsics))
+    depth_m = np.zeros((48, 64), np.float32)
+    depth_m[0, 0] = 3.0  # of a room
+    dark = replace(with_board(300), depth=DepthFrame(depth_m, with_board(300).depth.intrinsics))
     with pytest.raises(ValueError, match="these 2 frames give no candidate with confident joints"):
         refit_person_classifier(model, FrameSequence([FramesInMemory([dark, dark])]))
 

@@ -174,9 +174,9 @@ def test_a_region_filter_needs_a_person_filter(model):
 
 def test_frames_without_regions_are_refused(model):
     frames = [toy_frame(seed) for seed in range(3)]  # whole candidates alone
-    dark = [
-        replace(each, depth=DepthFrame(np.zeros_like(each.depth.depth_m), each.depth.intrinsics)) for each in frames
-    ]
+    depth_m = np.zeros_like(frames[0].depth.depth_m)
+    depth_m[0, 0] = 3.0  # of a room
+    dark = [replace(each, depth=DepthFrame(depth_m, each.depth.intrinsics)) for each in frames]
     with pytest.raises(ValueError, match="these 3 frames give no region that may be a person"):
         refit_region_classifier(model, FrameSequence([FramesInMemory(dark)]))
 
