@@ -238,8 +238,8 @@ class Pipeline:
     ) -> FrameResult:
         """Result of the people of highest confidence who reach the minimum; the fit changes how confident poses are."""
         ranking = sorted(range(len(tracks)), key=lambda row: -tracks[row].pose.confidence)
-        ranking = ranking[: checked_limit(self.max_people)]
-        kept = [row in ranking and track.pose.confidence >= self.min_confidence for row, track in enumerate(tracks)]
+        ranking, min_confidence = ranking[: checked_limit(self.max_people)], checked_confidence(self.min_confidence)
+        kept = [row in ranking and track.pose.confidence >= min_confidence for row, track in enumerate(tracks)]
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
         shape = frame.depth_m.shape
         parts = np.zeros(shape, np.uint8)
@@ -324,6 +324,13 @@ def checked_limit(max_people: int | None) -> int | None:
     if max_people is not None and max_people < 1:
         raise ValueError(f"max_people: wanted a whole number from 1 up, or None for all, got {max_people}")
     return max_people
+
+
+def checked_confidence(minimum: float) -> float:
+    """Return a minimum confidence. Raises ValueError outside [0, 1]: one in percent would leave everybody out."""
+    if not 0 <= minimum <= 1:
+        raise ValueError(f"min_confidence: wanted a number from 0 to 1, got {minimum}")
+    return minimum
 
 
 def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeground:

@@ -66,6 +66,14 @@ def test_a_limit_below_one_person_is_refused(count):
         pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5)))
 
 
+@pytest.mark.parametrize("minimum", [80, -0.1, float("nan")])
+def test_a_confidence_outside_its_range_is_refused(minimum):
+    pipeline = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
+    pipeline.min_confidence = minimum
+    with pytest.raises(ValueError, match=f"min_confidence: wanted a number from 0 to 1, got {minimum}"):
+        pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5)))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

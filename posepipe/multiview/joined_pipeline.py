@@ -12,7 +12,7 @@ from posepipe.camera import Extrinsics
 from posepipe.frames import DepthFrame
 from posepipe.multiview.frame_sets import FrameSet, FrameSets
 from posepipe.multiview.view_fusion import FusedPerson, ViewedPerson, ViewFusion
-from posepipe.pipeline import Pipeline, checked_limit
+from posepipe.pipeline import Pipeline, checked_confidence, checked_limit
 from posepipe.results import FrameResult, JointProposal, Pose, Track
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
@@ -82,7 +82,8 @@ class JoinedPipeline:
         order = sorted(range(len(people)), key=lambda row: -poses[row].confidence)
         tracks = self.tracker.update([poses[row] for row in order], frame_set.timestamp_s)
         rows = list(zip([people[row] for row in order], tracks, strict=True))[: checked_limit(self.max_people)]
-        rows = [(person, track) for person, track in rows if track.pose.confidence >= self.min_confidence]
+        min_confidence = checked_confidence(self.min_confidence)
+        rows = [(person, track) for person, track in rows if track.pose.confidence >= min_confidence]
         shown = tuple(track for _, track in rows)
         if self.body_fitter is not None:
             shown = self.body_fitter.update_joints(shown, frame_set.timestamp_s)

@@ -135,6 +135,8 @@ def test_limits_apply_to_joined_people():
     assert len(join(joined(max_people=1), result(FIRST, *two), result(SECOND, *two)).people) == 1
     with pytest.raises(ValueError, match="max_people: wanted a whole number from 1 up, or None for all, got -1"):
         join(joined(max_people=-1), result(FIRST, *two), result(SECOND, *two))
+    with pytest.raises(ValueError, match="min_confidence: wanted a number from 0 to 1, got 80"):
+        join(joined(min_confidence=80), result(FIRST, *two), result(SECOND, *two))
     weak = result(FIRST, PERSON_M, confidence=0.3), result(SECOND, confidence=0.3)
     assert join(joined(min_confidence=0.4), *weak).people == ()
     both = result(FIRST, PERSON_M, confidence=0.3), result(SECOND, PERSON_M, confidence=0.3)
