@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedReader, FileIO
+from functools import cache
+from io import BufferedReader, BufferedWriter, FileIO
 from pathlib import Path
 
 from posepipe.errors import DamagedMessageError, FormatError, PosepipeError
@@ -22,6 +26,9 @@ if sys.platform != "win32":
 
 MAX_FILE_BYTES = 1 << 30
 """Maximum size of a file that is read whole."""
+LEFT_BEHIND_S = 3600
+"""Age, by its last change, from which a temporary file is one that a killed program left: writers take seconds."""
+_TEMPORARY = re.compile(r".+\.[0-9a-f]{8}\.partial", re.DOTALL)
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -209,21 +216,42 @@ def _kind(mode: int) -> str:
 
 
 def replace_file(path: str | Path, content: bytes) -> None:
-    """Replace a file atomically: write a temporary file beside ``path``, then rename it.
-
-    A killed writer leaves the old file. The folder is created. Nothing is left behind when the disk is full.
-    """
+    """Replace a file atomically, as `replacing` does. The folder is created."""
     path = Path(path)
-    partial = path.with_name(path.name + ".partial")
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BufferedWriter]:
+    """Open a temporary file beside ``path``, which takes its name at the end.
+
+    A killed writer leaves the old file, and so does an error, after which nothing is left behind. Several programs may
+    replace a file at once, because every temporary file has a name of its own: the last one to end wins. Raises
+    PosepipeError when the disk is full, or the file cannot be written.
+    """
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+    with disk_errors(path):
+        _remove_left_behind(path.parent)
         try:
-            partial.write_bytes(content)
+            with partial.open("xb") as file:
+                yield file
             os.replace(partial, path)
         except BaseException:
             with suppress(OSError):  # report the first error
                 partial.unlink()
             raise
+
+
+@cache  # once for each folder: one of images gets a file for each frame
+def _remove_left_behind(folder: Path) -> None:
+    """Remove the temporary files of programs that were killed."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > LEFT_BEHIND_S:
+                os.unlink(entry)
 
 
 def read_json_object(path: str | Path) -> dict:

@@ -12,14 +12,13 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.io.files import disk_errors, is_absent, open_regular
+from posepipe.io.files import is_absent, open_regular, replacing
 from posepipe.io.limits import max_unpacked_bytes
 
 # errors of zipfile, zlib and NumPy's header parser for damaged files, found by damaging files
@@ -129,19 +128,10 @@ def _check_array(info: zipfile.ZipInfo, member: IO[bytes]) -> None:
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray], compress: bool = True) -> None:
-    """Write arrays to a temporary file beside ``path`` and rename it: a killed writer leaves the old file."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
+    """Write arrays to a file, which is replaced atomically: a killed writer leaves the old one."""
     save = np.savez_compressed if compress else np.savez
-    with disk_errors(path):
-        try:
-            with partial.open("wb") as stream:  # NumPy appends ".npz" to a path, but not to a stream
-                save(stream, allow_pickle=False, **arrays)
-            os.replace(partial, path)
-        except BaseException:
-            with suppress(OSError):  # report the first error
-                partial.unlink()
-            raise
+    with replacing(Path(path)) as stream:  # NumPy appends ".npz" to a path, but not to a stream
+        save(stream, allow_pickle=False, **arrays)
 
 
 def array_hash(arrays: Mapping[str, np.ndarray]) -> str:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
 from posepipe.errors import FormatError, PosepipeError
-from posepipe.io.files import check_writable, open_regular, read_json_object, read_regular, replace_file
+from posepipe.io.files import (
+    LEFT_BEHIND_S,
+    check_writable,
+    open_regular,
+    read_json_object,
+    read_regular,
+    replace_file,
+    replacing,
+)
 
 
 def test_a_missing_folder_is_created(tmp_path):
@@ -27,6 +36,28 @@ def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_bytes() == b"older"
+
+
+def test_two_writers_at_once_make_no_mixed_file(tmp_path):
+    file = tmp_path / "a.txt"
+    with replacing(file) as first:
+        first.write(b"first, and longer")
+        with replacing(file) as second:
+            second.write(b"second")
+        assert file.read_bytes() == b"second"
+        first.write(b" to the end")
+    assert file.read_bytes() == b"first, and longer to the end"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_what_killed_writers_left_is_removed_later(tmp_path):
+    old, new, strange = (tmp_path / name for name in ("b.0123abcd.partial", "c.0123abcd.partial", "mine.partial"))
+    for path in (old, new, strange):
+        path.write_bytes(b"half")
+    for path in (old, strange):
+        os.utime(path, (0, time.time() - LEFT_BEHIND_S - 1))
+    replace_file(tmp_path / "a.txt", b"text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", new.name, strange.name]
 
 
 def test_a_folder_in_place_of_the_file_is_one_line(tmp_path):
