@@ -227,8 +227,13 @@ class _ForgivingCacheFile(caching.IndexDataCacheFile):
 
 @cache
 def say_compiling() -> None:
-    """Log, once in a process, that kernels are compiled: nothing else tells a user what takes so long."""
-    _log.info("compiling kernels for this machine, once")
+    """Log, once in a process, that kernels are compiled: nothing else tells a user what takes so long.
+
+    A later run may do so again: other commands and other kinds of depth need other kernels, and another processor or
+    version, or a run that was stopped while it compiled, needs all.
+    """
+    kept = "" if _say_uncached.cache_info().currsize else "; later runs take them from disk"
+    _log.info("compiling kernels that no earlier run has left%s", kept)
 
 
 @cache

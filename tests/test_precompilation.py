@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import posepipe.pipeline  # noqa: F401  # its modules declare their kernels
-from posepipe import precompilation
+from posepipe import compilation, precompilation
 from posepipe.compilation import DECLARED, compiled_for
 from posepipe.pipeline import Pipeline
 from posepipe.precompilation import Precompilation, _signature
@@ -96,7 +97,18 @@ def test_the_first_kernel_that_is_compiled_is_announced(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     runs = [subprocess.run([sys.executable, "-c", ANNOUNCED], capture_output=True, text=True) for _ in range(2)]
     assert [run.stdout.split() for run in runs] == [["False", "True"], ["True", "True"]]
-    assert [run.stderr for run in runs] == ["compiling kernels for this machine, once\n", ""]
+    announced = "compiling kernels that no earlier run has left; later runs take them from disk\n"
+    assert [run.stderr for run in runs] == [announced, ""]
+
+
+def test_kernels_that_cannot_be_kept_are_not_said_to_be(caplog):
+    for message in (compilation.say_compiling, compilation._say_uncached):
+        message.cache_clear()
+    with caplog.at_level(logging.INFO):
+        compilation._say_uncached("no folder can be written")
+        compilation.say_compiling()
+    assert caplog.messages[-1] == "compiling kernels that no earlier run has left"
+    compilation._say_uncached.cache_clear()
 
 
 def test_a_process_that_dies_is_no_wait_without_end(monkeypatch):
