@@ -53,7 +53,7 @@ def n_log_n_beyond(n, n_log_n):
     Parameters
     ----------
     n : int64
-    n_log_n : int64 (K,), from `n_log_n_table`
+    n_log_n : int64 (T,), from `n_log_n_table`
     """
     if n < len(n_log_n):
         return n_log_n[n]
@@ -107,7 +107,7 @@ def impurity_of(criterion, statistics, costs):
     Parameters
     ----------
     criterion : int, a value of CRITERIA
-    statistics : float64 (K,), class weights or moments
+    statistics : float64 (C,), class weights or moments
     costs : float64 (C, C), row = true class, column = predicted class; NO_COSTS = 1 each; Gini and misclassification
         only, where the predicted class is the one of minimum expected cost
     """
@@ -147,7 +147,7 @@ def impurity(criterion: int, statistics: np.ndarray, costs: np.ndarray = NO_COST
     Parameters
     ----------
     criterion : int, a value of CRITERIA
-    statistics : (..., K), class weights or moments
+    statistics : (..., C), class weights or moments
     costs : float64 (C, C), as in `impurity_of`
 
     Returns

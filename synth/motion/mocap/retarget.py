@@ -134,7 +134,7 @@ def _leg_turns(bones: MappedBones, stance: Stance, side: str) -> list[np.ndarray
 
 
 def _chain_turns(ours: np.ndarray, theirs: np.ndarray) -> list[np.ndarray]:
-    """Rotations of a chain's directions into others, both (K, 3), each the shortest after the one before it."""
+    """Rotations of a chain's directions into others, both (N, 3), each the shortest after the one before it."""
     turns, turn = [], np.array([0.0, 0.0, 0.0, 1.0])
     for direction, wanted in zip(ours, theirs, strict=True):
         turn = multiply(shortest_rotation(rotation_matrices(turn) @ direction, wanted), turn)
