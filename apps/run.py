@@ -67,6 +67,7 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
+    _refuse_results([args.source, *args.further])
     if args.further:
         run_cameras(args)
         return
@@ -87,6 +88,17 @@ def run(args: argparse.Namespace) -> None:
     pipeline.smoother = pipeline.smoother if smooth else None
     with watched(args, model.body) as watchers:
         _find_people(args, opened, pipeline, model, model_identity(path), watchers)
+
+
+def _refuse_results(sources: Sequence[str]) -> None:
+    """Refuse results of an earlier run, before the outputs are checked: the default one may be the same file."""
+    from posepipe.errors import SourceError
+    from posepipe.sinks.files.results_reader import is_results
+    from posepipe.sources import RESULTS_HOLD_NO_DEPTH
+
+    for source in sources:
+        if is_results(source):
+            raise SourceError(source, RESULTS_HOLD_NO_DEPTH)
 
 
 def _find_people(

@@ -39,7 +39,7 @@ from posepipe.sources.images.depth_png import PNG_MAGIC
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["FORMATS", "FrameSource", "SourceFormat", "open_source", "recordings_in"]
+__all__ = ["FORMATS", "RESULTS_HOLD_NO_DEPTH", "FrameSource", "SourceFormat", "open_source", "recordings_in"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,11 @@ def _first_bytes(path: Path) -> bytes:
         return stream.read(16)
 
 
+def _first_line(path: Path) -> bytes:
+    with open_regular(path) as stream:
+        return stream.readline(1 << 16)
+
+
 FORMATS: tuple[SourceFormat, ...] = (
     # folders, the most specific first: a folder can match several of them
     SourceFormat(f"a dataset folder ({MANIFEST_NAME})", folder_with(MANIFEST_NAME), DatasetFolder),
@@ -101,6 +106,14 @@ FORMATS: tuple[SourceFormat, ...] = (
 
 MASK_NAMES = "parts.json"
 """In a folder of label images, the file that names the parts of the body."""
+
+RESULTS_HOLD_NO_DEPTH = (
+    "the file holds results of a run and no depth; give the recording that they are of, or the results to"
+    " `posepipe view` or `posepipe convert`"
+)
+"""What is wrong with results as a source, for messages."""
+_RESULTS_MARK = b'"posepipe-results"'
+"""What the first line of results holds."""
 
 COMMON_FORMATS = "folders of 16-bit PNGs, .mcap, .bag, .db3, .mkv, .npz and others (posepipe run --help)"
 """Summary of `FORMATS` for messages of one line."""
@@ -207,8 +220,8 @@ def _describe_unknown(path: Path) -> str:
                 f"the file is one array; give the folder of its images, with a {CAMERA_FILE_NAME}, or put all into a"
                 " pack: np.savez_compressed('FILE.npz', depth_mm=depth_mm, K=[fx, fy, cx, cy], fps=30)"
             )
-        elif _first_bytes(path).startswith(b'{"format": "pos'):
-            return "the file holds results and no depth; `posepipe view` and `posepipe convert` take it"
+        elif _RESULTS_MARK in _first_line(path):
+            return RESULTS_HOLD_NO_DEPTH
         else:
             what = "the file is of no known kind"
     return f"{what}; readable: {COMMON_FORMATS}"

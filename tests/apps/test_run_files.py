@@ -124,3 +124,14 @@ def test_a_full_disk_ends_a_video_with_one_line(pack, tmp_path, capsys, monkeypa
     line = error_of(capsys, "run", pack, "--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4")
     assert f"{tmp_path / 'v.mp4'}: No space left on device" in line
     assert len(read_results(tmp_path / "r.jsonl").frames) == 3
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_results_as_source_are_named_as_what_they_are(pack, tmp_path, capsys, monkeypatch, mark):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results.jsonl").write_bytes(
+        mark + b'{"format": "posepipe-results", "version": 2}\n'
+    )  # the default output
+    for words in ("run results.jsonl", "run pack.npz results.jsonl", "record results.jsonl r.mcap"):
+        line = error_of(capsys, *words.split())
+        assert "results.jsonl: the file holds results of a run and no depth; give the recording that they are" in line
