@@ -54,6 +54,10 @@ class Intrinsics:
         if self.fx <= 0 or self.fy <= 0:
             raise ValueError(f"intrinsics: focal lengths must be positive, got fx {self.fx}, fy {self.fy}")
 
+    def __str__(self) -> str:
+        """Describe the lens in messages, such as "fx 500, fy 500, cx 319.5, cy 239.5"."""
+        return f"fx {self.fx:.6g}, fy {self.fy:.6g}, cx {self.cx:.6g}, cy {self.cy:.6g}"
+
     def rotated(self, height: int) -> Intrinsics:
         """Return the intrinsics after the image, of ``height`` rows, is rotated clockwise by 90 degrees."""
         return Intrinsics(self.fy, self.fx, height - 1 - self.cy, self.cx)

@@ -227,9 +227,11 @@ class RecordingWriter:
                 )
             )
         if depth.intrinsics != self.intrinsics or depth.depth_m.shape != self._shape:
+            (height, width), (own_height, own_width) = depth.depth_m.shape, self._shape
             raise ValueError(
-                f"{self.path}: frame {depth.index} has {depth.intrinsics} and shape {depth.depth_m.shape}; "
-                f"this recording has {self.intrinsics} and {self._shape}: start another for another camera"
+                f"{self.path}: frame {depth.index} is {width}x{height} with {depth.intrinsics}; this recording is "
+                f"{own_width}x{own_height} with {self.intrinsics}: start another for another camera, or write an .npz"
+                " pack, which keeps the lens of each frame"
             )
         if truth is not None:
             self._check_truth(truth)

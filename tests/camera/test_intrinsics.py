@@ -28,6 +28,10 @@ def test_the_pixel_of_the_optical_axis_deprojects_onto_it():
     np.testing.assert_array_equal(camera.deproject(np.full((3, 4), 2.0))[1, 2], [0, 0, 2])
 
 
+def test_a_lens_is_short_in_messages():
+    assert str(Intrinsics(575.8158, 1000.0, 1 / 3, 239.5)) == "fx 575.816, fy 1000, cx 0.333333, cy 239.5"
+
+
 def test_right_is_x_and_down_is_y():
     camera = Intrinsics(100, 50, 2, 1)
     points = camera.deproject(np.full((3, 4), 2.0, np.float32))

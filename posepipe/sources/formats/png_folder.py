@@ -126,9 +126,11 @@ class PngFolderWriter:
         """Append one frame. Raises ValueError for another camera, or a time before 1970."""
         wanted = (self._camera.height, self._camera.width)
         if frame.depth_m.shape != wanted or frame.intrinsics != self._camera.intrinsics:
+            height, width = frame.depth_m.shape
             raise ValueError(
-                f"{self.folder}: wanted frames {wanted} of {self._camera.intrinsics}, "
-                f"got {frame.depth_m.shape} of {frame.intrinsics}"
+                f"{self.folder}: frame {frame.index} is {width}x{height} with {frame.intrinsics}; wanted frames of one"
+                f" camera, {wanted[1]}x{wanted[0]} with {self._camera.intrinsics}: start another folder, or write an"
+                " .npz pack, which keeps the lens of each frame"
             )
         time_ns = self._start_time_ns + round(frame.timestamp_s * 1e9)
         if time_ns < 0:
