@@ -21,6 +21,7 @@ from posepipe.camera.distortion_names import distortion_key, names_distortion
 from posepipe.errors import FormatError
 from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.files import disk_errors
+from posepipe.io.growing_array import GrowingArray
 from posepipe.io.limits import check_pixels
 from posepipe.io.npz import npz_names, read_npz, write_npz
 from posepipe.sources.base.depth_units import depth_to_levels
@@ -115,16 +116,17 @@ def write_npz_pack(path: str | Path, frames: Iterable[DepthFrame], start_time_ns
     ValueError
         When there are no frames, or several sizes.
     """
-    depth_mm, times, cameras = [], [], []
+    levels, times, cameras, shapes = GrowingArray(), [], [], set()
     for frame in frames:
-        depth_mm.append(depth_to_levels(frame, 0.001))
+        levels.append(depth_to_levels(frame, 0.001).view(np.int16).ravel())
         times.append(frame.timestamp_s)
         cameras.append(frame.intrinsics)
-    if len({depth.shape for depth in depth_mm}) != 1:
+        shapes.add(frame.depth_m.shape)
+    if len(shapes) != 1:
         raise ValueError(f"{path}: an NPZ pack holds frames of one size, at least one")
     own = np.array([astuple(camera) for camera in cameras])
     arrays = {
-        "depth_mm": np.stack(depth_mm),
+        "depth_mm": levels.finish().view(np.uint16).reshape(-1, *shapes.pop()),
         "K": own[0] if len(set(cameras)) == 1 else own,
         "timestamp_s": np.array(times),
         "start_time_ns": np.array(start_time_ns),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -235,3 +236,16 @@ def test_frames_of_two_sizes_do_not_go_into_one_pack(tmp_path):
     frames = [DepthFrame(np.ones((4, 5 + i), np.float32), Intrinsics(9.0, 9.0, 2.0, 2.0)) for i in range(2)]
     with pytest.raises(ValueError, match="one size"):
         write_npz_pack(tmp_path / "a.npz", frames)
+
+
+def test_depth_is_in_memory_once_while_a_pack_is_written(tmp_path):
+    levels, lens = np.full((480, 640), 2000, np.uint16), Intrinsics(500.0, 500.0, 319.5, 239.5)
+    frames = (DepthFrame(levels, lens, i / 30, i) for i in range(120))  # 74 MB
+    tracemalloc.start()
+    try:
+        write_npz_pack(tmp_path / "a.npz", frames)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.5 * 120 * levels.nbytes
+    assert NpzPack(tmp_path / "a.npz").depth_mm.shape == (120, 480, 640)

@@ -164,7 +164,10 @@ def test_a_folder_without_images_is_an_error(folder):
 def test_a_writer_refuses_a_folder_with_images(folder, tmp_path):
     with pytest.raises(SourceError, match="already holds"):
         PngFolderWriter(folder, CAMERA, *SHAPE)
-    with PngFolderWriter(tmp_path / "new", CAMERA, *SHAPE) as writer, pytest.raises(ValueError, match="wanted frames of one camera"):
+    with (
+        PngFolderWriter(tmp_path / "new", CAMERA, *SHAPE) as writer,
+        pytest.raises(ValueError, match="wanted frames of one camera"),
+    ):
         writer.write(DepthFrame(np.ones((4, 4), np.float32), CAMERA))
     with pytest.raises(ValueError, match="no frames"):
         write_png_folder(tmp_path / "none", [])
