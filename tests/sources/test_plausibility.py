@@ -41,6 +41,12 @@ def npz_pack(path, levels, lens=LENS, unit_m=0.001):
     return path
 
 
+def with_times(path, times):
+    """Give a pack as many frames as times, seconds."""
+    np.savez(path, **{**np.load(path), "depth_mm": np.stack([ROOM_MM] * len(times)), "timestamp_s": np.array(times)})
+    return path
+
+
 def mcap_file(path, levels, lens=LENS, unit_m=0.001):
     pixels, encoding = (levels, "16UC1") if unit_m == 0.001 else ((levels * unit_m).astype(np.float32), "32FC1")
     messages = [ros.camera_info(camera=lens, shape=SHAPE)]
@@ -149,18 +155,31 @@ def test_times_that_go_back_are_named_once(tmp_path, caplog):
         (np.float32(1.7e9) + np.arange(4, dtype=np.float32) / 30, ("3 of 4 frames",)),
         ([0.0, 33.3, 66.6, 99.9], ("33.3 s apart", "milliseconds, taken for seconds?")),
         ([0.0, 3.3e-8, 6.6e-8, 1e-7], ("3.3e-08 s apart", "milliseconds or microseconds, taken for nanoseconds?")),
-        ([0.0, 0.0, 1.0, 40.0], ()),
+        ([0.0, 0.1, 2.1, 2.2], ()),
+        ([0.0, 1.0, 2.0, 9.0], ()),
         ([0.0, 0.0, 0.033, 0.067], ()),
     ],
 )
 def test_times_that_stand_or_leap_are_named_once(tmp_path, caplog, times, words):
-    path = npz_pack(tmp_path / "a.npz", ROOM_MM)
-    np.savez(path, **np.load(path), timestamp_s=np.array(times))
+    path = with_times(npz_pack(tmp_path / "a.npz", ROOM_MM), times)
     messages = warnings_of(open_source(path), caplog)
     if words:
         only(messages, path, *words)
     else:
         assert messages == []
+
+
+@pytest.mark.parametrize(
+    ("times", "gap"),
+    [
+        ([0.0, 0.1, 3600.2, 3600.3], "frame 2 is 3,600.1 s after the one before"),
+        ([0.0, 0.1, 2.2, 2.3, 2.4, 4.5, 4.6], "frame 2 is 2.1 s after the one before, the first of 2 gaps"),
+    ],
+)
+def test_gaps_in_the_times_are_named_once(tmp_path, caplog, times, gap):
+    path = with_times(npz_pack(tmp_path / "a.npz", ROOM_MM), times)
+    (message,) = warnings_of(open_source(path), caplog)
+    assert message.startswith(f"{path}: a gap in the times, {gap}; people have new ids after it; was the camera paused")
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ MAX_REPEATED_SHARE = 0.5
 """Maximum plausible share of frames with the time of the one before; doubled frames of drivers are fewer."""
 MAX_STEP_S = 5.0
 """Maximum plausible time between frames, median; trackers forget people earlier."""
+MAX_GAP_S = 2.0
+"""Maximum time between two frames that people are remembered for, as trackers do by default."""
+MAX_GAP_STEPS = 10
+"""Maximum time between two frames that is no gap, median steps: of a picture a second, two may be lost."""
 MIN_STEP_S = 1e-4
 """Minimum plausible time between frames that are not doubled, median; no depth camera takes 10,000 a second."""
 JUDGED_TIMES = 31
@@ -79,7 +83,7 @@ class PlausibilityCheck:
             self._judge_depth(depth)
 
     def inspect_times(self, timestamps_s: np.ndarray) -> None:
-        """Inspect the times of all frames, (N,), seconds; log once where they go back, stand or leap."""
+        """Inspect the times of all frames, (N,), seconds; log once where they go back, stand, leap or have a gap."""
         if not self._times_judged:
             self._times_judged = True
             self._warn(times_problem(timestamps_s))
@@ -125,7 +129,7 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
 
 
 def times_problem(timestamps_s: np.ndarray) -> str:
-    """Describe times, (N,), that fall, mostly stay, leap or creep from one frame to the next; "" for others."""
+    """Describe times, (N,), that fall, mostly stay, leap, creep or have a gap; "" for others."""
     steps_s = np.diff(timestamps_s)
     if not len(steps_s):
         return ""
@@ -153,7 +157,19 @@ def times_problem(timestamps_s: np.ndarray) -> str:
             f"implausible times, the frames are {step_s:.2g} s apart (median), closer than any camera takes them; are "
             "these milliseconds or microseconds, taken for nanoseconds?"
         )
-    return ""
+    return _gap_problem(steps_s)
+
+
+def _gap_problem(steps_s: np.ndarray) -> str:
+    """Describe steps, (N,), seconds, after which nobody is remembered; "" where there is none."""
+    gaps = np.flatnonzero(steps_s > max(MAX_GAP_S, MAX_GAP_STEPS * np.median(steps_s)))
+    if not len(gaps):
+        return ""
+    row, more = int(gaps[0]) + 1, f", the first of {len(gaps)} gaps" if len(gaps) > 1 else ""
+    return (
+        f"a gap in the times, frame {row} is {steps_s[row - 1]:,.1f} s after the one before{more}; people have new ids "
+        "after it; was the camera paused, or its clock set?"
+    )
 
 
 def depth_problem(readings: np.ndarray) -> str:
