@@ -255,6 +255,8 @@ def _source(source: FrameSource, alone: bool = True) -> str:
             span = f", from {measured_m.min():.2f} to {measured_m.max():.2f} m" if measured_m.size else ""
             share = measured_m.size / depth_m.size
             lines.insert(1, f"{width} x {height} pixels; {share:.0%} of the first frame have a usable reading{span}")
+        if unit := getattr(source, "depth_unit", ""):
+            lines.append(f"a grey level is {unit}")
     return "\n".join(lines)
 
 

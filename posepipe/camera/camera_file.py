@@ -86,6 +86,13 @@ def folder_camera(folder: Path, given: CameraFile | None, default: CameraFile | 
     return replace(given, depth_unit_m=float(numbers["depth_unit_m"]), fps=float(numbers["fps"]))
 
 
+def takes_default_unit(folder: Path, given: CameraFile | None) -> bool:
+    """Whether neither the folder of images, nor the calibration given for it as in `folder_camera`, names a unit."""
+    own = folder / CAMERA_FILE_NAME
+    named_there = own.is_file() and "depth_unit_m" in read_json_object(own)
+    return (given is None or given.lens_only) and not named_there
+
+
 def read_camera_file(path: str | Path) -> CameraFile:
     """Read a calibration.
 

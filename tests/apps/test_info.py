@@ -12,7 +12,7 @@ import pytest
 from apps.bench import RECORDING
 from apps.cli import main
 from posepipe.body import HUMAN
-from posepipe.camera.camera_file import CameraFile, write_camera_file
+from posepipe.camera.camera_file import CameraFile, find_camera, write_camera_file
 from posepipe.datasets.dataset import MANIFEST_NAME, write_manifest
 from posepipe.frames import DepthFrame
 from posepipe.sinks.files.json_lines import ResultsHeader
@@ -95,6 +95,20 @@ def test_the_origin_of_the_lens_is_printed_for_every_source(tmp_path, capsys, ca
     write_png_folder(tmp_path / "tum", [DepthFrame(np.zeros((480, 640), np.uint16), ros.CAMERA)])
     (tmp_path / "tum" / "camera.json").unlink()
     assert "; from the default calibration" in info(capsys, tmp_path / "tum")
+
+
+def test_the_unit_of_grey_levels_is_printed(tmp_path, capsys):
+    tum, pngs = tmp_path / "tum", tmp_path / "pngs"
+    for folder in (tum, pngs):
+        write_png_folder(
+            folder, [DepthFrame(np.full((480, 640), 2000, np.uint16), find_camera("kinect-v1").intrinsics)]
+        )
+    (pngs / "depth.txt").unlink()
+    assert "a grey level is 1 mm\n" in info(capsys, tum)
+    for folder in (tum, pngs):
+        (folder / "camera.json").unlink()
+    assert "a grey level is 0.2 mm, that of the TUM RGB-D benchmark\n" in info(capsys, tum)
+    assert "a grey level is 1 mm, by default\n" in info(capsys, pngs, "--camera", "kinect-v1")
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

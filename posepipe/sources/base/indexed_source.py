@@ -39,6 +39,7 @@ class IndexedSource(ABC):
     timestamps_s: np.ndarray  #: float64 (N,), times of all frames, seconds since the first
     start_time_ns: int = 0  #: time of the first frame, nanoseconds since the Unix epoch; 0 = unknown
     intrinsics_from: str = ""  #: origin of `intrinsics`, for users: a file, a topic, a preset
+    depth_unit: str = ""  #: size of a grey level, for users, where users choose it; "" = the format does
 
     @property
     def frame_count(self) -> int | None:

@@ -15,7 +15,13 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, folder_camera, write_camera_file
+from posepipe.camera.camera_file import (
+    CAMERA_FILE_NAME,
+    CameraFile,
+    folder_camera,
+    takes_default_unit,
+    write_camera_file,
+)
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors
@@ -75,6 +81,8 @@ class PngFolder(IndexedSource):
         self._camera = folder_camera(self.folder, camera)
         self.shape = (self._camera.height, self._camera.width)
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
+        by_default = ", by default" if takes_default_unit(self.folder, camera) else ""
+        self.depth_unit = f"{self._camera.depth_unit_m * 1000:g} mm{by_default}"
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
     def __getitem__(self, index: int) -> DepthFrame:

@@ -13,13 +13,14 @@ https://cvg.cit.tum.de/data/datasets/rgbd-dataset/file_formats
 
 from __future__ import annotations
 
+import logging
 from decimal import Decimal, InvalidOperation
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from posepipe.camera.camera_file import CameraFile, folder_camera
+from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile, folder_camera, takes_default_unit
 from posepipe.errors import FormatError, SourceError
 from posepipe.frames import EARLIEST_DATE_NS, DepthFrame
 from posepipe.io.colour_picture import decode_picture
@@ -32,6 +33,7 @@ from posepipe.sources.images.depth_png import read_depth_png
 LIST_NAME = "depth.txt"
 COLOUR_LIST_NAME = "rgb.txt"
 _MAX_TIME_S = (1 << 63) // 10**9 - 1
+_log = logging.getLogger(__name__)
 DEFAULT_CAMERA = CameraFile(640, 480, Intrinsics(525.0, 525.0, 319.5, 239.5), 1 / 5000, 30.0, "the default calibration")
 
 
@@ -63,6 +65,15 @@ class TumFolder(IndexedSource):
         times_ns, self._files = zip(*rows, strict=True)
         self.shape = (self._camera.height, self._camera.width)
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
+        self.depth_unit = f"{self._camera.depth_unit_m * 1000:g} mm"
+        if takes_default_unit(self.folder, camera):
+            self.depth_unit += ", that of the TUM RGB-D benchmark"
+            if camera is not None:  # for another camera than the benchmark's: its images may have another unit
+                _log.warning(
+                    "%s: no %s says its unit, and a preset has none: a grey level is read as 1/5000 m, as in the TUM"
+                    " RGB-D benchmark; if these are millimetres, give --camera a file with depth_unit_m 0.001",
+                    *(self.name, CAMERA_FILE_NAME),
+                )
         self.start_time_ns = times_ns[0] if times_ns[0] >= EARLIEST_DATE_NS else 0
         self.timestamps_s = (np.array(times_ns) - times_ns[0]) / 1e9
         self._times_ns = times_ns

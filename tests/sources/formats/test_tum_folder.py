@@ -59,10 +59,22 @@ def test_lists_of_other_editors_are_read(folder, rows):
         np.testing.assert_allclose(source.timestamps_s, [0, 1])
 
 
-def test_a_preset_keeps_the_unit_of_the_benchmark(folder):
+def test_a_preset_keeps_the_unit_of_the_benchmark_and_says_so(folder, caplog):
     with open_source(folder, camera="kinect-v1") as source:
         assert source.intrinsics.fx == 585.0
         assert float(source[0].depth_m[0, 0]) == pytest.approx(2.0)
+    (line,) = caplog.messages
+    assert f"{folder}: no camera.json says its unit" in line
+    assert "read as 1/5000 m, as in the TUM RGB-D benchmark; if these are millimetres" in line
+
+
+def test_a_unit_that_the_folder_or_a_file_names_needs_no_word(folder, caplog):
+    values = {"width": 640, "height": 480, "fx": 525, "fy": 525, "cx": 319.5, "cy": 239.5}
+    (folder / "mine.json").write_text(json.dumps(values | {"depth_unit_m": 0.0001, "fps": 30}))
+    assert float(open_source(folder, camera=folder / "mine.json")[0].depth_m[0, 0]) == pytest.approx(1.0)
+    (folder / "camera.json").write_text(json.dumps({"depth_unit_m": 0.0001}))
+    assert float(open_source(folder, camera="kinect-v1")[0].depth_m[0, 0]) == pytest.approx(1.0)
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize(
