@@ -8,14 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partialmethod
 
 import pytest
 
 from apps.cli import main
 from posepipe.sinks import read_results
 from posepipe.sources.cameras import LiveSource
+from tests.support.commands import error_of, free_port
 from tests.support.empty_rooms import save_room
-from tests.support.recordings.depth_senders import frame_bytes, header_line
+from tests.support.recordings.depth_senders import connect, frame_bytes, header_line, stream_bytes
 
 if os.name == "nt":
     pytest.skip("sends through a named pipe", allow_module_level=True)
@@ -54,6 +56,23 @@ def test_ctrl_c_ends_a_camera_and_its_drops_are_counted(tmp_path):
     dropped = int(printed.split("(")[1].split(" dropped)")[0])
     assert printed.startswith(f"{len(frames)} frames (")
     assert dropped >= frames[-1] + 1 - len(frames) > 0  # those after the last that was taken count, too
+
+
+def test_a_sender_gone_for_good_leaves_all_results(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("posepipe.sources.cameras.socket.RETURN_WAIT_S", 0.05)
+    monkeypatch.setattr(LiveSource, "__init__", partialmethod(LiveSource.__init__, pauses_s=(0.0, 0.05)))
+    port = free_port()
+
+    def send():
+        with connect(port) as sender:
+            sender.sendall(stream_bytes(1))
+
+    sending = threading.Thread(target=send)
+    sending.start()
+    line = error_of(capsys, "run", f"camera:socket:{port}", "--out", tmp_path / "results.jsonl")
+    sending.join()
+    assert line.endswith(f"camera:socket:{port}: no sender came back within 0.05 s")
+    assert len(read_results(tmp_path / "results.jsonl").frames) == 1
 
 
 @pytest.mark.parametrize("live", [True, False])

@@ -60,16 +60,16 @@ class SocketCamera:
     def open(self, stop: Event) -> None:
         """Wait for a sender. Raises SourceError where none comes, or the port cannot be opened."""
         self._drop_sender()
-        wait_s = RETURN_WAIT_S
+        wait_s, came = RETURN_WAIT_S, "came back"
         if self._listener is None:
             self._listener = self._listen()
-            wait_s = SENDER_WAIT_S
+            wait_s, came = SENDER_WAIT_S, "came"
         _log.info("%s: waiting for a sender on %s:%d", self.name, *self.address)
         deadline = time.monotonic() + wait_s
         while not stop.is_set() and time.monotonic() < deadline:
             if self._accept(self._listener, stop):
                 return
-        raise SourceError(self.name, f"no sender came within {wait_s:g} s")
+        raise SourceError(self.name, f"no sender {came} within {wait_s:g} s")
 
     def _listen(self) -> socket.socket:
         try:

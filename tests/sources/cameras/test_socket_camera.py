@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from itertools import islice
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tests.support.recordings.depth_senders import (
     INTRINSICS,
     START_NS,
     STEP_NS,
+    connect,
     depth_mm_of,
     frame_bytes,
     header_line,
@@ -32,18 +32,6 @@ from tests.support.recordings.depth_senders import (
 )
 
 FEEDER = EXAMPLES / "feed_depth.py"
-
-
-def connect(port):
-    """Connect as soon as the port listens."""
-    deadline = time.monotonic() + 5
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port))
-        except ConnectionRefusedError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
 
 
 def send_each(port, *streams):
@@ -186,7 +174,7 @@ def test_a_sender_gone_for_good_is_an_error(monkeypatch):
     with LiveSource(SocketCamera("camera:socket", str(port)), every_frame=True, pauses_s=(0, 0)) as source:
         frames = iter(source)
         next(frames)
-        with pytest.raises(SourceError, match=r"no sender came within 0.1 s"):
+        with pytest.raises(SourceError, match=r"no sender came back within 0.1 s"):
             next(frames)
     sender.join()
 

@@ -1,9 +1,11 @@
-"""Streams for pipes and sockets: frames with content that depends on their index."""
+"""Streams for pipes and sockets, and senders: frames with content that depends on their index."""
 
 from __future__ import annotations
 
 import json
+import socket
 import struct
+import time
 
 import numpy as np
 
@@ -37,3 +39,15 @@ def frame_bytes(index: int, shape: tuple[int, int] = (HEIGHT, WIDTH), time_ns: i
 
 def stream_bytes(count: int) -> bytes:
     return header_line() + b"".join(frame_bytes(i) for i in range(count))
+
+
+def connect(port: int) -> socket.socket:
+    """Connect as soon as the port listens."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port))
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
