@@ -10,7 +10,7 @@ import numpy as np
 
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.sources.base.frame_source import FrameSource, WrappedSource
+from posepipe.sources.base.frame_source import FrameSource, WrappedSource, row_of
 from posepipe.sources.base.indexed_source import undamaged_frames
 
 
@@ -60,7 +60,9 @@ class SlicedSource(WrappedSource):
         return times if self._rows is None else times[self._rows]
 
     def __getitem__(self, index: int) -> DepthFrame:
-        return self._source[index if self._rows is None else int(self._rows[index])]
+        if self._rows is None:
+            return super().__getitem__(index)
+        return super().__getitem__(int(self._rows[row_of(index, len(self._rows), self.name)]))
 
     def __iter__(self) -> Iterator[DepthFrame]:
         if self._rows is not None:

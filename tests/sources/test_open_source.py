@@ -148,8 +148,41 @@ def test_a_negative_index_counts_from_the_end(tmp_path, kind):
             np.testing.assert_array_equal(frame.depth_m, wanted.depth_m)
             assert frame.index == wanted.index
         for index in (3, -4):
-            with pytest.raises(IndexError):
+            with pytest.raises(IndexError, match=rf"thing.bin: wanted the index of one of its 3 frames, got {index}"):
                 source[index]
+        for wrong in (1.0, "a", None):
+            with pytest.raises(TypeError, match="wanted the index of a frame, a whole number, got"):
+                source[wrong]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_slice_of_a_source_is_a_source(tmp_path, kind):
+    MAKERS[kind](tmp_path / "thing.bin")
+    with open_source(tmp_path / "thing.bin") as source:
+        for part in (slice(1, None), slice(None, None, 2), slice(-2, 9), slice(2, 2), slice(None, None, -1)):
+            view, wanted = source[part], frames()[part]
+            assert (len(view), view.frame_count, view.name, view.shape) == (
+                len(wanted),
+                len(wanted),
+                source.name,
+                SHAPE,
+            )
+            assert [frame.index for frame in view] == [frame.index for frame in wanted]
+            np.testing.assert_array_equal(view.timestamps_s, source.timestamps_s[part])
+        view = source[1:]
+        np.testing.assert_array_equal(view[-1].depth_m, frames()[2].depth_m)
+        assert [frame.index for frame in view[:1]] == [1]
+        with pytest.raises(IndexError):
+            view[2]
+
+
+def test_a_view_closes_its_source(tmp_path):
+    make_recording(tmp_path / "a.mcap")
+    source = open_source(tmp_path / "a.mcap")
+    with source[1:] as view:
+        assert len(list(view)) == 2
+    with pytest.raises(PosepipeError):
+        source[0]
 
 
 @pytest.mark.parametrize("kind", MAKERS)

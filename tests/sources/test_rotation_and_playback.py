@@ -106,7 +106,7 @@ class _Camera(NpzPack):
         raise TypeError("a camera has no frames to choose from")
 
     def __iter__(self):
-        return (NpzPack.__getitem__(self, i) for i in range(20))
+        return map(self.read_frame, range(20))
 
 
 def test_a_slice_of_a_camera_is_selected_as_it_comes(pack):
@@ -148,3 +148,11 @@ def test_times_that_start_anew_are_paced_again(tmp_path):
     for _ in PacedSource(NpzPack(tmp_path / "pack.npz"), lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)):
         given.append(now[0])
     assert given == [0, 0.5, 1, 1, 1.5, 2]
+
+
+def test_wrapped_sources_say_that_they_have_no_slices(pack):
+    for wrapped in (RotatedSource(pack), SlicedSource(pack), SlicedSource(pack, frame_step=2)):
+        with pytest.raises(TypeError, match=r"has no slices; give it a slice|wanted the index of a frame"):
+            wrapped[2:5]
+    assert [frame.index for frame in RotatedSource(pack[2:5], rotate=90)] == [2, 3, 4]
+    assert [frame.index for frame in SlicedSource(pack[2:8], frame_step=2)] == [2, 4, 6]

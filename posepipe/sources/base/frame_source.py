@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, Self
@@ -54,6 +55,25 @@ class FrameSource(Protocol):
     ) -> None: ...
 
 
+def row_of(index: int, count: int, name: str) -> int:
+    """Place, from 0, of the frame that ``index`` means among ``count``; negative ones count from the end.
+
+    Raises
+    ------
+    IndexError
+        When there is no such frame of the source ``name``.
+    TypeError
+        For anything but a whole number.
+    """
+    try:
+        row = operator.index(index)
+    except TypeError:
+        raise TypeError(f"{name}: wanted the index of a frame, a whole number, got {index!r:.60}") from None
+    if not -count <= row < count:
+        raise IndexError(f"{name}: wanted the index of one of its {count} frames, got {row}")
+    return row % count
+
+
 class WrappedSource:
     """Frames of another source, each passed through `transform`; a `FrameSource`.
 
@@ -103,6 +123,8 @@ class WrappedSource:
         return map(self.transform, self._source)
 
     def __getitem__(self, index: int) -> DepthFrame:
+        if isinstance(index, slice):
+            raise TypeError(f"{self.name}: a {type(self).__name__} has no slices; give it a slice of its source")
         return self.transform(self._source[index])
 
     def __enter__(self) -> Self:

@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar, overload
 
 import numpy as np
 
 from posepipe.camera import Intrinsics, UpVector
 from posepipe.frames import DepthFrame
 from posepipe.recording import DamagedMessageError
+from posepipe.sources.base.frame_source import FrameSource, WrappedSource, row_of
 from posepipe.sources.base.plausibility import PlausibilityCheck, known_metres
 
 _Frame = TypeVar("_Frame", covariant=True)
@@ -30,7 +31,7 @@ class _Frames(Protocol[_Frame]):
 class IndexedSource(ABC):
     """Frames of a file or folder; a `FrameSource` with random access.
 
-    The constructor of a format sets these fields. The format also implements `__getitem__`, by `frame`.
+    The constructor of a format sets these fields. The format also implements `read_frame`, by `frame`.
     """
 
     name: str  #: name of the source, as the user gave it
@@ -49,9 +50,27 @@ class IndexedSource(ABC):
     def __len__(self) -> int:
         return len(self.timestamps_s)
 
+    @overload
+    def __getitem__(self, index: int) -> DepthFrame: ...
+    @overload
+    def __getitem__(self, index: slice) -> SourceView: ...
+    def __getitem__(self, index: int | slice) -> DepthFrame | SourceView:
+        """Frame ``index``, or a view of the frames of a slice; negative ones count from the end.
+
+        Raises
+        ------
+        IndexError
+            When there is no such frame.
+        FormatError
+            When the file is damaged there.
+        """
+        if isinstance(index, slice):
+            return SourceView(self, range(len(self))[index])
+        return self.read_frame(row_of(index, len(self), self.name))
+
     @abstractmethod
-    def __getitem__(self, index: int) -> DepthFrame:
-        """Frame ``index``; negative ones count from the end. Raises FormatError where the file is damaged there."""
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read frame ``index``, from 0 to ``len(self) - 1``. Raises FormatError where the file is damaged there."""
 
     def frame(
         self,
@@ -67,8 +86,7 @@ class IndexedSource(ABC):
         and ``colour`` are as in `DepthFrame`.
         """
         own = self.intrinsics if intrinsics is None else intrinsics
-        place = int(index) % len(self)  # results count from the first frame
-        frame = DepthFrame(known_metres(depth), own, float(self.timestamps_s[index]), place, up, colour)
+        frame = DepthFrame(known_metres(depth), own, float(self.timestamps_s[index]), index, up, colour)
         self.plausibility.inspect(depth, own)
         self.plausibility.inspect_times(self.timestamps_s)
         return frame
@@ -91,6 +109,48 @@ class IndexedSource(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class SourceView(WrappedSource):
+    """Some frames of a file, by their places; nothing is read before they are. The file is closed with the view.
+
+    Each frame keeps its index and time in the file.
+
+    Parameters
+    ----------
+    source : FrameSource with random access
+    rows : places in the source
+    """
+
+    def __init__(self, source: FrameSource, rows: range) -> None:
+        super().__init__(source)
+        self._rows = rows
+
+    @property
+    def frame_count(self) -> int | None:
+        """Number of frames in the view."""
+        return len(self)
+
+    @property
+    def timestamps_s(self) -> np.ndarray:
+        """Times of the frames in the view, float64 (N,), seconds since the first frame of the file."""
+        return self._source.timestamps_s[np.asarray(self._rows, np.intp)]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> DepthFrame: ...
+    @overload
+    def __getitem__(self, index: slice) -> SourceView: ...
+    def __getitem__(self, index: int | slice) -> DepthFrame | SourceView:
+        """Frame at a place in the view, or a view of some of its frames; as of an `IndexedSource`."""
+        if isinstance(index, slice):
+            return SourceView(self._source, self._rows[index])
+        return self._source[self._rows[row_of(index, len(self), self.name)]]
+
+    def __iter__(self) -> Iterator[DepthFrame]:
+        return undamaged_frames(self._source, self._rows)
 
 
 def undamaged_frames(source: _Frames[_Frame], rows: Iterable[int]) -> Iterator[_Frame]:

@@ -53,7 +53,8 @@ class DatasetFolder(IndexedSource):
     def __len__(self) -> int:
         return len(self._dataset)
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         return self._depth_of(self._dataset[index])
 
     def __iter__(self) -> Iterator[DepthFrame]:

@@ -114,7 +114,8 @@ class FakenectDump(IndexedSource):
     def _levels(self, index: int) -> np.ndarray:
         return _read_levels(listed_file(self.folder, self._files[index], INDEX_NAME), self.shape)
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         levels = self._levels(index)
         if self._millimetres is not None:
             if levels.max() > NO_DISPARITY:

@@ -50,5 +50,6 @@ class ImageFolder(IndexedSource):
         self.intrinsics, self.intrinsics_from = self._camera.intrinsics, self._camera.name
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         return self.frame(index, read_depth_image(self._files[index], self._camera))

@@ -92,7 +92,8 @@ class NpzPack(IndexedSource):
         #: bool, shape of joints_m without its last axis, or None
         self.trusted = _trusted(self.path, arrays, self.joints_m)
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         return self.frame(index, self.depth_mm[index], self.cameras[index if len(self.cameras) > 1 else 0])
 
 

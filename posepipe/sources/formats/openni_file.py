@@ -115,7 +115,8 @@ class OpenniFile(IndexedSource):
         times_us = np.array([frame.time_us for frame in self._node.frames], float)
         self.timestamps_s = (times_us - times_us[0]) / 1e6
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         place = self._node.frames[index]
         with disk_errors(self.path):
             self._stream.seek(place.start)

@@ -85,7 +85,8 @@ class PngFolder(IndexedSource):
         self.depth_unit = f"{self._camera.depth_unit_m * 1000:g} mm{by_default}"
         self.timestamps_s = np.arange(len(self._files)) / self._camera.fps
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         grey = read_depth_png(self._files[index], self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
         return self.frame(index, depth)

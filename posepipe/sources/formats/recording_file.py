@@ -78,7 +78,8 @@ class MessageSource(IndexedSource):
         model = self._depth.distortion_model
         return (found.name if found else "camera_info") + (f", undistorted ({model})" if model else "")
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         colour = None if self._colour is None else self._colour.near(int(self._depth.times_ns[index]))
         return self.frame(index, self._depth[index], up=self._depth.up(index), colour=colour)
 

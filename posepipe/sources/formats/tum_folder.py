@@ -79,7 +79,8 @@ class TumFolder(IndexedSource):
         self._times_ns = times_ns
         self._colour = None if colour is None else _Pictures(self.folder, colour)
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         grey = read_depth_png(listed_file(self.folder, self._files[index], LIST_NAME), self._camera)
         depth = levels_to_depth(grey, self._camera.depth_unit_m)
         colour = None if self._colour is None else self._colour.near(self._times_ns[index])

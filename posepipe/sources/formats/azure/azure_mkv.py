@@ -109,8 +109,9 @@ class AzureMkv(IndexedSource):
             raise FormatError(self.path, f"track {TRACK_NAME} holds no whole frame; record again")
         return np.unique(np.array(times, np.int64)), missing
 
-    def __getitem__(self, index: int) -> DepthFrame:
-        packet = self._packet(range(len(self))[index])  # from the first frame, as `_next` is
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
+        packet = self._packet(index)
         depth_mm = np.frombuffer(bytes(packet), ">u2").reshape(self.shape).astype(np.uint16)
         if self._undistortion is not None:
             depth_mm = self._undistortion.undistort(depth_mm)

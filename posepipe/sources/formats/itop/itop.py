@@ -75,7 +75,8 @@ class ItopDepthMap(IndexedSource):
         self.intrinsics_from = "what ITOP's authors used" if camera is None else camera.name
         self.timestamps_s = np.arange(len(self._data)) / DEFAULT_FPS
 
-    def __getitem__(self, index: int) -> DepthFrame:
+    def read_frame(self, index: int) -> DepthFrame:
+        """Read a frame; see `IndexedSource.read_frame`."""
         with _hdf5_errors(self.path):
             depth_m = self._data[index]
         return self.frame(index, depth_m)
