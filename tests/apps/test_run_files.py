@@ -15,17 +15,19 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.sinks import read_results
 from posepipe.sources.formats.npz_pack import write_npz_pack
+from posepipe.sources.formats.png_folder import write_png_folder
+from posepipe.sources.images.depth_png import write_depth_png
 from tests.support.commands import error_of
 from tests.support.recordings.depth_senders import header_line, stream_bytes
 
+LENS = Intrinsics(57, 57, 31.5, 23.5)
 on_posix = pytest.mark.skipif(os.name == "nt", reason="pipes are not read on Windows")
 
 
 @pytest.fixture
 def pack(tmp_path):
     """Three frames without a person."""
-    lens = Intrinsics(57, 57, 31.5, 23.5)
-    frames = [DepthFrame(np.zeros((48, 64), np.float32), lens, i / 30, i) for i in range(3)]
+    frames = [DepthFrame(np.zeros((48, 64), np.float32), LENS, i / 30, i) for i in range(3)]
     write_npz_pack(tmp_path / "pack.npz", frames)
     return tmp_path / "pack.npz"
 
@@ -124,6 +126,17 @@ def test_a_full_disk_ends_a_video_with_one_line(pack, tmp_path, capsys, monkeypa
     line = error_of(capsys, "run", pack, "--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4")
     assert f"{tmp_path / 'v.mp4'}: No space left on device" in line
     assert len(read_results(tmp_path / "r.jsonl").frames) == 3
+
+
+def test_an_image_of_another_size_leaves_the_results_before(tmp_path, capsys):
+    frames = tmp_path / "frames"
+    write_png_folder(frames, [DepthFrame(np.zeros((48, 64), np.uint16), LENS, i / 30, i) for i in range(3)])
+    (frames / "depth.txt").unlink()
+    write_depth_png(frames / "000002.png", np.zeros((24, 32), np.uint16))
+    line = error_of(capsys, "run", frames, "--out", tmp_path / "r.jsonl")
+    assert f"{frames / '000002.png'}: 32x24 pixels, but {frames / 'camera.json'} is for 64x48" in line
+    assert line.endswith("take images of another size out of the folder")
+    assert len(read_results(tmp_path / "r.jsonl").frames) == 2
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])

@@ -56,8 +56,8 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, struct.error, EOFError, RecursionError) as error:
         raise DamagedMessageError(path, str(error) or "damaged") from error
     if pixels.shape != (camera.height, camera.width):
-        wanted = f"{camera.name} is for {(camera.height, camera.width)}"
-        raise FormatError(path, f"an array {pixels.shape}, but {wanted}; give the right camera.json")
+        problem = f"an array {pixels.shape}, but {camera.name} is for {(camera.height, camera.width)}"
+        raise FormatError(path, f"{problem}; give its camera.json, or take images of another size out of the folder")
     if pixels.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return pixels.astype(np.float32)

@@ -43,7 +43,9 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
     width, height = _SIZE.unpack_from(data, _SIZE_OFFSET)
     if (width, height) != (camera.width, camera.height):
         problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
-        raise FormatError(path, f"{problem}; give the right {CAMERA_FILE_NAME}")
+        raise FormatError(
+            path, f"{problem}; give its {CAMERA_FILE_NAME}, or take images of another size out of the folder"
+        )
     if _END_CHUNK not in data[-64:]:
         raise DamagedMessageError(path, "the PNG is cut: its end is missing", len(data))
     try:
