@@ -32,7 +32,7 @@ EXAMPLES = (
     "posepipe view camera:realsense --open      # and open the browser",
     "posepipe view results.jsonl                # written by `posepipe run`; without depth",
     "posepipe view data/train --sheet train.png                 # 100 evenly spaced frames",
-    "posepipe view frames/ --sheet frames.png --frame-step 10 --whole",
+    "posepipe view frames/ --sheet frames.png --frame-step 10 --whole --rotate 90",
 )
 DEFAULT_TILES, MAX_TILES = 100, 1000
 
@@ -133,7 +133,7 @@ def _write_sheet(args: argparse.Namespace) -> None:
     from posepipe.sinks.images.contact_sheet import draw_sheet, draw_tile, write_sheet
 
     _check_sheet(args)
-    with _open(args.source, args.camera, args.topic) as shown:
+    with _open(args) as shown:
         rows = _rows(shown.count, args.frames or DEFAULT_TILES, args.frame_step)
         tiles = []
         with ProgressBar(len(rows), "view", "frames") as bar:
@@ -155,12 +155,10 @@ def _check_sheet(args: argparse.Namespace) -> None:
         raise PosepipeError(f"--sheet shows files and folders; first: posepipe record {args.source} FILE.mcap")
     if _is_results(args.source):
         raise PosepipeError(f"{args.source} are results, and --sheet shows depth; give the source that they are of")
-    others = (args.start, args.end is not None, args.mirror, args.rotate, args.colour, args.realtime)
-    if any(others):
-        left_out = "--start, --end, --mirror, --rotate, --colour and --realtime"
-        raise PosepipeError(f"--sheet shows a source as it is; leave out {left_out}")
+    if args.colour is not None or args.realtime:
+        raise PosepipeError("--sheet shows depth, all frames at once; leave out --colour and --realtime")
     if given := pipeline_options(args):
-        raise PosepipeError(f"--sheet shows a source as it is, without the people found; leave out {given[0]}")
+        raise PosepipeError(f"--sheet shows depth without the people found; leave out {given[0]}")
     if args.frames and args.frames > MAX_TILES:
         raise PosepipeError(f"--frames {args.frames}: a contact sheet has room for {MAX_TILES}; give fewer")
     source, sheet = Path(args.source), args.sheet
@@ -183,7 +181,7 @@ class _Shown:
 
     about: str
     count: int
-    frames: FrameSource | RecordingReader | Dataset
+    frames: FrameSource | RecordingReader | Dataset  #: with random access
     body: BodyDefinition | None = None  #: body of the labels, if there are labels
 
     def pick(self, rows: Sequence[int]) -> Iterator[DepthFrame | LabelledFrame]:
@@ -194,27 +192,39 @@ class _Shown:
 
 
 @contextmanager
-def _open(name: str, camera: str | None, topic: str | None) -> Iterator[_Shown]:
-    """Open labelled frames if there are labels, depth frames otherwise."""
+def _open(args: argparse.Namespace) -> Iterator[_Shown]:
+    """Open labelled frames if there are labels; otherwise depth frames, to be played as the arguments say."""
     from posepipe.datasets.dataset import Dataset
     from posepipe.recording import RecordingReader
-    from posepipe.sources import open_source
     from posepipe.sources.formats.dataset_folder import DatasetFolder
     from posepipe.sources.formats.recording_file import RecordingSource
 
-    about = Path(name).resolve().name
-    with open_source(name, camera, topic) as source:
+    name, about = args.source, Path(args.source).resolve().name
+    with open_named(args) as source:
         lens = f"{about}, f {source.intrinsics.fx:.1f} px"
-        if camera is None and isinstance(source, DatasetFolder):
+        if args.camera is None and isinstance(source, DatasetFolder):
+            _check_shown_as_they_are(args)
             with Dataset.open(name) as dataset:
                 sensor = dataset.recipe.get("sensor")
                 sensor = sensor.get("name") if isinstance(sensor, dict) else sensor
                 about = f"{about}, sensor {sensor}" if sensor else lens
                 yield _Shown(about, len(dataset), dataset, dataset.body)
-        elif camera is None and isinstance(source, RecordingSource):
-            with RecordingReader(name, depth_topic=topic) as reader:
-                body = reader.body if reader.labelled else None
-                yield _Shown(lens, len(reader), reader, body)
-        else:
-            assert source.frame_count is not None  # `_check_sheet` refuses cameras
-            yield _Shown(lens, source.frame_count, source)
+                return
+        if args.camera is None and isinstance(source, RecordingSource):
+            with RecordingReader(name, depth_topic=args.topic) as reader:
+                if reader.labelled:
+                    _check_shown_as_they_are(args)
+                    yield _Shown(lens, len(reader), reader, reader.body)
+                    return
+        played = play_as_asked(source, argparse.Namespace(**{**vars(args), "frame_step": 1}))
+        assert played.frame_count is not None  # `_check_sheet` refuses cameras
+        yield _Shown(lens, played.frame_count, played)
+
+
+def _check_shown_as_they_are(args: argparse.Namespace) -> None:
+    """Refuse options that change which frames are played, or how: labels are shown as they were rendered."""
+    from posepipe.errors import PosepipeError
+
+    given = {"--start": args.start, "--end": args.end, "--mirror": args.mirror, "--rotate": args.rotate}
+    if asked := [option for option, value in given.items() if value]:
+        raise PosepipeError(f"{args.source}: a sheet shows labelled frames as they are; leave out {asked[0]}")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from codecs import BOM_UTF8
 from contextlib import contextmanager
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -124,6 +125,32 @@ def test_a_sheet_shows_the_stream_that_topic_names(tmp_path, capsys, name):
         assert main(["view", str(source), "--sheet", str(sheet), "--whole", "--topic", topic]) == 0
     shown, cut = (cv2.imread(str(sheet)).astype(int) for sheet in sheets)
     assert cut.sum() < 0.8 * shown.sum()
+
+
+@pytest.mark.parametrize("name", ["frames.mcap", "pack.npz"])
+def test_a_sheet_of_depth_is_played_as_asked(name, tmp_path, capsys):
+    write_npz_pack(tmp_path / "pack.npz", [replace(toy_frames(1)[0].depth, timestamp_s=i / 30) for i in range(FRAMES)])
+    assert main(["convert", str(tmp_path / "pack.npz"), str(tmp_path / "frames.mcap")]) == 0
+    source = tmp_path / name
+    one = ["view", str(source), "--whole", "--frames", "1", "--sheet"]
+    assert main([*one, str(tmp_path / "plain.png")]) == 0
+    plain = cv2.imread(str(tmp_path / "plain.png"))[-TILE_PX:, :TILE_PX]
+    for options, turned in ((["--rotate", "180"], plain[::-1, ::-1]), (["--mirror"], plain[:, ::-1])):
+        assert main([*one, str(tmp_path / "turned.png"), *options]) == 0
+        got = cv2.imread(str(tmp_path / "turned.png"))[-TILE_PX:, :TILE_PX]
+        assert np.abs(got.astype(int) - turned).mean() < np.abs(got.astype(int) - plain).mean()
+    capsys.readouterr()
+    stretch = ["--start", "0.03", "--end", "0.14", "--frame-step", "2"]
+    assert main(["view", str(source), "--sheet", str(tmp_path / "some.png"), *stretch]) == 0
+    assert capsys.readouterr().out.startswith("2 of 4 frames -> ")
+
+
+@pytest.mark.parametrize("option", [("--start", 1), ("--end", 1), ("--mirror",), ("--rotate", 90)])
+def test_a_sheet_shows_labels_as_they_are(tmp_path, capsys, option):
+    folders = sources(tmp_path)
+    for kind in ("dataset", "labelled recording"):
+        line = error_of(capsys, "view", folders[kind], "--sheet", tmp_path / "s.png", *option)
+        assert f"shows labelled frames as they are; leave out {option[0]}" in line
 
 
 def test_a_sheet_is_a_png():
@@ -301,9 +328,8 @@ def test_a_missing_viewer_is_named(monkeypatch, capsys):
         (["view", RECORDING, "--smooth", "--no-tracking"], "leave out --no-tracking"),
         (["view", RECORDING, "--frames", "5"], "add --sheet"),
         (["view", RECORDING, "--whole"], "add --sheet"),
-        (["view", RECORDING, "--sheet", "s.png", "--mirror"], "leave out --start"),
-        (["view", RECORDING, "--sheet", "s.png", "--colour", "auto"], "leave out --start"),
-        (["view", RECORDING, "--sheet", "s.png", "--realtime"], "leave out --start"),
+        (["view", RECORDING, "--sheet", "s.png", "--colour", "auto"], "leave out --colour and --realtime"),
+        (["view", RECORDING, "--sheet", "s.png", "--realtime"], "leave out --colour and --realtime"),
         (["run", RECORDING, "--port", "9000"], "add --view"),
         (["run", RECORDING, "--close-at-end"], "add --view"),
     ],
