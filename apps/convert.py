@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
 from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import counted, show
 from apps.terminal.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def convert_source(args: argparse.Namespace) -> None:
     source = open_as_asked(args)
     with ProgressBar(source.frame_count, "convert", "frames") as bar:
         count = convert_frames(source, args.file, args.round_to_mm, bar.update)
-    show(f"{count} frames -> {args.file}")
+    show(f"{counted(count, 'frame')} -> {args.file}")
 
 
 def convert_model(args: argparse.Namespace) -> None:
@@ -215,7 +215,8 @@ def export_trees(model: PoseModel, file: Path) -> None:
     trees = flat_depth_forest(model.forest)
     write = write_json_trees if file.suffix.lower() == ".json" else write_c_header
     write(file, trees)
-    show(f"{len(trees.roots)} trees, {len(trees.feature):,} nodes, {file.stat().st_size / 1e6:.1f} MB -> {file}")
+    n_trees = counted(len(trees.roots), "tree")
+    show(f"{n_trees}, {len(trees.feature):,} nodes, {file.stat().st_size / 1e6:.1f} MB -> {file}")
 
 
 def import_trees(trees: Sequence[Path], file: Path) -> None:
@@ -240,7 +241,7 @@ def _save_model(model: PoseModel, file: Path) -> None:
     model = model.with_metadata(name=name_text(file.stem))
     model.save(file)
     leaves = sum(tree.n_leaves for tree in model.forest.trees)
-    show(f"{len(model.forest.trees)} trees, {leaves:,} leaves, {file.stat().st_size / 1e6:.1f} MB -> {file}")
+    show(f"{counted(len(model.forest.trees), 'tree')}, {leaves:,} leaves, {file.stat().st_size / 1e6:.1f} MB -> {file}")
 
 
 def convert_results(source: Path, file: Path, model: str | None) -> None:
@@ -262,7 +263,7 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
         for row in islice(results, len(people)):  # of a run that goes on, no later ones
             sink.write_row(row)
             bar.update()
-    show(f"{len(people)} frames, {sum(map(bool, people))} with people in view")
+    show(f"{counted(len(people), 'frame')}, {sum(map(bool, people))} with people in view")
     for line in _written(sink):
         show(line)
 

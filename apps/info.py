@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from apps.terminal.plain_text import plain_line, show
+from apps.terminal.plain_text import counted, plain_line, show
 
 if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset
@@ -111,7 +111,10 @@ def _model(path: Path) -> str:
         f"body {model.body.name}: {len(model.body.parts)} parts, {len(model.body.joints)} joints",
     ]
     for k, tree in enumerate(model.forest.trees, start=1):
-        lines.append(f"tree {k}: {tree.n_nodes} nodes, {tree.n_leaves} leaves, {tree.depth()} levels")
+        lines.append(
+            f"tree {k}: {counted(tree.n_nodes, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}, "
+            f"{counted(tree.depth(), 'level')}"
+        )
     history = dict(model.metadata)
     if "figures" in history:  # the card has those of single joints
         history["figures"] = {title: figures["headline"] for title, figures in history["figures"].items()}
@@ -162,7 +165,7 @@ def _dataset(path: Path) -> str:
 
     with Dataset.open(path) as dataset:
         lines = [
-            f"dataset of {len(dataset)} labelled frames in {_recordings(dataset)}, body {dataset.body.name}",
+            f"dataset of {counted(len(dataset), 'labelled frame')} in {_recordings(dataset)}, body {dataset.body.name}",
             f"made by posepipe {dataset.source_revision}",
             "recipe; fields of its tables that are not here have their default:",
             _json(_brief_recipe(dataset.recipe)),
@@ -175,12 +178,12 @@ def _recordings(dataset: Dataset) -> str:
     entries = dataset.recordings
     has_sequences = bool(dataset.recipe.get("sequence_frames"))  # older manifests list no scenes
     if not entries or not (has_sequences or all(entry.scene is not None for entry in entries)):
-        return f"{len(entries)} recordings"
+        return counted(len(entries), "recording")
     lengths = sorted({entry.frames for entry in entries})
-    each = f"{lengths[0]} frames" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} frames"
+    each = counted(lengths[0], "frame") if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} frames"
     scenes = Counter(entry.scene for entry in entries if entry.scene)
     shown = ", ".join(f"{count} {scene}" for scene, count in scenes.items())
-    return f"{len(entries)} sequences of {each}" + (f" ({shown})" if shown else "")
+    return f"{counted(len(entries), 'sequence')} of {each}" + (f" ({shown})" if shown else "")
 
 
 def _poses(path: Path) -> str:
@@ -189,7 +192,8 @@ def _poses(path: Path) -> str:
 
     bank = read_pose_bank(path)
     held_out = len(bank.split("validation").clips)
-    lines = [f"{len(bank.clips)} poses of {len(set(bank.clips))} clips, {held_out} of them held out for validation"]
+    poses, clips = counted(len(bank.clips), "pose"), counted(len(set(bank.clips)), "clip")
+    lines = [f"{poses} of {clips}, {held_out} of them held out for validation"]
     lines += [f"{kind:18s}{share:7.1%}" for kind, share in pose_shares(bank).items()]
     return "\n".join(lines)
 
@@ -205,7 +209,7 @@ def _results(path: Path) -> str:
     if results.missing:
         warnings.warn(results.missing, stacklevel=2)
     header = _json(asdict(results.header))
-    return f"results of {frames} frames, {people} with people in view\n{header}"
+    return f"results of {counted(frames, 'frame')}, {people} with people in view\n{header}"
 
 
 def _masks(path: Path) -> str:
@@ -216,8 +220,8 @@ def _masks(path: Path) -> str:
     count = len(list((path / PEOPLE).glob("*.png")))
     codes = {str(part): code for part, code in read_json_object(path / NAMES).items()}
     return (
-        f"label images of {count} frames, without their depth: {PEOPLE}/ has people's ids, {PARTS}/ the codes of parts"
-        f"\n{json.dumps(codes, indent=1)}"
+        f"label images of {counted(count, 'frame')}, without their depth: {PEOPLE}/ has people's ids, {PARTS}/ the"
+        f" codes of parts\n{json.dumps(codes, indent=1)}"
     )
 
 
@@ -297,7 +301,7 @@ def _length(source: FrameSource) -> str:
 
     from posepipe.frames import EARLIEST_DATE_NS
 
-    text = f"{source.frame_count} depth frames"
+    text = counted(source.frame_count or 0, "depth frame")
     if source.frame_count is not None and source.frame_count > 1:
         times = source.timestamps_s
         step = float(np.median(np.diff(times)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import positive, recording_file, seconds
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import counted, show
 from apps.terminal.progress import ProgressBar
 from posepipe.errors import PosepipeError
 from posepipe.processes.interrupts import delayed_interrupt
@@ -124,5 +124,5 @@ class _Recorder:
     def __str__(self) -> str:
         if not self.frames:
             return f"nothing was recorded; {self._path} was not written"
-        what = f"{self.frames} frames in {self._last_s - self._first_s:.1f} s"
+        what = f"{counted(self.frames, 'frame')} in {self._last_s - self._first_s:.1f} s"
         return f"{what}, {self.dropped} dropped, {self.safe_bytes / 1e6:.1f} MB -> {self._path}"

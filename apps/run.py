@@ -19,7 +19,7 @@ from apps.options.source_options import add_source_options, open_named
 from apps.running.run_cameras import run_cameras
 from apps.running.run_folder import run_folder
 from apps.running.source_run import SourceRun
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import counted, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +130,6 @@ def _find_people(
     finally:  # a camera ends with Ctrl-C, or when it is unplugged
         if counter.frames:
             lost = f" ({opened.dropped} dropped)" if isinstance(opened, LiveSource) else ""
-            count = f"{counter.frames} frames{lost}, {counter.frames_with_people} with people in view -> {args.out}"
-            for line in (count, *what_was_written(args, of_source.sinks)):
+            seen = f"{counted(counter.frames, 'frame')}{lost}, {counter.frames_with_people} with people in view"
+            for line in (f"{seen} -> {args.out}", *what_was_written(args, of_source.sinks)):
                 show(line, file=summary_file)

@@ -17,7 +17,7 @@ from apps.options.pipeline_options import add_pipeline_options, pipeline_maker, 
 from apps.options.source_options import add_source_options, open_named, play_as_asked, refuse_source_options
 from apps.options.value_types import png_file, positive
 from apps.terminal.interrupts import stop_if_interrupted
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import counted, show
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition
@@ -142,8 +142,9 @@ def _write_sheet(args: argparse.Namespace) -> None:
                 bar.update()
     if not tiles:
         raise PosepipeError(f"{args.source}: all chosen frames are damaged; {args.sheet} was not written")
-    write_sheet(args.sheet, draw_sheet(tiles, f"{shown.about}; {len(tiles)} of {shown.count} frames"))
-    show(f"{len(tiles)} of {shown.count} frames -> {args.sheet}")
+    drawn = f"{len(tiles)} of {counted(shown.count, 'frame')}"
+    write_sheet(args.sheet, draw_sheet(tiles, f"{shown.about}; {drawn}"))
+    show(f"{drawn} -> {args.sheet}")
 
 
 def _check_sheet(args: argparse.Namespace) -> None:

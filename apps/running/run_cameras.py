@@ -11,7 +11,7 @@ from apps.options.page_options import watched
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.sink_options import check_outputs, is_standard_output, make_sinks, what_was_written
 from apps.options.source_options import open_together
-from apps.terminal.plain_text import show
+from apps.terminal.plain_text import counted, show
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel
@@ -109,5 +109,5 @@ def _find_people(
     finally:
         if counter.frames:
             seen = f"{counter.frames_with_people} with people in view of {len(sources)} cameras"
-            for line in (f"{counter.frames} frames, {seen} -> {args.out}", *what_was_written(args, sinks)):
+            for line in (f"{counted(counter.frames, 'frame')}, {seen} -> {args.out}", *what_was_written(args, sinks)):
                 show(line, file=summary_file)

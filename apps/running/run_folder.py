@@ -12,7 +12,7 @@ from apps.options.cluster_option import opened_cluster
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.source_options import open_named
 from apps.running.source_run import SourceRun
-from apps.terminal.plain_text import show, show_beside_bars
+from apps.terminal.plain_text import counted, show, show_beside_bars
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel
@@ -57,9 +57,10 @@ def run_folder(args: argparse.Namespace) -> None:
             else:
                 show_beside_bars(f"posepipe: error: {outcome}")
     frames, with_people = sum(each.frames for each in counts), sum(each.frames_with_people for each in counts)
-    show(f"{len(counts)} recordings, {frames} frames, {with_people} with people in view -> {args.out}")
+    played = f"{counted(len(counts), 'recording')}, {counted(frames, 'frame')}"
+    show(f"{played}, {with_people} with people in view -> {args.out}")
     if failed := len(jobs) - len(counts):
-        raise PosepipeError(f"{len(counts)} of {len(jobs)} recordings; {failed} failed")
+        raise PosepipeError(f"{len(counts)} of {counted(len(jobs), 'recording')}; {failed} failed")
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -155,7 +155,7 @@ def test_a_dataset_of_sequences_lists_their_number_and_scenes(tmp_path, capsys):
 
 def test_datasets_of_single_frames_have_recordings(tmp_path, capsys):
     render_people(tmp_path / "single", recipe_of(frames=1, poses="all", noise=False))
-    assert info(capsys, tmp_path / "single").startswith("dataset of 1 labelled frames in 1 recordings, body human\n")
+    assert info(capsys, tmp_path / "single").startswith("dataset of 1 labelled frame in 1 recording, body human\n")
     write_manifest(tmp_path, HUMAN, {"sequence_frames": 60}, [])
     assert info(capsys, tmp_path).startswith("dataset of 0 labelled frames in 0 recordings, body human\n")
 

@@ -96,7 +96,7 @@ def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
     assert main(["run", str(folder), "--out", str(out), *words]) == 1
     assert [path.name for path in out.iterdir()] == ["one.jsonl"]
     said = capsys.readouterr()
-    assert "1 recordings, 5 frames" in said.out
+    assert "1 recording, 5 frames" in said.out
     lines = [line for line in said.err.splitlines() if "error" in line]
     assert sorted(lines[:-1])[0].startswith(f"posepipe: error: {folder / 'cut.mcap'}")
     assert sorted(lines[:-1])[1].startswith(f"posepipe: error: {folder / 'model.npz'}")

@@ -89,7 +89,7 @@ def test_tree_files_become_a_model(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["trees.json", "trees.h"])
 def test_the_trees_of_a_model_are_exported(model, tmp_path, capsys, name):
     assert main(["convert", str(model), str(tmp_path / name)]) == 0
-    assert "1 trees, " in capsys.readouterr().out
+    assert "1 tree, " in capsys.readouterr().out
     assert '"format":"posepipe-trees"' in (tmp_path / name).read_text() or name == "trees.h"
 
 

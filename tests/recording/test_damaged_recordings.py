@@ -125,7 +125,7 @@ def test_the_chunk_after_a_damaged_length_is_found(path, caplog, length):
     assert len(numbers) >= COUNT - 2
     assert len(said) <= 2
     assert "damaged at byte" in said[0]
-    assert f"{len(numbers)} complete frames" in said[0] or "left out" in said[-1]
+    assert f"{len(numbers)} complete frame" in said[0] or "left out" in said[-1]
 
 
 def test_the_chunk_after_a_damaged_header_is_found(path, caplog):
@@ -133,7 +133,7 @@ def test_the_chunk_after_a_damaged_header_is_found(path, caplog):
     numbers, (line,) = played(path, caplog)
     assert len(numbers) == COUNT - 1
     assert "damaged at byte" in line
-    assert f"{len(numbers)} complete frames" in line
+    assert f"{len(numbers)} complete frame" in line
 
 
 def test_the_index_of_a_lost_chunk_is_not_taken_for_another_s(tmp_path, caplog):
@@ -157,7 +157,7 @@ def test_a_cut_recording_plays_on_after_damage(tmp_path, caplog, name):
     assert "100 bytes after byte" in line
     assert "the recording was not closed: " in line
     assert "; what is damaged at byte" in line
-    assert f"{len(numbers)} complete frames" in line
+    assert f"{len(numbers)} complete frame" in line
 
 
 @pytest.mark.parametrize("name", PACKED)
@@ -184,7 +184,7 @@ def test_a_labelled_reader_reports_an_incomplete_file(tmp_path):
     overwrite(path, chunk_offsets(path)[4], b"\x46\xff\xff\xff" * 8)
     with RecordingReader(path, depth_topic=ros.DEPTH) as reader:
         assert not reader.complete
-        assert f"{len(reader)} complete frames" in reader.missing
+        assert f"{len(reader)} complete frame" in reader.missing
 
 
 def test_one_file_of_a_folder_may_be_damaged(tmp_path, caplog):

@@ -69,7 +69,7 @@ def test_several_streams_are_listed_with_what_they_hold(stream_of):
         stream_of(ros.camera_info(), ros.image(GREY), ros.image(GREY, ros.START_NS + 1), aligned)
     assert "several depth topics, choose one with --topic" in str(error.value)
     assert f"{ros.DEPTH} (sensor_msgs/Image, 2 messages)" in str(error.value)
-    assert f"{aligned.topic} (sensor_msgs/Image, 1 messages)" in str(error.value)
+    assert f"{aligned.topic} (sensor_msgs/Image, 1 message)" in str(error.value)
     assert stream_of(ros.camera_info(), ros.image(GREY), aligned, topic=ros.DEPTH).shape == ros.SHAPE
 
 

@@ -183,7 +183,7 @@ def test_every_cut_gives_all_complete_frames(tmp_path):
         with reader:
             got = list(reader)
             assert not reader.complete
-            assert f"{len(got)} complete frames" in reader.missing
+            assert f"{len(got)} complete frame" in reader.missing
             assert len(reader) == len(got)
             for frame, wanted in zip(got, frames, strict=False):
                 assert_same_truth(frame, wanted)

@@ -219,7 +219,8 @@ class ChunkedFile(MessageFile):
             more = f" and in {len(layout.damaged) - 1} more places" if len(layout.damaged) > 1 else ""
             problems.append(f"what is damaged at byte {min(layout.damaged)}{more} was skipped")
         state = "is damaged" if layout.complete else "was not closed"
-        return f"{self.path}: the recording {state}: {frames} complete frames were read, {'; '.join(problems)}"
+        read = "1 complete frame was" if frames == 1 else f"{frames} complete frames were"
+        return f"{self.path}: the recording {state}: {read} read, {'; '.join(problems)}"
 
     def close(self) -> None:
         """Close the file."""

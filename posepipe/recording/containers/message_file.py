@@ -31,7 +31,7 @@ class Topic:
     count: int  #: number of messages
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.kind or 'unknown type'}, {self.count} messages)"
+        return f"{self.name} ({self.kind or 'unknown type'}, {self.count} message{'s' * (self.count != 1)})"
 
 
 def short_kind(kind: str) -> str:
@@ -216,7 +216,8 @@ class JoinedFiles(MessageFile):
     def missing(self, frames: int) -> str:
         """Describe what cut or damaged files lack; "" for complete ones."""
         cut = [str(file.path) for file in self._files if not file.complete]
-        return f"{', '.join(cut)}: not closed or damaged; {frames} complete frames were read" if cut else ""
+        read = "1 complete frame was" if frames == 1 else f"{frames} complete frames were"
+        return f"{', '.join(cut)}: not closed or damaged; {read} read" if cut else ""
 
     def close(self) -> None:
         """Close all files."""

@@ -56,8 +56,9 @@ class WrittenBvh:
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
         start += told_left_out(self.left_out)
+        frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
         return (
-            f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes, "
+            f"person {self.person}: {frames} of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes, "
             f"rigid bones on average {self.mean_error_m * 100:.1f} cm from the joints found -> {self.path}"
         )
 

@@ -15,7 +15,8 @@ def person_file(path: Path, person: int, alone: bool) -> Path:
 
 def told_left_out(frames: int) -> str:
     """Part of a summary that tells of a person's frames that are in no file; empty without any."""
-    return f", without {frames} frames whose times do not advance" if frames else ""
+    late = "1 frame whose time does" if frames == 1 else f"{frames} frames whose times do"
+    return f", without {late} not advance" if frames else ""
 
 
 def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], None]) -> None:

@@ -57,7 +57,8 @@ class ResultsReader:
         while line := self._line(self._offset):
             row = _parse(line)
             if row is None and not line.endswith(b"\n"):
-                self.missing = f"{self.path}: the last line was cut and dropped, {count} frames were read"
+                read = "1 frame was" if count == 1 else f"{count} frames were"
+                self.missing = f"{self.path}: the last line was cut and dropped, {read} read"
                 return
             offset, self._offset, count = self._offset, self._offset + len(line), count + 1
             yield _row(self.path, row, offset, self.header.joints)

@@ -31,10 +31,8 @@ class WrittenMotion:
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
         start += told_left_out(self.left_out)
-        return (
-            f"person {self.person}: {self.frames} frames of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes "
-            f"-> {self.path}"
-        )
+        frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
+        return f"person {self.person}: {frames} of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes -> {self.path}"
 
 
 class MotionSink:

@@ -136,9 +136,10 @@ def times_problem(timestamps_s: np.ndarray) -> str:
     falls = np.flatnonzero(steps_s < 0)
     if len(falls):
         row = int(falls[0]) + 1
+        more = f" ({len(falls)} such frames)" if len(falls) > 1 else ""
         return (
-            f"implausible times, frame {row} is {-steps_s[row - 1]:.3g} s before the one that it follows "
-            f"({len(falls)} such frames); people are lost there; are the frames in order of time?"
+            f"implausible times, frame {row} is {-steps_s[row - 1]:.3g} s before the one that it follows{more}; "
+            "people are lost there; are the frames in order of time?"
         )
     repeated = np.count_nonzero(steps_s == 0)
     if repeated > MAX_REPEATED_SHARE * len(steps_s):

@@ -35,7 +35,7 @@ def asked(*typed):
 def test_run_takes_an_empty_recording(empty, tmp_path, capsys, options):
     out = tmp_path / "results.jsonl"
     assert main(["run", str(empty), "--background", str(empty), "--out", str(out), *options]) == 0
-    assert "1 frames, 0 with people in view" in capsys.readouterr().out
+    assert "1 frame, 0 with people in view" in capsys.readouterr().out
 
 
 def test_a_background_is_turned_like_the_source(empty):

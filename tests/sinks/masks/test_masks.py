@@ -51,7 +51,7 @@ def test_a_folder_of_masks_is_described_and_no_source(tmp_path, capsys):
         sink.write(two_people(3))
     assert main(["info", str(tmp_path / "m")]) == 0
     said = capsys.readouterr().out
-    assert "label images of 1 frames, without their depth" in said
+    assert "label images of 1 frame, without their depth" in said
     assert '"right_foot": 31' in said
     with pytest.raises(SourceError, match="label images and no depth; `posepipe info` describes them"):
         open_source(tmp_path / "m")

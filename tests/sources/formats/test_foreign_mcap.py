@@ -76,7 +76,7 @@ def test_a_cut_file_plays_what_it_has(tmp_path, caplog, layout):
                 counts.append(0)
                 continue
         assert_plays(path, counts[-1])
-        assert f"{counts[-1]} complete frames" in caplog.records[0].getMessage()
+        assert f"{counts[-1]} complete frame" in caplog.records[0].getMessage()
     assert counts == sorted(counts)
     assert counts[6] > 0 or layout in ("one chunk", "no index", "nothing repeated at the end")  # which are one chunk
 

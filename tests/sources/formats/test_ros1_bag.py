@@ -91,7 +91,7 @@ def test_a_cut_bag_plays_what_it_has_and_says_what_is_missing(tmp_path, caplog, 
                 counts.append(0)
                 continue
         assert len(caplog.records) == 1
-        assert f"{counts[-1]} complete frames" in caplog.records[0].getMessage()
+        assert f"{counts[-1]} complete frame" in caplog.records[0].getMessage()
         assert_plays(path, counts[-1])
     assert counts == sorted(counts)
     assert counts[0] == 0

@@ -105,7 +105,7 @@ def test_a_cut_file_of_several_says_what_is_missing(tmp_path, caplog):
     got = play(tmp_path)
     assert 4 < len(got) < COUNT
     (record,) = caplog.records
-    assert f"bag_1.mcap: not closed or damaged; {len(got)} complete frames" in record.getMessage()
+    assert f"bag_1.mcap: not closed or damaged; {len(got)} complete frame" in record.getMessage()
 
 
 def test_invalid_folders_are_errors(tmp_path):

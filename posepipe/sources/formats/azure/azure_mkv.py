@@ -98,7 +98,7 @@ class AzureMkv(IndexedSource):
                     times.append(packet.pts)
                     sizes.append(packet.size)
         except av.FFmpegError as error:
-            missing = missing or f"damaged after {len(times)} frames ({error.strerror})"
+            missing = missing or f"damaged after {len(times)} frame{'s' * (len(times) != 1)} ({error.strerror})"
         wanted = 2 * self.shape[0] * self.shape[1]
         if sizes and sizes[-1] < wanted and missing:
             del times[-1], sizes[-1]
