@@ -8,6 +8,7 @@ those of all processes together: they say less about the machine's other work th
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import subprocess
@@ -22,8 +23,11 @@ RECORDING = "apps/data/cut_out.mcap"
 
 def main() -> None:
     """Print a table: a row for the first and for the second run of each tree."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("trees", nargs="*", type=Path, metavar="TREE", help="folder of another checkout")
+    trees = [HERE, *parser.parse_args().trees]
     print(f"{'tree':24s}{'cache':>8s}{'kernels':>10s}{'seconds':>10s}{'processor s':>14s}")
-    for tree in [HERE, *map(Path, sys.argv[1:])]:
+    for tree in trees:
         with tempfile.TemporaryDirectory() as folder:
             for cache in ("cold", "warm"):
                 seconds, processor_s = _timed_run(tree.resolve(), Path(folder))
