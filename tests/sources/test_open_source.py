@@ -181,8 +181,21 @@ def test_a_view_closes_its_source(tmp_path):
     source = open_source(tmp_path / "a.mcap")
     with source[1:] as view:
         assert len(list(view)) == 2
-    with pytest.raises(PosepipeError):
+    with pytest.raises(ValueError, match="is closed"):
         source[0]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_closed_source_plays_or_says_that_it_is_closed(tmp_path, kind, caplog):
+    MAKERS[kind](tmp_path / "thing")
+    with open_source(tmp_path / "thing") as source:
+        assert len(list(source)) == 3
+    if kind in {"RecordingSource", "Ros1Bag", "Ros2Bag", "AzureMkv"}:
+        with pytest.raises(ValueError, match=r"thing: this source is closed; open it again to read its frames"):
+            list(source)
+    else:
+        assert len(list(source)) == 3
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("kind", MAKERS)

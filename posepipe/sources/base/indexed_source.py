@@ -99,6 +99,11 @@ class IndexedSource(ABC):
     def __iter__(self) -> Iterator[DepthFrame]:
         return undamaged_frames(self, range(len(self)))
 
+    def refuse_closed(self, closed: bool) -> None:
+        """Raise ValueError if the file was closed: its frames would be left out, one by one, as damaged."""
+        if closed:
+            raise ValueError(f"{self.name}: this source is closed; open it again to read its frames")
+
     def close(self) -> None:  # noqa: B027 - formats that read one file per frame have nothing to close
         """Close open files."""
 

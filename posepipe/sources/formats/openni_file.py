@@ -117,6 +117,7 @@ class OpenniFile(IndexedSource):
 
     def read_frame(self, index: int) -> DepthFrame:
         """Read a frame; see `IndexedSource.read_frame`."""
+        self.refuse_closed(self._stream.closed)
         place = self._node.frames[index]
         with disk_errors(self.path):
             self._stream.seek(place.start)

@@ -44,6 +44,7 @@ class MessageSource(IndexedSource):
         colour: str | None = None,
     ) -> None:
         self.name = str(path)
+        self._closed = False
         file = self._file = self._open(Path(path))
         try:
             self._depth = DepthStream(file, topic, None if camera is None else camera.intrinsics)
@@ -80,11 +81,13 @@ class MessageSource(IndexedSource):
 
     def read_frame(self, index: int) -> DepthFrame:
         """Read a frame; see `IndexedSource.read_frame`."""
+        self.refuse_closed(self._closed)
         colour = None if self._colour is None else self._colour.near(int(self._depth.times_ns[index]))
         return self.frame(index, self._depth[index], up=self._depth.up(index), colour=colour)
 
     def close(self) -> None:
         """Close the file."""
+        self._closed = True
         self._file.close()
 
 

@@ -39,6 +39,13 @@ def test_depth_plays_without_labels(tmp_path, arrays):
         np.testing.assert_array_equal(source[2].depth_m, frames[2].depth_m)
 
 
+def test_a_closed_file_says_so(tmp_path, arrays):
+    with open_source(write_itop(tmp_path, arrays[0], None)) as source:
+        assert source[0].index == 0
+    with pytest.raises(ValueError, match="this source is closed; open it again"):
+        source[0]
+
+
 def test_pixels_follow_the_formula_of_itop_s_authors():
     """x = (column - 160) z C and y = (120 - row) z C, y up."""
     x, y, z = INTRINSICS.deproject_pixels(np.array(20.0), np.array(300.0), np.array(2.5))

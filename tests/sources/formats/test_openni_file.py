@@ -36,6 +36,13 @@ def test_depth_and_times_are_those_that_were_written(tmp_path, codec, version):
     np.testing.assert_array_equal(read, np.where(depth_mm > 9500, 0, depth_mm))
 
 
+def test_a_closed_recording_says_so(tmp_path):
+    with open_source(write_oni(tmp_path / "a.oni", depths())) as source:
+        assert source[-1].index == len(source) - 1
+    with pytest.raises(ValueError, match="this source is closed; open it again"):
+        source[0]
+
+
 def test_the_lens_follows_from_the_field_of_view(tmp_path):
     with open_source(write_oni(tmp_path / "a.oni", depths(1, 480, 640), b"NONE")) as source:
         assert source.intrinsics.fx == pytest.approx(575.8157)  # what OpenNI computes for a Kinect

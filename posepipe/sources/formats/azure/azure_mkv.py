@@ -60,6 +60,7 @@ class AzureMkv(IndexedSource):
     def __init__(self, path: str | Path, camera: CameraFile | None = None) -> None:
         self.path = Path(path)
         self.name = str(path)
+        self._closed = False
         self._container = _open_container(self.path)
         try:
             self._stream = _depth_stream(self.path, self._container)
@@ -76,7 +77,8 @@ class AzureMkv(IndexedSource):
         self._packets: Iterator[av.Packet] = iter(())
         self._next = -1  # index of the next frame of `_packets`
         if missing:
-            _log.warning("%s: %s; the %d frames that are whole are played", self.path, missing, len(self))
+            whole = "1 frame that is whole is" if len(self) == 1 else f"{len(self)} frames that are whole are"
+            _log.warning("%s: %s; the %s played", self.path, missing, whole)
 
     def _read_calibration(self, camera: CameraFile | None) -> tuple[Intrinsics, Undistortion | None]:
         if camera is not None:
@@ -111,6 +113,7 @@ class AzureMkv(IndexedSource):
 
     def read_frame(self, index: int) -> DepthFrame:
         """Read a frame; see `IndexedSource.read_frame`."""
+        self.refuse_closed(self._closed)
         packet = self._packet(index)
         depth_mm = np.frombuffer(bytes(packet), ">u2").reshape(self.shape).astype(np.uint16)
         if self._undistortion is not None:
@@ -148,6 +151,7 @@ class AzureMkv(IndexedSource):
 
     def close(self) -> None:
         """Close the file."""
+        self._closed = True
         self._container.close()
 
 

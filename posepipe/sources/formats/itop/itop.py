@@ -77,6 +77,7 @@ class ItopDepthMap(IndexedSource):
 
     def read_frame(self, index: int) -> DepthFrame:
         """Read a frame; see `IndexedSource.read_frame`."""
+        self.refuse_closed(not self._file)  # h5py: a closed file is false
         with _hdf5_errors(self.path):
             depth_m = self._data[index]
         return self.frame(index, depth_m)
