@@ -37,7 +37,10 @@ class CameraFile:
     def intrinsics_for(self, height: int, width: int) -> Intrinsics:
         """Return the intrinsics. Raises FormatError when the calibration is for another image size."""
         if (self.height, self.width) != (height, width):
-            raise FormatError(self.name, f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}")
+            of_size = [name for name, each in CAMERA_PRESETS.items() if (each.height, each.width) == (height, width)]
+            advice = " or ".join(["a camera.json of that size", *(name for name in of_size if name != "ideal")])
+            problem = f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}; give {advice}"
+            raise FormatError(self.name, problem)
         return self.intrinsics
 
 

@@ -33,7 +33,7 @@ from posepipe.sources.formats.png_folder import PngFolder
 from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
 from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
 from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2Bag
-from posepipe.sources.formats.tum_folder import LIST_NAME, TumFolder
+from posepipe.sources.formats.tum_folder import COLOUR_LIST_NAME, LIST_NAME, TumFolder
 from posepipe.sources.images.depth_image import NPY_MAGIC
 from posepipe.sources.images.depth_png import PNG_MAGIC
 
@@ -104,6 +104,8 @@ FORMATS: tuple[SourceFormat, ...] = (
 )
 """All file formats. The first match opens the source."""
 
+_OF_FOLDERS = (CAMERA_FILE_NAME, MANIFEST_NAME, METADATA_NAME, LIST_NAME, COLOUR_LIST_NAME, INDEX_NAME)
+"""Names of files that stand in a folder of frames, and hold none."""
 MASK_NAMES = "parts.json"
 """In a folder of label images, the file that names the parts of the body."""
 
@@ -211,6 +213,8 @@ def _describe_unknown(path: Path) -> str:
                     " `posepipe run --cluster local`"
                 )
             what = "a folder without depth frames" if any(path.iterdir()) else "the folder is empty"
+        elif path.name in _OF_FOLDERS:
+            return f"the file describes a folder of frames; give the folder, {path.parent}"
         elif path.stat().st_size == 0:
             what = "the file is empty"
         elif _first_bytes(path).startswith(PNG_MAGIC):

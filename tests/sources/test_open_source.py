@@ -262,6 +262,13 @@ def test_an_unknown_file_is_an_error_with_the_formats(tmp_path, content, message
     assert len(str(error.value).removeprefix(str(tmp_path))) < 150
 
 
+@pytest.mark.parametrize("name", ["camera.json", "depth.txt"])
+def test_a_file_that_describes_frames_names_its_folder(tmp_path, name):
+    make_tum(tmp_path / "frames")
+    with pytest.raises(SourceError, match=r"describes a folder of frames; give the folder, .*frames$"):
+        open_source(tmp_path / "frames" / name)
+
+
 def test_a_single_image_is_an_error_that_names_its_folder(tmp_path):
     make_png(tmp_path / "frames")
     with pytest.raises(SourceError, match=r"one picture; give the folder that it lies in, with a camera\.json"):

@@ -34,6 +34,8 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
     """
     with open_regular(path) as stream, disk_errors(path):
         data = stream.read(_MAX_FILE_BYTES)
+    if not data:
+        raise DamagedMessageError(path, "the file is empty")
     if not data.startswith(PNG_MAGIC) or len(data) < 26:
         raise DamagedMessageError(path, "wanted a 16-bit grey PNG, got another kind of file")
     bits, colour = data[24], data[25]

@@ -183,7 +183,9 @@ def test_the_calibration_is_the_folder_s_or_the_given_one(folder, caplog):
     write_camera_file(folder / "camera.json", own)
     assert open_source(folder).intrinsics == own.intrinsics
     assert open_source(folder, camera="kinect-v1").intrinsics == CAMERA_PRESETS["kinect-v1"].intrinsics
-    with pytest.raises(FormatError, match="is for 320x240 pixels, the frames have 640x480"):
+    with pytest.raises(
+        FormatError, match=r"is for 320x240 pixels, the frames have 640x480; give .* or kinect-v1 or d435$"
+    ):
         open_source(folder, camera="kinect-v1-320")
 
 

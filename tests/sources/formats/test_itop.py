@@ -57,7 +57,10 @@ def test_a_given_calibration_replaces_itop_s(tmp_path, arrays):
     own = CameraFile(320, 240, Intrinsics(290.0, 291.0, 159.0, 119.0), 0.001, 30.0)
     write_camera_file(tmp_path / "own.json", own)
     assert open_source(path, camera=tmp_path / "own.json")[0].intrinsics == own.intrinsics
-    with pytest.raises(FormatError, match="is for 640x480 pixels, the frames have 320x240"):
+    with pytest.raises(
+        FormatError,
+        match=r"is for 640x480 pixels, the frames have 320x240; give a camera.json of that size or kinect-v1-320$",
+    ):
         open_source(path, camera="kinect-v1")
 
 

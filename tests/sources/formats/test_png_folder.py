@@ -133,6 +133,13 @@ def test_an_image_of_another_size_is_an_error(folder):
         next(frames)
 
 
+def test_an_empty_image_is_left_out_and_called_so(folder, caplog):
+    (folder / "1.png").write_bytes(b"")
+    assert len(list(PngFolder(folder))) == len(PngFolder(folder)) - 1
+    (line,) = caplog.messages
+    assert line.endswith("1.png: the file is empty; frame 1 is left out")
+
+
 def test_an_image_cut_anywhere_is_left_out_with_one_line(folder, caplog):
     content = (folder / "0.png").read_bytes()
     (folder / "2.png").write_bytes(content)
