@@ -116,6 +116,7 @@ def run(args: argparse.Namespace) -> None:
     from posepipe.models.model_file import is_model_file
     from posepipe.models.registry import model_names
     from posepipe.sinks.files.results_reader import is_results
+    from posepipe.sources.cameras import is_camera_name
 
     source = Path(args.source)
     is_model = is_model_file(source) if source.is_file() else args.source in model_names() and not source.exists()
@@ -149,6 +150,8 @@ def run(args: argparse.Namespace) -> None:
     elif source.is_file() and source.suffix.lower() in RESULT_SUFFIXES:
         raise PosepipeError(f"{source}: wanted the results of a run as JSON lines, results.jsonl; give those")
     elif args.file.suffix.lower() in RESULT_SUFFIXES:
+        if not source.exists() and not is_camera_name(args.source):
+            raise PosepipeError(f"{source}: no such file or folder")
         raise PosepipeError(f"{args.file} is made from results; first: posepipe run {source} --out results.jsonl")
     else:
         convert_source(args)

@@ -201,3 +201,9 @@ def test_colour_that_the_format_would_lose_is_refused(tmp_path, capsys, name):
     assert "only .mcap recordings keep colour" in error_of(capsys, "convert", tmp_path, out, "--colour", "auto")
     assert not out.exists()
     assert main(["convert", str(tmp_path), str(tmp_path / "out" / "a.mcap"), "--colour", "auto"]) == 0
+
+
+def test_a_missing_source_of_a_table_is_called_missing(tmp_path, capsys):
+    line = error_of(capsys, "convert", tmp_path / "none.csv", tmp_path / "table.csv")
+    assert line.endswith("none.csv: no such file or folder")
+    assert "first: posepipe run camera:realsense" in error_of(capsys, "convert", "camera:realsense", tmp_path / "t.csv")
