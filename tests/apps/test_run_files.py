@@ -6,6 +6,7 @@ import os
 import shutil
 from errno import ENOSPC
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -50,14 +51,14 @@ def test_everything_that_was_written_is_named(pack, tmp_path, capsys):
 
 
 def test_a_failed_run_names_only_files_that_exist(pack, tmp_path, capsys, monkeypatch):
-    write_bytes = Path.write_bytes
+    opened = Path.open
 
-    def on_full_disk(path: Path, content: bytes) -> int:
+    def on_full_disk(path: Path, *how: Any, **more: Any) -> IO[Any]:
         if ".png" in path.suffixes:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
-        return write_bytes(path, content)
+        return opened(path, *how, **more)
 
-    monkeypatch.setattr(Path, "write_bytes", on_full_disk)
+    monkeypatch.setattr(Path, "open", on_full_disk)
     options = ["--out", tmp_path / "r.jsonl", "--video", tmp_path / "v.mp4", "--pictures", tmp_path / "pictures"]
     assert main(["run", str(pack), *map(str, options)]) == 1
     captured = capsys.readouterr()
