@@ -13,6 +13,7 @@ from apps.options.input_files import refuse_to_replace
 from apps.options.pipeline_options import add_fit_options, fit_of
 from apps.options.value_types import json_file, positive
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,8 +78,8 @@ def run(args: argparse.Namespace) -> None:
         "candidate pixels": _candidate_pixels(pipeline, frames),
         "threads": threads,
     }
-    about = "{frames} frames of {width}x{height}, {candidate pixels:.0f} candidate pixels (median), {threads} threads"
-    show(about.format_map(work))
+    pixels = f"{work['candidate pixels']:.0f} candidate pixels (median)"
+    show(f"{counted(len(frames), 'frame')} of {width}x{height}, {pixels}, {counted(threads, 'thread')}")
     stages = _stage_figures(times)
     show("\n".join(_table(stages)))
     if args.json:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_as_asked, refuse_source_options
 from apps.options.value_types import MOTION_SUFFIXES, positive, share_between
-from apps.terminal.plain_text import counted, show
+from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from apps.options.value_types import counts, lengths, memory_size, not_negative, positive
 from apps.terminal.interrupts import stop_if_interrupted
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.evaluation.forest_curves.measure import CurvePoint, GrowingTime
@@ -96,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
     plan = _plan(args, len(frames))
     curves = args.only or CURVE_NAMES
     n_runs = len(list(plan.runs(curves)))
-    show(f"{n_runs} forests of up to {max(plan.frames)} frames, scored on {len(validation)}")
+    show(f"{counted(n_runs, 'forest')} of up to {counted(max(plan.frames), 'frame')}, scored on {len(validation)}")
     with ProgressBar(None, "curves", "levels") as bar:
         callbacks = CurveCallbacks(
             on_level=lambda progress: bar.update(),

@@ -17,6 +17,7 @@ from apps.options.input_files import refuse_to_replace
 from apps.options.pipeline_options import add_fit_options, fit_of, told_fit
 from apps.options.value_types import json_file, positive, seconds
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.body_model.body_model import BodyModel
@@ -162,7 +163,7 @@ def _score_datasets(args: argparse.Namespace) -> None:
     frames = open_labelled(args.datasets, next(iter(models.values())).body, args.camera)[: args.frames]
     _check(models, frames, args.oracle)
     with kernels_compiled():
-        show(f"{len(frames)} frames, content {frames.identity}")
+        show(f"{counted(len(frames), 'frame')}, content {frames.identity}")
     with opened_cluster(args) as cluster:
         if args.tracks:
             _score_tracks(args, models, frames, fit, cluster)

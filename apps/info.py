@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from apps.terminal.plain_text import counted, plain_line, show
+from apps.terminal.plain_text import plain_line, show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.datasets.dataset import Dataset

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from apps.options.source_options import add_source_options, open_named, play_as_asked
 from apps.options.value_types import positive, recording_file, seconds
-from apps.terminal.plain_text import counted, show
+from apps.terminal.plain_text import show
 from apps.terminal.progress import ProgressBar
-from posepipe.errors import PosepipeError
+from posepipe.errors import PosepipeError, counted
 from posepipe.processes.interrupts import delayed_interrupt
 
 if TYPE_CHECKING:

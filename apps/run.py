@@ -19,7 +19,8 @@ from apps.options.source_options import add_source_options, open_named
 from apps.running.run_cameras import run_cameras
 from apps.running.run_folder import run_folder
 from apps.running.source_run import SourceRun
-from apps.terminal.plain_text import counted, show
+from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from apps.options.cluster_option import add_cluster_option, opened_cluster
 from apps.options.value_types import degrees, not_negative, positive
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from synth.furniture.model_bank import FurnitureBank
@@ -150,7 +151,7 @@ def run(args: argparse.Namespace) -> None:
     renderer = make_renderer(recipe, subjects, motions, _furniture(args, named, recipe), backgrounds)
     with opened_cluster(args) as cluster, ProgressBar(recipe.frames, "synth", "frames") as bar:
         write_dataset(args.out, renderer, args.workers, bar.update, cluster)
-    show(f"{recipe.frames} labelled frames -> {args.out}")
+    show(f"{counted(recipe.frames, 'labelled frame')} -> {args.out}")
 
 
 def _furniture(args: argparse.Namespace, named: str, recipe: Recipe) -> FurnitureBank | None:
@@ -171,7 +172,7 @@ def _furniture(args: argparse.Namespace, named: str, recipe: Recipe) -> Furnitur
         return read_bank(args.furniture)
     with ProgressBar(count_models([args.furniture]), "furniture", "models") as bar:
         bank = build_bank([args.furniture], on_model=lambda name: bar.update(1))
-    show(f"{len(bank.models)} models of {len(bank.by_kind)} kinds from --furniture")
+    show(f"{counted(len(bank.models), 'model')} of {counted(len(bank.by_kind), 'kind')} from --furniture")
     return bank
 
 
@@ -183,7 +184,7 @@ def _poses(args: argparse.Namespace) -> PoseBank:
     captured = _read_captured(args, read_mocap)
     if captured is None:
         return embedded_pose_bank()
-    show(f"{len(captured.rotations)} poses of {len(set(captured.clips))} clips from --mocap")
+    show(f"{counted(len(captured.rotations), 'pose')} of {counted(len(set(captured.clips)), 'clip')} from --mocap")
     return PoseBank.concatenate([embedded_pose_bank(), captured])
 
 
@@ -195,7 +196,8 @@ def _motions(args: argparse.Namespace, recipe: Recipe) -> Motions | None:
     if captured is None:
         return None
     motions = Motions.select(captured, recipe.pose)
-    show(f"{len(captured)} motions from --mocap; plays {len(motions.walks)} walks, {len(motions.acts)} acts")
+    walks, acts = counted(len(motions.walks), "walk"), counted(len(motions.acts), "act")
+    show(f"{counted(len(captured), 'motion')} from --mocap; plays {walks}, {acts}")
     return motions
 
 

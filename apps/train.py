@@ -11,6 +11,7 @@ from apps.options.value_types import bits, length, memory_size, model_file, not_
 from apps.terminal.plain_text import show
 from apps.training.stage_options import NotedOption, refuse_idle_options
 from apps.training.train_stages import CHECKPOINTS, TRAININGS, checkpoint_folder
+from posepipe.errors import counted
 
 HELP = "train a forest on labelled datasets; writes the model and its card"
 EXAMPLES = (
@@ -187,7 +188,8 @@ def run(args: argparse.Namespace) -> None:
         write_card(args.out)
         if stage in CHECKPOINTS:
             remove_checkpoints(checkpoint_folder(args), CHECKPOINTS[stage])
-    size = f"{len(model.forest.trees)} trees, {sum(t.n_nodes for t in model.forest.trees)} nodes"
+    trees = model.forest.trees
+    size = f"{counted(len(trees), 'tree')}, {counted(sum(tree.n_nodes for tree in trees), 'node')}"
     show(f"{size} -> {args.out}, its card -> {args.out.with_suffix('.md')}")
 
 

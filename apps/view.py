@@ -17,7 +17,8 @@ from apps.options.pipeline_options import add_pipeline_options, pipeline_maker, 
 from apps.options.source_options import add_source_options, open_named, play_as_asked, refuse_source_options
 from apps.options.value_types import png_file, positive
 from apps.terminal.interrupts import stop_if_interrupted
-from apps.terminal.plain_text import counted, show
+from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.body import BodyDefinition

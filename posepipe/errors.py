@@ -51,6 +51,11 @@ class SourceError(PosepipeError):
         super().__init__(f"{source}: {problem}")
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, for a message: "1 frame", "2 frames"; of irregular nouns ``plural`` is given."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def _restored(kind: type[PosepipeError], *args: object) -> PosepipeError:
     """Make an error of its line: it came from another process."""
     error = kind.__new__(kind)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from posepipe.camera import Extrinsics
 from posepipe.datasets.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
-from posepipe.errors import FormatError, PosepipeError
+from posepipe.errors import FormatError, PosepipeError, counted
 from posepipe.io.files import disk_errors, read_json_object
 from posepipe.models.provenance import source_revision
 from posepipe.processes.worker_pool import WorkerDiedError, WorkerPool
@@ -142,9 +142,8 @@ def _refuse_other_recipe(folder: Path, recipe_data: dict[str, Any]) -> None:
             f"{folder} was begun with another recipe (differs in {', '.join(changed)}); give another folder"
         )
     if wanted["frames"] < begun_with["frames"]:
-        raise PosepipeError(
-            f"{folder} is a dataset of {begun_with['frames']} frames; give at least so many, or another folder"
-        )
+        has = counted(begun_with["frames"], "frame")
+        raise PosepipeError(f"{folder} is a dataset of {has}; give at least so many, or another folder")
 
 
 def _recorded_recipe(path: Path) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def check_sequences(sequence_frames: object, frames: int) -> None:
         )
     if sequence_frames and frames % sequence_frames:  # type: ignore[operator]
         whole = -(-frames // sequence_frames) * sequence_frames  # type: ignore[operator]
-        raise ValueError(f"recipe: {frames} frames are no whole sequences of {sequence_frames}; give {whole}")
+        raise ValueError(f"recipe: wanted whole sequences of {sequence_frames} frames, got {frames}; give {whole}")
 
 
 def as_range(name: str, value: object) -> tuple[float, float]:

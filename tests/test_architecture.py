@@ -113,7 +113,7 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
-    "training.joints": "body frames inference joints joints.modes landmarks parts results segmentation"
+    "training.joints": "body errors frames inference joints joints.modes landmarks parts results segmentation"
     " segmentation.views",
     "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
     " inference pipeline processes second_pass segmentation segmentation.views training.joints",

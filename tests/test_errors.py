@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from posepipe.errors import FormatError, PosepipeError, SourceError
+from posepipe.errors import FormatError, PosepipeError, SourceError, counted
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ def test_an_error_stays_the_same_in_another_process():
     error = FormatError("a\nb", "no")
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again)) == (FormatError, str(error))
+
+
+def test_one_of_a_kind_is_told_in_the_singular():
+    assert [counted(number, "frame") for number in (0, 1, 2)] == ["0 frames", "1 frame", "2 frames"]
+    assert [counted(number, "person", "people") for number in (1, 3)] == ["1 person", "3 people"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from apps.evaluation.people_sets import PeopleSet, people_sets
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.evaluation.suite.sets import SuiteFigures, SuiteSet
@@ -175,7 +176,7 @@ def _score_set(
             scores = score_set(suite_set, frames, model, bar.update)
         figures = figures.with_scores(suite_set.name, about, name, identities[name], scores)
         figures.write(args.suite / FIGURES)
-    show(f"{suite_set.name}: {len(frames)} frames, content {frames.identity}")
+    show(f"{suite_set.name}: {counted(len(frames), 'frame')}, content {frames.identity}")
     return figures
 
 
@@ -240,7 +241,7 @@ def _score_people(
             report = evaluate_people(pipeline, people.frames, repeat_s=people.repeat_s, on_frame=bar.update)
         figures = figures.with_scores(set_name, about, name, identities[name], {"people": report.to_dict()})
         figures.write(args.suite / FIGURES)
-    show(f"{set_name}: {len(people.frames)} frames, content {content}")
+    show(f"{set_name}: {counted(len(people.frames), 'frame')}, content {content}")
     return figures
 
 

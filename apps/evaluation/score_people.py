@@ -12,6 +12,7 @@ from apps.evaluation.run_suite import suite_options
 from apps.options.pipeline_options import fit_of, told_fit
 from apps.options.value_types import seconds, share
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.evaluation.people.evaluate_people import PeopleReport
@@ -77,7 +78,7 @@ def score_people(args: argparse.Namespace) -> None:
     _check_options(args)
     models = {name: PoseModel.load(name) for name in args.model or ["person"]}
     frames = _open(args)
-    title = f"{_names(args)}: {len(frames)} frames, content {frames.identity}{_told_pipeline(args)}"
+    title = f"{_names(args)}: {counted(len(frames), 'frame')}, content {frames.identity}{_told_pipeline(args)}"
     show(title)
     reports: dict[str, PeopleReport] = {}
     for name, model in models.items():

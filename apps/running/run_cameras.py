@@ -11,7 +11,8 @@ from apps.options.page_options import watched
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.sink_options import check_outputs, is_standard_output, make_sinks, what_was_written
 from apps.options.source_options import open_together
-from apps.terminal.plain_text import counted, show
+from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel

@@ -12,7 +12,8 @@ from apps.options.cluster_option import opened_cluster
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.source_options import open_named
 from apps.running.source_run import SourceRun
-from apps.terminal.plain_text import counted, show, show_beside_bars
+from apps.terminal.plain_text import show, show_beside_bars
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.models.pose_model import PoseModel

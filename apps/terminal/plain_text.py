@@ -28,11 +28,6 @@ def plain_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun, such as "1 frame" and "2 frames"; the plural ends in "s" unless it is given."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
-
-
 def show(text: object = "", file: TextIO | None = None, flush: bool = False) -> None:
     """Print `plain` text, on standard output by default. Commands print with nothing else."""
     print(plain(str(text)), file=file, flush=flush)

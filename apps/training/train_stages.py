@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from apps.options.cluster_option import opened_cluster
 from apps.terminal.plain_text import show
+from posepipe.errors import counted
 
 if TYPE_CHECKING:
     from posepipe.datasets.frame_sequence import FrameSequence
@@ -77,7 +78,8 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
     memory = plan_memory(frames, runs, at_once * parameters.pixels_per_person, segment_as_in_use, args.memory)
     where = f" on the workers of {args.cluster}" if args.cluster else ""
     on_disk = f", and {memory.disk / 1e9:.1f} GB of disk beside the model" if memory.disk else ""
-    show(f"{len(frames)} frames; the trees will need about {memory.memory / 1e9:.1f} GB of memory{where}{on_disk}")
+    in_memory = f"about {memory.memory / 1e9:.1f} GB of memory"
+    show(f"{counted(len(frames), 'frame')}; the trees will need {in_memory}{where}{on_disk}")
     installed = installed_memory()
     if not args.cluster and installed is not None and memory.memory > installed:
         show(
@@ -178,10 +180,10 @@ def _weigh_background(args: argparse.Namespace) -> PoseModel:
     frames = open_datasets(args.datasets)
     with ProgressBar(None, "candidates", "frames") as bar:
         model = refit_background_weight(PoseModel.load(args.forest), frames, args.typed, bar.update)
-    about = model.metadata["background"]
+    about, weight = model.metadata["background"], model.metadata["background_weight"]
     show(
         f"class 0 was {about['mean_probability']:.3f} probable and is {about['share']:.3f} frequent in"
-        f" {about['candidates']} candidates of people; its weight is now {model.metadata['background_weight']:.3f}"
+        f" {counted(about['candidates'], 'candidate')} of people; its weight is now {weight:.3f}"
     )
     return model
 

@@ -22,7 +22,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Extrinsics
 from posepipe.camera.extrinsics_file import KEY as EXTRINSICS_KEY
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
-from posepipe.errors import FormatError
+from posepipe.errors import FormatError, counted
 from posepipe.frames import LabelledFrame
 from posepipe.io.files import disk_errors, open_regular, read_json_object, replace_file
 from posepipe.recording import RecordingReader
@@ -167,8 +167,8 @@ class Dataset:
     def _check_files(self, manifest_path: Path) -> None:
         missing = [entry.file for entry in self.recordings if not (self.folder / entry.file).is_file()]
         if missing:
-            count = f"{len(missing)} of {len(self.recordings)} recordings"
-            raise FormatError(manifest_path, f"{count} are missing, {missing[0]} first; make them again")
+            count = f"lacks {len(missing)} of {counted(len(self.recordings), 'recording')}"
+            raise FormatError(manifest_path, f"{count}, {missing[0]} first; make them again")
 
     @property
     def name(self) -> str:
@@ -243,8 +243,8 @@ class Dataset:
         reader.close()
         raise FormatError(
             reader.path,
-            f"wanted {entry.frames} labelled frames of body {self.body.name!r}, got {len(reader)} "
-            f"{'labelled' if reader.labelled else 'unlabelled'} frames"
+            f"wanted {counted(entry.frames, 'labelled frame')} of body {self.body.name!r}, got "
+            f"{counted(len(reader), 'labelled frame' if reader.labelled else 'unlabelled frame')}"
             + (f" of body {reader.body.name!r}" if reader.body else ""),
         )
 
@@ -285,7 +285,7 @@ def open_datasets(paths: Sequence[str | Path]) -> FrameSequence:
         wanted = dataset.recipe.get("frames")
         if isinstance(wanted, int) and len(dataset) < wanted:
             warnings.warn(
-                f"{dataset.name}: {len(dataset)} of the {wanted} frames of its recipe are there, and are used; let"
+                f"{dataset.name}: has {len(dataset)} of the {wanted} frames of its recipe, and these are used; let"
                 " `posepipe synth` finish for all",
                 stacklevel=2,
             )

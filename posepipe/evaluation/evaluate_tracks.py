@@ -15,7 +15,7 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence, SequenceRows
-from posepipe.errors import FormatError
+from posepipe.errors import FormatError, counted
 from posepipe.evaluation.figures import without_nan
 from posepipe.evaluation.metrics.body_metrics import BodyScores, LengthScores, score_lengths
 from posepipe.evaluation.metrics.track_metrics import (
@@ -137,7 +137,9 @@ class TrackReport:
         variants = list(self.by_scene)
         width = max(16, *(len(variant) + 2 for variant in variants))
         columns = [self.overall(variant).figures() for variant in variants]
-        lines = [f"{f'{self.frames} frames played':30s}" + "".join(f"{variant:>{width}s}" for variant in variants)]
+        lines = [
+            f"{counted(self.frames, 'frame') + ' played':30s}" + "".join(f"{variant:>{width}s}" for variant in variants)
+        ]
         lines += [
             f"{name:30s}" + "".join(f"{_shown(name, column):>{width}s}" for column in columns)
             for name in dict.fromkeys(name for column in columns for name in column)

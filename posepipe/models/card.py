@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from posepipe.errors import FormatError
+from posepipe.errors import FormatError, counted
 from posepipe.io.files import name_text, read_regular, replace_file
 from posepipe.models.card_stages import STAGES, about_second_pass, count, describe_filters, describe_joints, duration
 from posepipe.models.pose_model import PoseModel
@@ -82,7 +82,7 @@ def describe_origin(model: PoseModel, file_bytes: int) -> str:
     """Describe the origin of a model in Markdown; rows without metadata are left out."""
     header, forest, trees = model.metadata, model.forest, model.forest.trees
     size = (
-        f"{len(trees)} tree{'s' if len(trees) > 1 else ''} of up to {max(tree.depth() for tree in trees)} levels,"
+        f"{counted(len(trees), 'tree')} of up to {max(tree.depth() for tree in trees)} levels,"
         f"{' walked as their mirror images too,' if forest.symmetric else ''}"
         f" {sum(tree.n_nodes for tree in trees):,} nodes, {sum(tree.n_leaves for tree in trees):,} leaves;"
         f" body {forest.body.name}: {len(forest.body.parts)} parts, {len(forest.body.joints)} joints;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import counted
 from posepipe.frames import LabelledFrame
 
 LOOKED_AT = 1000
@@ -36,7 +37,7 @@ def _check(frames: FrameSequence, learner: str, rooms: bool) -> None:
         if has_people and has_surroundings:
             return
     wanted = "people in rooms" if rooms else "people"
-    seen = f"{learner} learns from {wanted}, and none of {len(looked_at)} frames looked at shows"
+    seen = f"{learner} learns from {wanted}, and none of {counted(len(looked_at), 'frame')} looked at shows"
     if has_people:
         raise ValueError(f"{seen} more than people cut out; {ROOMS}")
     raise ValueError(f"{seen} a person; {ROOMS if rooms else 'give frames of people'}")

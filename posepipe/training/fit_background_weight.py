@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 
 from posepipe.camera import Intrinsics
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import counted
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.packed_forest import WHOLE
 from posepipe.models.change_model import weigh_background
@@ -70,8 +71,8 @@ def refit_background_weight(
         on_frame()
     if not 0 < found.share < 1:
         raise ValueError(
-            f"class 0 is weighed by candidates that show people and some of their surroundings, and the {found.count}"
-            f" candidates of people in these {len(looked_at)} frames do not; {ROOMS}"
+            f"class 0 is weighed by candidates that show people and some of their surroundings; none of"
+            f" {counted(found.count, 'candidate')} of people in {counted(len(looked_at), 'frame')} does: {ROOMS}"
         )
     weight = background_weight(found.histogram, found.share)
     about: dict[str, Any] = {

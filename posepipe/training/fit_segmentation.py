@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import counted
 from posepipe.frames import DepthFrame, LabelledFrame
 from posepipe.learn.depth.class_prior import weigh_classes
 from posepipe.learn.depth.depth_forest import DepthForest
@@ -115,7 +116,7 @@ def refit_segmentation(
     segments = SegmentFrames(frames)
     forest = _train(segments, parameters, on_level, on_frame)
     if not segments.pixels[_PERSON]:
-        raise ValueError(f"a segmentation needs people in rooms, and these {len(frames)} frames show none")
+        raise ValueError(f"a segmentation needs people in rooms, and of {counted(len(frames), 'frame')} none shows any")
     about["seconds"] = round(time.monotonic() - started, 1)
     return replace(model, segmentation=forest).with_metadata(figures=None, segmentation=about)
 

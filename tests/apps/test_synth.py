@@ -61,7 +61,7 @@ def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
     recipe.write_text('frames = 6\nsequence_frames = 3\nposes = "all"\n')
     data = str(tmp_path / "data")
     assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(MOTIONS_FILE), "--workers", "1"]) == 0
-    assert "2 motions from --mocap; plays 1 walks, 1 acts" in capsys.readouterr().out
+    assert "2 motions from --mocap; plays 1 walk, 1 act\n" in capsys.readouterr().out
     with Dataset.open(data) as dataset:
         assert [sequence.scene for sequence in dataset.sequences] == ["standing", "crossing"]
     assert main(["synth", data, "--recipe", str(recipe), "--mocap", str(POSE_BANK_FILE), "--workers", "1"]) == 1
@@ -69,7 +69,7 @@ def test_sequences_move_as_the_captures_that_were_given(tmp_path, capsys):
     assert main(["synth", str(tmp_path / "poses"), "--frames", "1", "--mocap", str(MOTIONS_FILE)]) == 1
     assert "motions; single frames need poses; give a pose bank, or a recipe of sequences" in capsys.readouterr().err
     assert main(["synth", data, "--recipe", "sequences", "--frames", "100"]) == 1
-    assert "100 frames are no whole sequences of 60; give 120" in capsys.readouterr().err
+    assert "wanted whole sequences of 60 frames, got 100; give 120" in capsys.readouterr().err
 
 
 def test_furniture_is_read_and_refused_where_no_room_uses_it(tmp_path, capsys):

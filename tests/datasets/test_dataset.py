@@ -109,7 +109,7 @@ def test_a_path_where_nothing_is_says_so(tmp_path, name):
 
 def test_a_missing_recording_is_named(folder):
     (folder / recording_name(1)).unlink()
-    with pytest.raises(FormatError, match=r"1 of 2 recordings are missing, frames-00001.mcap"):
+    with pytest.raises(FormatError, match=r"lacks 1 of 2 recordings, frames-00001.mcap"):
         Dataset.open(folder)
 
 
@@ -233,5 +233,5 @@ def test_a_dataset_that_is_not_finished_is_warned_of(folder, recwarn):
         write_manifest(folder, HUMAN, RECIPE | {"frames": wanted}, entries)
         assert len(open_datasets([folder])) == 5
     assert [str(each.message).partition(": ")[2] for each in recwarn] == [
-        "5 of the 6 frames of its recipe are there, and are used; let `posepipe synth` finish for all"
+        "has 5 of the 6 frames of its recipe, and these are used; let `posepipe synth` finish for all"
     ]

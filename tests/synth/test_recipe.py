@@ -60,7 +60,7 @@ def test_fields_given_instead_replace_those_of_the_file(tmp_path):
     path = tmp_path / "r.toml"
     path.write_text("sequence_frames = 60\n")  # the default of 1000 frames makes no whole sequences
     assert read_recipe(path, frames=120, seed=4) == Recipe(frames=120, seed=4, sequence_frames=60)
-    with pytest.raises(PosepipeError, match="100 frames are no whole sequences of 60"):
+    with pytest.raises(PosepipeError, match="wanted whole sequences of 60 frames, got 100"):
         read_recipe(path, frames=100)
 
 
@@ -120,7 +120,7 @@ def test_fields_given_instead_replace_those_of_the_file(tmp_path):
         ("sequence_frames = 1", "from 2 up, or 0"),
         ("sequence_frames = -2", "from 2 up, or 0"),
         ("sequence_frames = 7.5", "from 2 up, or 0"),
-        ("sequence_frames = 60", "1000 frames are no whole sequences of 60; give 1020"),
+        ("sequence_frames = 60", "wanted whole sequences of 60 frames, got 1000; give 1020"),
     ],
 )
 def test_a_wrong_recipe_says_what_is_wrong(tmp_path, line, says):

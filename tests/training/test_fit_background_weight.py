@@ -67,7 +67,7 @@ def test_frames_without_people_in_surroundings_are_refused(model):
     ):
         refit_background_weight(model, frames_of(toy_frames(3)))
     nobody = replace(on_a_seat(1), people=np.zeros((48, 64), np.uint8))
-    with pytest.raises(ValueError, match="the 0 candidates of people"):
+    with pytest.raises(ValueError, match="none of 0 candidates of people in 1 frame does: give frames of rooms"):
         refit_background_weight(model, frames_of([nobody]))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
+from posepipe.errors import counted
 from posepipe.learn.depth.forest_parameters import ForestParameters
 
 CURVES = {
@@ -53,9 +54,8 @@ class CurvePlan:
             if not getattr(self, name) or min(getattr(self, name)) <= 0:
                 raise ValueError(f"{name} takes at least one number, all above 0, got {getattr(self, name)}")
         if min(self.frames) < self.parameters.trees:
-            raise ValueError(
-                f"every tree needs separate frames: {self.parameters.trees} trees, {min(self.frames)} frames"
-            )
+            trees, frames = counted(self.parameters.trees, "tree"), counted(min(self.frames), "frame")
+            raise ValueError(f"every tree needs separate frames: {trees}, {frames}")
 
     def runs(self, curves: Iterable[str] = tuple(CURVES)) -> Iterator[ForestRun]:
         """Yield the forests of some curves, the largest first."""

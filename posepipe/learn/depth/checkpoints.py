@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from posepipe.errors import FormatError, PosepipeError
+from posepipe.errors import FormatError, PosepipeError, counted
 from posepipe.io.files import disk_errors, read_json_object, replace_file
 from posepipe.io.npz import read_npz, write_npz
 from posepipe.learn.growing import Growth
@@ -49,10 +49,8 @@ class Checkpoints:
         run = folder / _NOTES[kind]
         kept = len(list(folder.glob(f"{kind}-*.npz")))
         if kept and not resume:
-            held = f"{kept} {kind}" + "s" * (kept > 1)
-            raise PosepipeError(
-                f"{folder} holds {held} of an interrupted run; give --resume to go on, or remove the folder"
-            )
+            held = f"{folder} holds {counted(kept, kind)} of an interrupted run"
+            raise PosepipeError(f"{held}; give --resume to go on, or remove the folder")
         if resume and (kept or run.is_file()) and _digest(run) != digest:
             raise PosepipeError(
                 f"{folder} holds a run with other parameters or data; use those, or remove the folder to start again"

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.errors import counted
 from posepipe.frames import LabelledFrame
 from posepipe.io.scratch_array import ScratchArray
 from posepipe.learn.class_weights import weights_of
@@ -190,7 +191,9 @@ def train_forest(
     True
     """
     if len(dataset) < parameters.trees and not parameters.share_frames:
-        raise ValueError(f"every tree needs separate frames: {parameters.trees} trees, {len(dataset)} frames")
+        raise ValueError(
+            f"every tree needs separate frames: {counted(parameters.trees, 'tree')}, {counted(len(dataset), 'frame')}"
+        )
     body = body or getattr(dataset, "body", None)  # a Dataset or FrameSequence has one
     if body is None:
         raise ValueError(f"frames in a {type(dataset).__name__} do not say whose labels they have: give their body")

@@ -12,6 +12,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
+from posepipe.errors import counted
 from posepipe.evaluation.metrics.people_in_view import joints_or_nan
 from posepipe.evaluation.metrics.track_metrics import mean_distance
 from posepipe.frames import LabelledFrame
@@ -102,7 +103,9 @@ def refit_view_choice(
     found = _Collecting(bare, frames, lengths, rule).collect(len(frames), on_frame, workers)
     views = ViewsOfPeople(*(np.concatenate(each) for each in zip(*found, strict=True)))
     if not len(views.row):
-        raise ValueError(f"nobody in these {len(frames)} frames was seen in rotated views; give people who lie or bend")
+        raise ValueError(
+            f"nobody in {counted(len(frames), 'frame')} was seen in rotated views; give people who lie or bend"
+        )
     choice = ViewChoice(model.body, lengths, flat_trees(_boosted(views, np.ones(len(views.row), bool)), NAMES))
     about: dict[str, Any] = {
         **origin_of(frames, command),

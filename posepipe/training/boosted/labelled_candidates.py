@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from posepipe.errors import counted
 from posepipe.frames import LabelledFrame
 from posepipe.training.check_frames import ROOMS
 
@@ -35,12 +36,12 @@ class LabelledCandidates(NamedTuple):
         The message names the learner, what it is shown, what is no person there, and which of them it is shown.
         """
         if not len(self.row):
-            raise ValueError(f"these {n_frames} frames give no {candidate}{seen}; {ROOMS}")
+            raise ValueError(f"{counted(n_frames, 'frame')} gave no {candidate}{seen}; {ROOMS}")
         if self.is_person.all() or not self.is_person.any():
             kind = "people" if self.is_person.any() else others
             raise ValueError(
-                f"{learner} learns from people and from {others}; all {len(self.row)} {candidate}s of these"
-                f" {n_frames} frames are {kind}; {ROOMS}"
+                f"{learner} learns from people and from {others}; of {counted(len(self.row), candidate)} in"
+                f" {counted(n_frames, 'frame')} all are {kind}; {ROOMS}"
             )
 
 

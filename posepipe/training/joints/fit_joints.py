@@ -14,6 +14,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from posepipe.errors import counted
 from posepipe.frames import LabelledFrame
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.joints.calibration import calibrate, fuse, fusion_terms, probability_within
@@ -78,9 +79,10 @@ def fit_joint_parameters(
     searched = list(islice(people, SEARCH_PEOPLE))
     if not searched:
         raise ValueError("joint parameters need frames with people; these frames show none")
+    who = counted(len(searched), "person", "people")
     if len(searched) < FEW_PEOPLE:
         warnings.warn(
-            f"joint parameters from {len(searched)} people will be poor; give some hundreds, better thousands",
+            f"joint parameters from {who} will be poor; give some hundreds, better thousands",
             stacklevel=2,
         )
     parameters = search_modes(searched, classifier.body, method)
@@ -90,7 +92,7 @@ def fit_joint_parameters(
     on_search(before, after)
     if after <= 0:
         warnings.warn(
-            f"no joint or part of {len(searched)} people is found within 10 cm, so the model finds no joints; a joint"
+            f"no joint or part of {who} is found within 10 cm, so the model finds no joints; a joint"
             " that lies more than 14 cm below its surface is never visible: name no `parts` for it",
             stacklevel=2,
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from apps.cli import main
-from apps.terminal.plain_text import counted, plain, plain_line
+from apps.terminal.plain_text import plain, plain_line
 from tests.support.recordings import ros_writers as ros
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\r\x08\u202e\ud800"
@@ -58,8 +58,3 @@ def test_warnings_are_plain_lines(capsys, monkeypatch, say):
     assert main(["info", "person"]) == 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("name[31m posepipe: error: invented")
-
-
-def test_one_thing_is_counted_without_a_plural():
-    assert [counted(n, "frame") for n in (0, 1, 2000)] == ["0 frames", "1 frame", "2000 frames"]
-    assert [counted(n, "leaf", "leaves") for n in (1, 2)] == ["1 leaf", "2 leaves"]

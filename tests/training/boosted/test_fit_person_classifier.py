@@ -192,7 +192,7 @@ def test_the_card_says_what_was_left_out(model, tmp_path):
 
 def test_furniture_alone_teaches_nothing(model):
     frames = [replace(with_board(seed), people=np.zeros((48, 64), np.uint8)) for seed in range(300, 304)]
-    with pytest.raises(ValueError, match=r"all \d+ candidates of these 4 frames are furniture"):
+    with pytest.raises(ValueError, match=r"of \d+ candidates in 4 frames all are furniture; give frames of rooms"):
         refit_person_classifier(model, FrameSequence([FramesInMemory(frames)]))
 
 
@@ -216,7 +216,7 @@ def test_frames_without_candidates_are_refused_as_such(model):
     depth_m = np.zeros((48, 64), np.float32)
     depth_m[0, 0] = 3.0  # of a room
     dark = replace(with_board(300), depth=DepthFrame(depth_m, with_board(300).depth.intrinsics))
-    with pytest.raises(ValueError, match="these 2 frames give no candidate with confident joints"):
+    with pytest.raises(ValueError, match="2 frames gave no candidate with confident joints"):
         refit_person_classifier(model, FrameSequence([FramesInMemory([dark, dark])]))
 
 

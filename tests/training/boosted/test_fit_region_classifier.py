@@ -177,7 +177,7 @@ def test_frames_without_regions_are_refused(model):
     depth_m = np.zeros_like(frames[0].depth.depth_m)
     depth_m[0, 0] = 3.0  # of a room
     dark = [replace(each, depth=DepthFrame(depth_m, each.depth.intrinsics)) for each in frames]
-    with pytest.raises(ValueError, match="these 3 frames give no region that may be a person"):
+    with pytest.raises(ValueError, match="3 frames gave no region that may be a person"):
         refit_region_classifier(model, FrameSequence([FramesInMemory(dark)]))
 
 

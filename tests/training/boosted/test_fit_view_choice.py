@@ -97,7 +97,7 @@ def test_views_of_one_person_are_compared_with_one_another():
 
 def test_frames_in_which_nobody_is_turned_are_refused(model):
     nobody = [replace(frame, visible=np.zeros_like(frame.visible)) for frame in frames_of(range(300, 304))]
-    with pytest.raises(ValueError, match="nobody in these 4 frames was seen in rotated views"):
+    with pytest.raises(ValueError, match="nobody in 4 frames was seen in rotated views"):
         refit_view_choice(model, FrameSequence([FramesInMemory(nobody)]))
 
 
