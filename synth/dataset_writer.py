@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from posepipe.camera import Extrinsics
 from posepipe.datasets.dataset import MANIFEST_NAME, RecordingEntry, recording_name, write_manifest
 from posepipe.errors import FormatError, PosepipeError, counted
-from posepipe.io.files import disk_errors, read_json_object
+from posepipe.io.files import disk_errors, locked_folder, read_json_object
 from posepipe.models.provenance import source_revision
 from posepipe.processes.worker_pool import WorkerDiedError, WorkerPool
 from posepipe.recording import RecordingWriter
@@ -71,11 +71,20 @@ def write_dataset(
     Raises
     ------
     PosepipeError
-        When the folder holds a dataset of another recipe, of other poses or of more frames.
+        When the folder holds a dataset of another recipe, of other poses or of more frames, or another program is
+        writing it.
     """
     folder = Path(folder)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    with locked_folder(folder):  # whoever ends removes what was begun, which must be theirs
+        _write(folder, renderer, workers or os.cpu_count() or 1, on_frames, cluster)
+
+
+def _write(
+    folder: Path, renderer: Renderer, workers: int, on_frames: Callable[[int], None], cluster: Cluster | None
+) -> None:
+    """Write the recordings that a folder lacks, and its manifest."""
     recipe_data = {**renderer.recipe.to_dict(), **renderer.describe()}
     _refuse_other_recipe(folder, recipe_data)
     done: dict[str, RecordingEntry] = {}
@@ -98,7 +107,7 @@ def write_dataset(
             jobs = [replace(job, path=job.path.absolute()) for job in jobs]
             entries = cluster.run(_RecordingWork(renderer), jobs, on_frames)
         else:
-            entries = _render_all(jobs, renderer, workers or os.cpu_count() or 1, on_frames)
+            entries = _render_all(jobs, renderer, workers, on_frames)
         for entry in entries:
             done[entry.file] = entry
             record_progress()

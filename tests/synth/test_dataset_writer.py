@@ -88,6 +88,20 @@ def test_a_dataset_grows_by_any_number_of_frames(tmp_path, short_recordings, beg
         render_people(tmp_path / "begun", replace(SMALL, frames=begun), workers=1)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows locks no folder")
+def test_a_second_writer_is_refused_and_harms_nothing(tmp_path, short_recordings):
+    refused = []
+
+    def begin_another(frames):
+        if not refused:
+            with pytest.raises(PosepipeError, match="another program is writing this folder"):
+                render_people(tmp_path, SMALL, workers=1)
+            refused.append(True)
+
+    render_people(tmp_path, SMALL, workers=1, on_frames=begin_another)
+    assert len(recordings(tmp_path)) == 3
+
+
 @pytest.mark.slow
 def test_twenty_kills_lose_nothing(tmp_path):
     """A synth process is killed at random moments, as by a power cut, until it gets through."""
