@@ -88,8 +88,8 @@ def _add_joint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--joints-from",
         choices=["parts", "votes", "both"],
-        default="both",
-        help="find joints from modes of the body's surface (parts), of the leaves' votes, or of both (default: both)",
+        help="find joints from modes of the body's surface (parts), of the leaves' votes, or of both (default: parts;"
+        " both with --votes or --vote-frames)",
     )
     group.add_argument(
         "--votes", type=Path, metavar="DATASET", help="frames for the votes (default: those of the trees)"

@@ -95,7 +95,7 @@ def test_bench_prints_a_line_a_stage(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("model read in ")
     assert "\n3 frames of 320x240" in printed
-    assert "1 threads" in printed
+    assert "1 thread\n" in printed
     titles = [stage.title for stage, _ in Pipeline.load("person").stages()]
     assert all(f"\n{title}" in printed for title in [*titles, WHOLE])
     assert "frames a second" in printed

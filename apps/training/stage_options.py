@@ -19,6 +19,10 @@ USED_BY = {
 """Choice of --only -> further options that it uses. A training of all stages uses every option."""
 
 
+OF_VOTES = ("--votes", "--vote-frames")
+"""Options of the frames from which votes are learned."""
+
+
 class NotedOption(argparse.Action):
     """Stores a value as usual, and notes in ``given`` that its option was given, even with the default value."""
 
@@ -32,6 +36,11 @@ class NotedOption(argparse.Action):
         """Store the value of one option."""
         setattr(namespace, self.dest, values)
         namespace.given = [*getattr(namespace, "given", []), *self.option_strings[:1]]
+
+
+def joint_source(args: argparse.Namespace) -> str:
+    """What joints are found from: as given, or of both where frames for votes are, or of parts."""
+    return args.joints_from or ("both" if any(option in OF_VOTES for option in args.given) else "parts")
 
 
 def refuse_idle_options(args: argparse.Namespace, stage: str) -> None:
@@ -53,7 +62,7 @@ def refuse_idle_options(args: argparse.Namespace, stage: str) -> None:
             )
         if idle := [option for option in given if option not in OF_ANY_STAGE | USED_BY[stage]]:
             raise PosepipeError(f"{idle[0]} does nothing in --only {stage}; leave it out")
-    of_votes = [option for option in given if option in ("--votes", "--vote-frames")]
+    of_votes = [option for option in given if option in OF_VOTES]
     if of_votes and args.joints_from == "parts":
         raise PosepipeError(f"{of_votes[0]} is for joints from votes; leave out it or --joints-from parts")
     if of_votes == ["--vote-frames"] and stage == "joints":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from apps.options.cluster_option import opened_cluster
 from apps.terminal.plain_text import show
+from apps.training.stage_options import joint_source
 from posepipe.errors import counted
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _train_all(args: argparse.Namespace) -> PoseModel:
             resume=args.resume,
             callbacks=callbacks,
             command=args.typed,
-            method=args.joints_from,
+            method=joint_source(args),
             vote_frames=vote_frames,
             memory=memory,
             make_grower=_local_grower(args, memory) if cluster is None else partial(ShardedGrower.read, cluster),
@@ -139,7 +140,7 @@ def _refit_joints(args: argparse.Namespace) -> PoseModel:
         forest = model.forest.with_symmetry(False)
         model = replace(model, forest=forest).with_metadata(out_of_bag=None)  # that of the mirror image, too
     with _JointBars(joint_frames, vote_frames) as bars:
-        model = refit_joints(model, joint_frames, bars.callbacks, args.typed, args.joints_from, vote_frames)
+        model = refit_joints(model, joint_frames, bars.callbacks, args.typed, joint_source(args), vote_frames)
     bars.show_gains()
     return model
 
@@ -235,7 +236,7 @@ def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> Fr
     from posepipe.datasets.dataset import open_datasets
 
     frames = open_datasets([args.votes]) if args.votes else of_trees
-    if args.joints_from == "parts" or frames is None:
+    if joint_source(args) == "parts" or frames is None:
         return None
     return frames.at_most(args.vote_frames)
 

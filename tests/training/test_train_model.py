@@ -204,8 +204,18 @@ def test_refitting_joints_walks_the_trees_as_their_model_does(dataset, trained, 
 def test_a_model_without_votes_says_how_to_refit_its_joints(dataset, trained, tmp_path, capsys):
     bare, out = tmp_path / "bare.npz", tmp_path / "refit.npz"
     PoseModel.of(PoseModel.load(trained[0]).forest).save(bare)
-    assert main(["train", str(dataset), "--forest", str(bare), "--out", str(out)]) == 1
+    options = ["--forest", str(bare), "--joints-from", "both"]
+    assert main(["train", str(dataset), *options, "--out", str(out)]) == 1
     assert "--votes, or take joints from parts (--joints-from parts)" in capsys.readouterr().err
+
+
+def test_frames_for_votes_give_a_model_votes(dataset, trained, tmp_path):
+    out = tmp_path / "refit.npz"
+    options = ["--forest", str(trained[0]), "--votes", str(dataset), "--joint-frames", "8"]
+    assert main(["train", str(dataset), *options, "--out", str(out)]) == 0
+    assert not PoseModel.load(trained[0]).votes
+    assert PoseModel.load(out).votes
+    assert header(out)["joints_from"] == "both"
 
 
 def test_trees_walked_once_lose_the_accuracy_of_both_walks(dataset, trained, tmp_path):

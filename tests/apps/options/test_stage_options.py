@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from apps.cli import build_parser, main
-from apps.training.stage_options import OF_ANY_STAGE, USED_BY
+from apps.training.stage_options import OF_ANY_STAGE, USED_BY, joint_source
 
 VALUES = {
     "--joints": "data",
@@ -69,6 +69,20 @@ def test_joints_of_the_surface_take_no_frames_for_votes(capsys):
     for option in (["--votes", "data"], ["--vote-frames", "10"]):
         line = error_of(capsys, "--joints-from", "parts", *option)
         assert line == f"{option[0]} is for joints from votes; leave out it or --joints-from parts"
+
+
+@pytest.mark.parametrize(
+    ("options", "source"),
+    [
+        ([], "parts"),
+        (["--votes", "data"], "both"),
+        (["--vote-frames", "10"], "both"),
+        (["--joints-from", "votes", "--votes", "data"], "votes"),
+        (["--joints-from", "both"], "both"),
+    ],
+)
+def test_frames_for_votes_say_that_joints_are_found_from_both(options, source):
+    assert joint_source(build_parser().parse_args(["train", "data", "--out", "m.npz", *options])) == source
 
 
 def test_a_training_of_all_stages_uses_every_option(capsys):
