@@ -37,11 +37,15 @@ class CameraFile:
     def intrinsics_for(self, height: int, width: int) -> Intrinsics:
         """Return the intrinsics. Raises FormatError when the calibration is for another image size."""
         if (self.height, self.width) != (height, width):
-            of_size = [name for name, each in CAMERA_PRESETS.items() if (each.height, each.width) == (height, width)]
-            advice = " or ".join(["a camera.json of that size", *(name for name in of_size if name != "ideal")])
-            problem = f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}; give {advice}"
-            raise FormatError(self.name, problem)
+            problem = f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}"
+            raise FormatError(self.name, f"{problem}; {what_fits(height, width)}")
         return self.intrinsics
+
+
+def what_fits(height: int, width: int) -> str:
+    """Say which calibrations are for images of this size, for the message that one is not."""
+    of_size = [name for name, each in CAMERA_PRESETS.items() if (each.height, each.width) == (height, width)]
+    return "give " + " or ".join([f"a {CAMERA_FILE_NAME} of that size", *(name for name in of_size if name != "ideal")])
 
 
 def find_camera(camera: str | Path) -> CameraFile:

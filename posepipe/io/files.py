@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 1 << 30
 """Maximum size of a file that is read whole."""
 LEFT_BEHIND_S = 3600
 """Age, by its last change, from which a temporary file is one that a killed program left: writers take seconds."""
-_TEMPORARY = re.compile(r".+\.[0-9a-f]{8}\.partial", re.DOTALL)
+_TEMPORARY = re.compile(r".+\.[0-9a-f]{8}\.posepipe-partial", re.DOTALL)  #: of nobody else
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -232,7 +232,7 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
     replace a file at once, because every temporary file has a name of its own: the last one to end wins. Raises
     PosepipeError when the disk is full, or the file cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.posepipe-partial")
     with disk_errors(path):
         _remove_left_behind(path.parent)
         try:
@@ -249,8 +249,10 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 def _remove_left_behind(folder: Path) -> None:
     """Remove the temporary files of programs that were killed."""
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if _TEMPORARY.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > LEFT_BEHIND_S:
+        left = [entry for entry in entries if _TEMPORARY.fullmatch(entry.name)]
+    for entry in left:
+        with suppress(OSError):  # of another user
+            if time.time() - entry.stat().st_mtime > LEFT_BEHIND_S:
                 os.unlink(entry)
 
 

@@ -60,7 +60,7 @@ class SlicedSource(WrappedSource):
         return times if self._rows is None else times[self._rows]
 
     def __getitem__(self, index: int) -> DepthFrame:
-        if self._rows is None:
+        if self._rows is None or isinstance(index, slice):
             return super().__getitem__(index)
         return super().__getitem__(int(self._rows[row_of(index, len(self._rows), self.name)]))
 

@@ -210,7 +210,7 @@ def test_a_run_with_other_numbers_is_not_resumed(frames, validation, tmp_path):
 
 
 def test_plans_that_cannot_be_grown_are_refused(frames, validation, tmp_path):
-    with pytest.raises(ValueError, match="2 trees, 1 frame"):
+    with pytest.raises(ValueError, match=r"2 trees, 1 frame$"):
         replace(PLAN, frames=(1, 9))
     with pytest.raises(ValueError, match="candidates takes at least one number"):
         replace(PLAN, candidates=())

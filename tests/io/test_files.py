@@ -51,13 +51,14 @@ def test_two_writers_at_once_make_no_mixed_file(tmp_path):
 
 
 def test_what_killed_writers_left_is_removed_later(tmp_path):
-    old, new, strange = (tmp_path / name for name in ("b.0123abcd.partial", "c.0123abcd.partial", "mine.partial"))
-    for path in (old, new, strange):
+    old, new = (tmp_path / f"{name}.0123abcd.posepipe-partial" for name in "bc")
+    strange = [tmp_path / name for name in ("b.20261128.partial", "b.mkv.0badcafe.partial", "b.posepipe-partial")]
+    for path in (old, new, *strange):
         path.write_bytes(b"half")
-    for path in (old, strange):
+    for path in (old, *strange):
         os.utime(path, (0, time.time() - LEFT_BEHIND_S - 1))
     replace_file(tmp_path / "a.txt", b"text")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", new.name, strange.name]
+    assert set(tmp_path.iterdir()) == {tmp_path / "a.txt", new, *strange}
 
 
 def test_a_folder_in_place_of_the_file_is_one_line(tmp_path):

@@ -64,7 +64,7 @@ def check_readable(out: Path) -> None:
             assert reader.complete or " 0 bytes after" in reader.missing
     for file in out.rglob("*.jsonl"):
         read_results(file)
-    assert not list(out.rglob("*.partial"))
+    assert not list(out.rglob("*partial"))
 
 
 def test_a_conversion_that_finds_no_room_keeps_whole_frames(tmp_path):

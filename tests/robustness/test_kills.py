@@ -106,7 +106,7 @@ def test_a_killed_recording_is_readable_or_not_there(tmp_path, depth_m, name, lo
         check_recording(file, depth_m)  # it holds the command, with the file's name
     else:
         assert file.read_bytes() == (tmp_path / "whole.mcap").read_bytes()
-    assert not list(tmp_path.glob("*.partial"))
+    assert not list(tmp_path.glob("*partial"))
 
 
 @pytest.mark.slow

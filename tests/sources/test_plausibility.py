@@ -179,7 +179,7 @@ def test_times_that_stand_or_leap_are_named_once(tmp_path, caplog, times, words)
 def test_gaps_in_the_times_are_named_once(tmp_path, caplog, times, gap):
     path = with_times(npz_pack(tmp_path / "a.npz", ROOM_MM), times)
     (message,) = warnings_of(open_source(path), caplog)
-    assert message.startswith(f"{path}: a gap in the times, {gap}; people have new ids after it; was the camera paused")
+    assert message.startswith(f"{path}: a gap in the times, {gap}; people who are tracked have new ids after it;")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from posepipe.errors import DamagedMessageError, FormatError
+from posepipe.errors import DamagedMessageError, FormatError, counted
 from posepipe.io.limits import max_played_bytes, max_searched_bytes
 
 MAX_TIME_NS = (1 << 63) - 1
@@ -31,7 +31,7 @@ class Topic:
     count: int  #: number of messages
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.kind or 'unknown type'}, {self.count} message{'s' * (self.count != 1)})"
+        return f"{self.name} ({self.kind or 'unknown type'}, {counted(self.count, 'message')})"
 
 
 def short_kind(kind: str) -> str:

@@ -21,6 +21,7 @@ from types import TracebackType
 import numpy as np
 
 from posepipe.body import BodyDefinition
+from posepipe.errors import counted
 from posepipe.io.files import replace_file, reserved
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton, bone_lengths, fit_skeleton
 from posepipe.results import BodyFit, FrameResult
@@ -56,7 +57,7 @@ class WrittenBvh:
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
         start += told_left_out(self.left_out)
-        frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
+        frames = counted(self.frames, "frame")
         return (
             f"person {self.person}: {frames} of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes, "
             f"rigid bones on average {self.mean_error_m * 100:.1f} cm from the joints found -> {self.path}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from posepipe.body import BodyDefinition
+from posepipe.errors import counted
 from posepipe.io.files import replace_file, reserved
 from posepipe.results import FrameResult
 from posepipe.sinks.files.json_lines import ResultRow
@@ -31,7 +32,7 @@ class WrittenMotion:
     def __str__(self) -> str:
         start = f", from frame {self.first_frame} on" if self.first_frame else ""
         start += told_left_out(self.left_out)
-        frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
+        frames = counted(self.frames, "frame")
         return f"person {self.person}: {frames} of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes -> {self.path}"
 
 

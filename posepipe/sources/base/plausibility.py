@@ -82,11 +82,14 @@ class PlausibilityCheck:
         if not self._depth_judged:
             self._judge_depth(depth)
 
-    def inspect_times(self, timestamps_s: np.ndarray) -> None:
-        """Inspect the times of all frames, (N,), seconds; log once where they go back, stand, leap or have a gap."""
+    def inspect_times(self, timestamps_s: np.ndarray, live: bool = False) -> None:
+        """Inspect the times of all frames, (N,), seconds; log once where they go back, stand, leap or have a gap.
+
+        Live frames have gaps wherever they were not taken in time.
+        """
         if not self._times_judged:
             self._times_judged = True
-            self._warn(times_problem(timestamps_s))
+            self._warn(times_problem(timestamps_s) or ("" if live else gap_problem(timestamps_s)))
 
     def _judge_depth(self, depth: np.ndarray) -> None:
         readings = _readings(depth)
@@ -129,7 +132,7 @@ def lens_problem(intrinsics: Intrinsics, shape: tuple[int, ...]) -> str:
 
 
 def times_problem(timestamps_s: np.ndarray) -> str:
-    """Describe times, (N,), that fall, mostly stay, leap, creep or have a gap; "" for others."""
+    """Describe times, (N,), that fall, mostly stay, leap or creep; "" for others."""
     steps_s = np.diff(timestamps_s)
     if not len(steps_s):
         return ""
@@ -158,18 +161,21 @@ def times_problem(timestamps_s: np.ndarray) -> str:
             f"implausible times, the frames are {step_s:.2g} s apart (median), closer than any camera takes them; are "
             "these milliseconds or microseconds, taken for nanoseconds?"
         )
-    return _gap_problem(steps_s)
+    return ""
 
 
-def _gap_problem(steps_s: np.ndarray) -> str:
-    """Describe steps, (N,), seconds, after which nobody is remembered; "" where there is none."""
+def gap_problem(timestamps_s: np.ndarray) -> str:
+    """Describe the first time, of (N,), before which nobody is remembered; "" where there is none."""
+    steps_s = np.diff(timestamps_s)
+    if not len(steps_s):
+        return ""
     gaps = np.flatnonzero(steps_s > max(MAX_GAP_S, MAX_GAP_STEPS * np.median(steps_s)))
     if not len(gaps):
         return ""
     row, more = int(gaps[0]) + 1, f", the first of {len(gaps)} gaps" if len(gaps) > 1 else ""
     return (
-        f"a gap in the times, frame {row} is {steps_s[row - 1]:,.1f} s after the one before{more}; people have new ids "
-        "after it; was the camera paused, or its clock set?"
+        f"a gap in the times, frame {row} is {steps_s[row - 1]:,.1f} s after the one before{more}; people who are "
+        "tracked have new ids after it; was the camera paused, or its clock set?"
     )
 
 

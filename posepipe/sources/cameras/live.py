@@ -125,7 +125,7 @@ class LiveSource:
             if own.time_ns is not None and len(times_s) < JUDGED_TIMES:
                 times_s.append(seconds)
                 if len(times_s) == JUDGED_TIMES:
-                    self._plausibility.inspect_times(np.array(times_s))
+                    self._plausibility.inspect_times(np.array(times_s), live=True)
             yield frame
         if not self._count and not self._stop.is_set():
             raise SourceError(self.name, "ended before its first frame came")

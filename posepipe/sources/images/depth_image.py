@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posepipe.camera.camera_file import CameraFile
+from posepipe.camera.camera_file import CameraFile, what_fits
 from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.files import read_regular
 from posepipe.io.limits import MAX_PIXELS
@@ -57,7 +57,8 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
         raise DamagedMessageError(path, str(error) or "damaged") from error
     if pixels.shape != (camera.height, camera.width):
         problem = f"an array {pixels.shape}, but {camera.name} is for {(camera.height, camera.width)}"
-        raise FormatError(path, f"{problem}; give its camera.json, or take images of another size out of the folder")
+        advice = what_fits(*pixels.shape) if pixels.ndim == 2 else "save depth as one channel"
+        raise FormatError(path, f"{problem}; {advice}, or take images of another size out of the folder")
     if pixels.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return pixels.astype(np.float32)

@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from posepipe.camera.camera_file import CAMERA_FILE_NAME, CameraFile
+from posepipe.camera.camera_file import CameraFile, what_fits
 from posepipe.errors import DamagedMessageError, FormatError
 from posepipe.io.files import disk_errors, open_regular, replace_file
 from posepipe.io.limits import MAX_PIXELS
@@ -45,9 +45,8 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
     width, height = _SIZE.unpack_from(data, _SIZE_OFFSET)
     if (width, height) != (camera.width, camera.height):
         problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
-        raise FormatError(
-            path, f"{problem}; give its {CAMERA_FILE_NAME}, or take images of another size out of the folder"
-        )
+        advice = f"{what_fits(height, width)}, or take images of another size out of the folder"
+        raise FormatError(path, f"{problem}; {advice}")
     if _END_CHUNK not in data[-64:]:
         raise DamagedMessageError(path, "the PNG is cut: its end is missing", len(data))
     try:

@@ -312,3 +312,11 @@ def test_a_clock_of_another_unit_is_named_once(caplog, step_ns, told):
     found = [message for message in caplog.messages if "implausible times" in message]
     assert len(found) == bool(told)
     assert told in "".join(found)
+
+
+def test_frames_that_were_not_taken_in_time_are_no_gap(caplog):
+    step_ns = 33_333_333
+    times_ns = [1_700_000_000 + (i + 90 * (i > 0)) * step_ns for i in range(40)]  # kernels compile after the first
+    frames = [image(i, time_ns=time_ns, since_epoch=True) for i, time_ns in enumerate(times_ns)]
+    assert len(all_of(ScriptedCamera(frames), every_frame=True)[0]) == 40
+    assert caplog.messages == []

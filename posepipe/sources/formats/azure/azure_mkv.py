@@ -22,7 +22,7 @@ import numpy as np
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile
 from posepipe.camera.lens_distortion import Undistortion
-from posepipe.errors import FormatError, SourceError
+from posepipe.errors import FormatError, SourceError, counted
 from posepipe.frames import DepthFrame
 from posepipe.io.files import disk_errors, open_regular
 from posepipe.sources.base.indexed_source import IndexedSource
@@ -100,7 +100,7 @@ class AzureMkv(IndexedSource):
                     times.append(packet.pts)
                     sizes.append(packet.size)
         except av.FFmpegError as error:
-            missing = missing or f"damaged after {len(times)} frame{'s' * (len(times) != 1)} ({error.strerror})"
+            missing = missing or f"damaged after {counted(len(times), 'frame')} ({error.strerror})"
         wanted = 2 * self.shape[0] * self.shape[1]
         if sizes and sizes[-1] < wanted and missing:
             del times[-1], sizes[-1]
