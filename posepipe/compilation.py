@@ -36,9 +36,17 @@ DECLARED: dict[str, tuple[Dispatcher, DeclaredTypes]] = {}
 PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepipe", "synth"))
 """Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
 
+SPIN_COUNT = 10_000
+"""Rounds for which an idle thread of GNU's OpenMP spins before it sleeps, instead of 300,000. Beside another program on
+the same cores, spinning threads keep those that work from a core: steps then take several times as long."""
+
 _log = logging.getLogger(__name__)
 _turn = threading.Lock()  # held by the parallel kernel that runs, where only one may
 _lost_threads = False  #: whether this process was forked from one whose parallel kernels had threads of GNU's OpenMP
+
+
+if not os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}:
+    os.environ["GOMP_SPINCOUNT"] = str(SPIN_COUNT)  # read when the first parallel kernel runs
 
 
 class _TakesTurns(Dispatcher):

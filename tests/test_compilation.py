@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -45,6 +46,11 @@ import kernel_file
 print(kernel_file.kernel(1), sum(kernel_file.kernel.stats.cache_hits.values()))
 """
 
+WAITING = """
+import os
+import posepipe.compilation
+print(os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT"))
+"""
 THREE_THREADS = """
 import threading
 import numba
@@ -183,3 +189,19 @@ def test_a_forked_process_is_told_to_be_spawned():
     theirs.close()
     assert "start processes with multiprocessing.get_context('spawn')" in ours.recv()
     process.join()
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({}, "None 10000"),
+        ({"OMP_WAIT_POLICY": "active"}, "active None"),
+        ({"GOMP_SPINCOUNT": "7"}, "None 7"),
+    ],
+)
+def test_idle_threads_spin_briefly_unless_told_otherwise(given, left):
+    of_waiting = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in of_waiting}
+    command = [sys.executable, "-c", WAITING]
+    printed = subprocess.run(command, env=environment | given, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == left
