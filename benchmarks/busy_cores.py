@@ -1,6 +1,6 @@
 """Milliseconds of a step, by how idle threads wait: on cores that are free, and beside one busy program.
 
-    python benchmarks/busy_cores.py
+    python -m benchmarks.busy_cores
 
 The work is that of ``posepipe bench --foreground none``. Threads of GNU's OpenMP spin while they wait for work: for
 300,000 rounds by its own default, for fewer by posepipe's, and not at all where they are told to be passive.
