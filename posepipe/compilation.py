@@ -36,7 +36,7 @@ DECLARED: dict[str, tuple[Dispatcher, DeclaredTypes]] = {}
 PACKAGES = tuple(Path(__file__).resolve().parents[1] / name for name in ("posepipe", "synth"))
 """Folders whose kernels are cached by the rule of this module; those of other projects keep Numba's."""
 
-SPIN_COUNT = 10_000
+SPIN_COUNT = 20_000
 """Rounds for which an idle thread of GNU's OpenMP spins before it sleeps, instead of 300,000. Beside another program on
 the same cores, spinning threads keep those that work from a core: steps then take several times as long."""
 

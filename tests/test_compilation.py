@@ -194,7 +194,7 @@ def test_a_forked_process_is_told_to_be_spawned():
 @pytest.mark.parametrize(
     ("given", "left"),
     [
-        ({}, "None 10000"),
+        ({}, "None 20000"),
         ({"OMP_WAIT_POLICY": "active"}, "active None"),
         ({"GOMP_SPINCOUNT": "7"}, "None 7"),
     ],
