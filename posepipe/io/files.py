@@ -10,6 +10,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -224,6 +225,12 @@ def replace_file(path: str | Path, content: bytes) -> None:
         file.write(content)
 
 
+def temporary_name(path: Path) -> Path:
+    """Return a new name beside ``path``; what killed programs left under such names, files and folders, is removed."""
+    _remove_left_behind(path.parent)
+    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.posepipe-partial")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """Open a temporary file beside ``path``, which takes its name at the end.
@@ -232,9 +239,8 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
     replace a file at once, because every temporary file has a name of its own: the last one to end wins. Raises
     PosepipeError when the disk is full, or the file cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.posepipe-partial")
+    partial = temporary_name(path)
     with disk_errors(path):
-        _remove_left_behind(path.parent)
         try:
             with partial.open("xb") as file:
                 yield file
@@ -247,13 +253,13 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 
 @cache  # once for each folder: one of images gets a file for each frame
 def _remove_left_behind(folder: Path) -> None:
-    """Remove the temporary files of programs that were killed."""
+    """Remove the temporary files and folders of programs that were killed."""
     with suppress(OSError), os.scandir(folder) as entries:
         left = [entry for entry in entries if _TEMPORARY.fullmatch(entry.name)]
     for entry in left:
         with suppress(OSError):  # of another user
             if time.time() - entry.stat().st_mtime > LEFT_BEHIND_S:
-                os.unlink(entry)
+                shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
 
 
 def read_json_object(path: str | Path) -> dict:

@@ -21,6 +21,7 @@ class GrowingFile:
     Parameters
     ----------
     path : the file; replaced if it exists, once the first part is written
+    whole : replace it at `close` instead, with all parts; what cannot be made again is better kept in part
 
     Raises
     ------
@@ -30,11 +31,12 @@ class GrowingFile:
         When another program is writing it.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, whole: bool = False) -> None:
         self.path = Path(os.path.realpath(path))
         self.size = 0  #: bytes of whole parts, on the disk
         self.failed = False  #: whether a part could not be written; the file then stays as it is
         self._part = bytearray()
+        self._whole = whole
         is_new = self.path.is_file() or not self.path.exists()  # else opening it says what is wrong
         self._partial = self.path.with_name(self.path.name + ".partial") if is_new else None
         self._file = open_emptied(self._partial or self.path)
@@ -62,7 +64,7 @@ class GrowingFile:
             return
         try:
             self._append(part)
-            if self._partial is not None:
+            if self._partial is not None and not self._whole:
                 self._take_name(self._partial)
         except OSError:
             self.failed = True
@@ -73,10 +75,21 @@ class GrowingFile:
 
     def close(self) -> None:
         """Close the file; what was not flushed is left out, and a file without any part leaves nothing."""
+        try:
+            if self._whole and self._partial is not None and self.size and not self.failed:
+                self._file.close()  # Windows renames no open file
+                os.replace(self._partial, self.path)
+                self._partial = None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Close the file without giving it its name, if it has not got it yet."""
         self._file.close()
         if self._partial is not None:
             with suppress(OSError):
                 self._partial.unlink()
+            self._partial = None  # the name may be another program's from now on
 
     def _check_alone(self) -> None:
         """Leave a file alone that another program is still writing, instead of taking its name."""

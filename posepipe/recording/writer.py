@@ -55,6 +55,7 @@ class RecordingWriter:
     metadata : free text about the origin of the frames, such as sensor and seed
     start_time_ns : sensor time of ``timestamp_s`` 0, nanoseconds since the Unix epoch; 0 = unknown
     further_topics : message type by topic, for further messages of `write`
+    whole : let the file appear, or replace an older one, when the context ends without an error, and not before
 
     Raises
     ------
@@ -74,6 +75,7 @@ class RecordingWriter:
         metadata: dict[str, str] | None = None,
         start_time_ns: int = 0,
         further_topics: dict[str, str] | None = None,
+        whole: bool = False,
     ) -> None:
         if start_time_ns < 0:
             raise ValueError(f"start_time_ns must not be negative, got {start_time_ns}")
@@ -85,10 +87,10 @@ class RecordingWriter:
         self._shape = (height, width)
         self._start_time_ns = start_time_ns
         self._zero_ns: int | None = start_time_ns or None  # time in the file of ``timestamp_s`` 0
-        self._latest_ns, self._is_told = 0, False
+        self._latest_ns, self._is_told, self._whole = 0, False, whole
         with disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = GrowingFile(self.path)
+            self._file = GrowingFile(self.path, whole)
             self._mcap = Writer(
                 cast(IO[bytes], self._file), chunk_size=_UNLIMITED_CHUNK_BYTES, compression=CompressionType.ZSTD
             )
@@ -267,7 +269,10 @@ class RecordingWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if self._whole and error is not None:
+            self._file.discard()
+        else:
+            self.close()
 
 
 def _check_bodies(bodies: BodyTruth, people: int, joints: int) -> None:

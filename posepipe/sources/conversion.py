@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -42,8 +41,9 @@ def convert_frames(
 ) -> int:
     """Write all frames of a source in the format that the name of ``path`` selects.
 
-    A source without frames is an error, and nothing is written. Nothing is left of an output whose format cannot hold
-    all frames, except of a camera, whose frames do not come again. A full disk leaves whole frames.
+    A source without frames is an error, and nothing is written. The output appears when it is complete: a damaged
+    source, a full disk or Ctrl-C leaves nothing of it. Recordings and folders of a camera grow frame by frame instead
+    and keep what came before an error, because its frames do not come again.
 
     Parameters
     ----------
@@ -75,16 +75,7 @@ def convert_frames(
                 raise PosepipeError(f"{source.name}: not a single frame came; {path} was not written")
             return format_.write(source, chain([first], frames), path)
         except ValueError as error:
-            if source.frame_count is not None:
-                _remove(path.resolve())
             raise PosepipeError(str(error)) from error
-
-
-def _remove(written: Path) -> None:
-    if written.is_dir():
-        shutil.rmtree(written, ignore_errors=True)
-    else:
-        written.unlink(missing_ok=True)
 
 
 def _checked(
@@ -103,7 +94,8 @@ def _checked(
 
 
 def _write_recording(source: FrameSource, frames: Iterable[DepthFrame], path: Path) -> int:
-    with RecordingWriter(path, source.intrinsics, *source.shape, start_time_ns=source.start_time_ns) as writer:
+    camera, start_ns, whole = (source.intrinsics, *source.shape), source.start_time_ns, source.frame_count is not None
+    with RecordingWriter(path, *camera, start_time_ns=start_ns, whole=whole) as writer:
         for frame in frames:
             writer.write(frame)
         return writer.frame_count
@@ -124,8 +116,8 @@ def _frame_rate(source: FrameSource) -> float:
 
 
 def _write_pngs(source: FrameSource, frames: Iterable[DepthFrame], path: Path) -> int:
-    camera = source.intrinsics, *source.shape
-    with PngFolderWriter(path, *camera, fps=_frame_rate(source), start_time_ns=source.start_time_ns) as writer:
+    camera, start_ns, whole = (source.intrinsics, *source.shape), source.start_time_ns, source.frame_count is not None
+    with PngFolderWriter(path, *camera, fps=_frame_rate(source), start_time_ns=start_ns, whole=whole) as writer:
         for frame in frames:
             writer.write(frame)
         return writer.frame_count

@@ -61,6 +61,16 @@ def test_what_killed_writers_left_is_removed_later(tmp_path):
     assert set(tmp_path.iterdir()) == {tmp_path / "a.txt", new, *strange}
 
 
+def test_folders_that_killed_writers_left_are_removed_later(tmp_path):
+    old, new = (tmp_path / f"{name}.0123abcd.posepipe-partial" for name in "bc")
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "000000.png").write_bytes(b"half")
+    os.utime(old, (0, time.time() - LEFT_BEHIND_S - 1))
+    replace_file(tmp_path / "a.txt", b"text")
+    assert set(tmp_path.iterdir()) == {tmp_path / "a.txt", new}
+
+
 def test_a_folder_in_place_of_the_file_is_one_line(tmp_path):
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(PosepipeError, match=r"a\.txt: "):

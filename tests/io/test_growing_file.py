@@ -27,6 +27,20 @@ def test_a_file_that_another_program_writes_is_left_alone(tmp_path, older):
     assert [file.name for file in tmp_path.iterdir()] == ["a.mcap"]
 
 
+def test_a_whole_file_takes_its_name_at_the_end(tmp_path):
+    path = tmp_path / "a.mcap"
+    path.write_bytes(b"older")
+    for keep in (False, True):
+        file = GrowingFile(path, whole=True)
+        for part in (b"one ", b"two"):
+            file.write(part)
+            file.flush()
+            assert path.read_bytes() == b"older"
+        file.close() if keep else file.discard()
+        assert path.read_bytes() == (b"one two" if keep else b"older")
+        assert [each.name for each in tmp_path.iterdir()] == ["a.mcap"]
+
+
 def test_what_a_killed_program_left_is_written_over(tmp_path):
     (tmp_path / "a.mcap.partial").write_bytes(b"a longer part that never got its name")
     file = GrowingFile(tmp_path / "a.mcap")

@@ -67,10 +67,15 @@ def check_readable(out: Path) -> None:
     assert not list(out.rglob("*partial"))
 
 
-def test_a_conversion_that_finds_no_room_keeps_whole_frames(tmp_path):
-    check_one_line(on_small_disk(100_000, *WORDS["convert"](tmp_path, tmp_path)))
+def test_a_recording_that_finds_no_room_keeps_whole_frames(tmp_path):
+    check_one_line(on_small_disk(100_000, *WORDS["record"](tmp_path, tmp_path)))
     check_readable(tmp_path)
     assert (tmp_path / "a.mcap").exists()
+
+
+def test_a_conversion_that_finds_no_room_leaves_nothing(tmp_path):
+    check_one_line(on_small_disk(100_000, *WORDS["convert"](tmp_path, tmp_path)))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

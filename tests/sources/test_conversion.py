@@ -10,7 +10,7 @@ import pytest
 from apps.cli import main
 from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import read_camera_file
-from posepipe.errors import PosepipeError
+from posepipe.errors import FormatError, PosepipeError
 from posepipe.frames import DepthFrame
 from posepipe.recording import RecordingWriter
 from posepipe.sources import open_source
@@ -106,6 +106,65 @@ def test_frames_of_a_camera_are_kept_after_an_error(tmp_path):
     assert main(["convert", f"camera:pipe:{tmp_path / 'sent.bin'}", str(tmp_path / "a.mcap")]) == 1
     with open_source(tmp_path / "a.mcap") as kept:
         assert len(kept) == 2
+
+
+class _Broken:
+    """A source whose frame 3 raises an error."""
+
+    def __init__(self, source, error, live):
+        self._source, self._error, self._live = source, error, live
+
+    def __getattr__(self, name):
+        return None if self._live and name == "frame_count" else getattr(self._source, name)
+
+    def __iter__(self):
+        yield from itertools.islice(self._source, 3)
+        raise self._error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._source.close()
+
+
+ERRORS = (FormatError("first.mcap", "frame 3 is broken"), KeyboardInterrupt())
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=["broken", "interrupted"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_conversion_that_fails_midway_leaves_nothing(tmp_path, recording, name, error):
+    with pytest.raises(type(error)):
+        convert_frames(_Broken(open_source(recording), error, live=False), tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["first.mcap"]
+    assert convert_frames(open_source(recording), tmp_path / name) == 5
+    assert {path.name for path in tmp_path.iterdir()} == {"first.mcap", name}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=["broken", "interrupted"])
+@pytest.mark.parametrize("name", ["recording.mcap", "folder"])
+def test_of_a_camera_what_came_before_an_error_is_kept(tmp_path, recording, name, error):
+    with pytest.raises(type(error)):
+        convert_frames(_Broken(open_source(recording), error, live=True), tmp_path / name)
+    with open_source(tmp_path / name) as kept:
+        assert len(kept) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_output_is_not_there_before_it_is_complete(tmp_path, recording, name):
+    seen = []
+    convert_frames(open_source(recording), tmp_path / name, on_frame=lambda: seen.append((tmp_path / name).exists()))
+    assert seen == [False] * 5
+
+
+def test_a_full_folder_of_pngs_names_the_wanted_one(tmp_path, recording, monkeypatch):
+    def no_room(path, content):
+        raise PosepipeError(f"{path}: No space left on device")
+
+    monkeypatch.setattr("posepipe.sources.images.depth_png.replace_file", no_room)
+    with pytest.raises(PosepipeError) as raised:
+        convert_frames(open_source(recording), tmp_path / "folder")
+    assert str(raised.value) == f"{tmp_path / 'folder' / '000000.png'}: No space left on device"
 
 
 def test_an_existing_output_is_not_overwritten(tmp_path, recording):

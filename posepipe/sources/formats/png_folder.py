@@ -7,8 +7,11 @@ most are in millimetres.
 from __future__ import annotations
 
 import logging
+import os
 import re
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -22,9 +25,9 @@ from posepipe.camera.camera_file import (
     takes_default_unit,
     write_camera_file,
 )
-from posepipe.errors import SourceError
+from posepipe.errors import PosepipeError, SourceError
 from posepipe.frames import DepthFrame
-from posepipe.io.files import disk_errors
+from posepipe.io.files import disk_errors, temporary_name
 from posepipe.sources.base.depth_units import depth_to_levels, levels_to_depth
 from posepipe.sources.base.indexed_source import IndexedSource
 from posepipe.sources.images.depth_png import read_depth_png, write_depth_png
@@ -104,6 +107,7 @@ class PngFolderWriter:
     fps : frame rate for ``camera.json``
     depth_unit_m : metres per grey level
     start_time_ns : time of ``timestamp_s`` 0, nanoseconds since the Unix epoch
+    whole : let the folder appear when the context ends without an error, and not before
 
     Raises
     ------
@@ -120,16 +124,26 @@ class PngFolderWriter:
         fps: float = 30.0,
         depth_unit_m: float = 0.001,
         start_time_ns: int = 0,
+        whole: bool = False,
     ) -> None:
         self.folder = Path(folder)
         self.frame_count = 0
         self._start_time_ns = start_time_ns
         self._camera = CameraFile(width, height, intrinsics, depth_unit_m, fps)
+        self._place = self.folder  # where files are written
         with disk_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        if list_pngs(self.folder):
+            (self.folder.parent if whole else self.folder).mkdir(parents=True, exist_ok=True)
+        if self.folder.exists() and list_pngs(self.folder):
             raise SourceError(self.folder, "already holds PNGs; give a new folder")
-        write_camera_file(self.folder / CAMERA_FILE_NAME, self._camera)
+        if whole:
+            self._place = temporary_name(Path(os.path.realpath(self.folder)))  # a link is followed
+        try:
+            with self._errors():
+                self._place.mkdir(exist_ok=True)
+                write_camera_file(self._place / CAMERA_FILE_NAME, self._camera)
+        except BaseException:
+            self._remove_temporary()
+            raise
 
     def write(self, frame: DepthFrame) -> None:
         """Append one frame. Raises ValueError for another camera, or a time before 1970."""
@@ -147,12 +161,24 @@ class PngFolderWriter:
                 f"{self.folder}: frame {frame.index}: timestamp_s {frame.timestamp_s:g} lies before 1970; sort the"
                 " frames by time, or give the source a date"
             )
-        path = self.folder / f"{self.frame_count:06d}.png"
-        write_depth_png(path, depth_to_levels(frame, self._camera.depth_unit_m))
+        path = self._place / f"{self.frame_count:06d}.png"
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
-        with disk_errors(path), (self.folder / TIMES_NAME).open("a", encoding="ascii") as times:
-            times.write(f"{seconds}.{nanoseconds:09d} {path.name}\n")
+        with self._errors(), disk_errors(path):
+            write_depth_png(path, depth_to_levels(frame, self._camera.depth_unit_m))
+            with (self._place / TIMES_NAME).open("a", encoding="ascii") as times:
+                times.write(f"{seconds}.{nanoseconds:09d} {path.name}\n")
         self.frame_count += 1
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Let errors name the folder that was wanted, not the temporary one, which is removed."""
+        try:
+            with disk_errors(self.folder):
+                yield
+        except PosepipeError as error:
+            if self._place == self.folder:
+                raise
+            raise PosepipeError(str(error).replace(str(self._place), str(self.folder))) from error
 
     def __enter__(self) -> PngFolderWriter:
         return self
@@ -160,7 +186,16 @@ class PngFolderWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Do nothing: every file is closed as soon as it is written."""
+        try:  # every file was closed as soon as it was written
+            if error is None and self._place != self.folder:
+                with self._errors():
+                    os.rename(self._place, os.path.realpath(self.folder))  # an error where files are in it by now
+        finally:
+            self._remove_temporary()
+
+    def _remove_temporary(self) -> None:
+        if self._place != self.folder:
+            shutil.rmtree(self._place, ignore_errors=True)
 
 
 def write_png_folder(folder: str | Path, frames: Iterable[DepthFrame], fps: float = 30.0) -> int:
