@@ -277,8 +277,8 @@ def _make_sink(header: ResultsHeader, file: Path, model: str | None) -> BvhSink 
     from posepipe.sinks.motion.motion_formats import open_motion_sink
 
     if file.suffix.lower() == ".csv":
-        return CsvSink(file, header.joints, header.fitted)
-    return open_motion_sink(file, _body(header, model))
+        return CsvSink(file, header.joints, header.fitted, whole=True)
+    return open_motion_sink(file, _body(header, model), whole=True)
 
 
 def _body(header: ResultsHeader, model: str | None) -> BodyDefinition:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import socket
+from unittest.mock import Mock
 
 import cv2
 import numpy as np
 import pytest
 
 from apps.cli import main
+from apps.terminal.interrupts import INTERRUPTED
 from posepipe.body import HUMAN
 from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
@@ -82,6 +84,18 @@ def test_results_become_a_table_and_motion_capture(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "3 frames, 3 with people in view" in printed
     assert "camera axes" in printed
+
+
+@pytest.mark.parametrize("older", [None, b"older"])
+@pytest.mark.parametrize("suffix", [".csv", ".bvh", ".c3d", ".trc", ".glb"])
+def test_an_interrupted_conversion_keeps_the_older_file(tmp_path, monkeypatch, suffix, older):
+    source, file = results_file(tmp_path / "r.jsonl", frames=5), tmp_path / f"a{suffix}"
+    if older:
+        file.write_bytes(older)
+    monkeypatch.setattr("apps.convert.ProgressBar.update", Mock(side_effect=[None, None, KeyboardInterrupt]))
+    assert main(["convert", str(source), str(file)]) == INTERRUPTED
+    assert {path.name for path in tmp_path.iterdir()} == {"r.jsonl", *([file.name] if older else [])}
+    assert not older or file.read_bytes() == older
 
 
 def test_recordings_are_not_pruned(tmp_path, capsys):

@@ -85,6 +85,7 @@ class BvhSink:
     ----------
     path : the file for a single person; several people get ``NAME-ID.bvh`` each
     body : joints and parents
+    whole : write nothing when the context ends with an error, instead of what came before it
 
     Raises
     ------
@@ -92,10 +93,11 @@ class BvhSink:
         If the file cannot be written, or another program writes it; checked when the sink is opened.
     """
 
-    def __init__(self, path: str | Path, body: BodyDefinition) -> None:
+    def __init__(self, path: str | Path, body: BodyDefinition, whole: bool = False) -> None:
         self.path = Path(path)
         self.written: tuple[WrittenBvh, ...] = ()  #: filled when the sink is closed
         self._body = body
+        self._whole = whole
         self._times_s = array("d")
         self._motions: dict[int, _Motion] = {}
         self._axes = "world"  # as long as every person has world positions
@@ -186,7 +188,8 @@ class BvhSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._reserved:
-            self.close()
+            if error is None or not self._whole:
+                self.close()
 
 
 def _as_written(fit: BodyFit) -> list[list[float]]:

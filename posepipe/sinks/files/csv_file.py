@@ -39,6 +39,7 @@ class CsvSink:
     path : the file to write; an older one is replaced at the first frame
     joints : every joint that may appear, in the order of the columns
     fitted : whether bodies are fitted; the table then has columns for them at its end
+    whole : replace an older file when the context ends without an error instead, and leave nothing after one
 
     Raises
     ------
@@ -46,12 +47,12 @@ class CsvSink:
         If the file cannot be written.
     """
 
-    def __init__(self, path: str | Path, joints: tuple[str, ...], fitted: bool = False) -> None:
+    def __init__(self, path: str | Path, joints: tuple[str, ...], fitted: bool = False, whole: bool = False) -> None:
         self.path = Path(path)
         self._joints = joints
         self._fitted = fitted
         self._angles = angle_names(joints)
-        self._file = LazyFile(path, _as_csv([column_names(joints, fitted)]))
+        self._file = LazyFile(path, _as_csv([column_names(joints, fitted)]), whole)
 
     def write(self, result: FrameResult) -> None:
         """Append the people of one frame and flush them."""

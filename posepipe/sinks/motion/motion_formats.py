@@ -24,12 +24,12 @@ MOTION_SUFFIXES = (".bvh", *MOTION_FORMATS)
 """Suffixes of all formats of motion."""
 
 
-def open_motion_sink(path: str | Path, body: BodyDefinition) -> BvhSink | MotionSink:
-    """Make the sink for a file of motion. Raises ValueError for an unknown suffix."""
+def open_motion_sink(path: str | Path, body: BodyDefinition, whole: bool = False) -> BvhSink | MotionSink:
+    """Make the sink for a file of motion, ``whole`` as of both sinks. Raises ValueError for an unknown suffix."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".bvh":
-        return BvhSink(path, body)
+        return BvhSink(path, body, whole)
     if suffix not in MOTION_FORMATS:
         raise ValueError(f"{path}: wanted a name that ends in {' or '.join(MOTION_SUFFIXES)}")
-    return MotionSink(path, body, MOTION_FORMATS[suffix])
+    return MotionSink(path, body, MOTION_FORMATS[suffix], whole)

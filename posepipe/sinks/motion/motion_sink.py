@@ -47,6 +47,7 @@ class MotionSink:
     path : the file for a single person; several people get ``NAME-ID.SUFFIX`` each
     body : joints and parents
     encode : makes the content of one person's file; raises ValueError where the format cannot hold it
+    whole : write nothing when the context ends with an error, instead of what came before it
 
     Raises
     ------
@@ -54,11 +55,18 @@ class MotionSink:
         If the file cannot be written, or another program writes it; checked when the sink is opened.
     """
 
-    def __init__(self, path: str | Path, body: BodyDefinition, encode: Callable[[PersonMotion], bytes]) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        body: BodyDefinition,
+        encode: Callable[[PersonMotion], bytes],
+        whole: bool = False,
+    ) -> None:
         self.path = Path(path)
         self.written: tuple[WrittenMotion, ...] = ()  #: filled when the sink is closed
         self.has_people = False  #: whether any person was found
         self._encode = encode
+        self._whole = whole
         self._collector = MotionCollector(body)
         self._closed = False
         self._reserved = ExitStack()
@@ -92,4 +100,5 @@ class MotionSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._reserved:
-            self.close()
+            if error is None or not self._whole:
+                self.close()
