@@ -58,7 +58,11 @@ def add_source_options(
     group.add_argument("--start", type=seconds, default=0.0, metavar="S", help="start at this time, in seconds")
     group.add_argument("--end", type=seconds, metavar="S", help="end at this time, in seconds")
     group.add_argument("--frame-step", type=positive, default=1, metavar="K", help="use only every K-th frame")
-    group.add_argument("--realtime", action="store_true", help="play a file no faster than it was recorded")
+    group.add_argument(
+        "--realtime",
+        action="store_true",
+        help="play a file no faster than it was recorded; a long gap is shortened to 2 seconds",
+    )
     group.add_argument("--mirror", action="store_true", help="swap left and right, for mirrored streams")
     group.add_argument(
         "--rotate",

@@ -12,6 +12,7 @@ from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.base.frame_source import FrameSource, WrappedSource, row_of
 from posepipe.sources.base.indexed_source import undamaged_frames
+from posepipe.sources.base.plausibility import MAX_GAP_S, max_step_s
 
 
 class SlicedSource(WrappedSource):
@@ -99,7 +100,8 @@ class PacedSource(WrappedSource):
     """Frames of a recording in real time: none earlier than the camera delivered it.
 
     A slower consumer gets every frame, late; nothing is dropped. Where times go back, as between the recordings of a
-    dataset, the clock starts anew.
+    dataset, the clock starts anew. A gap, as a warning calls it, is shortened: its frame comes after 2 seconds, or 10
+    frames of a slow recording, and the clock goes on from there.
 
     Parameters
     ----------
@@ -118,10 +120,13 @@ class PacedSource(WrappedSource):
         self._clock, self._sleep = clock, sleep
 
     def __iter__(self) -> Iterator[DepthFrame]:
+        longest_s = MAX_GAP_S if self.frame_count is None else max_step_s(self.timestamps_s)
         offset, last_s = 0.0, math.inf
         for frame in self._source:
             if frame.timestamp_s < last_s:  # also the first frame
                 offset = self._clock() - frame.timestamp_s
+            else:
+                offset -= max(0.0, frame.timestamp_s - last_s - longest_s)
             last_s = frame.timestamp_s
             wait = offset + frame.timestamp_s - self._clock()
             if wait > 0:

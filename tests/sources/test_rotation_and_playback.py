@@ -141,13 +141,39 @@ def test_real_time_waits_for_each_frame_and_never_drops_one(pack):
     assert now[0] == pytest.approx(100 + 1.9 + 0.02)
 
 
-def test_times_that_start_anew_are_paced_again(tmp_path):
-    frames = [DepthFrame(np.full(SHAPE, 2000, np.uint16), INTRINSICS, time_s) for time_s in (0, 0.5, 1, 0, 0.5, 1)]
-    write_npz_pack(tmp_path / "pack.npz", frames)
+def paced(folder, times_s, source_of=NpzPack):
+    """Moments at which a paced source of frames of these times gives them, seconds."""
+    frames = [DepthFrame(np.full(SHAPE, 2000, np.uint16), INTRINSICS, time_s) for time_s in times_s]
+    write_npz_pack(folder / "pack.npz", frames)
     now, given = [0.0], []
-    for _ in PacedSource(NpzPack(tmp_path / "pack.npz"), lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)):
+    for _ in PacedSource(source_of(folder / "pack.npz"), lambda: now[0], lambda s: now.__setitem__(0, now[0] + s)):
         given.append(now[0])
-    assert given == [0, 0.5, 1, 1, 1.5, 2]
+    return given
+
+
+def test_times_that_start_anew_are_paced_again(tmp_path):
+    assert paced(tmp_path, (0, 0.5, 1, 0, 0.5, 1)) == [0, 0.5, 1, 1, 1.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("times_s", "given_s"),
+    [
+        ((0, 0.5, 3600.5, 3601, 3601.5, 3604.5), [0, 0.5, 5.5, 6, 6.5, 9.5]),  # ten steps are 5 seconds
+        ((0, 0.1, 0.2, 3600, 3600.1, 3600.2), [0, 0.1, 0.2, 2.2, 2.3, 2.4]),
+        ((0, 60, 120, 180), [0, 60, 120, 180]),  # of one picture a minute
+    ],
+)
+def test_a_gap_in_the_times_is_shortened(tmp_path, times_s, given_s):
+    assert paced(tmp_path, times_s) == pytest.approx(given_s)
+
+
+def test_a_gap_of_unknown_frames_is_shortened(tmp_path):
+    def live(path):
+        camera = _Camera(path)
+        camera.__class__ = type("_Few", (_Camera,), {"__iter__": lambda self: map(self.read_frame, range(3))})
+        return camera
+
+    assert paced(tmp_path, (0, 0.1, 50), live) == pytest.approx([0, 0.1, 2.1])
 
 
 def test_wrapped_sources_say_that_they_have_no_slices(pack):

@@ -164,12 +164,17 @@ def times_problem(timestamps_s: np.ndarray) -> str:
     return ""
 
 
+def max_step_s(timestamps_s: np.ndarray) -> float:
+    """Maximum time between two frames of these times, (N,), seconds, that is no gap."""
+    if len(timestamps_s) < 2:
+        return MAX_GAP_S
+    return max(MAX_GAP_S, MAX_GAP_STEPS * float(np.median(np.diff(timestamps_s))))
+
+
 def gap_problem(timestamps_s: np.ndarray) -> str:
     """Describe the first time, of (N,), before which nobody is remembered; "" where there is none."""
     steps_s = np.diff(timestamps_s)
-    if not len(steps_s):
-        return ""
-    gaps = np.flatnonzero(steps_s > max(MAX_GAP_S, MAX_GAP_STEPS * np.median(steps_s)))
+    gaps = np.flatnonzero(steps_s > max_step_s(timestamps_s))
     if not len(gaps):
         return ""
     row, more = int(gaps[0]) + 1, f", the first of {len(gaps)} gaps" if len(gaps) > 1 else ""
