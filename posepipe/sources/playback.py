@@ -11,7 +11,7 @@ import numpy as np
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
 from posepipe.sources.base.frame_source import FrameSource, WrappedSource, row_of
-from posepipe.sources.base.indexed_source import undamaged_frames
+from posepipe.sources.base.indexed_source import IndexedSource, undamaged_frames
 from posepipe.sources.base.plausibility import MAX_GAP_S, max_step_s
 
 
@@ -43,7 +43,10 @@ class SlicedSource(WrappedSource):
         self._rows: np.ndarray | None = None
         if source.frame_count is not None and not self._plays_all:
             times = source.timestamps_s
-            self._rows = np.nonzero((times >= self._start_s) & (times <= self._end_s))[0][::frame_step]
+            inside = np.nonzero((times >= self._start_s) & (times <= self._end_s))[0]
+            self._rows = inside[::frame_step]
+            if isinstance(source, IndexedSource) and len(inside):
+                source.plausibility.played = slice(inside[0], inside[-1] + 1)
 
     @property
     def _plays_all(self) -> bool:

@@ -15,6 +15,7 @@ from posepipe.camera import Intrinsics
 from posepipe.camera.camera_file import CameraFile, write_camera_file
 from posepipe.sources import open_source
 from posepipe.sources.base.plausibility import JUDGED_FRAMES, PlausibilityCheck, lens_problem
+from posepipe.sources.playback import SlicedSource
 from tests.support.recordings import ros_writers as ros
 from tests.support.recordings.depth_senders import time_ns_of
 
@@ -180,6 +181,23 @@ def test_gaps_in_the_times_are_named_once(tmp_path, caplog, times, gap):
     path = with_times(npz_pack(tmp_path / "a.npz", ROOM_MM), times)
     (message,) = warnings_of(open_source(path), caplog)
     assert message.startswith(f"{path}: a gap in the times, {gap}; people who are tracked have new ids after it;")
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s", "gap"),
+    [
+        (0.0, 0.2, ""),
+        (0.0, 60.1, "frame 3 is 59.8 s after the one before; people"),
+        (60.0, 100.0, ""),
+        (60.0, 900.2, "frame 6 is 839.8 s after the one before; people"),
+        (0.0, None, "frame 3 is 59.8 s after the one before, the first of 2 gaps"),
+    ],
+)
+def test_a_gap_is_named_where_it_is_played(tmp_path, caplog, start_s, end_s, gap):
+    times = [0.0, 0.1, 0.2, 60.0, 60.1, 60.2, 900.0, 900.1, 900.2]
+    path = with_times(npz_pack(tmp_path / "a.npz", ROOM_MM), times)
+    messages = warnings_of(SlicedSource(open_source(path), start_s, end_s, frame_step=2), caplog)
+    assert [message.partition("a gap in the times, ")[2][: len(gap)] for message in messages] == [gap] * bool(gap)
 
 
 @pytest.mark.parametrize(

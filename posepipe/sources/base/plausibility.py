@@ -63,6 +63,7 @@ class PlausibilityCheck:
     """
 
     def __init__(self, name: str, frame_count: int | None = None) -> None:
+        self.played = slice(None)  #: rows of the frames that are played; gaps before and after them concern nobody
         self._name = name
         self._wanted = JUDGED_FRAMES if frame_count is None else min(JUDGED_FRAMES, frame_count)
         self._lens_judged = self._depth_judged = self._times_judged = False
@@ -85,11 +86,11 @@ class PlausibilityCheck:
     def inspect_times(self, timestamps_s: np.ndarray, live: bool = False) -> None:
         """Inspect the times of all frames, (N,), seconds; log once where they go back, stand, leap or have a gap.
 
-        Live frames have gaps wherever they were not taken in time.
+        Live frames have gaps wherever they were not taken in time. Only gaps between frames that are played count.
         """
         if not self._times_judged:
             self._times_judged = True
-            self._warn(times_problem(timestamps_s) or ("" if live else gap_problem(timestamps_s)))
+            self._warn(times_problem(timestamps_s) or ("" if live else gap_problem(timestamps_s, self.played)))
 
     def _judge_depth(self, depth: np.ndarray) -> None:
         readings = _readings(depth)
@@ -171,10 +172,12 @@ def max_step_s(timestamps_s: np.ndarray) -> float:
     return max(MAX_GAP_S, MAX_GAP_STEPS * float(np.median(np.diff(timestamps_s))))
 
 
-def gap_problem(timestamps_s: np.ndarray) -> str:
-    """Describe the first time, of (N,), before which nobody is remembered; "" where there is none."""
+def gap_problem(timestamps_s: np.ndarray, played: slice) -> str:
+    """Describe the first of the times (N,), in the played rows, before which nobody is remembered; "" without any."""
     steps_s = np.diff(timestamps_s)
+    first, stop, _ = played.indices(len(timestamps_s))
     gaps = np.flatnonzero(steps_s > max_step_s(timestamps_s))
+    gaps = gaps[(gaps >= first) & (gaps + 1 < stop)]
     if not len(gaps):
         return ""
     row, more = int(gaps[0]) + 1, f", the first of {len(gaps)} gaps" if len(gaps) > 1 else ""
