@@ -191,14 +191,21 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check_files(datasets: Sequence[Path]) -> None:
-    """Refuse empty files, and warn of recordings that are scored on what is left of them."""
+    """Refuse empty files and results, and warn of recordings that are scored on what is left of them."""
     from posepipe.datasets.dataset import is_recording
     from posepipe.errors import FormatError
     from posepipe.recording import RecordingReader
+    from posepipe.sinks.files.results_reader import is_results
 
     for path in datasets:
         if path.is_file() and path.stat().st_size == 0:
             raise FormatError(path, "the file is empty; wanted a labelled recording, or an NPZ pack with true joints")
+        if is_results(path):
+            raise FormatError(
+                path,
+                "the file holds results of a run; evaluate finds people itself, and wants frames with their truth: a"
+                " dataset, a labelled recording, or an NPZ pack with true joints. posepipe info describes results",
+            )
         if is_recording(path):
             with RecordingReader(path) as reader:
                 if reader.missing:

@@ -7,7 +7,9 @@ import json
 import pytest
 
 from apps.cli import main
+from posepipe.body import HUMAN
 from posepipe.recording import RecordingReader
+from posepipe.sinks import JsonLinesSink, ResultsHeader
 from tests.support.rendered_people import recipe_of, render_people
 
 
@@ -59,6 +61,17 @@ def test_figures_without_a_fitted_body_say_so(recording, tmp_path):
         assert main(["evaluate", str(recording), "--json", str(tmp_path / "figures.json"), *options]) == 0
         titles.append(json.loads((tmp_path / "figures.json").read_text())["frames"])
     assert titles[1] == f"{titles[0]}, no body fitted"
+
+
+@pytest.mark.parametrize("options", [[], ["--tracks"]])
+def test_a_file_of_results_is_called_so(tmp_path, capsys, options):
+    path = tmp_path / "results.jsonl"
+    with JsonLinesSink(path, ResultsHeader(HUMAN.joints, "walk.mcap", "person")):
+        pass
+    assert main(["evaluate", str(path), *options]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"posepipe: error: {path}: the file holds results of a run; evaluate")
+    assert "wants frames with their truth: a dataset, a labelled recording, or an NPZ pack with true joints" in line
 
 
 def test_an_empty_file_is_called_so(tmp_path, capsys):
