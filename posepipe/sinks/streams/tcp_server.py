@@ -117,11 +117,6 @@ class LineServer:
         """The address that the server listens on."""
         return self._listener.getsockname()
 
-    @property
-    def client_count(self) -> int:
-        """Number of connected clients."""
-        return len(self._clients)
-
     def put(self, line: bytes) -> None:
         """Send a line to all clients; returns at once."""
         self._accept()
