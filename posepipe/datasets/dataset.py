@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
+from typing import overload
 
 import numpy as np
 from mcap.writer import MCAP0_MAGIC
@@ -215,8 +216,14 @@ class Dataset:
         for index in range(*slice(start, stop, step).indices(len(self))):
             yield self[index]
 
-    def __getitem__(self, index: int) -> LabelledFrame:
-        """Frame ``index`` of the dataset; its `DepthFrame.index` is that number."""
+    @overload
+    def __getitem__(self, index: int) -> LabelledFrame: ...
+    @overload
+    def __getitem__(self, index: slice) -> FrameSequence: ...
+    def __getitem__(self, index: int | slice) -> LabelledFrame | FrameSequence:
+        """Frame ``index``, whose `DepthFrame.index` is that number, or a view of the frames of a slice."""
+        if isinstance(index, slice):
+            return FrameSequence([self], range(len(self))[index])
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.folder}: frame {index} of {len(self)}")
         index %= len(self)

@@ -74,6 +74,16 @@ def test_frames_can_be_stepped_and_indexed(folder):
                 dataset[index]
 
 
+def test_a_slice_is_a_view_that_reads_on_demand(folder):
+    with Dataset.open(folder) as dataset:
+        view = dataset[1:-1]
+        (folder / recording_name(1)).rename(folder / "away")
+        assert numbers([view[0], view[1]]) == [1, 2]  # of the first recording: the second is not looked at
+        (folder / "away").rename(folder / recording_name(1))
+        assert (len(view), numbers(view), numbers(view[::-1])) == (3, [1, 2, 3], [3, 2, 1])
+        assert (view.body, view.recipes, numbers(dataset[9:])) == (HUMAN, [RECIPE], [])
+
+
 @pytest.mark.parametrize(
     ("count", "expected"), [(9, [0, 1, 2, 3, 4]), (5, [0, 1, 2, 3, 4]), (4, [0, 2, 4]), (2, [0, 3]), (1, [0])]
 )
